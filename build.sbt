@@ -1,0 +1,118 @@
+import scala.sys.process.Process
+
+ThisBuild / organization := "io.sash"
+ThisBuild / scalaVersion := SparkVersions.scala
+// Python and the jar share one version, which the Python package holds.
+ThisBuild / version := {
+  val source = IO.read((LocalRootProject / baseDirectory).value / "python/sash/_version.py")
+  """__version__ = "([^"]+)"""".r.findFirstMatchIn(source).get.group(1)
+}
+ThisBuild / licenses := Seq(License.Apache2)
+
+ThisBuild / scalacOptions ++= Seq(
+  "-release:17",
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-Wunused",
+  // `val Seq(a, b) = …` on a sequence of known length is an idiom of Catalyst
+  "-Xlint:_,-byname-implicit,-strict-unsealed-patmat",
+  "-Werror"
+)
+
+/** Sources lie directly in scala/<name> and tests/scala/<name>; what sbt makes goes to target. */
+def layout(name: String) = Seq(
+  target := (LocalRootProject / baseDirectory).value / "target" / name,
+  Compile / scalaSource := (LocalRootProject / baseDirectory).value / "scala" / name,
+  Compile / resourceDirectory := (Compile / scalaSource).value / "resources",
+  Test / scalaSource := (LocalRootProject / baseDirectory).value / "tests/scala" / name,
+  Test / resourceDirectory := (Test / scalaSource).value / "resources",
+  libraryDependencies ++= Seq(
+    "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+    "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+  )
+)
+
+def sparkModules(configuration: String => ModuleID => ModuleID, names: String*) =
+  names.map(n => configuration(n)("org.apache.spark" %% s"spark-$n" % SparkVersions.compile))
+
+lazy val root = (project in file("."))
+  .aggregate(core, spark)
+  .settings(publish / skip := true, Compile / unmanagedSources := Nil)
+
+// Algorithms and monoids: no Spark on its class path, so that it is a library of its own.
+lazy val core = (project in file("scala/core"))
+  .settings(layout("core"), name := "sash-core")
+
+lazy val sparkSuites = inputKey[Unit]("Runs Spark's own window suites under the extension")
+
+lazy val spark = (project in file("scala/spark"))
+  .dependsOn(core)
+  .settings(
+    layout("spark"),
+    name := "sash-spark",
+    libraryDependencies ++=
+      sparkModules(_ => _ % Provided, "core", "catalyst", "sql") ++
+        sparkModules(
+          _ => _ % Test classifier "tests",
+          "core",
+          "catalyst",
+          "sql",
+          "sql-api",
+          "common-utils"
+        ),
+    Test / fork := true,
+    Test / javaOptions ++= JavaModules.options ++ Seq(
+      "-Xmx3g",
+      "-Xss4m",
+      "-Dspark.testing=true",
+      "-Dspark.ui.enabled=false",
+      s"-Djava.io.tmpdir=${scratch.value}"
+    ),
+    Test / baseDirectory := scratch.value,
+    // suites share one SparkContext in the JVM
+    Test / parallelExecution := false,
+    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+    sparkSuites := runSparkSuites.evaluated,
+    assembly / assemblyJarName := s"sash-spark_${scalaBinaryVersion.value}-${version.value}.jar",
+    assembly / assemblyOutputPath :=
+      (LocalRootProject / baseDirectory).value / "target" / (assembly / assemblyJarName).value,
+    // Spark brings the Scala library
+    assembly / assemblyOption ~= (_.withIncludeScala(false)),
+    assembly / test := {},
+    // a library: no class of it is to be run
+    assembly / mainClass := None,
+    packageOptions += Package.ManifestAttributes(
+      "Implementation-Version" -> version.value,
+      "Compiled-For-Spark" -> SparkVersions.compile
+    )
+  )
+
+/** Where forked tests work: spark-warehouse, metastore and temporary files stay in target. */
+lazy val scratch = Def.setting {
+  val directory = target.value / "scratch"
+  IO.createDirectory(directory)
+  directory
+}
+
+lazy val windowSuites = Seq("DataFrameWindowFunctionsSuite", "DataFrameWindowFramesSuite")
+
+/** Arguments, if any, are names of suites in org.apache.spark.sql instead of the window suites. */
+lazy val runSparkSuites = Def.inputTask {
+  import sbt.complete.DefaultParsers.spaceDelimited
+  val asked = spaceDelimited("<suite>").parsed
+  val suites = if (asked.isEmpty) windowSuites else asked
+  val classPath = (Test / fullClasspath).value.files
+  val tests = s"spark-sql_${scalaBinaryVersion.value}-${SparkVersions.compile}-tests.jar"
+  val runPath = classPath.find(_.getName == tests).getOrElse(sys.error(s"$tests is missing"))
+  val runner = Seq("org.scalatest.tools.Runner", "-oDF", "-R", runPath.getPath) ++
+    suites.flatMap(s => Seq("-s", s"org.apache.spark.sql.$s"))
+  val options = (Test / javaOptions).value ++ Seq(
+    "-Dspark.sql.extensions=io.sash.spark.SashExtensions",
+    "-cp",
+    classPath.map(_.getPath).mkString(java.io.File.pathSeparator)
+  )
+  streams.value.log.info(s"Running ${suites.mkString(", ")} of Spark under the extension")
+  val status = Process("java" +: (options ++ runner), (Test / baseDirectory).value).!
+  if (status != 0) sys.error(s"Spark's own suites failed under the extension (exit $status)")
+}

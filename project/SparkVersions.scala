@@ -1,0 +1,12 @@
+/** The only table of Spark versions: sbt imports it, the Makefile reads the quoted numbers. */
+object SparkVersions {
+
+  /** What the jar is compiled against. */
+  val compile = "4.2.0"
+
+  /** The PySpark versions that `make test-versions` runs the one jar on. */
+  val tested = Seq("4.0.5", "4.1.4", "4.2.0", "4.3.0")
+
+  /** The Scala version that Spark `compile` is built with. */
+  val scala = "2.13.18"
+}

@@ -1,0 +1,52 @@
+package io.sash.core
+
+/**
+ * The sliding-window aggregation data type (SWAG) over slots, for arrival in order: elements
+ * enter at the back, leave at the front, and the window may grow and shrink freely.
+ *
+ * A value enters in two steps, so that it is lifted straight into its place:
+ * {{{
+ *   val slot = window.open()   // a slot for the newest element
+ *   column.lift(slot, value)   // the owner of the column fills it
+ *   window.insert()            // it is now part of the window
+ * }}}
+ * Several slots may be open at once (rows that have arrived but that no frame includes yet);
+ * `insert` takes them in the order in which they were opened.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.
+ */
+abstract class InOrderWindow {
+
+  /** Opens a slot for the next element; what it holds is undefined until the owner fills it. */
+  def open(): Int
+
+  /** Takes the oldest open element into the window. */
+  def insert(): Unit
+
+  /** Drops the oldest element of the window; fails on an empty window and leaves it as it was. */
+  def evict(): Unit
+
+  /** The slot that holds v0 ⊗ … ⊗ vn-1, the identity for an empty window; valid until a change. */
+  def query(): Int
+
+  /** Elements in the window, open ones not counted. */
+  def size: Int
+
+  /** Empties the window, open slots included, in constant time; capacity is kept. */
+  def clear(): Unit
+
+  /** The column whose slots `open` and `query` name; it may change when a slot is opened. */
+  def column: Partials
+
+  /** Moves the window onto the column that `move` answers; slot numbers stay the same. */
+  def relocate(move: Partials => Partials): Unit
+
+  /** Calls of combine, subtract and selectsRight since this window was made. */
+  def combines: Long
+
+  protected final def requireNonEmpty(): Unit =
+    if (size == 0) throw new NoSuchElementException("evict() on an empty window")
+
+  protected final def requireOpen(open: Long): Unit =
+    if (open <= 0) throw new IllegalStateException("insert() without an open slot; call open()")
+}

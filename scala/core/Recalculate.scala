@@ -1,0 +1,45 @@
+package io.sash.core
+
+/**
+ * Recalculate, the oracle: keeps the lifted values and combines all of them for each query.
+ *
+ * Cost: n - 1 combines a query, none otherwise. Space: n partials, and one for the answer.
+ *
+ * Paper: the ''Naive'' and ''Recalculate-All'' baselines of all five papers.
+ */
+final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 1) {
+  private[this] val answer = 0
+  private[this] var back = 0L
+  private[this] var combined = 0L
+
+  override def size: Int = (back - front).toInt
+
+  override def combines: Long = combined
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    back += 1
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    front += 1
+  }
+
+  override def query(): Int = {
+    if (front == back) partials.identity(answer) else partials.copy(answer, slot(front))
+    var p = front + 1
+    while (p < back) {
+      partials.combine(answer, answer, slot(p))
+      combined += 1
+      p += 1
+    }
+    answer
+  }
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+  }
+}

@@ -1,0 +1,52 @@
+package io.sash.core
+
+/**
+ * SlickDeque (Inv): one running answer; an arriving partial is added to it, an expiring one is
+ * subtracted from it. Only for an inverse that is exact, never for floating point.
+ *
+ * Invariants:
+ *  - (I1) positions F … B-1 hold the lifted values of the window
+ *  - (I2) `answer` holds their aggregate
+ *
+ * Cost: exactly one combine an insert, one subtract an evict, nothing a query. Space: n + 1.
+ *
+ * Paper: Shein, Chrysanthis, Labrinidis, ''SlickDeque'', section 3.2, algorithm 1.
+ */
+final class SlickDequeInv(initial: Partials with Invertible)
+    extends SlotRing(initial, reserved = 1) {
+  private[this] val answer = 0
+  private[this] var back = 0L
+  private[this] var combined = 0L
+
+  partials.identity(answer)
+
+  override def size: Int = (back - front).toInt
+
+  override def combines: Long = combined
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    partials.combine(answer, answer, slot(back))
+    combined += 1
+    back += 1
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    invertible.subtract(answer, answer, slot(front))
+    combined += 1
+    front += 1
+  }
+
+  override def query(): Int = answer
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+    partials.identity(answer)
+  }
+
+  /** `grow` keeps what a column can do, so the cast holds for every column after the first. */
+  private def invertible: Invertible = partials.asInstanceOf[Invertible]
+}

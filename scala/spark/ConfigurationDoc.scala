@@ -1,0 +1,21 @@
+package io.sash.spark
+
+/** Prints docs/configuration.md. */
+object ConfigurationDoc {
+  def main(args: Array[String]): Unit = print(markdown)
+
+  def markdown: String = {
+    val rows = SashConf.All.map { e =>
+      s"| `${e.key}` | `${e.defaultValueString}` | ${e.doc} | ${e.version} |"
+    }
+    s"""# Configuration
+       |
+       |Generated from `SashConf.scala` by `make docs`. All settings are runtime settings of a
+       |session: `SET key=value` or `spark.conf.set(key, value)`.
+       |
+       || setting | default | meaning | since |
+       ||---|---|---|---|
+       |${rows.mkString("\n")}
+       |""".stripMargin
+  }
+}

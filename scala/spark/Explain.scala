@@ -1,0 +1,39 @@
+package io.sash.spark
+
+import org.apache.spark.sql.{ExtendedExplainGenerator, SparkSession}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.internal.SQLConf
+
+/** The part of EXPLAIN that says which windows Sash took and why it left the others. */
+final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelper {
+  override def title: String = "Sash"
+
+  override def generateExtendedInfo(plan: SparkPlan): String = {
+    val lines = collect(plan) {
+      case s: SlidingWindowExec => s.calls.map(c => s"slides: $c")
+      case p if isWindow(p) =>
+        p.logicalLink.flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {
+          case (call, refusal) => s"left to Spark: $call: ${refusal.reason}"
+        }
+    }.flatten
+    if (lines.isEmpty) "no window\n" else lines.distinct.mkString("", "\n", "\n")
+  }
+
+  private def isWindow(plan: SparkPlan): Boolean =
+    plan.logicalLink.exists(_.getTagValue(Refusal.Tag).isDefined) &&
+      plan.nodeName.contains("Window")
+}
+
+object Explain {
+
+  /** Makes the session's EXPLAIN print our part; what the user has set there stays. */
+  def register(session: SparkSession): Unit = {
+    val conf = session.sessionState.conf
+    val present = conf.getConf(SQLConf.EXTENDED_EXPLAIN_PROVIDERS).getOrElse(Nil)
+    val ours = classOf[Explain].getName
+    if (!present.contains(ours)) {
+      conf.setConfString(SQLConf.EXTENDED_EXPLAIN_PROVIDERS.key, (present :+ ours).mkString(","))
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package io.sash.spark
+
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.internal.SQLConf.buildConf
+
+/** All settings of Sash. docs/configuration.md is generated from this list. */
+object SashConf {
+  val Enabled = buildConf("spark.sash.enabled")
+    .doc("Whether Sash plans moving windows. When false, Spark runs as if Sash were not there.")
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
+  val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
+    .doc(
+      "The algorithm for moving windows: 'auto' lets Sash choose for each aggregate; the " +
+        "name of an algorithm forces it wherever the aggregate has what it needs. Meant for tests " +
+        s"and benchmarks. One of ${(Algorithm.Auto +: Algorithm.All.map(_.id)).mkString(", ")}."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValues((Algorithm.Auto +: Algorithm.All.map(_.id)).toSet)
+    .createWithDefault(Algorithm.Auto)
+
+  val All = Seq(Enabled, WindowAlgorithm)
+
+  def enabled(conf: SQLConf): Boolean = conf.getConf(Enabled)
+
+  def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
+}

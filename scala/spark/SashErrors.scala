@@ -1,0 +1,17 @@
+package io.sash.spark
+
+import org.apache.spark.sql.AnalysisException
+
+/** Errors of Sash's functions, under Spark's own error conditions. */
+private[spark] object SashErrors {
+  def wrongArguments(function: String, expected: String, actual: Int): Throwable =
+    new AnalysisException(
+      errorClass = "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+      messageParameters = Map(
+        "functionName" -> s"`$function`",
+        "expectedNum" -> expected,
+        "actualNum" -> actual.toString,
+        "docroot" -> "https://spark.apache.org/docs/latest"
+      )
+    )
+}

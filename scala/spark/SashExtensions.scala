@@ -1,0 +1,56 @@
+package io.sash.spark
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+
+/**
+ * What Sash adds to a session. It is on wherever the jar is on the class path
+ * (META-INF/services), or by `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once
+ * do no harm, since a second strategy finds nothing left to plan.
+ */
+final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    if (!SparkVersions.isKnown(SPARK_VERSION)) {
+      logWarning(
+        s"Sash ${SashVersion.Version} does not know Spark $SPARK_VERSION and leaves it " +
+          s"alone; it knows ${SparkVersions.Known.mkString(", ")}"
+      )
+    } else {
+      // moving and shrinking frames of OVER
+      extensions.injectPlannerStrategy(SlidingWindowStrategy)
+      // sliding_agg(col, 'monoid') OVER (…)
+      extensions.injectFunction(
+        (FunctionIdentifier(SlidingAgg.Name), SlidingAgg.Info, SlidingAgg.build)
+      )
+      // sash_version(), by which a client can tell that Sash is active
+      extensions.injectFunction(
+        (FunctionIdentifier(SashVersion.Name), SashVersion.Info, SashVersion.build)
+      )
+    }
+}
+
+private[spark] object SashVersion {
+  val Name = "sash_version"
+  val Version: String = Option(getClass.getPackage.getImplementationVersion).getOrElse("dev")
+
+  val Info = new ExpressionInfo(
+    getClass.getName.stripSuffix("$"),
+    null,
+    Name,
+    "_FUNC_() - Returns the version of Sash that is active in the session.",
+    "",
+    "",
+    "",
+    "misc_funcs",
+    "0.1.0",
+    "",
+    "scala_udf"
+  )
+
+  def build(arguments: Seq[Expression]): Expression =
+    if (arguments.isEmpty) Literal(Version)
+    else throw SashErrors.wrongArguments(Name, "0", arguments.length)
+}

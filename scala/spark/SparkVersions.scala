@@ -1,0 +1,56 @@
+package io.sash.spark
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
+
+/**
+ * All that differs between the versions of Spark that one jar serves. The jar is compiled
+ * against 4.2; what another version spells differently is called by reflection here.
+ */
+private[spark] object SparkVersions {
+  val Known: Seq[String] = Seq("4.0", "4.1", "4.2", "4.3")
+
+  def isKnown(version: String): Boolean =
+    Known.exists(v => version == v || version.startsWith(v + "."))
+
+  /** ClusteredDistribution(clustering) with all defaults; 4.3 added a parameter. */
+  def clusteredDistribution(clustering: Seq[Expression]): Distribution =
+    withDefaults(classOf[ClusteredDistribution], clustering).asInstanceOf[Distribution]
+
+  /** Called TimeAdd up to 4.0. */
+  def timestampAddInterval(start: Expression, interval: Expression, zone: String): Expression =
+    Seq("TimestampAddInterval", "TimeAdd").flatMap { name =>
+      try {
+        val c = Class.forName(s"org.apache.spark.sql.catalyst.expressions.$name")
+        Some(
+          c.getConstructors
+            .maxBy(_.getParameterCount)
+            .newInstance(start, interval, Some(zone))
+            .asInstanceOf[Expression]
+        )
+      } catch { case _: ClassNotFoundException => None }
+    }.head
+
+  /** The window with other expressions; later versions have fields that are kept as they are. */
+  def withExpressions(window: Window, expressions: Seq[NamedExpression]): Window = {
+    val fields = window.productIterator.toArray.asInstanceOf[Array[Any]]
+    fields(0) = expressions
+    val constructor = classOf[Window].getConstructors.maxBy(_.getParameterCount)
+    val copy = constructor
+      .newInstance(fields.map(_.asInstanceOf[AnyRef]): _*)
+      .asInstanceOf[Window]
+    copy.copyTagsFrom(window)
+    copy
+  }
+
+  /** Calls the constructor of a case class with `first` and the defaults of all the rest. */
+  private def withDefaults(c: Class[_], first: AnyRef): Any = {
+    val constructor = c.getConstructors.maxBy(_.getParameterCount)
+    val companion = Class.forName(c.getName + "$").getField("MODULE$").get(null)
+    val rest = (2 to constructor.getParameterCount).map { i =>
+      companion.getClass.getMethod(s"$$lessinit$$greater$$default$$$i").invoke(companion)
+    }
+    constructor.newInstance(first +: rest: _*)
+  }
+}
