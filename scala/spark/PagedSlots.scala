@@ -46,8 +46,9 @@ private[spark] final class PagedSlots(
     resizeTo(other.capacity)
     var slot = 0
     while (slot < other.capacity) {
+      val at = written(slot) // may write a page out, by way of `cells`
       other.save(slot, cells)
-      resident.load(written(slot), cells)
+      resident.load(at, cells)
       slot += 1
     }
   }

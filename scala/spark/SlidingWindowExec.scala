@@ -4,7 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.expressions.codegen.{FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{EmptyBlock, FalseLiteral, JavaCode}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -124,6 +124,8 @@ final case class SlidingWindowExec(
         else FalseLiteral
       ExprCode(isNull, JavaCode.expression(s"($value)", dataType))
     }
+    // a row that is built here evaluates the columns that it is built from, once
+    if (row.code.nonEmpty) input.foreach(_.code = EmptyBlock)
     ctx.currentVars = input ++ results
     val appended = BindReferences
       .bindReferences(outputExpressions, child.output)

@@ -301,7 +301,13 @@ private final class SlotCodegen(program: SlotProgram) {
   private def saveMethod: String = {
     val writes = columns.indices.map { i =>
       val cell = cells("slot")(i)
-      written("out", i, columns(i).dataType, columns(i).nullable, cell)
+      val dataType = columns(i).dataType
+      if (SlotProgram.isPrimitive(dataType)) {
+        written("out", i, dataType, columns(i).nullable, cell)
+      } else { // a slot that was never written holds no object
+        val unset = JavaCode.isNullExpression(s"(${cell.isNull} || v$i[slot] == null)")
+        written("out", i, dataType, nullable = true, cell.copy(isNull = unset))
+      }
     }
     method("void save(int slot, InternalRow out)", writes.mkString("\n"))
   }

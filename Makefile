@@ -1,0 +1,134 @@
+# Everything is made by what needs it: `make demo` and `make test` run on a clean clone with
+# Java 17 and Python, and are quick the second time.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+read = $(shell sed -n 's/$(1)/\1/p' $(2))
+VERSION := $(call read,^__version__ = "\(.*\)",python/sash/_version.py)
+SBT_VERSION := $(call read,^sbt.version=\(.*\),project/build.properties)
+COMPILED_FOR := $(call read,^ *val compile = "\(.*\)",project/SparkVersions.scala)
+TESTED_ON := $(shell sed -n '/val tested/s/[^0-9. ]//gp' project/SparkVersions.scala)
+
+# sbt comes from Maven by way of jgo, which pip installs; without a terminal it never asks
+SBT = $(BIN)/jgo --system-java run org.scala-sbt:sbt-launch:$(SBT_VERSION)
+NO_TERMINAL := </dev/null
+
+JAR := python/sash/jars/sash-spark_2.13-$(VERSION).jar
+# hatch_build.py has the same list
+JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
+	$(wildcard project/*.sbt project/*.scala project/*.properties)
+TOOLS := $(VENV)/.tools
+INSTALLED := $(VENV)/.installed
+LINTED_PYTHON := python tests/python $(wildcard examples benchmarks)
+
+step = @printf '\033[1m== %s\033[0m\n' "$(1)"
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: venv
+venv: $(INSTALLED) ## the virtual environment with Sash and all that tests and examples need
+
+.PHONY: jar
+jar: $(JAR) ## the plugin's jar
+
+.PHONY: wheel
+wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
+	$(call step,wheel)
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./python
+	@ls dist/*.whl
+
+.PHONY: demo
+demo: $(INSTALLED) ## the main job on real flights and weather
+	$(call step,demo)
+	PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/spark-submit \
+		--jars $(JAR) examples/rolling_flights.py
+
+.PHONY: test
+test: $(INSTALLED) ## every test, Scala and Python
+	$(call step,Scala tests and Spark's own window suites)
+	$(SBT) test spark/sparkSuites $(NO_TERMINAL)
+	$(call step,Python tests)
+	$(BIN)/pytest
+
+.PHONY: test-scala
+test-scala: $(TOOLS) ## the Scala tests
+	$(SBT) test $(NO_TERMINAL)
+
+.PHONY: test-spark-suites
+test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
+	$(SBT) spark/sparkSuites $(NO_TERMINAL)
+
+.PHONY: test-python
+test-python: $(INSTALLED) ## the Python tests
+	$(BIN)/pytest
+
+.PHONY: test-versions
+test-versions: $(TESTED_ON:%=test-pyspark-%) ## the Python tests on every PySpark of the table
+
+test-pyspark-%: .venvs/%/.installed
+	$(call step,Python tests on PySpark $*)
+	.venvs/$*/bin/pytest
+
+.PHONY: lint
+lint: $(INSTALLED) ## formats, types and lints, changing nothing
+	$(call step,lint)
+	$(BIN)/ruff check $(LINTED_PYTHON)
+	$(BIN)/ruff format --check $(LINTED_PYTHON)
+	$(BIN)/mypy
+	$(SBT) scalafmtCheckAll scalafmtSbtCheck $(NO_TERMINAL)
+
+.PHONY: fmt
+fmt: $(INSTALLED) ## format all sources
+	$(BIN)/ruff check --fix $(LINTED_PYTHON)
+	$(BIN)/ruff format $(LINTED_PYTHON)
+	$(SBT) scalafmtAll scalafmtSbt $(NO_TERMINAL)
+
+.PHONY: bench-window
+bench-window: $(INSTALLED) ## Sash, Spark, DuckDB and Polars side by side
+	$(call step,benchmark)
+	$(BIN)/python benchmarks/bench_window.py
+
+.PHONY: docs
+docs: docs/configuration.md ## the generated documentation
+
+docs/configuration.md: $(JAR) | $(INSTALLED)
+	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.ConfigurationDoc >$@
+
+.PHONY: clean
+clean: ## remove everything that was made
+	rm -rf $(VENV) .venvs target project/target project/project dist python/sash/jars
+	rm -rf .mypy_cache .pytest_cache .ruff_cache spark-warehouse metastore_db derby.log artifacts
+
+$(TOOLS):
+	$(call step,virtual environment)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
+	@touch $@
+
+$(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
+	$(call step,jar)
+	$(BIN)/python python/hatch_build.py
+	@touch $@
+
+$(INSTALLED): python/pyproject.toml project/SparkVersions.scala | $(JAR)
+	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
+	$(BIN)/pip install --quiet \
+		-e './python[connect,demo,bench,test,lint]' 'pyspark==$(COMPILED_FOR)'
+	@touch $@
+
+.PRECIOUS: .venvs/%/.installed
+.venvs/%/.installed: python/pyproject.toml | $(JAR)
+	$(call step,PySpark $*)
+	$(PYTHON) -m venv .venvs/$*
+	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
+	.venvs/$*/bin/pip install --quiet \
+		-e './python[connect,test]' 'pyspark==$*'
+	@touch $@

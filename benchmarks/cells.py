@@ -1,0 +1,133 @@
+"""What is measured: a cell is one engine's time for one query on one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+
+SASH, SEGMENT_TREE, NAIVE, RUNNING = "sash", "segment_tree", "naive", "running"
+DUCKDB, POLARS = "duckdb", "polars"
+SPARK_ENGINES = [SASH, SEGMENT_TREE, NAIVE, RUNNING]
+ENGINES = [*SPARK_ENGINES, DUCKDB, POLARS]
+NAMES = {
+    SASH: "Sash",
+    SEGMENT_TREE: "Spark, segment tree",
+    NAIVE: "Spark as shipped",
+    RUNNING: "Spark, running total",
+    DUCKDB: "DuckDB",
+    POLARS: "Polars",
+}
+
+AGGREGATES = {
+    "sum": "sum(x)",
+    "max": "max(x)",
+    "stddev": "stddev(x)",
+    "sum_bigint": "sum(n)",
+}
+FRAMES = ["rows", "range"]
+WINDOWS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
+TINY_ROWS = 20
+"""Rows of a key in the data set of tiny partitions."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """An aggregate over the last ``window`` rows (or seconds, which hold as many rows)."""
+
+    aggregate: str
+    frame: str
+    window: int
+
+    def sql(self, running: bool = False) -> str:
+        """The query in the dialect that Spark and DuckDB share.
+
+        A running total reaches back to the first row: the cheapest window that Spark has.
+        """
+        start = "UNBOUNDED"
+        if not running:
+            start = f"{self.window - 1}"
+            if self.frame == "range":
+                start = f"INTERVAL '{self.window - 1}' SECOND"
+        return (
+            f"SELECT {AGGREGATES[self.aggregate]} OVER (PARTITION BY k ORDER BY ts "
+            f"{self.frame.upper()} BETWEEN {start} PRECEDING AND CURRENT ROW) AS r FROM input"
+        )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A query, who answers it, with how many cores, on how many keys."""
+
+    engine: str
+    cores: int
+    keys: int
+    aggregate: str
+    frame: str
+    window: int
+
+    @property
+    def query(self) -> Query:
+        """What is asked."""
+        return Query(self.aggregate, self.frame, self.window)
+
+    @property
+    def id(self) -> str:
+        """A name to select cells by, and to find them again."""
+        return "/".join(str(value) for value in asdict(self).values())
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The cells of one run: every combination, in the order in which they are measured."""
+
+    engines: list[str]
+    cores: list[int]
+    rows: int
+    keys: list[int]
+    aggregates: list[str]
+    frames: list[str]
+    windows: list[int]
+
+    def workplaces(self) -> Iterator[tuple[int, int]]:
+        """Cores and keys: what a process of an engine is started with."""
+        for cores in self.cores:
+            for keys in self.keys:
+                yield cores, keys
+
+    def rounds(self, cores: int, keys: int) -> Iterator[list[Cell]]:
+        """Cells that answer one query, which are measured in turns.
+
+        Windows ascend, so that a cell's cost can be foretold from those before it.
+        """
+        for aggregate in self.aggregates:
+            for frame in self.frames:
+                for window in self._windows(keys):
+                    yield [
+                        Cell(engine, cores, keys, aggregate, frame, window)
+                        for engine in self.engines
+                        if engine != RUNNING or window == self.windows[0]
+                    ]
+
+    def all(self) -> list[Cell]:
+        """Every cell."""
+        return [
+            cell
+            for cores, keys in self.workplaces()
+            for cells in self.rounds(cores, keys)
+            for cell in cells
+        ]
+
+    def quick(self) -> Selection:
+        """A small selection that ends in minutes."""
+        return replace(
+            self,
+            rows=min(self.rows, 200_000),
+            windows=[w for w in self.windows if w in (10, 1_000, 100_000)],
+            aggregates=[a for a in self.aggregates if a in ("sum", "max")],
+        )
+
+    def _windows(self, keys: int) -> list[int]:
+        """A window of more rows than a tiny partition has is measured once."""
+        if self.rows // keys > TINY_ROWS:
+            return self.windows
+        return [w for w in self.windows if w <= 10 * TINY_ROWS]

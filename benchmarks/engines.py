@@ -1,0 +1,40 @@
+"""What the benchmark asks of an engine, and which class answers to which name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import cells
+from cells import Query
+
+
+class Engine(Protocol):
+    """An engine with the input in its memory."""
+
+    def version(self) -> dict[str, str]:
+        """Versions of the engine and what it runs on."""
+        ...
+
+    def check(self, query: Query) -> None:
+        """Fail unless the query's plan is the one that this engine's name promises."""
+        ...
+
+    def run(self, query: Query) -> None:
+        """Compute every row of the answer."""
+        ...
+
+
+def start(name: str, cores: int, memory: str, data: Path) -> Engine:
+    """Start an engine; libraries are imported here, after their environment is set."""
+    if name in cells.SPARK_ENGINES:
+        from engines_spark import SparkEngine
+
+        return SparkEngine(name, cores, memory, data)
+    if name == cells.DUCKDB:
+        from engines_duckdb import DuckDBEngine
+
+        return DuckDBEngine(cores, data)
+    from engines_polars import PolarsEngine
+
+    return PolarsEngine(cores, data)

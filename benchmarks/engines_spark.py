@@ -1,0 +1,71 @@
+"""Spark: with Sash, with its own segment tree, as shipped, and its running total."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from cells import RUNNING, SASH, SEGMENT_TREE, Query
+
+
+def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
+    """A quiet local session; without Sash, its jar is not even on the class path."""
+    builder = SparkSession.builder.master(f"local[{cores}]").config(
+        map={
+            "spark.driver.memory": memory,
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.shuffle.partitions": "8",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "ERROR",
+            "spark.sash.enabled": str(with_sash).lower(),
+        }
+    )
+    if with_sash:
+        import sash
+
+        builder = sash.configure(builder)
+    return builder.getOrCreate()
+
+
+class SparkEngine:
+    """One of the four ways in which Spark can run a window."""
+
+    def __init__(self, name: str, cores: int, memory: str, data: Path) -> None:
+        self._name = name
+        self._spark = session(cores, memory, with_sash=name == SASH)
+        if name == SEGMENT_TREE:
+            self._spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
+        rows = self._spark.read.parquet(data.as_uri()).selectExpr(
+            "k", "CAST(ts AS TIMESTAMP) AS ts", "x", "n"
+        )
+        rows.cache().createOrReplaceTempView("input")
+        rows.count()
+
+    def version(self) -> dict[str, str]:
+        """Spark's version and Java's."""
+        java = self._spark.sparkContext._jvm
+        assert java is not None
+        return {
+            "Spark": self._spark.version,
+            "Java": java.java.lang.System.getProperty("java.version"),
+        }
+
+    def check(self, query: Query) -> None:
+        """Sash's cells show SlidingWindow, and no other does."""
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            self._frame(query).explain()
+        plan = text.getvalue()
+        if ("SlidingWindow" in plan) != (self._name == SASH):
+            raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
+
+    def run(self, query: Query) -> None:
+        """The noop sink takes every row, and keeps none."""
+        self._frame(query).write.format("noop").mode("overwrite").save()
+
+    def _frame(self, query: Query) -> DataFrame:
+        return self._spark.sql(query.sql(running=self._name == RUNNING))

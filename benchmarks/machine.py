@@ -1,0 +1,50 @@
+"""What a figure must be read with: the machine, the commit, the date."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+
+def about() -> dict[str, Any]:
+    """The circumstances of a run; versions of engines are added as these start."""
+    return {
+        "date": date.today().isoformat(),
+        "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "memory_gb": _memory_gb()},
+        "versions": {"Python": platform.python_version()},
+        "commits": [_commit()],
+    }
+
+
+def sentence(about: dict[str, Any]) -> str:
+    """The same in a sentence."""
+    machine = about["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    return (
+        f"{about['date']}, {machine['cpu']}, {machine['cores']} cores, "
+        f"{machine['memory_gb']} GB. {versions}. Commit {', '.join(about['commits'])}."
+    )
+
+
+def _cpu() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_gb() -> int:
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
+
+
+def _commit() -> str:
+    here = Path(__file__).parent
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "not committed"

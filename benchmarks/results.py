@@ -1,0 +1,58 @@
+"""Results, and the JSON file that holds them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cells import Cell
+
+
+@dataclass(frozen=True)
+class Result:
+    """The median of a cell's runs, or why there is none."""
+
+    cell: Cell
+    rows: int
+    seconds: float | None = None
+    runs: list[float] = field(default_factory=list)
+    not_run: str | None = None
+
+    @property
+    def ns_per_row(self) -> float | None:
+        """Nanoseconds a row, shuffle and sort included."""
+        return None if self.seconds is None else self.seconds / self.rows * 1e9
+
+
+class Store:
+    """All results of a benchmark, and under which circumstances they came about."""
+
+    def __init__(self, path: Path, about: dict[str, Any], resume: bool) -> None:
+        self._path = path
+        self.about = about
+        self.results: dict[Cell, Result] = {}
+        if resume and path.exists():
+            self._load()
+
+    def add(self, results: list[Result], versions: dict[str, str]) -> None:
+        """Keep results, on disk too: a run that is stopped goes on from here."""
+        self.about["versions"].update(versions)
+        self.results.update((result.cell, result) for result in results)
+        content = {**self.about, "results": [asdict(r) for r in self.results.values()]}
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self._path.with_suffix(".part")
+        partial.write_text(json.dumps(content, indent=1) + "\n")
+        partial.replace(self._path)
+
+    def _load(self) -> None:
+        content = json.loads(self._path.read_text())
+        for saved in content.pop("results"):
+            result = Result(**{**saved, "cell": Cell(**saved["cell"])})
+            self.results[result.cell] = result
+        if content["rows"] != self.about["rows"]:
+            raise SystemExit(f"{self._path} is of {content['rows']:,} rows: use that --rows")
+        commits = dict.fromkeys([*content["commits"], *self.about["commits"]])
+        self.about["commits"] = list(commits)
+        self.about["versions"].update(content["versions"])

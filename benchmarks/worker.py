@@ -1,0 +1,44 @@
+"""The process of one engine: it holds the input and runs queries that standard input asks for.
+
+    python worker.py ENGINE CORES MEMORY FILE
+
+Every line in and out is a JSON object; the first line out tells the engine's versions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import engines
+from cells import Query
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    name, cores, memory, data = sys.argv[1:]
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries and the JVM print must not mix with the replies
+
+    def reply(message: dict[str, Any]) -> None:
+        replies.write(json.dumps(message) + "\n")
+        replies.flush()
+
+    engine = engines.start(name, int(cores), memory, Path(data))
+    reply({"versions": engine.version()})
+    for line in sys.stdin:
+        request = json.loads(line)
+        query = Query(**request["query"])
+        if request["check"]:
+            engine.check(query)
+        start = time.perf_counter()
+        engine.run(query)
+        reply({"seconds": time.perf_counter() - start})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""The engines' processes as seen from the benchmark: all are alive, one works at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+from cells import Query
+
+WORKER = Path(__file__).parent / "worker.py"
+START_SECONDS = 180
+
+
+class WorkerError(Exception):
+    """A worker died; the message is the end of what it had to say."""
+
+
+class Worker:
+    """One engine in a process of its own, started once it is needed."""
+
+    def __init__(self, engine: str, cores: int, memory: str, data: Path) -> None:
+        self._arguments = [engine, str(cores), memory, str(data)]
+        self._cores = cores
+        self._process: subprocess.Popen[str] | None = None
+        self._replies: Queue[str] = Queue()
+        self.versions: dict[str, str] = {}
+
+    def run(self, query: Query, limit: float, check: bool = False) -> float | None:
+        """The seconds of a query, or None when it was stopped because it took too many."""
+        process = self._process or self._start()
+        assert process.stdin is not None
+        request = {"query": asdict(query), "check": check}
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+        reply = self._reply(limit)
+        if reply is None:
+            self.stop()
+            return None
+        return float(reply["seconds"])
+
+    def stop(self) -> None:
+        """End the process; the next query starts it again."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            try:
+                self._process.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+
+    def _start(self) -> subprocess.Popen[str]:
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - open as long as the process lives
+        self._process = subprocess.Popen(
+            [sys.executable, str(WORKER), *self._arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env={**os.environ, "POLARS_MAX_THREADS": str(self._cores)},
+        )
+        self._replies = Queue()
+        Thread(target=_pump, args=(self._process, self._replies), daemon=True).start()
+        first = self._reply(START_SECONDS)
+        if first is None:
+            self.stop()
+            raise WorkerError(f"{self._arguments[0]} did not start in {START_SECONDS} s")
+        self.versions = first["versions"]
+        return self._process
+
+    def _reply(self, limit: float) -> dict[str, Any] | None:
+        """The next reply, or None after ``limit`` seconds."""
+        try:
+            line = self._replies.get(timeout=limit)
+        except Empty:
+            return None
+        if not line:
+            raise self._died()
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def _died(self) -> WorkerError:
+        self.stop()
+        self._log.seek(0)
+        return WorkerError(f"{self._arguments[0]}: {self._log.read()[-2000:]}")
+
+
+def _pump(process: subprocess.Popen[str], replies: Queue[str]) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        replies.put(line)
+    replies.put("")

@@ -1,0 +1,21 @@
+"""Sash: Spark SQL's sliding windows in constant time per row.
+
+With the plugin's jar on Spark's class path, ``agg(x) OVER (… ROWS|RANGE BETWEEN …)`` costs the
+same at a window of ten rows and of a million. No query changes:
+
+    import sash
+    from pyspark.sql import SparkSession
+
+    spark = sash.configure(SparkSession.builder).getOrCreate()
+
+No row ever passes through Python: this package carries the jar, brings it to Spark, and says
+in PySpark what the plugin adds to SQL.
+"""
+
+from sash._version import __version__
+from sash.functions import sliding_agg
+from sash.jar import jar_path
+from sash.plan import explain
+from sash.session import configure, is_active
+
+__all__ = ["__version__", "configure", "explain", "is_active", "jar_path", "sliding_agg"]

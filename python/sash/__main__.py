@@ -1,0 +1,48 @@
+"""The commands ``python -m sash jar|install|uninstall``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from sash._version import __version__
+from sash.install import install, jars_directory, uninstall
+from sash.jar import jar_path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 when it did what it says, 1 when it could not."""
+    command = _parser().parse_args(arguments).command
+    try:
+        print(_COMMANDS[command]())
+    except OSError as error:
+        print(f"sash: {command} failed: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sash", description="Sash's jar for Spark.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("jar", help="print the jar's path, for spark-submit --jars")
+    commands.add_parser("install", help="copy the jar into the PySpark installation")
+    commands.add_parser("uninstall", help="remove the jar from the PySpark installation")
+    return parser
+
+
+def _install() -> str:
+    return f"installed {install()}; sessions that start from now on have Sash"
+
+
+def _uninstall() -> str:
+    removed = uninstall()
+    if not removed:
+        return f"no jar of Sash in {jars_directory()}"
+    return "\n".join(f"removed {jar}" for jar in removed)
+
+
+_COMMANDS = {"jar": jar_path, "install": _install, "uninstall": _uninstall}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Bringing the plugin to a Spark session, and telling whether it is there."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pyspark.errors import AnalysisException, PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from sash import spark_jars
+from sash.install import check_installed_version
+from sash.jar import jar_path
+
+_EXTENSIONS_CLASS = "io/sash/spark/SashExtensions.class"
+_NOT_LOADED = """Spark's JVM already runs without Sash's jar, and a JVM takes no jar later. Either
+- restart Python and call sash.configure before the first session is made, or
+- start the application with `spark-submit --jars $(python -m sash jar)`, or
+- run `python -m sash install` once, so that every session has it, and restart Python."""
+
+
+def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Put Sash's jar on the class path of the session that ``builder`` will make.
+
+    The jar is added to the ``spark.jars`` that the builder, ``PYSPARK_SUBMIT_ARGS`` or
+    ``spark-defaults.conf`` already name. Nothing else is set: where the jar is, Sash is on.
+    Calling it twice is harmless, and so is calling it where the jar is on the class path.
+
+    Args:
+        builder: ``SparkSession.builder``, with whatever you have set. A builder whose remote is
+            ``local[…]`` starts a Connect server of its own, which gets the jar. A builder whose
+            remote is ``sc://…`` is returned as it is, since a client cannot change the class
+            path of its server: start that one with ``--jars $(python -m sash jar)``.
+
+    Returns:
+        The same builder.
+
+    Raises:
+        PySparkRuntimeError: this process already has a JVM, and that one lacks the jar; or
+            another version of the jar is in the PySpark installation and would hide this one.
+            The message says what to do.
+
+    Example:
+        >>> from pyspark.sql import SparkSession
+        >>> spark = sash.configure(SparkSession.builder.master("local[2]")).getOrCreate()
+        >>> sash.is_active(spark)
+        True
+    """
+    options: dict[str, Any] = builder._options
+    if _is_served_elsewhere(options):
+        return builder
+    if _runs_with_jar():
+        return builder
+    check_installed_version()
+    return builder.config("spark.jars", ",".join(spark_jars.with_jar(jar_path(), options)))
+
+
+def is_active(spark: SparkSession) -> bool:
+    """Whether Sash is loaded in a session, classic or Connect.
+
+    It says that Sash is there, whether or not ``spark.sash.enabled`` lets it plan anything.
+
+    Args:
+        spark: The session to ask. No job runs.
+
+    Example:
+        >>> sash.is_active(spark)
+        True
+    """
+    try:
+        # the schema makes a Connect client ask its server
+        _ = spark.sql("SELECT sash_version()").schema
+    except AnalysisException as error:
+        if error.getCondition() == "UNRESOLVED_ROUTINE":
+            return False
+        raise
+    return True
+
+
+def _is_served_elsewhere(options: dict[str, Any]) -> bool:
+    remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
+    return str(remote).startswith("sc://")
+
+
+def _runs_with_jar() -> bool:
+    """Whether a JVM with the jar runs already; one without it is an error."""
+    # a Connect-only client has no SparkContext to import
+    from pyspark import SparkContext
+
+    if SparkContext._gateway is None:
+        if "PYSPARK_GATEWAY_PORT" not in os.environ:
+            return False
+        # under spark-submit the JVM is older than Python
+        SparkContext._ensure_initialized()
+    jvm: Any = SparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    if loader.getResource(_EXTENSIONS_CLASS) is None:
+        raise PySparkRuntimeError(_NOT_LOADED)
+    return True

@@ -1,0 +1,71 @@
+"""A Connect client needs nothing but the jar on its server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import QUIET
+
+TESTS = Path(__file__).parent
+
+# classic and Connect sessions do not mix in one process
+CLIENT = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+import sash
+from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.sql import SparkSession, Window, functions as F
+from sash.plan import explanation
+from windows import assert_slides_as_spark
+
+builder = SparkSession.builder.remote("local[2]").config(map={QUIET!r})
+"""
+
+QUERIES = """
+assert type(spark).__module__.startswith("pyspark.sql.connect")
+assert sash.is_active(spark)
+df = spark.range(100).selectExpr("id % 3 AS k", "id AS ts", "id * 7 % 11 AS x")
+w = Window.partitionBy("k").orderBy("ts").rowsBetween(-2, 0)
+rows = assert_slides_as_spark(spark, lambda: df.select(
+    "ts",
+    F.sum("x").over(w).alias("plain"),
+    sash.sliding_agg("x", "sum", w).alias("named"),
+    sash.sliding_agg(F.col("x"), F.sum, w).alias("made")))
+assert all(row.plain == row.named == row.made for row in rows)
+df.createOrReplaceTempView("t")
+assert_slides_as_spark(spark, lambda: spark.sql(
+    "SELECT ts, sliding_agg(x, 'max') OVER (ORDER BY ts RANGE 9 PRECEDING) FROM t"))
+assert "slides: sum(x)" in explanation(df.select(F.sum("x").over(w)))
+try:
+    df.select(sash.sliding_agg("x", "maxx", w)).collect()
+    raise SystemExit("an unknown monoid passed")
+except AnalysisException as error:
+    assert "'max'" in str(error)
+try:
+    sash.sliding_agg(3, "max", w)
+    raise SystemExit("a number passed for a column")
+except PySparkTypeError as error:
+    assert "`col`" in str(error)
+assert sash.configure(SparkSession.builder.remote("local[2]")).getOrCreate().range(3).count() == 3
+print("all done")
+"""
+
+
+def _ends_well(result) -> None:
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.splitlines()[-1] == "all done"
+
+
+def test_configure_reaches_the_server_of_a_local_remote(run_python):
+    made = "spark = sash.configure(builder).getOrCreate()"
+    _ends_well(run_python("-c", f"{CLIENT}\n{made}\n{QUERIES}"))
+
+
+def test_the_jar_alone_is_enough(run_python):
+    made = 'spark = builder.config("spark.jars", sash.jar_path()).getOrCreate()'
+    _ends_well(run_python("-c", f"{CLIENT}\n{made}\n{QUERIES}"))
+
+
+def test_without_the_jar_sash_is_not_active(run_python):
+    asked = 'spark = builder.getOrCreate()\nassert not sash.is_active(spark)\nprint("all done")'
+    _ends_well(run_python("-c", f"{CLIENT}\n{asked}"))

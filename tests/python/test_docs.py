@@ -1,0 +1,37 @@
+"""The documentation is current, and its examples are true."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+
+import pytest
+
+import sash
+from conftest import REPOSITORY
+from sash.install import jars_directory
+
+MODULES = sorted(module.name for module in pkgutil.iter_modules(sash.__path__))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_docstrings(spark, name):
+    module = importlib.import_module(f"sash.{name}")
+    flags = doctest.REPORT_NDIFF
+    result = doctest.testmod(module, extraglobs={"spark": spark, "sash": sash}, optionflags=flags)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", ["sliding_agg", "configure", "is_active", "explain", "jar_path"])
+def test_every_public_function_has_an_example(name):
+    assert ">>> " in getattr(sash, name).__doc__
+
+
+def test_the_page_of_settings_is_generated_from_this_jar():
+    class_path = f"{sash.jar_path()}:{jars_directory()}/*"
+    command = ["java", "-cp", class_path, "io.sash.spark.ConfigurationDoc"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    page = REPOSITORY / "docs" / "configuration.md"
+    assert page.read_text(encoding="utf-8") == made, "run `make docs`"

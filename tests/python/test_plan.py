@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import IllegalArgumentException
+
+import sash
+from sash.plan import explanation
+
+MIXED = """
+    SELECT max(id) OVER w, rank() OVER (ORDER BY id), sum(id) OVER (ORDER BY id)
+    FROM range(9) WINDOW w AS (ORDER BY id ROWS 2 PRECEDING)"""
+
+
+def test_explain_prints_what_slides_and_what_does_not(spark, capsys):
+    sash.explain(spark.sql(MIXED))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("SlidingWindow [max(id)")
+    assert any(line.startswith("slides: max(id)") for line in lines)
+    left = [line for line in lines if line.startswith("left to Spark: ")]
+    assert any("RANK()" in line and "ranking" in line for line in left)
+    assert any("sum(id)" in line and "UNBOUNDED PRECEDING" in line for line in left)
+
+
+def test_a_query_without_windows_says_so(spark):
+    assert explanation(spark.range(3)) == "no window"
+
+
+@pytest.mark.parametrize("algorithm", ["recalculate", "two-stacks-lite"])
+def test_the_forced_algorithm_is_shown(spark, algorithm):
+    spark.conf.set("spark.sash.window.algorithm", algorithm)
+    try:
+        said = explanation(
+            spark.sql("SELECT max(id) OVER (ORDER BY id ROWS 2 PRECEDING) FROM range(9)")
+        )
+    finally:
+        spark.conf.unset("spark.sash.window.algorithm")
+    shown = said.lower().replace(" ", "").replace("-", "")
+    assert f":{algorithm.replace('-', '')}" in shown
+
+
+def test_an_unknown_algorithm_names_the_allowed_ones(spark):
+    with pytest.raises(IllegalArgumentException, match="bubble") as caught:
+        spark.conf.set("spark.sash.window.algorithm", "bubble")
+    for allowed in ("auto", "two-stacks-lite", "slickdeque-inv", "slickdeque-non-inv"):
+        assert allowed in str(caught.value)

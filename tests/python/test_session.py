@@ -1,0 +1,167 @@
+"""configure and is_active; each test has a process of its own, since a JVM loads jars once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import sash
+from conftest import QUIET
+from sash import spark_jars
+
+MAKE = f"""
+import json, sys
+import sash
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local[1]").config(map={QUIET!r})
+"""
+# the driver's class path is what decides; the executors' list shows what is shipped
+TELL = """
+loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+print(json.dumps({
+    "active": sash.is_active(spark),
+    "other": loader.getResource("other.txt") is not None,
+    "shipped": spark.sparkContext.getConf().get("spark.jars", ""),
+}))
+"""
+
+
+@pytest.fixture
+def other_jar(tmp_path: Path) -> Path:
+    """A jar of the user's own."""
+    (tmp_path / "content").mkdir()
+    (tmp_path / "content" / "other.txt").write_text("mine", encoding="utf-8")
+    archive = shutil.make_archive(str(tmp_path / "other"), "zip", tmp_path / "content")
+    return Path(archive).rename(tmp_path / "other.jar")
+
+
+@pytest.fixture
+def session(run_python):
+    """Make a session by a line of Python, and tell what it has."""
+
+    def make(line: str, env: dict[str, str] | None = None) -> dict[str, object]:
+        result = run_python("-c", f"{MAKE}\nspark = {line}\n{TELL}", env=env)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout.splitlines()[-1])
+
+    return make
+
+
+CONFIGURED = "sash.configure(builder).getOrCreate()"
+
+
+def test_without_the_jar_sash_is_not_active(session):
+    assert session("builder.getOrCreate()")["active"] is False
+
+
+def test_configure_makes_it_active_and_twice_is_once(session):
+    told = session("sash.configure(sash.configure(builder)).getOrCreate()")
+    assert told == {"active": True, "other": False, "shipped": sash.jar_path()}
+
+
+def test_jars_of_the_builder_stay(session, other_jar):
+    told = session(f"sash.configure(builder.config('spark.jars', '{other_jar}')).getOrCreate()")
+    assert told == {"active": True, "other": True, "shipped": f"{other_jar},{sash.jar_path()}"}
+
+
+def test_jars_of_the_submit_arguments_stay(session, other_jar):
+    arguments = f"--jars {other_jar} --name mine pyspark-shell"
+    told = session(CONFIGURED, {"PYSPARK_SUBMIT_ARGS": arguments})
+    assert told["active"]
+    assert told["other"]
+
+
+def test_jars_of_the_defaults_file_stay(session, other_jar, tmp_path):
+    defaults = f"spark.app.name x\nspark.jars {other_jar}\n"
+    (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
+    told = session(CONFIGURED, {"SPARK_CONF_DIR": str(tmp_path)})
+    assert told["active"]
+    assert told["other"]
+
+
+def test_a_session_that_runs_with_the_jar_is_left_alone(spark):
+    builder = SparkSession.builder
+    assert sash.configure(builder) is builder
+    assert "spark.jars" not in builder._options
+    assert sash.configure(SparkSession.builder).getOrCreate() is spark
+
+
+def test_the_explicit_extension_beside_the_jar_is_harmless(session):
+    extension = "io.sash.spark.SashExtensions"
+    line = f"sash.configure(builder.config('spark.sql.extensions', '{extension}')).getOrCreate()"
+    assert session(line)["active"]
+
+
+@pytest.mark.parametrize("stop", ["", ".stop()"], ids=["running", "stopped"])
+def test_a_jvm_without_the_jar_is_a_clear_error(run_python, stop):
+    script = f"{MAKE}\nbuilder.getOrCreate(){stop}\nsash.configure(builder)"
+    result = run_python("-c", script)
+    assert result.returncode == 1
+    for remedy in ("restart Python", "spark-submit --jars", "python -m sash install"):
+        assert remedy in result.stderr
+
+
+def test_a_server_elsewhere_is_left_alone():
+    builder = sash.configure(SparkSession.builder.remote("sc://example:15002"))
+    assert builder._options == {"spark.remote": "sc://example:15002"}
+
+
+def test_spark_submit_without_the_jar_is_a_clear_error(run_python, tmp_path):
+    result = _submit(run_python, tmp_path)
+    assert result.returncode != 0
+    assert "spark-submit --jars" in result.stdout + result.stderr
+
+
+def test_spark_submit_with_the_jar(run_python, tmp_path):
+    result = _submit(run_python, tmp_path, "--jars", sash.jar_path())
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout.splitlines()[-1])["active"]
+
+
+def _submit(run_python, tmp_path, *options):
+    script = tmp_path / "application.py"
+    script.write_text(f"{MAKE}\nspark = {CONFIGURED}\n{TELL}", encoding="utf-8")
+    submit = (
+        "import subprocess, sys;"
+        "from pyspark.find_spark_home import _find_spark_home as home;"
+        "sys.exit(subprocess.run([home() + '/bin/spark-submit', *sys.argv[1:]]).returncode)"
+    )
+    return run_python("-c", submit, *options, str(script))
+
+
+def test_is_active_passes_other_errors_on(spark):
+    class Broken:
+        def sql(self, _):
+            return spark.sql("SELECT nothing FROM nowhere")
+
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        sash.is_active(Broken())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--jars a.jar,b.jar pyspark-shell", "--jars a.jar,b.jar,ours.jar pyspark-shell"),
+        ("--conf spark.jars=a.jar -c k=v x.py", "--jars a.jar,ours.jar -c k=v x.py"),
+        ("--name x pyspark-shell", "--name x pyspark-shell"),
+    ],
+)
+def test_submit_arguments_are_changed_only_where_they_name_jars(monkeypatch, arguments, expected):
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments)
+    assert spark_jars.with_jar("ours.jar", {})[-1] == "ours.jar"
+    assert os.environ["PYSPARK_SUBMIT_ARGS"] == expected
+
+
+@pytest.mark.parametrize("line", ["spark.jars a,b", "spark.jars=a,b", "  spark.jars : a, b "])
+def test_the_defaults_file_is_read_as_spark_reads_it(monkeypatch, tmp_path, line):
+    text = f"# spark.jars no\nspark.jars.packages x:y:z\n{line}\nspark.app.name x\n"
+    (tmp_path / "spark-defaults.conf").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert spark_jars.with_jar("ours", {}) == ["a", "b", "ours"]
+    assert spark_jars.with_jar("ours", {"spark.jars": "mine"}) == ["mine", "ours"]
+    assert spark_jars.with_jar("a", {}) == ["a", "b"]

@@ -1,0 +1,77 @@
+package io.sash.core
+
+/**
+ * A column of values for tests. It counts what an algorithm calls, and a slot that nobody has
+ * written is poison: using one fails.
+ */
+class TestColumn[A](val operation: Operation[A]) extends Partials {
+  private[this] var values = Array.empty[AnyRef]
+
+  var combines = 0L
+  var subtracts = 0L
+  var comparisons = 0L
+
+  /** The most slots that were ever asked for. */
+  def capacity: Int = values.length
+
+  def operations: Long = combines + subtracts + comparisons
+
+  def lift(slot: Int, element: Element): Unit = put(slot, operation.lift(element))
+
+  def apply(slot: Int): A = {
+    require(values(slot) != null, s"slot $slot was never written")
+    values(slot).asInstanceOf[A]
+  }
+
+  protected def put(slot: Int, value: A): Unit = values(slot) = value.asInstanceOf[AnyRef]
+
+  override def identity(dst: Int): Unit = put(dst, operation.identity)
+
+  override def combine(dst: Int, left: Int, right: Int): Unit = {
+    combines += 1
+    put(dst, operation.combine(this(left), this(right)))
+  }
+
+  override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+
+  override def grow(slots: Int): Partials = {
+    if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
+    this
+  }
+
+  /** A new column with all the values of this one, which is of no use afterwards. */
+  def moved(): TestColumn[A] = {
+    val other = TestColumn(operation)
+    other.takeOver(values)
+    values = Array.empty
+    other
+  }
+
+  private def takeOver(from: Array[AnyRef]): Unit = values = from.clone()
+}
+
+object TestColumn {
+
+  /** A column that can do what the operation can, and no more. */
+  def apply[A](operation: Operation[A]): TestColumn[A] = operation match {
+    case o: HasInverse[A @unchecked]   => invertible(o)
+    case o: PicksOperand[A @unchecked] => selective(o)
+    case o                             => new TestColumn(o)
+  }
+
+  def invertible[A](o: Operation[A] with HasInverse[A]): TestColumn[A] with Invertible =
+    new TestColumn[A](o) with Invertible {
+      override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
+        subtracts += 1
+        put(dst, o.subtract(this(whole), this(oldest)))
+      }
+    }
+
+  def selective[A](o: Operation[A] with PicksOperand[A]): TestColumn[A] with Selective =
+    new TestColumn[A](o) with Selective {
+      override def selectsRight(left: Int, right: Int): Boolean = {
+        comparisons += 1
+        o.selectsRight(this(left), this(right))
+      }
+    }
+}

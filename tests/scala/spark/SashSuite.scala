@@ -1,0 +1,61 @@
+package io.sash.spark
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.scalatest.Assertion
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A suite over a session with Sash: runs a query with Sash on and off and compares the rows. */
+trait SashSuite extends AnyFunSuite with AdaptiveSparkPlanHelper {
+  protected def spark: SparkSession = SashSession.shared
+
+  protected def withSettings[T](settings: (String, String)*)(body: => T): T = {
+    val conf = spark.conf
+    val before = settings.map { case (key, _) => (key, conf.getOption(key)) }
+    settings.foreach { case (key, value) => conf.set(key, value) }
+    try body
+    finally before.foreach { case (key, value) => value.fold(conf.unset(key))(conf.set(key, _)) }
+  }
+
+  protected def withSash[T](enabled: Boolean)(body: => T): T =
+    withSettings(SashConf.Enabled.key -> enabled.toString)(body)
+
+  /** The operators that ran, after adaptive execution has settled on them. */
+  protected def sliding(plan: SparkPlan): Seq[SlidingWindowExec] =
+    collect(plan) { case s: SlidingWindowExec => s }
+
+  protected def sliding(frame: DataFrame): Seq[SlidingWindowExec] =
+    sliding(frame.queryExecution.executedPlan)
+
+  private def run(query: => DataFrame, enabled: Boolean): (Seq[Row], Seq[SlidingWindowExec]) =
+    withSash(enabled) {
+      val frame = query
+      val rows = frame.collect().toSeq
+      (rows, sliding(frame))
+    }
+
+  /** Same rows with Sash on and off, and it was Sash's operator that made them. */
+  protected def checkSlides(query: => DataFrame): Assertion = {
+    val (expected, none) = run(query, enabled = false)
+    val (actual, some) = run(query, enabled = true)
+    assert(none.isEmpty, "a switched-off Sash planned its operator")
+    assert(some.nonEmpty, "vacuous: no operator of Sash ran")
+    val difference = RowEquality.difference(expected, actual)
+    assert(difference.isEmpty, difference.getOrElse(""))
+  }
+
+  protected def checkSlides(query: String): Assertion =
+    withClue(s"$query\n")(checkSlides(spark.sql(query)))
+
+  /** Same error with Sash on and off; answers its error condition. */
+  protected def checkFails(query: String): String = {
+    def failure(enabled: Boolean): String =
+      withSash(enabled)(ErrorCondition.of(intercept[Throwable](spark.sql(query).collect())))
+    withClue(s"$query\n") {
+      val expected = failure(enabled = false)
+      assert(failure(enabled = true) == expected)
+      expected
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package io.sash.spark
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.scalatest.BeforeAndAfterAll
+
+/** Under a small memory limit windows go to disk, page by page, and answer as before. */
+class SpillSuite extends SashSuite with BeforeAndAfterAll {
+  private val memory = Map(
+    // too little for the windows below, enough for the pages of a sort
+    "spark.testing.memory" -> (2L * 1024 * 1024).toString,
+    "spark.testing.reservedMemory" -> "0",
+    "spark.memory.fraction" -> "0.8",
+    "spark.memory.storageFraction" -> "0",
+    "spark.buffer.pageSize" -> "64k",
+    "spark.master" -> "local[1]"
+  )
+
+  override protected def spark: SparkSession = SashSession.having(memory)
+
+  override def afterAll(): Unit = {
+    SashSession.shared
+    super.afterAll()
+  }
+
+  private val rows = 60000
+
+  private def table: String =
+    s"(SELECT id, id * 7919 % 10007 AS x, concat('value ', id * 31 % 4001) AS s, " +
+      s"IF(id % 3 = 0, NULL, id / 8.0D) AS d FROM range(0, $rows, 1, 1))"
+
+  private def query(calls: String, frame: String): String =
+    s"SELECT id, $calls FROM $table WINDOW w AS (ORDER BY id $frame)"
+
+  private def spilled(frame: DataFrame): Long =
+    sliding(frame).map(_.metrics("spillSize").value).sum
+
+  /** The rows, and the bytes that went to disk for them. */
+  private def run(sql: String): (Seq[Row], Long) = {
+    val frame = spark.sql(sql)
+    (frame.collect().toSeq, spilled(frame))
+  }
+
+  /** A plain computation of the windows, since Spark's own takes as long as they are. */
+  private def sums(below: Int, ahead: Int): Array[Long] = {
+    val prefix = (0 until rows).scanLeft(0L)((s, i) => s + i.toLong * 7919 % 10007).toArray
+    Array.tabulate(rows) { i =>
+      prefix(math.min(rows, i + ahead + 1)) - prefix(math.max(0, i - below))
+    }
+  }
+
+  private def assertSums(answer: Seq[Row], expected: Array[Long]): Unit = {
+    assert(answer.length == rows)
+    val wrong = answer.find(r => r.getLong(1) != expected(r.getLong(0).toInt))
+    assert(wrong.isEmpty, wrong.map(r => s"instead of ${expected(r.getLong(0).toInt)}"))
+  }
+
+  for {
+    (name, below, ahead) <- Seq(
+      ("ROWS BETWEEN 40000 PRECEDING AND CURRENT ROW", 40000, 0),
+      ("ROWS BETWEEN 20000 PRECEDING AND 20000 FOLLOWING", 20000, 20000),
+      ("ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", 0, rows),
+      ("RANGE BETWEEN 20000 PRECEDING AND 20000 FOLLOWING", 20000, 20000)
+    )
+    algorithm <- Seq("slickdeque-inv", "two-stacks-lite")
+  } test(s"sums over $name, $algorithm") {
+    withSettings(SashConf.WindowAlgorithm.key -> algorithm) {
+      val (answer, bytes) = run(query("sum(x) OVER w AS c, count(s) OVER w AS n, id", name))
+      assert(bytes > 0, "vacuous: nothing went to disk")
+      assertSums(answer, sums(below, ahead))
+    }
+  }
+
+  test("strings, nulls and moments, against the same windows in memory") {
+    val frame = "ROWS BETWEEN 30000 PRECEDING AND 2000 FOLLOWING"
+    val sql = query(
+      "last(s) OVER w AS a, avg(d) OVER w AS b, stddev(d) OVER w AS c, " +
+        "max_by(s, x) OVER w AS e, bit_xor(x) OVER w AS f",
+      frame
+    )
+    val (paged, bytes) = run(sql)
+    assert(bytes > 0, "vacuous: nothing went to disk")
+    val ample = SashSession.shared.sql(sql)
+    val unpaged = ample.collect().toSeq
+    assert(spilled(ample) == 0)
+    assert(RowEquality.difference(unpaged, paged).isEmpty)
+  }
+
+  test("a deque that never drops an element") {
+    val (answer, bytes) = run(
+      "SELECT id, min(lpad(id, 12, '0')) OVER (ORDER BY id ROWS 50000 PRECEDING) AS m " +
+        s"FROM $table"
+    )
+    assert(bytes > 0, "vacuous: nothing went to disk")
+    assert(answer.forall(r => r.getString(1).toLong == math.max(0L, r.getLong(0) - 50000)))
+  }
+
+  test("a sort above takes the window's memory while it slides") {
+    val sql = "SELECT id, c FROM (" +
+      query(
+        "sum(x) OVER w AS c, concat(s, s) AS t",
+        "ROWS BETWEEN 9000 PRECEDING AND CURRENT ROW"
+      ) +
+      ") SORT BY t, id"
+    val (answer, bytes) = run(sql)
+    assert(bytes > 0, "vacuous: the window was left in memory")
+    val expected = sums(9000, 0)
+    assertSums(answer, expected)
+  }
+
+  test("several partitions, of which the large ones go to disk") {
+    val sql =
+      s"SELECT id, sum(x) OVER (PARTITION BY id % 16 = 0 ORDER BY id ROWS 45000 PRECEDING) " +
+        s"AS c FROM $table"
+    val (answer, bytes) = run(sql)
+    assert(bytes > 0, "vacuous: nothing went to disk")
+    val ample = SashSession.shared.sql(sql).collect().toSeq
+    assert(RowEquality.difference(ample, answer).isEmpty)
+  }
+}
