@@ -34,10 +34,9 @@ object AggregateMonoid {
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
     call.aggregateFunction match {
       case _: PythonFuncExpression => Left(Refusal.Python(call.aggregateFunction.prettyName))
-      case sum: Sum if IntegralSum.accepts(sum) =>
-        Right(filtered(call, IntegralSum(sum)))
-      case f: DeclarativeAggregate => declarative(f).map(filtered(call, _))
-      case f                       => Left(Refusal.Imperative(f.prettyName))
+      case f: DeclarativeAggregate =>
+        ExactSum.of(f).map(Right(_)).getOrElse(declarative(f)).map(filtered(call, _))
+      case f => Left(Refusal.Imperative(f.prettyName))
     }
 
   private def declarative(f: DeclarativeAggregate): Either[Refusal, AggregateMonoid] =

@@ -1,6 +1,6 @@
 package io.sash.spark
 
-import org.apache.spark.sql.{ExtendedExplainGenerator, SparkSession}
+import org.apache.spark.sql.ExtendedExplainGenerator
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
@@ -27,13 +27,13 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
 
 object Explain {
 
-  /** Makes the session's EXPLAIN print our part; what the user has set there stays. */
-  def register(session: SparkSession): Unit = {
-    val conf = session.sessionState.conf
+  /** Makes the session's EXPLAIN print our part, or not; what the user has set there stays. */
+  def show(conf: SQLConf, shown: Boolean): Unit = {
     val present = conf.getConf(SQLConf.EXTENDED_EXPLAIN_PROVIDERS).getOrElse(Nil)
     val ours = classOf[Explain].getName
-    if (!present.contains(ours)) {
-      conf.setConfString(SQLConf.EXTENDED_EXPLAIN_PROVIDERS.key, (present :+ ours).mkString(","))
+    if (present.contains(ours) != shown) {
+      val wanted = if (shown) present :+ ours else present.filter(_ != ours)
+      conf.setConfString(SQLConf.EXTENDED_EXPLAIN_PROVIDERS.key, wanted.mkString(","))
     }
   }
 }

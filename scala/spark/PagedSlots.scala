@@ -4,7 +4,8 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, Da
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
 
 import io.sash.core.Partials
 
@@ -35,8 +36,14 @@ private[spark] final class PagedSlots(
   private[this] val dirty = new Array[Boolean](Frames)
   private[this] var clock = 0L
 
+  /** A partial may exceed the precision of its column, so a decimal travels as its digits. */
+  private[this] val decimals =
+    columnTypes.indices.filter(columnTypes(_).isInstanceOf[DecimalType])
+  private[this] val pageTypes =
+    columnTypes.map(t => if (t.isInstanceOf[DecimalType]) StringType else t).toArray
   private[this] val cells = new SpecificInternalRow(columnTypes)
-  private[this] val toBytes = UnsafeProjection.create(columnTypes.toArray)
+  private[this] val pageCells = new GenericInternalRow(columnTypes.length)
+  private[this] val toBytes = UnsafeProjection.create(pageTypes)
   private[this] val fromBytes = new UnsafeRow(columnTypes.length)
 
   private[this] val file = new SpillFile(memory)
@@ -160,8 +167,7 @@ private[spark] final class PagedSlots(
     val out = new DataOutputStream(buffer)
     var i = 0
     while (i < PageSlots) {
-      resident.save(frame * PageSlots + i, cells)
-      val row = toBytes(cells)
+      val row = toBytes(saved(frame * PageSlots + i))
       out.writeInt(row.getSizeInBytes)
       row.writeToStream(out, null)
       i += 1
@@ -170,6 +176,30 @@ private[spark] final class PagedSlots(
     blocks(page) = file.store(blocks(page), buffer.toByteArray, buffer.size)
   }
 
+  private def saved(slot: Int): InternalRow = {
+    resident.save(slot, cells)
+    if (decimals.isEmpty) {
+      cells
+    } else {
+      pageTypes.indices.foreach(i => pageCells.update(i, cells.get(i, columnTypes(i))))
+      for (i <- decimals if !cells.isNullAt(i)) {
+        pageCells.update(i, UTF8String.fromString(pageCells.get(i, columnTypes(i)).toString))
+      }
+      pageCells
+    }
+  }
+
+  private def restored(row: UnsafeRow): InternalRow =
+    if (decimals.isEmpty) {
+      row
+    } else {
+      pageTypes.indices.foreach(i => pageCells.update(i, row.get(i, pageTypes(i))))
+      for (i <- decimals if !row.isNullAt(i)) {
+        pageCells.update(i, Decimal(BigDecimal.exact(row.getUTF8String(i).toString)))
+      }
+      pageCells
+    }
+
   private def readIn(page: Int, frame: Int): Unit = {
     val in = new DataInputStream(new ByteArrayInputStream(file.fetch(blocks(page))))
     var i = 0
@@ -177,7 +207,7 @@ private[spark] final class PagedSlots(
       val row = new Array[Byte](in.readInt())
       in.readFully(row)
       fromBytes.pointTo(row, row.length)
-      resident.load(frame * PageSlots + i, fromBytes)
+      resident.load(frame * PageSlots + i, restored(fromBytes))
       i += 1
     }
   }

@@ -2,6 +2,7 @@ package io.sash.spark
 
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.StringType
@@ -58,14 +59,25 @@ private[spark] object SlidingAgg {
   }
 
   private def named(name: String, arguments: Seq[Expression]): Expression = {
-    val registry = SparkSession.active.sessionState.functionRegistry
-    val id = FunctionIdentifier(name.toLowerCase(java.util.Locale.ROOT))
-    if (!registry.functionExists(id)) throw unknown(name)
+    val id = identifier(name).getOrElse(throw unknown(name))
     registry.lookupFunction(id, arguments) match {
       case aggregate if aggregate.find(_.isInstanceOf[AggregateFunction]).isDefined => aggregate
       case _ => throw unknown(name)
     }
   }
+
+  private def registry: FunctionRegistry = SparkSession.active.sessionState.functionRegistry
+
+  /**
+   * The function as the registry spells it, a temporary one first: some versions of Spark know
+   * functions by one name, others by three.
+   */
+  private def identifier(name: String): Option[FunctionIdentifier] =
+    registry
+      .listFunction()
+      .filter(_.funcName.equalsIgnoreCase(name))
+      .sortBy(!_.database.contains("session"))
+      .headOption
 
   private def unknown(name: String): Throwable = new AnalysisException(
     errorClass = "UNRESOLVED_ROUTINE",
@@ -85,13 +97,11 @@ private[spark] object SlidingAgg {
       .mkString(", ")
   }
 
-  private def aggregates: Seq[String] = {
-    val registry = SparkSession.active.sessionState.functionRegistry
+  private def aggregates: Seq[String] =
     registry
       .listFunction()
       .flatMap(registry.lookupFunction)
       .filter(_.getGroup == "agg_funcs")
       .map(_.getName)
       .distinct
-  }
 }

@@ -15,8 +15,11 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
   private def conf: SQLConf = session.sessionState.conf
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case window: Window if SashConf.enabled(conf) =>
-      Explain.register(session)
+    case _ if !SashConf.enabled(conf) =>
+      Explain.show(conf, shown = false)
+      Nil
+    case window: Window =>
+      Explain.show(conf, shown = true)
       val (theirs, ours) = window.windowExpressions.partitionMap { e =>
         refusal(e, window).map(r => (e, r)).toLeft(e)
       }
