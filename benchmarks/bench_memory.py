@@ -46,8 +46,8 @@ def main() -> None:
     """Run the query once, and report."""
     options = _options()
     spark = session(1, "1g", with_sash=True)
-    runtime: Any = spark.sparkContext._jvm.java.lang.Runtime.getRuntime()
-    heap = runtime.maxMemory()
+    java: Any = spark.sparkContext._jvm
+    heap = java.java.lang.Runtime.getRuntime().maxMemory()
     if heap > 2**30:
         raise SystemExit(f"the heap is {heap:,} bytes: start with --driver-memory 1g")
 

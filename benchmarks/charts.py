@@ -38,9 +38,10 @@ def write(store: Store, directory: Path) -> None:
         figure, axes = plt.subplots(
             height, 2, figsize=(13, 4.4 * height), layout="constrained", squeeze=False
         )
-        figure.suptitle(
-            f"{where(shown[0], rows)}: nanoseconds a row, by window length", weight="bold"
-        )
+        title = f"{where(shown[0], rows)}: nanoseconds a row, by window length"
+        if any(result.not_run for panel in shown for result in panel.results.values()):
+            title += "  (×: wider windows not run)"
+        figure.suptitle(title, weight="bold")
         for panel, axis in zip(shown, axes.flat, strict=False):
             _draw(axis, panel)
         for axis in axes.flat[len(shown) :]:
@@ -87,9 +88,8 @@ def _label(axis: Axes, ends: list[tuple[str, bool, float]]) -> None:
     lowest = -1.0
     for engine, cut_off, time in sorted(ends, key=lambda end: end[2]):
         lowest = max(lowest + LABEL_GAP, float(to_axis.transform((1, time))[1]))
-        text = f"× {NAMES[engine]}: not run further" if cut_off else NAMES[engine]
         axis.annotate(
-            text,
+            f"{NAMES[engine]} ×" if cut_off else NAMES[engine],
             (1.02, lowest),
             xycoords="axes fraction",
             va="center",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
+from math import inf, isfinite
 
 from cells import Cell
 from results import Result
@@ -28,7 +29,8 @@ def measure(
     for cell in cells:
         estimate = forecast([r for r in earlier if _same_but_window(r.cell, cell)], cell.window)
         if estimate > budget:
-            reason = f"> {budget:g} s a run: about {estimate:.0f} s, from smaller windows"
+            why = f"about {estimate:,.0f} s" if isfinite(estimate) else "nor was a smaller window"
+            reason = f"> {budget:g} s a run: {why}"
             results.append(Result(cell, rows, not_run=reason))
         elif workers[cell.engine].run(cell.query, 3 * budget + 10, check=True) is None:
             reason = f"> {3 * budget:g} s a run: stopped"
@@ -54,20 +56,17 @@ def measure(
 def forecast(smaller: list[Result], window: int) -> float:
     """Seconds at a window, along the straight line through the two windows before it.
 
-    An engine is cut off only while it visibly grows: two times apart by less than half are
-    taken for noise. Where the last window was not run, the next is not either.
+    Best runs are compared, and times less than half apart are taken for noise, so that only an
+    engine that visibly grows is cut off. Where a window was not run, no wider one is either.
     """
     smaller = sorted(smaller, key=lambda result: result.cell.window)
-    if not smaller:
-        return 0.0
-    if smaller[-1].seconds is None:
-        return float("inf")
-    if len(smaller) < 2 or smaller[-2].seconds is None:
-        return smaller[-1].seconds
-    (w0, t0), (w1, t1) = ((r.cell.window, r.seconds or 0.0) for r in smaller[-2:])
-    if t1 < 1.5 * t0:
-        return t1
-    return t1 + (t1 - t0) / (w1 - w0) * (window - w1)
+    if any(result.not_run for result in smaller):
+        return inf
+    times = [(result.cell.window, min(result.runs)) for result in smaller]
+    if len(times) < 2:
+        return times[0][1] if times else 0
+    (w0, t0), (w1, t1) = times[-2:]
+    return t1 + (t1 - t0) / (w1 - w0) * (window - w1) if t1 > 1.5 * t0 else t1
 
 
 def _same_but_window(a: Cell, b: Cell) -> bool:

@@ -182,4 +182,4 @@ def _reasons(panel: Panel) -> Iterator[str]:
     for (engine, window), result in sorted(panel.results.items()):
         if result.not_run and engine not in explained:
             explained.add(engine)
-            yield f"Not run: {NAMES[engine]} from W = {window:,}, {result.not_run}."
+            yield f"Not run: {NAMES[engine]} from W = {window:,}, {result.not_run}.\n"

@@ -15,7 +15,7 @@ SPARK: Settings = {"spark.sash.enabled": "false", SEGMENT_TREE_KEY: "false"}
 SEGMENT_TREE: Settings = {"spark.sash.enabled": "false", SEGMENT_TREE_KEY: "true"}
 
 SLOW = 3.0
-"""A run of more seconds is measured as it is; a faster one warms the JVM up for the next."""
+"""A run of more seconds is not repeated as often as a faster one."""
 
 
 @contextmanager

@@ -72,11 +72,10 @@ def sweep(spark: SparkSession, budget: float) -> list[Measured]:
 
 
 def _best_seconds(spark: SparkSession, window: int) -> float:
-    """The best of three runs after one that warms the JVM up; a slow run counts alone."""
-    first = timed(lambda: rolling_stddev(spark, window))
-    if first > SLOW:
-        return first
-    return min(timed(lambda: rolling_stddev(spark, window)) for _ in range(RUNS))
+    """The best of three runs after one that warms the JVM up; of one, when that was slow."""
+    warm_up = timed(lambda: rolling_stddev(spark, window))
+    runs = 1 if warm_up > SLOW else RUNS
+    return min(timed(lambda: rolling_stddev(spark, window)) for _ in range(runs))
 
 
 def _forecast(seconds: dict[int, float], window: int) -> float:

@@ -89,11 +89,14 @@ def _aggregate(column: Column, monoid: str | Callable[[Column], Column]) -> Colu
 
 
 def _type_error(argument: str, expected: str, actual: object) -> PySparkTypeError:
+    found = type(actual).__name__
     return PySparkTypeError(
+        # spelled out, since PySpark 4.0 does not know this condition of later versions
+        message=f"Argument `{argument}` should be {expected}, got {found}.",
         errorClass="NOT_EXPECTED_TYPE",
         messageParameters={
             "arg_name": argument,
             "expected_type": expected,
-            "arg_type": type(actual).__name__,
+            "arg_type": found,
         },
     )

@@ -57,10 +57,15 @@ private[spark] object ExactSum {
     val empty = EqualTo(count, Literal(0L))
     val sum = f.aggBufferAttributes.head
     val exact = If(empty, Literal.create(null, sum.dataType), total(f, sum.dataType, cells))
-    f.evaluateExpression.transform {
-      case a: Attribute if a.exprId == sum.exprId                      => exact
-      case a: Attribute if a.dataType == BooleanType                   => empty // Sum's isEmpty
-      case a: Attribute if a.exprId == f.aggBufferAttributes(1).exprId => count // Average's count
+    val expressed = f.aggBufferAttributes
+      .map(_.exprId)
+      .zip(exact +: (f match {
+        case _: Sum => Seq(empty) // isEmpty, where Sum keeps it
+        case _      => Seq(count)
+      }))
+      .toMap
+    f.evaluateExpression.transformUp {
+      case a: Attribute if expressed.contains(a.exprId) => expressed(a.exprId)
     }
   }
 
