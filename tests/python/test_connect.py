@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from conftest import QUIET
 
 TESTS = Path(__file__).parent
@@ -47,25 +49,32 @@ try:
 except PySparkTypeError as error:
     assert "`col`" in str(error)
 assert sash.configure(SparkSession.builder.remote("local[2]")).getOrCreate().range(3).count() == 3
-print("all done")
 """
 
 
-def _ends_well(result) -> None:
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout.splitlines()[-1] == "all done"
+@pytest.fixture
+def run_client(run_python):
+    """Run a script against a server of its own, and see that it ends well."""
+
+    def run(make_session: str, script: str) -> None:
+        # the server then takes a free port, and the client asks it which
+        env = {"SPARK_TESTING": "yes"}
+        result = run_python(
+            "-c", f"{CLIENT}\n{make_session}\n{script}\nprint('all done')", env=env
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert result.stdout.splitlines()[-1] == "all done"
+
+    return run
 
 
-def test_configure_reaches_the_server_of_a_local_remote(run_python):
-    made = "spark = sash.configure(builder).getOrCreate()"
-    _ends_well(run_python("-c", f"{CLIENT}\n{made}\n{QUERIES}"))
+def test_configure_reaches_the_server_of_a_local_remote(run_client):
+    run_client("spark = sash.configure(builder).getOrCreate()", QUERIES)
 
 
-def test_the_jar_alone_is_enough(run_python):
-    made = 'spark = builder.config("spark.jars", sash.jar_path()).getOrCreate()'
-    _ends_well(run_python("-c", f"{CLIENT}\n{made}\n{QUERIES}"))
+def test_the_jar_alone_is_enough(run_client):
+    run_client('spark = builder.config("spark.jars", sash.jar_path()).getOrCreate()', QUERIES)
 
 
-def test_without_the_jar_sash_is_not_active(run_python):
-    asked = 'spark = builder.getOrCreate()\nassert not sash.is_active(spark)\nprint("all done")'
-    _ends_well(run_python("-c", f"{CLIENT}\n{asked}"))
+def test_without_the_jar_sash_is_not_active(run_client):
+    run_client("spark = builder.getOrCreate()", "assert not sash.is_active(spark)")
