@@ -8,14 +8,15 @@ object ConfigurationDoc {
     val rows = SashConf.All.map { e =>
       s"| `${e.key}` | `${e.defaultValueString}` | ${e.doc} | ${e.version} |"
     }
-    s"""# Configuration
-       |
-       |Generated from `SashConf.scala` by `make docs`. All settings are runtime settings of a
-       |session: `SET key=value` or `spark.conf.set(key, value)`.
-       |
-       || setting | default | meaning | since |
-       ||---|---|---|---|
-       |${rows.mkString("\n")}
-       |""".stripMargin
+    (heading +: rows).mkString("", "\n", "\n")
   }
+
+  private def heading: String =
+    """# Configuration
+      |
+      |Generated from `SashConf.scala` by `make docs`. All settings are runtime settings of a
+      |session: `SET key=value` or `spark.conf.set(key, value)`.
+      |
+      || setting | default | meaning | since |
+      ||---|---|---|---|""".stripMargin
 }

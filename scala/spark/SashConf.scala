@@ -24,6 +24,9 @@ object SashConf {
 
   val All = Seq(Enabled, WindowAlgorithm)
 
+  /** Makes Spark know the settings: initializing this object does, and it is done by now. */
+  def register(): Unit = ()
+
   def enabled(conf: SQLConf): Boolean = conf.getConf(Enabled)
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)

@@ -19,6 +19,8 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
           s"alone; it knows ${SparkVersions.Known.mkString(", ")}"
       )
     } else {
+      // so that a wrong value is refused when it is set, not when a query is planned
+      SashConf.register()
       // moving and shrinking frames of OVER
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
       // sliding_agg(col, 'monoid') OVER (…)
