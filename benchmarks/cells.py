@@ -26,6 +26,8 @@ AGGREGATES = {
 }
 FRAMES = ["rows", "range"]
 WINDOWS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
+FEWER_WINDOWS = [10, 1_000, 1_000_000]
+"""Windows of all data sets and cores but the first, which is measured at every window."""
 TINY_ROWS = 20
 """Rows of a key in the data set of tiny partitions."""
 
@@ -101,11 +103,12 @@ class Selection:
         """
         for aggregate in self.aggregates:
             for frame in self.frames:
-                for window in self._windows(keys):
+                windows = self._windows(cores, keys)
+                for window in windows:
                     yield [
                         Cell(engine, cores, keys, aggregate, frame, window)
                         for engine in self.engines
-                        if engine != RUNNING or window == self.windows[0]
+                        if engine != RUNNING or window == windows[0]
                     ]
 
     def all(self) -> list[Cell]:
@@ -126,8 +129,9 @@ class Selection:
             aggregates=[a for a in self.aggregates if a in ("sum", "max")],
         )
 
-    def _windows(self, keys: int) -> list[int]:
-        """A window of more rows than a tiny partition has is measured once."""
-        if self.rows // keys > TINY_ROWS:
+    def _windows(self, cores: int, keys: int) -> list[int]:
+        """Tiny partitions take windows that are smaller than themselves."""
+        if (cores, keys) == (self.cores[0], self.keys[0]):
             return self.windows
-        return [w for w in self.windows if w <= 10 * TINY_ROWS]
+        largest = self.rows // keys if self.rows // keys <= TINY_ROWS else self.rows
+        return [w for w in self.windows if w in FEWER_WINDOWS and w <= largest]

@@ -10,6 +10,9 @@ from cells import Cell
 from results import Result
 from workers import Worker
 
+SLOW = 4.0
+"""A warm-up of more seconds is followed by one run: what start-up adds is a small part of it."""
+
 
 def measure(
     cells: list[Cell],
@@ -26,20 +29,24 @@ def measure(
     """
     results = []
     seconds: dict[Cell, list[float]] = {}
+    runs_of: dict[Cell, int] = {}
     for cell in cells:
         estimate = forecast([r for r in earlier if _same_but_window(r.cell, cell)], cell.window)
         if estimate > budget:
             why = f"about {estimate:,.0f} s" if isfinite(estimate) else "nor was a smaller window"
             reason = f"> {budget:g} s a run: {why}"
             results.append(Result(cell, rows, not_run=reason))
-        elif workers[cell.engine].run(cell.query, 3 * budget + 10, check=True) is None:
-            reason = f"> {3 * budget:g} s a run: stopped"
-            results.append(Result(cell, rows, not_run=reason))
         else:
-            seconds[cell] = []
+            took = workers[cell.engine].run(cell.query, 3 * budget + 10, check=True)
+            if took is None:
+                reason = f"> {3 * budget:g} s a run: stopped"
+                results.append(Result(cell, rows, not_run=reason))
+            else:
+                seconds[cell] = []
+                runs_of[cell] = 1 if took > SLOW else runs
 
-    for _ in range(runs):
-        for cell in list(seconds):
+    for turn in range(runs):
+        for cell in [cell for cell in seconds if turn < runs_of[cell]]:
             took = workers[cell.engine].run(cell.query, 3 * budget + 10)
             if took is None:
                 del seconds[cell]
@@ -47,8 +54,7 @@ def measure(
             else:
                 seconds[cell].append(took)
     results.extend(
-        Result(cell, rows, statistics.median(runs_of), runs_of)
-        for cell, runs_of in seconds.items()
+        Result(cell, rows, statistics.median(times), times) for cell, times in seconds.items()
     )
     return results
 

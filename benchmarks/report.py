@@ -19,10 +19,12 @@ from cells import (
     SEGMENT_TREE,
     TINY_ROWS,
 )
+from measure import SLOW
 from results import Result, Store
 
 ABOUT = """\
-Nanoseconds a row, shuffle and sort included: median of {runs} runs after one warm-up, on
+Nanoseconds a row, shuffle and sort included: median of {runs} runs after one warm-up (one run
+where that took more than {slow:g} s), on
 {rows:,} rows in time order that every engine holds in memory. A window of W seconds (RANGE)
 holds W rows, as a window of W rows (ROWS) does. Engines run in processes of their own and take
 turns, so that a machine's drift hits all alike. Spark's rows go to the `noop` sink; DuckDB and
@@ -92,7 +94,11 @@ def write(store: Store, path: Path) -> None:
     about, shown = store.about, panels(store)
     lines = ["# Sliding windows, side by side", ""]
     circumstances = machine.sentence(about)
-    lines += [ABOUT.format(runs=about["runs"], rows=about["rows"], circumstances=circumstances)]
+    lines += [
+        ABOUT.format(
+            runs=about["runs"], slow=SLOW, rows=about["rows"], circumstances=circumstances
+        )
+    ]
     lines += _summary(shown, about["rows"])
     place = ""
     for panel in shown:

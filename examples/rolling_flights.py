@@ -194,7 +194,7 @@ def main() -> int:
     """Answer, check, time, draw."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--chart", type=Path, default=CHART, help="where the PNG goes")
-    arguments.add_argument("--budget", type=float, default=8, help="seconds a run may take")
+    arguments.add_argument("--budget", type=float, default=60, help="seconds a run may take")
     options = arguments.parse_args()
 
     spark = session()

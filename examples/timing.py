@@ -15,7 +15,7 @@ SPARK: Settings = {"spark.sash.enabled": "false", SEGMENT_TREE_KEY: "false"}
 SEGMENT_TREE: Settings = {"spark.sash.enabled": "false", SEGMENT_TREE_KEY: "true"}
 
 SLOW = 3.0
-"""A run of more seconds is not repeated as often as a faster one."""
+"""A query of more seconds runs once: what warms the JVM up is then a small part of it."""
 
 
 @contextmanager

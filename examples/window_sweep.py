@@ -9,10 +9,10 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from pyspark.sql import DataFrame, SparkSession
 
-from timing import SASH, SEGMENT_TREE, SLOW, SPARK, Settings, settings, step, timed
+from timing import SASH, SEGMENT_TREE, SLOW, SPARK, Settings, settings, timed
 
 WINDOWS = [10, 100, 1_000, 10_000, 100_000]
 RUNS = 3
@@ -65,17 +65,20 @@ def sweep(spark: SparkSession, budget: float) -> list[Measured]:
                 engine.not_run.append(window)
                 print(f"  {engine.line.name}, {window:,} rows: not run, over {budget:g} s")
                 continue
-            title = f"  {engine.line.name}, {window:,} rows"
-            with step(title), settings(spark, engine.line.settings):
-                engine.seconds[window] = _best_seconds(spark, window)
+            print(f"  {engine.line.name}, {window:,} rows … ", end="", flush=True)
+            with settings(spark, engine.line.settings):
+                seconds = _best_seconds(spark, window)
+            print(f"{seconds:.2f} s", flush=True)
+            engine.seconds[window] = seconds
     return measured
 
 
 def _best_seconds(spark: SparkSession, window: int) -> float:
-    """The best of three runs after one that warms the JVM up; of one, when that was slow."""
-    warm_up = timed(lambda: rolling_stddev(spark, window))
-    runs = 1 if warm_up > SLOW else RUNS
-    return min(timed(lambda: rolling_stddev(spark, window)) for _ in range(runs))
+    """The best of three runs after one that warms the JVM up; a slow query runs once."""
+    seconds = timed(lambda: rolling_stddev(spark, window))
+    if seconds > SLOW:
+        return seconds
+    return min(timed(lambda: rolling_stddev(spark, window)) for _ in range(RUNS))
 
 
 def _forecast(seconds: dict[int, float], window: int) -> float:
@@ -100,7 +103,7 @@ def draw(measured: list[Measured], rows: int, path: Path) -> None:
         label = line.name
         if not_run:
             axes.plot(windows[-1], times[-1], color=line.colour, marker="x", ms=13, mew=2.5)
-            label += f"\n{not_run[0]:,} rows: over {budget:g} s,\nnot run"
+            label += f"\n{not_run[0]:,} rows: over {budget:g} s, not run"
         axes.annotate(
             label,
             (windows[-1], times[-1]),
@@ -114,6 +117,7 @@ def draw(measured: list[Measured], rows: int, path: Path) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g} s"))
     axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("rows in the window", loc="left")
     axes.set_title(
