@@ -27,7 +27,8 @@ AGGREGATES = {
 FRAMES = ["rows", "range"]
 WINDOWS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
 FEWER_WINDOWS = [10, 1_000, 1_000_000]
-"""Windows of all data sets and cores but the first, which is measured at every window."""
+FEWER_AGGREGATES = ["sum", "max"]
+"""What is measured on every data set and number of cores but the first, which gets it all."""
 TINY_ROWS = 20
 """Rows of a key in the data set of tiny partitions."""
 
@@ -101,9 +102,9 @@ class Selection:
 
         Windows ascend, so that a cell's cost can be foretold from those before it.
         """
-        for aggregate in self.aggregates:
+        windows, aggregates = self._narrowed(cores, keys)
+        for aggregate in aggregates:
             for frame in self.frames:
-                windows = self._windows(cores, keys)
                 for window in windows:
                     yield [
                         Cell(engine, cores, keys, aggregate, frame, window)
@@ -129,9 +130,12 @@ class Selection:
             aggregates=[a for a in self.aggregates if a in ("sum", "max")],
         )
 
-    def _windows(self, cores: int, keys: int) -> list[int]:
-        """Tiny partitions take windows that are smaller than themselves."""
+    def _narrowed(self, cores: int, keys: int) -> tuple[list[int], list[str]]:
+        """Windows and aggregates; tiny partitions take windows smaller than themselves."""
         if (cores, keys) == (self.cores[0], self.keys[0]):
-            return self.windows
+            return self.windows, self.aggregates
         largest = self.rows // keys if self.rows // keys <= TINY_ROWS else self.rows
-        return [w for w in self.windows if w in FEWER_WINDOWS and w <= largest]
+        return (
+            [w for w in self.windows if w in FEWER_WINDOWS and w <= largest],
+            [a for a in self.aggregates if a in FEWER_AGGREGATES],
+        )

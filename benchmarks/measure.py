@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping
 from math import inf, isfinite
 
@@ -11,7 +10,7 @@ from results import Result
 from workers import Worker
 
 SLOW = 4.0
-"""A warm-up of more seconds is followed by one run: what start-up adds is a small part of it."""
+"""A warm-up of more seconds is followed by one run, and counts itself: what it adds is little."""
 
 
 def measure(
@@ -42,7 +41,7 @@ def measure(
                 reason = f"> {3 * budget:g} s a run: stopped"
                 results.append(Result(cell, rows, not_run=reason))
             else:
-                seconds[cell] = []
+                seconds[cell] = [took] if took > SLOW else []
                 runs_of[cell] = 1 if took > SLOW else runs
 
     for turn in range(runs):
@@ -53,17 +52,15 @@ def measure(
                 results.append(Result(cell, rows, not_run=f"> {3 * budget:g} s a run: stopped"))
             else:
                 seconds[cell].append(took)
-    results.extend(
-        Result(cell, rows, statistics.median(times), times) for cell, times in seconds.items()
-    )
+    results.extend(Result(cell, rows, min(times), times) for cell, times in seconds.items())
     return results
 
 
 def forecast(smaller: list[Result], window: int) -> float:
     """Seconds at a window, along the straight line through the two windows before it.
 
-    Best runs are compared, and times less than half apart are taken for noise, so that only an
-    engine that visibly grows is cut off. Where a window was not run, no wider one is either.
+    Times less than a factor of two apart are taken for noise, so that only an engine that visibly
+    grows is cut off. Where a window was not run, no wider one is either.
     """
     smaller = sorted(smaller, key=lambda result: result.cell.window)
     if any(result.not_run for result in smaller):
@@ -72,7 +69,7 @@ def forecast(smaller: list[Result], window: int) -> float:
     if len(times) < 2:
         return times[0][1] if times else 0
     (w0, t0), (w1, t1) = times[-2:]
-    return t1 + (t1 - t0) / (w1 - w0) * (window - w1) if t1 > 1.5 * t0 else t1
+    return t1 + (t1 - t0) / (w1 - w0) * (window - w1) if t1 > 2 * t0 else t1
 
 
 def _same_but_window(a: Cell, b: Cell) -> bool:

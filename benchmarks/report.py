@@ -23,8 +23,8 @@ from measure import SLOW
 from results import Result, Store
 
 ABOUT = """\
-Nanoseconds a row, shuffle and sort included: median of {runs} runs after one warm-up (one run
-where that took more than {slow:g} s), on
+Nanoseconds a row, shuffle and sort included: the best of {runs} runs after one warm-up (of two
+runs where the first took more than {slow:g} s), on
 {rows:,} rows in time order that every engine holds in memory. A window of W seconds (RANGE)
 holds W rows, as a window of W rows (ROWS) does. Engines run in processes of their own and take
 turns, so that a machine's drift hits all alike. Spark's rows go to the `noop` sink; DuckDB and

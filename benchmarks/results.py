@@ -12,7 +12,7 @@ from cells import Cell
 
 @dataclass(frozen=True)
 class Result:
-    """The median of a cell's runs, or why there is none."""
+    """The best of a cell's runs, or why there is none."""
 
     cell: Cell
     rows: int
