@@ -49,4 +49,40 @@ abstract class InOrderWindow {
 
   protected final def requireOpen(open: Long): Unit =
     if (open <= 0) throw new IllegalStateException("insert() without an open slot; call open()")
+
+  protected final def requireOpenFor(call: String, open: Long, needed: Int): Unit =
+    if (open < needed) {
+      throw new IllegalStateException(s"$call with $open open slots of $needed; call open()")
+    }
+
+  protected final def requireSuffix(last: Int): Unit =
+    if (last < 0 || last > size) {
+      throw new IllegalArgumentException(s"query($last) on a window of $size elements")
+    }
+}
+
+/** A window that aggregates elements before they enter it: panes, pairs, slices. */
+trait Coalescing {
+
+  /**
+   * Combines the two youngest open elements into one, in the place of the older. What is open
+   * grows into a partial aggregate in this way, and enters the window as one element.
+   */
+  def coalesce(): Unit
+
+  /** The slot of the oldest open element: what the next `insert` takes. */
+  def oldestOpen: Int
+
+  /** Gives the youngest open element back. */
+  def discard(): Unit
+}
+
+/** A window that answers for its youngest elements alone, so that shorter windows share it. */
+trait Suffixes {
+
+  /**
+   * The slot that holds the aggregate of the youngest `last` elements, the identity for none;
+   * valid until the next call.
+   */
+  def query(last: Int): Int
 }

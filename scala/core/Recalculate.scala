@@ -7,14 +7,13 @@ package io.sash.core
  *
  * Paper: the ''Naive'' and ''Recalculate-All'' baselines of all five papers.
  */
-final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 1) {
+final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 1) with Suffixes {
   private[this] val answer = 0
   private[this] var back = 0L
-  private[this] var combined = 0L
 
   override def size: Int = (back - front).toInt
 
-  override def combines: Long = combined
+  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -26,9 +25,16 @@ final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 
     front += 1
   }
 
-  override def query(): Int = {
-    if (front == back) partials.identity(answer) else partials.copy(answer, slot(front))
-    var p = front + 1
+  override def query(): Int = from(front)
+
+  override def query(last: Int): Int = {
+    requireSuffix(last)
+    from(back - last)
+  }
+
+  private def from(first: Long): Int = {
+    if (first == back) partials.identity(answer) else partials.copy(answer, slot(first))
+    var p = first + 1
     while (p < back) {
       partials.combine(answer, answer, slot(p))
       combined += 1

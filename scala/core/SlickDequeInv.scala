@@ -16,13 +16,12 @@ final class SlickDequeInv(initial: Partials with Invertible)
     extends SlotRing(initial, reserved = 1) {
   private[this] val answer = 0
   private[this] var back = 0L
-  private[this] var combined = 0L
 
   partials.identity(answer)
 
   override def size: Int = (back - front).toInt
 
-  override def combines: Long = combined
+  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)

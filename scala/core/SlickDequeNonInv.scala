@@ -12,12 +12,16 @@ import java.util.Arrays
  *  - (I2) di ⊗ di+1 = di for every i: no element is made useless by a younger one
  *  - (I3) d0 is the aggregate of the window
  *
- * Cost: amortised under 2 comparisons a slide; query none. Space: 1 to n partials (open
- * elements apart).
+ * Cost: amortised under 2 comparisons a slide; query none. Queries of several ranges, the
+ * longest first, take one walk of the deque together. Space: 1 to n partials (open elements
+ * apart).
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
  */
-final class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow {
+final class SlickDequeNonInv(initial: Partials with Selective)
+    extends InOrderWindow
+    with Coalescing
+    with Suffixes {
   private[this] val identitySlot = 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials: Partials = initial.grow(1 + capacity)
@@ -38,6 +42,7 @@ final class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWi
 
   private[this] var first = 0L // position of the oldest element of the window
   private[this] var next = 0L // position of the next element to insert
+  private[this] var walked = 0 // places of the deque, from its head, that the last query passed
   private[this] var compared = 0L
 
   override def size: Int = (next - first).toInt
@@ -58,6 +63,7 @@ final class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWi
     val value = pending(pendingHead)
     pendingHead = wrap(pendingHead + 1)
     pendingLength -= 1
+    walked = 0
     removeUseless(value)
     val tail = wrap(head + length)
     slots(tail) = value
@@ -68,6 +74,7 @@ final class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWi
 
   override def evict(): Unit = {
     requireNonEmpty()
+    walked = 0
     if (positions(head) == first) {
       release(slots(head))
       head = wrap(head + 1)
@@ -84,7 +91,43 @@ final class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWi
       slots(head)
     }
 
+  override def query(last: Int): Int = {
+    requireSuffix(last)
+    val oldest = next - last
+    if (last == 0) {
+      partials.identity(identitySlot)
+      identitySlot
+    } else {
+      // further down the deque than the last answer, unless the range is longer
+      if (walked > 0 && positions(wrap(head + walked - 1)) >= oldest) walked = 0
+      while (positions(wrap(head + walked)) < oldest) walked += 1
+      slots(wrap(head + walked))
+    }
+  }
+
+  override def coalesce(): Unit = {
+    requireOpenFor("coalesce()", pendingLength.toLong, 2)
+    pendingLength -= 1
+    val younger = pending(wrap(pendingHead + pendingLength))
+    val older = pending(wrap(pendingHead + pendingLength - 1))
+    partials.combine(older, older, younger)
+    compared += 1
+    release(younger)
+  }
+
+  override def oldestOpen: Int = {
+    requireOpenFor("oldestOpen", pendingLength.toLong, 1)
+    pending(pendingHead)
+  }
+
+  override def discard(): Unit = {
+    requireOpenFor("discard()", pendingLength.toLong, 1)
+    pendingLength -= 1
+    release(pending(wrap(pendingHead + pendingLength)))
+  }
+
   override def clear(): Unit = {
+    walked = 0
     while (length > 0) {
       release(slots(head))
       head = wrap(head + 1)

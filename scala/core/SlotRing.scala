@@ -2,7 +2,7 @@ package io.sash.core
 
 /**
  * The resizable double-ended queue under the algorithms: positions 0, 1, 2, … of the stream are
- * mapped onto the slots `reserved`, `reserved` + 1, … of a column, modulo a power of two.
+ * mapped onto the slots of a column that follow the first `reserved`, modulo a power of two.
  * Positions are never reused, so pointers into the queue compare as numbers.
  *
  * Invariants:
@@ -10,12 +10,16 @@ package io.sash.core
  *  - (R2) position p with front <= p < end lives in slot(p), and nowhere else
  *
  * @param reserved slots below the ring that belong to the algorithm (answers, running values)
+ * @param paired   whether a position has a second slot, behind its first
  */
-private[core] abstract class SlotRing(initial: Partials, reserved: Int) extends InOrderWindow {
+private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: Boolean = false)
+    extends InOrderWindow
+    with Coalescing {
+  private[this] val shift = if (paired) 1 else 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var mask = capacity - 1L
 
-  protected[this] var partials: Partials = initial.grow(reserved + capacity)
+  protected[this] var partials: Partials = initial.grow(reserved + (capacity << shift))
 
   /** Position of the oldest element. */
   protected[this] var front = 0L
@@ -23,7 +27,16 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int) extends 
   /** Position after the newest open element. */
   protected[this] var end = 0L
 
-  protected[this] final def slot(position: Long): Int = reserved + (position & mask).toInt
+  /** The place of a position in an array that lies beside the column, of `length` places. */
+  protected[this] final def index(position: Long): Int = (position & mask).toInt
+
+  protected[this] final def length: Int = capacity
+
+  protected[this] var combined = 0L
+
+  override final def combines: Long = combined
+
+  protected[this] final def slot(position: Long): Int = reserved + (index(position) << shift)
 
   override final def open(): Int = {
     if (end - front == capacity) doubleCapacity()
@@ -32,28 +45,54 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int) extends 
     opened
   }
 
+  override final def coalesce(): Unit = {
+    requireOpenFor("coalesce()", end - firstOpen, 2)
+    val older = slot(end - 2)
+    partials.combine(older, older, slot(end - 1))
+    combined += 1
+    end -= 1
+  }
+
+  override final def oldestOpen: Int = {
+    requireOpenFor("oldestOpen", end - firstOpen, 1)
+    slot(firstOpen)
+  }
+
+  override final def discard(): Unit = {
+    requireOpenFor("discard()", end - firstOpen, 1)
+    end -= 1
+  }
+
+  /** Position of the oldest element that is open: the first after the window. */
+  protected[this] def firstOpen: Long
+
+  /** Called when `length` has doubled; positions with the new bit have moved up by the old one. */
+  protected[this] def doubled(): Unit = ()
+
   override final def column: Partials = partials
 
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
   /** A position whose bit `capacity` is set moves up by that much; all others stay (R2). */
   private def doubleCapacity(): Unit = {
-    if (capacity >= SlotRing.MaxCapacity) {
-      throw new IllegalStateException(
-        s"a window holds at most ${SlotRing.MaxCapacity} partial aggregates"
-      )
+    val most = SlotRing.MaxCapacity >> shift
+    if (capacity >= most) {
+      throw new IllegalStateException(s"a window holds at most $most partial aggregates")
     }
-    partials = partials.grow(reserved + 2 * capacity)
+    partials = partials.grow(reserved + (2 * capacity << shift))
+    val distance = capacity << shift
     var p = front
     while (p < end) {
       if ((p & capacity) != 0) {
         val from = slot(p)
-        partials.copy(from + capacity, from)
+        partials.copy(from + distance, from)
+        if (paired) partials.copy(from + distance + 1, from + 1)
       }
       p += 1
     }
     capacity *= 2
     mask = capacity - 1L
+    doubled()
   }
 }
 

@@ -19,11 +19,10 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
   private[this] val answer = 1
   private[this] var boundary = 0L
   private[this] var back = 0L
-  private[this] var combined = 0L
 
   override def size: Int = (back - front).toInt
 
-  override def combines: Long = combined
+  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)

@@ -42,6 +42,6 @@ class SlickDequeInvSuite extends Laws {
     }.sum
     assert(operations(WindowAlgorithm.SlickInv) == 32)
     // the paper counts the first operand, too; Recalculate copies it
-    assert(operations(WindowAlgorithm.NaiveWindow) == 8 * ((3 - 1) + (5 - 1)))
+    assert(operations(WindowAlgorithm.Naive) == 8 * ((3 - 1) + (5 - 1)))
   }
 }

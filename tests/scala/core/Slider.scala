@@ -37,32 +37,53 @@ sealed abstract class WindowAlgorithm(val name: String) {
 }
 
 object WindowAlgorithm {
-  object NaiveWindow extends WindowAlgorithm("Recalculate") {
+
+  /** An algorithm that takes any monoid. */
+  sealed class General(name: String, make: Partials => InOrderWindow)
+      extends WindowAlgorithm(name) {
     override def accepts(operation: Operation[_]): Boolean = true
-    override def window(column: Partials): InOrderWindow = new Recalculate(column)
+    override def window(column: Partials): InOrderWindow = make(column)
   }
 
-  object TwoStacks extends WindowAlgorithm("Two-Stacks Lite") {
-    override def accepts(operation: Operation[_]): Boolean = true
-    override def window(column: Partials): InOrderWindow = new TwoStacksLite(column)
-  }
-
-  object SlickInv extends WindowAlgorithm("SlickDeque (Inv)") {
+  sealed class WithInverse(name: String, make: Partials with Invertible => InOrderWindow)
+      extends WindowAlgorithm(name) {
     override def accepts(operation: Operation[_]): Boolean = operation.isInstanceOf[HasInverse[_]]
     override def window(column: Partials): InOrderWindow = column match {
-      case c: Invertible => new SlickDequeInv(c)
+      case c: Invertible => make(c)
       case _             => throw new IllegalArgumentException("the column has no inverse")
     }
   }
 
-  object SlickNonInv extends WindowAlgorithm("SlickDeque (Non-Inv)") {
+  sealed class Picking(name: String, make: Partials with Selective => InOrderWindow)
+      extends WindowAlgorithm(name) {
     override def accepts(operation: Operation[_]): Boolean =
       operation.isInstanceOf[PicksOperand[_]]
     override def window(column: Partials): InOrderWindow = column match {
-      case c: Selective => new SlickDequeNonInv(c)
+      case c: Selective => make(c)
       case _            => throw new IllegalArgumentException("the column does not pick")
     }
   }
 
-  val All: Seq[WindowAlgorithm] = Seq(NaiveWindow, TwoStacks, SlickInv, SlickNonInv)
+  object Naive extends General("Recalculate", new Recalculate(_))
+  object TwoStacks extends General("Two-Stacks", new TwoStacks(_))
+  object TwoStacksLite extends General("Two-Stacks Lite", new TwoStacksLite(_))
+  object Daba extends General("DABA", new Daba(_))
+  object DabaLite extends General("DABA Lite", new DabaLite(_))
+  object FlatFit extends General("FlatFIT", new FlatFit(_))
+  object SlickInv extends WithInverse("SlickDeque (Inv)", new SlickDequeInv(_))
+  object SlickInvRanges
+      extends WithInverse("SlickDeque (Inv) over ranges", new SlickDequeInvRanges(_, 3))
+  object SlickNonInv extends Picking("SlickDeque (Non-Inv)", new SlickDequeNonInv(_))
+
+  val All: Seq[WindowAlgorithm] = Seq(
+    Naive,
+    TwoStacks,
+    TwoStacksLite,
+    Daba,
+    DabaLite,
+    FlatFit,
+    SlickInv,
+    SlickInvRanges,
+    SlickNonInv
+  )
 }

@@ -6,7 +6,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 /** The theorem and the invariants of section 4 of the DABA Lite paper. */
 class TwoStacksLiteSuite extends Laws {
   private def slider[A](operation: Operation[A]): Slider[A] =
-    new Slider(WindowAlgorithm.TwoStacks, operation)
+    new Slider(WindowAlgorithm.TwoStacksLite, operation)
 
   law("insert and query take at most 1 combine, evict at most n") {
     forAll(Schedule.random) { schedule =>

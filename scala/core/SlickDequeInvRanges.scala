@@ -1,0 +1,93 @@
+package io.sash.core
+
+import io.sash.core.shared.SharedWindows
+
+/**
+ * SlickDeque (Inv) over several ranges: the elements once, and one running answer for each
+ * distinct range. As a single window it is its longest one.
+ *
+ * Invariants, for window i over the positions `fronts(i)` … B-1:
+ *  - (I1) positions `front` … B-1 hold the lifted values, where `front` is the least of `fronts`
+ *  - (I2) slot i holds the aggregate of window i
+ *
+ * Cost: for each range exactly one combine an insert and one subtract an evict, nothing a query.
+ * Space: n + the number of ranges.
+ *
+ * Paper: ''SlickDeque'', section 3.2, algorithm 1.
+ */
+final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
+    extends SlotRing(initial, reserved = windows)
+    with SharedWindows {
+  if (windows < 1) throw new IllegalArgumentException(s"$windows windows; at least 1 is needed")
+
+  private[this] val fronts = new Array[Long](windows)
+  private[this] var back = 0L
+
+  identities()
+
+  override def size: Int = (back - front).toInt
+
+  override def size(window: Int): Int = (back - fronts(window)).toInt
+
+  override protected[this] def firstOpen: Long = back
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    val value = slot(back)
+    var i = 0
+    while (i < windows) {
+      partials.combine(i, i, value)
+      i += 1
+    }
+    combined += windows
+    back += 1
+  }
+
+  override def evict(window: Int): Unit = {
+    if (fronts(window) == back) {
+      throw new NoSuchElementException(s"evict($window) on an empty window")
+    }
+    val oldest = fronts(window)
+    invertible.subtract(window, window, slot(oldest))
+    combined += 1
+    fronts(window) += 1
+    if (oldest == front) front = fronts.min
+  }
+
+  override def query(window: Int): Int = window
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    val oldest = front
+    var i = 0
+    while (i < windows) {
+      if (fronts(i) == oldest) evict(i)
+      i += 1
+    }
+  }
+
+  override def query(): Int = {
+    var i = 0
+    while (fronts(i) != front) i += 1
+    i
+  }
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+    java.util.Arrays.fill(fronts, 0L)
+    identities()
+  }
+
+  private def identities(): Unit = {
+    var i = 0
+    while (i < windows) {
+      partials.identity(i)
+      i += 1
+    }
+  }
+
+  /** `grow` keeps what a column can do, so the cast holds for every column after the first. */
+  private def invertible: Invertible = partials.asInstanceOf[Invertible]
+}

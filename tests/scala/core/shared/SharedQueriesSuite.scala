@@ -1,0 +1,243 @@
+package io.sash.core.shared
+
+import scala.collection.mutable
+
+import io.sash.core._
+import org.scalacheck.Gen
+import org.scalacheck.Prop
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+private final case class Answer[A](query: Int, at: Long, value: A)
+
+/** Shared plans against the definition of their queries. */
+class SharedQueriesSuite extends Laws {
+
+  /** What makes the windows of a plan, where the operation has what they need. */
+  private sealed abstract class Final(val name: String) {
+    def accepts(operation: Operation[_]): Boolean
+    def windows(column: Partials, queries: Int): SharedWindows
+  }
+
+  private object Inv extends Final("SlickDeque (Inv)") {
+    override def accepts(operation: Operation[_]): Boolean = operation.isInstanceOf[HasInverse[_]]
+    override def windows(column: Partials, queries: Int): SharedWindows = column match {
+      case c: Invertible => new SlickDequeInvRanges(c, queries)
+      case _             => throw new IllegalArgumentException("the column has no inverse")
+    }
+  }
+
+  private object NonInv extends Final("SlickDeque (Non-Inv)") {
+    override def accepts(operation: Operation[_]): Boolean =
+      operation.isInstanceOf[PicksOperand[_]]
+    override def windows(column: Partials, queries: Int): SharedWindows = column match {
+      case c: Selective => new Suffixed(new SlickDequeNonInv(c), queries)
+      case _            => throw new IllegalArgumentException("the column does not pick")
+    }
+  }
+
+  private object Fit extends Final("FlatFIT") {
+    override def accepts(operation: Operation[_]): Boolean = true
+    override def windows(column: Partials, queries: Int): SharedWindows =
+      new Suffixed(new FlatFit(column), queries)
+  }
+
+  private object Naive extends Final("Recalculate") {
+    override def accepts(operation: Operation[_]): Boolean = true
+    override def windows(column: Partials, queries: Int): SharedWindows =
+      new Suffixed(new Recalculate(column), queries)
+  }
+
+  private val finals = Seq(Inv, NonInv, Fit, Naive)
+
+  private class Run[A](
+      plan: SharedPlan,
+      makes: Final,
+      operation: Operation[A]
+  ) {
+    val windows: SharedWindows = makes.windows(TestColumn(operation), plan.queries.size)
+    val answers = mutable.Buffer.empty[Answer[A]]
+    private val runner = new SharedQueries(
+      plan,
+      windows,
+      (query, at, slot) => answers += Answer(query, at, column(slot))
+    )
+    def column: TestColumn[A] = windows.column.asInstanceOf[TestColumn[A]]
+
+    def insert(element: Element, position: Long): Unit = {
+      val slot = runner.open()
+      column.lift(slot, element)
+      runner.insert(position)
+    }
+
+    def advance(position: Long): Unit = runner.advance(position)
+  }
+
+  /** Every answer up to `end`, from the definition: at each slide, over (at - range, at]. */
+  private def expected[A](
+      queries: Seq[ContinuousQuery],
+      operation: Operation[A],
+      stream: Seq[(Element, Long)],
+      end: Long
+  ): Set[Answer[A]] = {
+    for {
+      (query, i) <- queries.zipWithIndex
+      at <- query.slide to end by query.slide
+    } yield {
+      val window = stream.collect { case (e, p) if p > at - query.range && p <= at => e }
+      Answer(i, at, operation.aggregate(window))
+    }
+  }.toSet
+
+  private val queries: Gen[Vector[ContinuousQuery]] = for {
+    count <- Gen.choose(1, 4)
+    ranges <- Gen.listOfN(count, Gen.choose(1L, 20L))
+    slides <- Gen.listOfN(count, Gen.choose(1L, 6L))
+  } yield ranges.zip(slides).map { case (r, s) => ContinuousQuery(r, s) }.toVector
+
+  /** Values with the distance to the position before: 1 for tuples that are counted. */
+  private def stream(distance: Gen[Long]): Gen[List[(Int, Long)]] =
+    Gen.choose(0, 120).flatMap(Gen.listOfN(_, Gen.zip(Gen.choose(-5, 5), distance)))
+
+  private val slicing = Gen.oneOf(Slicing.Panes, Slicing.Pairs, Slicing.Cutty)
+
+  private def agrees[A](makes: Final, operation: Operation[A], distance: Gen[Long]): Prop =
+    forAll(queries, slicing, stream(distance)) { (queries, slicing, values) =>
+      val run = new Run(new SharedPlan(queries, slicing), makes, operation)
+      var position = 1L - values.headOption.fold(0L)(_._2 min 1L)
+      val placed = values.zipWithIndex.map { case ((value, distance), i) =>
+        position += distance
+        (Element(value, i), math.max(position, 1L))
+      }
+      placed.foreach { case (element, p) => run.insert(element, p) }
+      val end = placed.lastOption.fold(1L)(_._2)
+      run.advance(end)
+      val wanted = expected(queries, operation, placed, end)
+      (run.answers.toSet == wanted && run.answers.size == wanted.size) :|
+        s"$slicing: ${run.answers.toSet.diff(wanted)} for ${wanted.diff(run.answers.toSet)}"
+    }
+
+  for {
+    makes <- finals
+    operation <- Seq(Operation.Sum, Operation.Collect, Operation.Max, Operation.MaxCount)
+    if makes.accepts(operation)
+  } {
+    law(s"${makes.name} of $operation, every tuple at the next position") {
+      agrees(makes, operation, Gen.const(1L))
+    }
+    law(s"${makes.name} of $operation, tuples at times with ties and gaps") {
+      agrees(makes, operation, Gen.frequency(5 -> Gen.choose(0L, 2L), 1 -> Gen.choose(3L, 40L)))
+    }
+  }
+
+  private val example =
+    Vector(ContinuousQuery(range = 3, slide = 1), ContinuousQuery(range = 5, slide = 1))
+
+  /** The answers to both queries of the paper's examples, and what the windows called. */
+  private def exampleRun[A](
+      makes: Final,
+      operation: Operation[A],
+      filler: Seq[Element]
+  ): (Map[Int, Seq[A]], Long) = {
+    val run = new Run(new SharedPlan(example, Slicing.Panes), makes, operation)
+    val all = filler ++ SlickDequeExample.Stream
+    var before = 0L
+    all.zipWithIndex.foreach { case (element, i) =>
+      if (i == filler.size) before = run.windows.combines
+      run.insert(element, i + 1L)
+      run.advance(i + 1L)
+    }
+    val answers = run.answers.filter(_.at > filler.size).groupBy(_.query)
+    val byRange = Seq(3, 5).zipWithIndex.map { case (range, i) =>
+      range -> answers(i).sortBy(_.at).map(_.value).toSeq
+    }
+    (byRange.toMap, run.windows.combines - before)
+  }
+
+  // the paper's step 0 fills the array of partials with the initial value
+  private val initial = Seq.fill(5)(Element(0, 0))
+
+  test("example 2 of the SlickDeque paper (figure 8): sums by Inv in 32 operations") {
+    val (sums, operations) = exampleRun(Inv, Operation.Sum, initial)
+    assert(sums == SlickDequeExample.Sums)
+    assert(operations == 32)
+  }
+
+  test("example 2 by Naive, which takes 48") {
+    val (sums, operations) = exampleRun(Naive, Operation.Sum, initial)
+    assert(sums == SlickDequeExample.Sums)
+    assert(operations == 48)
+  }
+
+  test("example 3 of the SlickDeque paper (figure 9): maxima by Non-Inv in 11 operations") {
+    val (maxima, operations) = exampleRun(NonInv, Operation.Max, Nil)
+    assert(maxima.map { case (r, m) => r -> m.map(_.get.value) } == SlickDequeExample.Maxima)
+    assert(operations == 11)
+  }
+
+  law("Inv takes exactly 2 operations a slide and range", runs = 20) {
+    forAll(Gen.choose(1, 30), Gen.choose(1, 6)) { (longest, count) =>
+      val ranges = (0 until count).map(i => ContinuousQuery(math.max(1, longest - i).toLong, 1))
+      val run = new Run(new SharedPlan(ranges, Slicing.Panes), Inv, Operation.Sum)
+      def slide(i: Int): Unit = {
+        run.insert(Element(i, i), i.toLong)
+        run.advance(i.toLong)
+      }
+      (1 to longest).foreach(slide)
+      val before = run.windows.combines
+      (longest + 1 to longest + 100).foreach(slide)
+      run.windows.combines - before == 2L * count * 100
+    }
+  }
+
+  test("example 1 (figure 7): ranges 6 and 8 with slides 2 and 4 share partials of 2 tuples") {
+    val queries = Vector(ContinuousQuery(6, 2), ContinuousQuery(8, 4))
+    val plan = new SharedPlan(queries, Slicing.Panes)
+    assert(plan.compositeSlide == 4 && plan.partials == 2)
+    val run = new Run(plan, NonInv, Operation.Max)
+    (1 to 40).foreach { i =>
+      run.insert(Element(i % 7, i), i.toLong)
+      run.advance(i.toLong)
+    }
+    assert(run.windows.size(0) == 3 && run.windows.size(1) == 4)
+  }
+
+  test("Pairs halve the partials of Panes, and Cutty those of Pairs (figures 1 to 3)") {
+    def partials(slicing: Slicing): Int =
+      new SharedPlan(Vector(ContinuousQuery(range = 18, slide = 5)), slicing).partials
+    assert(Seq(Slicing.Panes, Slicing.Pairs, Slicing.Cutty).map(partials) == Seq(5, 2, 1))
+  }
+
+  test("a plan of no query, or of slides that share no multiple, is refused") {
+    assertThrows[IllegalArgumentException](new SharedPlan(Vector.empty, Slicing.Panes))
+    assertThrows[IllegalArgumentException](ContinuousQuery(0, 1))
+    assertThrows[IllegalArgumentException](ContinuousQuery(1, 0))
+    Seq(
+      Vector(ContinuousQuery(10, 999983), ContinuousQuery(10, 1000003)),
+      Vector(ContinuousQuery(10, Long.MaxValue), ContinuousQuery(10, Long.MaxValue - 1)),
+      Vector(ContinuousQuery(Int.MaxValue.toLong, 1000000007L))
+    ).foreach { queries =>
+      val e = intercept[IllegalArgumentException](new SharedPlan(queries, Slicing.Panes))
+      assert(e.getMessage.contains("share no multiple"))
+    }
+  }
+
+  test("positions that descend are refused, and nothing is lost") {
+    val run = new Run(new SharedPlan(example, Slicing.Panes), Inv, Operation.Sum)
+    run.insert(Element(1, 0), 1)
+    run.insert(Element(2, 1), 2)
+    assertThrows[IllegalArgumentException](run.advance(1))
+    assertThrows[IllegalArgumentException](run.insert(Element(10, 2), 1))
+    run.advance(2)
+    assertThrows[IllegalArgumentException](run.insert(Element(10, 3), 2))
+    run.insert(Element(4, 4), 3)
+    run.advance(3)
+    assert(run.answers.filter(_.query == 0).sortBy(_.at).map(_.value) == Seq(1L, 3L, 7L))
+  }
+
+  test("evicting from an empty window is refused") {
+    finals.filter(_.accepts(Operation.Sum)).foreach { makes =>
+      val windows = makes.windows(TestColumn(Operation.Sum), 2)
+      assertThrows[NoSuchElementException](windows.evict(1))
+    }
+  }
+}
