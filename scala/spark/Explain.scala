@@ -11,7 +11,7 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
 
   override def generateExtendedInfo(plan: SparkPlan): String = {
     val lines = collect(plan) {
-      case s: SlidingWindowExec => s.calls.map(c => s"slides: $c")
+      case s: SlidingWindowExec => s.calls.map(c => s"slides: $c") ++ ordering(s)
       case p if isWindow(p) =>
         p.logicalLink.flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {
           case (call, refusal) => s"left to Spark: $call: ${refusal.reason}"
@@ -19,6 +19,10 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
     }.flatten
     if (lines.isEmpty) "no window\n" else lines.distinct.mkString("", "\n", "\n")
   }
+
+  private def ordering(window: SlidingWindowExec): Option[String] =
+    if (window.keyed) Some("ordering: hash + adaptive")
+    else window.getTagValue(KeptSort.Tag).map(k => s"ordering: Spark's sort: ${k.reason}")
 
   private def isWindow(plan: SparkPlan): Boolean =
     plan.logicalLink.exists(_.getTagValue(Refusal.Tag).isDefined) &&

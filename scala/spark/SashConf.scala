@@ -22,12 +22,24 @@ object SashConf {
     .checkValues((Algorithm.Auto +: Algorithm.All.map(_.id)).toSet)
     .createWithDefault(Algorithm.Auto)
 
-  val All = Seq(Enabled, WindowAlgorithm)
+  val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
+    .doc(
+      "Whether the rows below a moving window are ordered by hashing their keys, and sorted only " +
+        "within keys whose rows come out of order, wherever no operator above needs more. When " +
+        "false, Spark sorts them by keys and order."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
+  val All = Seq(Enabled, WindowAlgorithm, OrderingEnabled)
 
   /** Makes Spark know the settings: initializing this object does, and it is done by now. */
   def register(): Unit = ()
 
   def enabled(conf: SQLConf): Boolean = conf.getConf(Enabled)
+
+  def orderingEnabled(conf: SQLConf): Boolean = conf.getConf(OrderingEnabled)
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
 }

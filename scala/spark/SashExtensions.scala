@@ -23,6 +23,9 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       SashConf.register()
       // moving and shrinking frames of OVER
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
+      // the order of the rows below them
+      extensions.injectQueryStagePrepRule(_ => PlanOrdering)
+      extensions.injectColumnar(_ => PlanOrderingOnce)
       // sliding_agg(col, 'monoid') OVER (…)
       extensions.injectFunction(
         (FunctionIdentifier(SlidingAgg.Name), SlidingAgg.Info, SlidingAgg.build)

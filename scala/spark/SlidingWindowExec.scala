@@ -20,13 +20,15 @@ import org.apache.spark.sql.execution.metric.SQLMetric
  *
  * @param windowExpression named expressions over window calls that Sash takes, all of them
  * @param forced the algorithm that `spark.sash.window.algorithm` asks for
+ * @param keyed whether rows come one key at a time, the keys in no order ([[OrderingExec]])
  */
 final case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
     partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],
     forced: String,
-    child: SparkPlan
+    child: SparkPlan,
+    keyed: Boolean = false
 ) extends UnaryExecNode
     with CodegenSupport {
 
@@ -48,7 +50,7 @@ final case class SlidingWindowExec(
     )
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec)
+    Seq(if (keyed) Nil else partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec)
 
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 

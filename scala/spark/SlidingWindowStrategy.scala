@@ -25,7 +25,9 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
       }
       window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
       if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1)))
-    case _ => Nil
+    case other =>
+      KeptSort.noteSort(other)
+      Nil
   }
 
   private def split(

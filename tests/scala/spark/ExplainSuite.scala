@@ -48,7 +48,8 @@ class ExplainSuite extends SashSuite {
       frame.collect()
       val text = new Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
       assert(
-        text == "slides: avg(t.x) ROWS BETWEEN 3 PRECEDING AND CURRENT ROW: Two-Stacks Lite\n"
+        text == "slides: avg(t.x) ROWS BETWEEN 3 PRECEDING AND CURRENT ROW: Two-Stacks Lite\n" +
+          "ordering: hash + adaptive\n"
       )
     }
   }

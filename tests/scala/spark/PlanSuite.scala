@@ -21,7 +21,10 @@ class PlanSuite extends SashSuite {
     (
       sliding(plan).size,
       collect(plan) { case w: WindowExec => w }.size,
-      collect(plan) { case s: SortExec => s }.size,
+      collect(plan) {
+        case s: SortExec     => s
+        case o: OrderingExec => o
+      }.size,
       collect(plan) { case e: ShuffleExchangeExec => e }.size
     )
   }
