@@ -31,7 +31,8 @@ private[spark] final case class OrderProgram(
  * Orders the rows of one task: by hashing into keys, and within a key by nothing at all if its
  * rows came in order, else by Spark's radix sort or its merge of runs ([[UnsafeInMemorySorter]]).
  *
- * Memory that runs out while rows arrive hands all of them to Spark's own sorter. Memory that
+ * Memory that runs out while rows arrive, or keys that are so many that each row would miss the
+ * processor's caches, hand all rows to Spark's own sorter. Memory that
  * another consumer needs while rows go out moves those that are left to disk, in the order in
  * which they are due; a key that is still to be sorted then goes through Spark's sorter.
  */
@@ -50,12 +51,14 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   private[this] var spilledBytes = 0L
   private[this] var keysSorted = 0L
   private[this] var sortNanos = 0L
+  private[this] var bySpark = 0L
 
   context.addTaskCompletionListener[Unit] { _ =>
     metrics.report(
       rows.outOfOrder,
       rows.keyCount,
       keysSorted,
+      bySpark,
       sortNanos,
       rows.peakBytes,
       spilledBytes
@@ -65,31 +68,41 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   }
 
   def ordered(input: Iterator[InternalRow]): Iterator[InternalRow] = {
-    while (disk == null && input.hasNext) {
+    var fits = true
+    while (fits && input.hasNext) {
       val row = input.next().asInstanceOf[UnsafeRow] // which may move the others to disk
-      if (disk != null || !rows.add(row)) return sortedBySpark(row, input)
+      if (disk != null || !rows.add(row)) {
+        if (disk == null) moveToDisk()
+        return sortedBySpark(row, input)
+      }
+      fits = rows.keyCount <= MostKeys
     }
-    if (disk != null) {
-      sortedBySpark(null, input)
-    } else {
+    if (disk == null && fits) {
       output = new Output
       output
+    } else {
+      sortedBySpark(null, input)
     }
   }
 
-  /** All rows through Spark's sorter: those on disk, `row` if there is one, those to come. */
+  /** All rows through Spark's sorter: those that are here, `row` if there is one, those to come. */
   private def sortedBySpark(
       row: UnsafeRow,
       input: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    if (disk == null) moveToDisk()
-    rows.close()
+    bySpark = 1
     val sorter = program.whole.sorter()
-    var i = 0L
-    while (i < rows.rows) {
-      sorter.insertRow(disk.remove())
-      i += 1
+    if (disk == null) {
+      rows.keep() // while Spark's sorter, which can spill, takes them
+      foreachOfKeys(passed = 0L)(sorter.insertRow)
+    } else {
+      var i = 0L
+      while (i < rows.rows) {
+        sorter.insertRow(disk.remove())
+        i += 1
+      }
     }
+    rows.close()
     if (row != null) sorter.insertRow(row)
     while (input.hasNext) sorter.insertRow(input.next().asInstanceOf[UnsafeRow])
     val sorted = sorter.sort()
@@ -100,14 +113,14 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   /** Moves all rows that have not gone out to disk. */
   private def moveToDisk(): Unit = if (disk == null) {
     val queue = new RowQueue(fields, NoMemory)
-    if (output == null) moveKeys(passed = 0L, queue) else output.moveTo(queue)
+    if (output == null) foreachOfKeys(passed = 0L)(queue.add) else output.moveTo(queue)
     queue.spill()
     disk = queue
     rows.freePages(if (output == null) null else output.page)
   }
 
-  /** Moves the rows of all keys but the first `passed`, as they came. */
-  private def moveKeys(passed: Long, queue: RowQueue): Unit = {
+  /** The rows of all keys but the first `passed`, as they came. */
+  private def foreachOfKeys(passed: Long)(take: UnsafeRow => Unit): Unit = {
     val states = rows.states
     val walk = new KeyWalk(manager)
     val row = new UnsafeRow(fields)
@@ -119,7 +132,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       if (left > 0) walk.start(state.getValueBase, state.getValueOffset)
       while (left > 0) {
         walk.pointTo(walk.next(), row)
-        queue.add(row)
+        take(row)
         left -= 1
       }
       key += 1
@@ -180,7 +193,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
         queue.add(moved)
         i -= 1
       }
-      moveKeys(passed, queue)
+      foreachOfKeys(passed)(queue.add)
       walking = false
       sorted = null
       close()
@@ -274,4 +287,7 @@ private[spark] object KeyedOrder {
 
   /** Rows of a key whose pointers fit an array, room to sort them included. */
   private val MostSorted = 1L << 28
+
+  /** Keys whose state and last chunk stay in the processor's second cache. */
+  private[spark] val MostKeys = 4096
 }

@@ -179,6 +179,9 @@ private[spark] final class KeyedRows(
       before - getUsed
     }
 
+  /** From now on no other consumer gets their memory. */
+  def keep(): Unit = busy = true
+
   /** Gives back all pages but one, which may be null. */
   def freePages(kept: MemoryBlock): Unit = {
     peak = math.max(peak, getUsed)

@@ -8,6 +8,7 @@ private[spark] final case class OrderMetrics(
     rowsOutOfOrder: SQLMetric,
     keys: SQLMetric,
     keysSorted: SQLMetric,
+    tasksSortedBySpark: SQLMetric,
     sortTime: SQLMetric,
     peakMemory: SQLMetric,
     spillSize: SQLMetric
@@ -17,6 +18,7 @@ private[spark] final case class OrderMetrics(
       outOfOrder: Long,
       keyCount: Long,
       sorted: Long,
+      bySpark: Long,
       sortNanos: Long,
       peakBytes: Long,
       spilledBytes: Long
@@ -24,6 +26,7 @@ private[spark] final case class OrderMetrics(
     rowsOutOfOrder.add(outOfOrder)
     keys.add(keyCount)
     keysSorted.add(sorted)
+    tasksSortedBySpark.add(bySpark)
     sortTime.add(sortNanos / 1000000)
     peakMemory.add(peakBytes)
     spillSize.add(spilledBytes)
@@ -35,6 +38,7 @@ private[spark] object OrderMetrics {
     "rowsOutOfOrder" -> SQLMetrics.createMetric(sc, "rows out of order"),
     "keys" -> SQLMetrics.createMetric(sc, "keys"),
     "keysSorted" -> SQLMetrics.createMetric(sc, "keys sorted"),
+    "tasksSortedBySpark" -> SQLMetrics.createMetric(sc, "tasks left to Spark's sort"),
     "sortTime" -> SQLMetrics.createTimingMetric(sc, "sort time"),
     "peakMemory" -> SQLMetrics.createSizeMetric(sc, "peak memory"),
     "spillSize" -> SQLMetrics.createSizeMetric(sc, "spill size")
@@ -44,6 +48,7 @@ private[spark] object OrderMetrics {
     metrics("rowsOutOfOrder"),
     metrics("keys"),
     metrics("keysSorted"),
+    metrics("tasksSortedBySpark"),
     metrics("sortTime"),
     metrics("peakMemory"),
     metrics("spillSize")

@@ -43,17 +43,16 @@ class OrderingSuite extends SashSuite {
   }
 
   for (column <- columns) test(s"by $column: both directions, nulls first and last") {
-    for {
-      direction <- Seq("ASC", "DESC")
-      nulls <- Seq("FIRST", "LAST")
-      radix <- Seq("true", "false")
-    } withSettings("spark.sql.sort.enableRadixSort" -> radix) {
+    for (direction <- Seq("ASC", "DESC"); nulls <- Seq("FIRST", "LAST")) {
       checkOrdered(over("PARTITION BY k", s"$column $direction NULLS $nulls, id", keys = 10))
     }
   }
 
   test("by one column alone, whose ties keep the order of arrival as Spark's do") {
-    for (column <- Seq("l", "ts", "id")) {
+    for {
+      column <- Seq("l", "ts DESC", "id")
+      radix <- Seq("true", "false")
+    } withSettings("spark.sql.sort.enableRadixSort" -> radix) {
       checkOrdered(over("PARTITION BY k", column, keys = 10))
     }
   }
@@ -106,6 +105,21 @@ class OrderingSuite extends SashSuite {
     )
     assert(backwards("keysSorted") == 10 && backwards("rowsOutOfOrder") == rows - 10)
     assert(backwards("peakMemory") > 0 && backwards("spillSize") == 0)
+  }
+
+  test("more keys than the processor's caches hold are left to Spark's sort, in each task") {
+    def byKeys(keys: Int): Map[String, Long] = metrics(
+      "SELECT sum(id) OVER (PARTITION BY k ORDER BY id ROWS 3 PRECEDING) " +
+        s"FROM (SELECT id, id % $keys AS k FROM range(0, ${4 * KeyedOrder.MostKeys}, 1, 1))"
+    )
+    withSettings("spark.sql.shuffle.partitions" -> "1") {
+      assert(byKeys(KeyedOrder.MostKeys)("tasksSortedBySpark") == 0)
+      assert(byKeys(KeyedOrder.MostKeys + 1)("tasksSortedBySpark") == 1)
+      checkSlides(
+        "SELECT id, sum(id) OVER (PARTITION BY id % 5000 ORDER BY id ROWS 1 PRECEDING) AS c " +
+          "FROM range(0, 12000, 1, 1)"
+      )
+    }
   }
 
   private def explained(frame: DataFrame): String =
