@@ -8,10 +8,10 @@ package io.sash.core.fiba
  *  - ''left'', on the left spine: without c0, then the parent's left aggregate
  *  - ''right'', on the right spine: the parent's right aggregate, then all but ca-1
  *
- * where a parent that is the root adds nothing. One thing differs from the paper: of the left
- * finger there is no one aggregate, but those of all its suffixes, so that evicting its oldest
- * entry is a step to the next suffix, without a combine. A root that is a leaf has none of this:
- * its inner aggregate is that of the window.
+ * where a parent that is the root adds nothing. One thing differs from the paper: the left finger
+ * and its parent have no left aggregate in their own slots, but a stack of the left aggregates
+ * of all their suffixes in the window's. Evicting the oldest entry, or the oldest leaf, is then a
+ * step to the next suffix, without a combine. A root has no stack: it holds an inner aggregate.
  *
  * A change is noted with `changed`, which updates an up aggregate at once and leaves those that
  * depend on a parent to `passDown`, which has to follow before the next query.
@@ -21,8 +21,12 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   final val opened: Int = store.windowSlots + 1
   final val ranged: Int = store.windowSlots + 2
   private[this] val suffixes = store.windowSlots + store.maxArity
+  private[this] val parentSuffixes = store.windowSlots + 2 * store.maxArity
 
   private[this] var combined = 0L
+
+  // Entries that the left finger's parent has lost since its suffixes were stacked.
+  private[this] var parentHead = 0
 
   // The highest changed nodes of the two spines, 0 for none, and whether the root has changed.
   private[this] var leftTop = 0
@@ -120,7 +124,8 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     var node = from
     store.setSpine(node, NodeStore.Left)
     while (!store.isLeaf(node)) {
-      recompute(node, Aggregates.NoSlot, first = false, last = true, above(node))
+      if (store.level(node) == 1) stackParent(node)
+      else recompute(node, Aggregates.NoSlot, first = false, last = true, above(node))
       node = store.child(node, 0)
       store.setSpine(node, NodeStore.Left)
     }
@@ -136,8 +141,13 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       node = store.child(node, store.arity(node) - 1)
       store.setSpine(node, NodeStore.Right)
     }
-    store.rightFinger = node
-    recomputeLeaf(node, above(node))
+    rightFingerChanged(node)
+  }
+
+  /** Makes a leaf, whose parent is up to date, the right finger. */
+  final def rightFingerChanged(leaf: Int): Unit = {
+    store.rightFinger = leaf
+    recomputeLeaf(leaf, above(leaf))
   }
 
   /** The aggregate of the parent, where a spine aggregate includes it. */
@@ -146,19 +156,53 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     if (parent == store.root) Aggregates.NoSlot else store.aggregate(parent)
   }
 
-  /** Stacks the aggregates of the left finger's suffixes, each with the left spine above. */
+  /** The slot of the left aggregate of a node above the left finger. */
+  final def leftAggregate(node: Int): Int =
+    if (store.level(node) > 1) store.aggregate(node) else parentSuffixes + parentHead
+
+  /** The left finger has merged into its sibling, with the oldest entry of their parent. */
+  final def leftFingerMerged(sibling: Int): Unit = {
+    parentHead += 1
+    store.leftFinger = sibling
+    store.head = 0
+    store.setSpine(sibling, NodeStore.Left)
+    stackSuffixes()
+  }
+
+  /** Stacks what is missing on a tree that was found in a store. */
+  final def stackAll(): Unit =
+    if (store.leftFinger != store.root) {
+      val parent = store.parent(store.leftFinger)
+      if (parent != store.root) stackParent(parent)
+      stackSuffixes()
+    }
+
+  /** Stacks the left aggregates of the left finger's suffixes. */
   final def stackSuffixes(): Unit = {
     val leaf = store.leftFinger
-    if (leaf != store.root) {
-      var i = store.arity(leaf) - 2
-      var younger = above(leaf)
-      while (i >= store.head) {
-        if (younger != Aggregates.NoSlot) combine(suffixes + i, store.slot(leaf, i), younger)
-        else store.column.copy(suffixes + i, store.slot(leaf, i))
-        younger = suffixes + i
-        i -= 1
-      }
+    val parent = store.parent(leaf)
+    var younger = if (parent == store.root) Aggregates.NoSlot else leftAggregate(parent)
+    var i = store.arity(leaf) - 2
+    while (i >= store.head) {
+      if (younger != Aggregates.NoSlot) combine(suffixes + i, store.slot(leaf, i), younger)
+      else store.column.copy(suffixes + i, store.slot(leaf, i))
+      younger = suffixes + i
+      i -= 1
     }
+  }
+
+  /** The same for its parent, an entry and the child to its right at a time. */
+  private def stackParent(parent: Int): Unit = {
+    var younger = above(parent)
+    var i = store.arity(parent) - 2
+    while (i >= 0) {
+      val suffix = parentSuffixes + i
+      combine(suffix, store.slot(parent, i), store.aggregate(store.child(parent, i + 1)))
+      if (younger != Aggregates.NoSlot) combine(suffix, suffix, younger)
+      younger = suffix
+      i -= 1
+    }
+    parentHead = 0
   }
 
   private def recomputeUp(node: Int): Unit = {

@@ -23,8 +23,7 @@ private[fiba] final class Append(tree: FingerTree) {
     val leaf = store.rightFinger
     val entries = store.arity(leaf) - 1
     if (entries == mostEntries) {
-      appendToFull(leaf, time, slot)
-      tree.passDown()
+      tree.rightFingerChanged(appendToFull(leaf, time, slot))
     } else {
       put(leaf, entries, time, slot)
       if (entries > 0) {
@@ -81,10 +80,12 @@ private[fiba] final class Append(tree: FingerTree) {
     store.size += until - from
   }
 
-  private def appendToFull(leaf: Int, time: Long, slot: Int): Unit = {
+  /** Answers the new leaf. */
+  private def appendToFull(leaf: Int, time: Long, slot: Int): Int = {
     val next = splitOff(leaf)
     put(next, minArity - 2, time, slot)
     close(leaf, store.time(leaf, minArity), store.slot(leaf, minArity), next)
+    next
   }
 
   /**
@@ -101,9 +102,8 @@ private[fiba] final class Append(tree: FingerTree) {
   }
 
   /**
-   * Ends the right spine's `closed` and puts an entry and `next` after it, splitting full nodes
-   * on the way up; where that happens, aggregates are passed down at once, since further entries
-   * will extend them.
+   * Ends the right finger `closed` and puts an entry and the leaf `next` after it, splitting full
+   * nodes on the way up. All aggregates but that of `next` are then up to date.
    */
   private def close(closed: Int, time: Long, slot: Int, next: Int): Unit = {
     var left = closed
@@ -129,8 +129,12 @@ private[fiba] final class Append(tree: FingerTree) {
       hang(parent, entryTime, entry, right)
       tree.extend(parent, store.aggregate(left))
       tree.extend(parent, entry)
-      passDownFrom(right)
+      if (right != next) {
+        tree.changed(right)
+        tree.passDown()
+      }
     }
+    store.rightFinger = next
   }
 
   /** Takes a node off the right spine; answers its parent. */
@@ -146,11 +150,5 @@ private[fiba] final class Append(tree: FingerTree) {
     store.column.copy(store.slot(parent, arity - 1), slot)
     store.setChild(parent, arity, child)
     store.setArity(parent, arity + 1)
-  }
-
-  /** A new leaf gets its aggregate when it has its entries; for now it is the finger. */
-  private def passDownFrom(right: Int): Unit = {
-    tree.changed(right)
-    if (store.isLeaf(right)) store.rightFinger = right else tree.passDown()
   }
 }

@@ -30,8 +30,8 @@ final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeSto
   private[this] var levels = new Array[Byte](capacity)
   private[this] var spines = new Array[Byte](capacity)
 
-  // Numbers 0 and 1 are no nodes: their slots are the window's.
-  private[this] var used = 2
+  // Numbers 0 to 2 are no nodes: their slots are the window's.
+  private[this] var used = 3
   private[this] var firstFree = 0
 
   // Nodes whose slots are reserved.

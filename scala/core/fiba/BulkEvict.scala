@@ -9,7 +9,9 @@ package io.sash.core.fiba
  *     the right with their least common ancestor, which need not be the parent.
  *  1. The ''pass up'' evicts along the boundary and keeps the arity invariants, beyond the top
  *     as long as there is something to repair. What survives of the boundary is the new left
- *     spine, so that only a neighbor that gave something away needs its up aggregate.
+ *     spine, so that only a neighbor that gave something away needs its up aggregate. Where node
+ *     and neighbor make exactly one full node, they merge (the paper moves): in-order data leave
+ *     nodes of arity μ + 1 behind, and this halves their rebalancing.
  *  1. The ''pass down'' is that of [[Aggregates]].
  *
  * Cost (theorem 1): amortised O(log m) for m evicted entries, O(log n) at worst.
@@ -29,13 +31,30 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   def evict(): Unit = {
     val leaf = store.leftFinger
     store.size -= 1
-    if (leaf != store.root && tree.surplus(leaf) > store.head) {
-      store.head += 1
-    } else {
+    if (tree.surplus(leaf) > store.head && leaf != store.root) store.head += 1
+    else if (mergesSimply(leaf)) mergeSimply(leaf, store.parent(leaf))
+    else {
       startAt(leaf)
       drops(0) = store.head + 1
       cut(0)
     }
+  }
+
+  /** Whether the left finger, one entry short, merges with a sibling that its parent can spare. */
+  private def mergesSimply(leaf: Int): Boolean = {
+    val parent = store.parent(leaf)
+    parent != store.root && parent != 0 && tree.surplus(parent) > 0 &&
+    tree.surplus(store.child(parent, 1)) <= 1
+  }
+
+  /** What `cut` would do, but without a look at what lies above the parent. */
+  private def mergeSimply(leaf: Int, parent: Int): Unit = {
+    val sibling = store.child(parent, 1)
+    tree.dropOldest(leaf, store.head + 1)
+    tree.merge(leaf, sibling, parent, 0)
+    tree.dropOldest(parent, 1)
+    store.free(leaf)
+    tree.leftFingerMerged(sibling)
   }
 
   /** Removes all entries up to `time`, which is neither before the oldest nor the youngest. */
@@ -138,7 +157,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
       BulkEvict.Done
     } else if (tree.surplus(node) >= 0) {
       above(level, node)
-    } else if (-tree.surplus(node) <= tree.surplus(neighbor)) {
+    } else if (-tree.surplus(node) < tree.surplus(neighbor)) {
       val ancestor = ancestors(level)
       val separator = drops(store.level(ancestor))
       tree.move(node, neighbor, ancestor, separator, -tree.surplus(node))

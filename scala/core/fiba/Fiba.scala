@@ -58,7 +58,7 @@ final class Fiba(store: NodeStore) {
   private[this] var firstOpen = 0
   private[this] var distinct = new Array[Long](0)
 
-  if (store.root == 0) tree.plant() else tree.stackSuffixes()
+  if (store.root == 0) tree.plant() else tree.stackAll()
 
   /** A window in memory. */
   def this(initial: Partials, minArity: Int = 4) = this(new ArrayNodeStore(initial, minArity))

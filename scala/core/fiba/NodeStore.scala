@@ -95,7 +95,7 @@ abstract class NodeStore(final val minArity: Int) {
   /** A slot of this node has been written. */
   def changed(node: Int): Unit
 
-  /** The first of 2 · maxArity slots that belong to the window and to no node. */
+  /** The first of 3 · maxArity slots that belong to the window and to no node. */
   def windowSlots: Int
 
   /** The first of so many adjacent slots, no node's, to use until the next `reserve`. */

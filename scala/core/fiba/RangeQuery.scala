@@ -52,7 +52,7 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
   /** From the left to the right spine: the aggregates of both include all nodes above. */
   private def acrossRoot(left: Int, from: Long, right: Int, to: Long): Unit = {
     append(store.aggregate(store.root))
-    if (store.parent(left) != store.root) prepend(store.aggregate(store.parent(left)))
+    if (store.parent(left) != store.root) prepend(tree.leftAggregate(store.parent(left)))
     youngerPart(left, from)
     if (store.parent(right) != store.root) append(store.aggregate(store.parent(right)))
     olderPart(right, to)

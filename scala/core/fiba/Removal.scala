@@ -41,7 +41,7 @@ private[fiba] final class Removal(tree: FingerTree) {
       passUp(leaf, store.time(node, i))
     }
     tree.passDown()
-    if (shifted) tree.stackSuffixes()
+    if (shifted) tree.stackAll()
   }
 
   /** The leaf with the successor of entry i. */

@@ -12,7 +12,7 @@ final class Invariants[A](window: Window[A]) {
     val all = nodesFrom(store.root)
     val wrong = structure(all) ++ times ++ all.flatMap(arity) ++ all.flatMap(location) ++ sizes
     // the aggregates of a tree that is none would only confuse
-    (if (wrong.isEmpty) aggregates(all) ++ leftFinger else wrong).headOption
+    (if (wrong.isEmpty) aggregates(all) ++ stacks else wrong).headOption
   }
 
   private def nodesFrom(node: Int): Seq[Int] = node +: children(node).flatMap(nodesFrom)
@@ -88,10 +88,13 @@ final class Invariants[A](window: Window[A]) {
       }
 
   /** (I4), by the definitions of section 3.2. */
+  private def isStacked(node: Int): Boolean =
+    node != store.root && onLeft(node) && store.level(node) <= 1
+
   private def aggregates(all: Seq[Int]): Seq[String] =
     for {
       node <- all
-      if store.size > 0 && (node != store.leftFinger || node == store.root)
+      if store.size > 0 && !isStacked(node)
       expected =
         if (node == store.root) inner(node)
         else if (onLeft(node)) left(node)
@@ -101,16 +104,31 @@ final class Invariants[A](window: Window[A]) {
       message <- claim(actual == expected, s"(I4) ${name(node)} holds $actual, not $expected")
     } yield message
 
-  /** (I4) of the left finger: the aggregates of its suffixes, each with those above. */
-  private def leftFinger: Seq[String] = {
+  /** (I4) of the left finger and its parent: the left aggregates of all their suffixes. */
+  private def stacks: Seq[String] = {
     val leaf = store.leftFinger
-    for {
-      i <- if (leaf == store.root) Nil else entries(leaf)
-      own = fold((i until store.arity(leaf) - 1).map(value(leaf, _)))
-      expected = operation.combine(own, aboveLeft(leaf))
-      actual = column(suffixes + i)
-      message <- claim(actual == expected, s"(I4) suffix $i is $actual, not $expected")
-    } yield message
+    val parent = store.parent(leaf)
+    val ofLeaf =
+      if (leaf == store.root) Nil
+      else entries(leaf).flatMap(i => stacked(s"suffix $i", suffixes + i, suffix(leaf, i)))
+    val ofParent =
+      if (leaf == store.root || parent == store.root) Nil
+      else {
+        val first = window.fiba.tree.leftAggregate(parent)
+        entries(parent).flatMap(i => stacked(s"parent's $i", first + i, suffix(parent, i)))
+      }
+    ofLeaf ++ ofParent
+  }
+
+  private def stacked(what: String, slot: Int, expected: A): Option[String] =
+    claim(column(slot) == expected, s"(I4) $what is ${column(slot)}, not $expected")
+
+  private def suffix(node: Int, from: Int): A = {
+    val below = children(node).map(up)
+    val operands = (from until store.arity(node) - 1).flatMap { i =>
+      value(node, i) +: below.slice(i + 1, i + 2)
+    }
+    operation.combine(fold(operands), aboveLeft(node))
   }
 
   private def fold(operands: Seq[A]): A =

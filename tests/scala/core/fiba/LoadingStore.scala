@@ -30,7 +30,7 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
 
   private var partials: Partials = initial
   private var slotsUsed = 0
-  private val window = newSlots(2 * maxArity)
+  private val window = newSlots(3 * maxArity)
   private val neverWritten = newSlots(1)
   private val stored = mutable.Map.empty[Int, Node]
   private val frames = mutable.ArrayBuffer.empty[Int]
