@@ -1,0 +1,276 @@
+package io.sash.core.fiba
+
+/**
+ * The location-sensitive partial aggregates of section 3.2, for a node with children c0 … ca-1
+ * and values v0 … va-2:
+ *  - ''up'', on no spine: Π↑(c0) ⊗ v0 ⊗ … ⊗ va-2 ⊗ Π↑(ca-1)
+ *  - ''inner'', the root: without c0 and ca-1
+ *  - ''left'', on the left spine: without c0, then the parent's left aggregate
+ *  - ''right'', on the right spine: the parent's right aggregate, then all but ca-1
+ *
+ * where a parent that is the root adds nothing. One thing differs from the paper: the left finger
+ * and its parent have no left aggregate in their own slots, but a stack of the left aggregates
+ * of all their suffixes in the window's. Evicting the oldest entry, or the oldest leaf, is then a
+ * step to the next suffix, without a combine. A root has no stack: it holds an inner aggregate.
+ *
+ * A change is noted with `changed`, which updates an up aggregate at once and leaves those that
+ * depend on a parent to `passDown`, which has to follow before the next query.
+ */
+private[fiba] abstract class Aggregates(final val store: NodeStore) {
+  final val answer: Int = store.windowSlots
+  final val opened: Int = store.windowSlots + 1
+  final val ranged: Int = store.windowSlots + 2
+  private[this] val suffixes = store.windowSlots + store.maxArity
+  private[this] val parentSuffixes = store.windowSlots + 2 * store.maxArity
+
+  private[this] var combined = 0L
+
+  // Entries that the left finger's parent has lost since its suffixes were stacked.
+  private[this] var parentHead = 0
+
+  // The highest changed nodes of the two spines, 0 for none, and whether the root has changed.
+  private[this] var leftTop = 0
+  private[this] var rightTop = 0
+  private[this] var rootChanged = false
+
+  final def combines: Long = combined
+
+  final def combine(dst: Int, left: Int, right: Int): Unit = {
+    store.column.combine(dst, left, right)
+    combined += 1
+  }
+
+  /** Combines unless there is nothing to the left; answers where the result is. */
+  private def join(dst: Int, left: Int, right: Int): Int =
+    if (left == Aggregates.NoSlot) {
+      right
+    } else {
+      combine(dst, left, right)
+      dst
+    }
+
+  /** Π(leftFinger) ⊗ Π(root) ⊗ Π(rightFinger): at most two combines. */
+  final def query(): Int =
+    if (store.size == 0) {
+      store.column.identity(answer)
+      answer
+    } else if (store.leftFinger == store.root) {
+      store.aggregate(store.root)
+    } else {
+      combine(answer, suffixes + store.head, store.aggregate(store.root))
+      combine(answer, answer, store.aggregate(store.rightFinger))
+      answer
+    }
+
+  /** Appends an operand to an aggregate that ends where the tree ends. */
+  final def extend(node: Int, operand: Int): Unit = {
+    val aggregate = store.aggregate(node)
+    combine(aggregate, aggregate, operand)
+    store.changed(node)
+  }
+
+  /** Notes that entries or children have changed; answers whether the parent's up aggregate has. */
+  final def changed(node: Int): Boolean =
+    if (store.spine(node) == 0) {
+      recomputeUp(node)
+      true
+    } else {
+      if (node == store.root) rootChanged = true
+      else if (store.spine(node) == NodeStore.Right) rightTop = higher(node, rightTop)
+      else leftTop = higher(node, leftTop)
+      false
+    }
+
+  /** Of two on one spine; at the same level the later one stands there now. */
+  private def higher(node: Int, top: Int): Int =
+    if (top == 0 || store.level(node) >= store.level(top)) node else top
+
+  /** Notes that the left spine has changed from `node` on, which may be new to it. */
+  final def leftChanged(node: Int): Unit =
+    if (node != store.root) {
+      leftTop = node
+    } else {
+      rootChanged = true
+      if (!store.isLeaf(node)) leftTop = store.child(node, 0)
+    }
+
+  /** Notes that there is another root. */
+  final def rootReplaced(): Unit = {
+    val root = store.root
+    store.setSpine(root, NodeStore.Both)
+    rootChanged = true
+    if (store.isLeaf(root)) {
+      store.leftFinger = root
+      store.rightFinger = root
+      leftTop = 0
+      rightTop = 0
+    } else {
+      leftTop = store.child(root, 0)
+      rightTop = store.child(root, store.arity(root) - 1)
+    }
+  }
+
+  /** Brings all that was noted down to the fingers: flags, aggregates, and the fingers. */
+  final def passDown(): Unit = {
+    if (rootChanged) recomputeInner(store.root)
+    if (leftTop != 0) passDownLeft(leftTop)
+    if (rightTop != 0) passDownRight(rightTop)
+    rootChanged = false
+    leftTop = 0
+    rightTop = 0
+  }
+
+  private def passDownLeft(from: Int): Unit = {
+    var node = from
+    store.setSpine(node, NodeStore.Left)
+    while (!store.isLeaf(node)) {
+      if (store.level(node) == 1) stackParent(node)
+      else recompute(node, Aggregates.NoSlot, first = false, last = true, above(node))
+      node = store.child(node, 0)
+      store.setSpine(node, NodeStore.Left)
+    }
+    store.leftFinger = node
+    stackSuffixes()
+  }
+
+  private def passDownRight(from: Int): Unit = {
+    var node = from
+    store.setSpine(node, NodeStore.Right)
+    while (!store.isLeaf(node)) {
+      recompute(node, above(node), first = true, last = false, Aggregates.NoSlot)
+      node = store.child(node, store.arity(node) - 1)
+      store.setSpine(node, NodeStore.Right)
+    }
+    rightFingerChanged(node)
+  }
+
+  /** Makes a leaf, whose parent is up to date, the right finger. */
+  final def rightFingerChanged(leaf: Int): Unit = {
+    store.rightFinger = leaf
+    recomputeLeaf(leaf, above(leaf))
+  }
+
+  /** The aggregate of the parent, where a spine aggregate includes it. */
+  private def above(node: Int): Int = {
+    val parent = store.parent(node)
+    if (parent == store.root) Aggregates.NoSlot else store.aggregate(parent)
+  }
+
+  /** The slot of the left aggregate of a node above the left finger. */
+  final def leftAggregate(node: Int): Int =
+    if (store.level(node) > 1) store.aggregate(node) else parentSuffixes + parentHead
+
+  /** The left finger has merged into its sibling, with the oldest entry of their parent. */
+  final def leftFingerMerged(sibling: Int): Unit = {
+    parentHead += 1
+    store.leftFinger = sibling
+    store.head = 0
+    store.setSpine(sibling, NodeStore.Left)
+    stackSuffixes()
+  }
+
+  /** Stacks what is missing on a tree that was found in a store. */
+  final def stackAll(): Unit =
+    if (store.leftFinger != store.root) {
+      val parent = store.parent(store.leftFinger)
+      if (parent != store.root) stackParent(parent)
+      stackSuffixes()
+    }
+
+  /** Stacks the left aggregates of the left finger's suffixes. */
+  final def stackSuffixes(): Unit = {
+    val leaf = store.leftFinger
+    val parent = store.parent(leaf)
+    var younger = if (parent == store.root) Aggregates.NoSlot else leftAggregate(parent)
+    var i = store.arity(leaf) - 2
+    while (i >= store.head) {
+      if (younger != Aggregates.NoSlot) combine(suffixes + i, store.slot(leaf, i), younger)
+      else store.column.copy(suffixes + i, store.slot(leaf, i))
+      younger = suffixes + i
+      i -= 1
+    }
+  }
+
+  /** The same for its parent, an entry and the child to its right at a time. */
+  private def stackParent(parent: Int): Unit = {
+    var younger = above(parent)
+    var i = store.arity(parent) - 2
+    while (i >= 0) {
+      val suffix = parentSuffixes + i
+      combine(suffix, store.slot(parent, i), store.aggregate(store.child(parent, i + 1)))
+      if (younger != Aggregates.NoSlot) combine(suffix, suffix, younger)
+      younger = suffix
+      i -= 1
+    }
+    parentHead = 0
+  }
+
+  private def recomputeUp(node: Int): Unit = {
+    var count = store.arity(node) - 1
+    if (store.isLeaf(node)) {
+      recomputeLeaf(node, Aggregates.NoSlot)
+    } else {
+      recompute(node, Aggregates.NoSlot, first = true, last = true, Aggregates.NoSlot)
+      var i = count
+      while (i >= 0) {
+        count += store.count(store.child(node, i))
+        i -= 1
+      }
+    }
+    store.setCount(node, count)
+  }
+
+  private def recomputeInner(root: Int): Unit =
+    if (!store.isLeaf(root)) {
+      recompute(root, Aggregates.NoSlot, first = false, last = false, Aggregates.NoSlot)
+    } else if (store.arity(root) > 1) {
+      recomputeLeaf(root, Aggregates.NoSlot)
+    }
+
+  private def recomputeLeaf(leaf: Int, before: Int): Unit = {
+    val aggregate = store.aggregate(leaf)
+    val entries = store.arity(leaf) - 1
+    var running = before
+    var i = 0
+    while (i < entries) {
+      running = join(aggregate, running, store.slot(leaf, i))
+      i += 1
+    }
+    keep(leaf, running)
+  }
+
+  /** Recomputes an inner node with or without its first and last child. */
+  private def recompute(
+      node: Int,
+      before: Int,
+      first: Boolean,
+      last: Boolean,
+      after: Int
+  ): Unit = {
+    val aggregate = store.aggregate(node)
+    val entries = store.arity(node) - 1
+    var running = before
+    if (first) running = join(aggregate, running, store.aggregate(store.child(node, 0)))
+    var i = 0
+    while (i < entries) {
+      running = join(aggregate, running, store.slot(node, i))
+      i += 1
+      if (last || i < entries) {
+        running = join(aggregate, running, store.aggregate(store.child(node, i)))
+      }
+    }
+    if (after != Aggregates.NoSlot) running = join(aggregate, running, after)
+    keep(node, running)
+  }
+
+  private def keep(node: Int, running: Int): Unit = {
+    if (running != store.aggregate(node)) store.column.copy(store.aggregate(node), running)
+    store.changed(node)
+  }
+}
+
+private[fiba] object Aggregates {
+
+  /** No slot: an operand that would be the identity and is left out. */
+  final val NoSlot = -1
+}

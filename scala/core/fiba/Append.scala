@@ -1,0 +1,154 @@
+package io.sash.core.fiba
+
+/**
+ * Insertion after the youngest entry, at the right finger. One entry touches the right finger
+ * alone and takes one combine, unless the leaf is full. A bulk fills leaf after leaf, and
+ * computes the aggregate of each once; leaves have arity μ + 1, as claim 1 of section 5 has it.
+ */
+private[fiba] final class Append(tree: FingerTree) {
+  private[this] val store = tree.store
+  private[this] val minArity = store.minArity
+  private[this] val mostEntries = store.maxArity - 1
+
+  /** Combines a value into the youngest entry. */
+  def merge(slot: Int): Unit = {
+    val leaf = store.rightFinger
+    val youngest = store.slot(leaf, store.arity(leaf) - 2)
+    tree.combine(youngest, youngest, slot)
+    tree.extend(leaf, slot)
+  }
+
+  /** Appends one entry. */
+  def append(time: Long, slot: Int): Unit = {
+    val leaf = store.rightFinger
+    val entries = store.arity(leaf) - 1
+    if (entries == mostEntries) {
+      tree.rightFingerChanged(appendToFull(leaf, time, slot))
+    } else {
+      put(leaf, entries, time, slot)
+      if (entries > 0) {
+        tree.extend(leaf, slot)
+      } else {
+        tree.changed(leaf)
+        tree.passDown()
+      }
+    }
+  }
+
+  /** Appends the entries of times[from, until), whose values start at `firstSlot`. */
+  def appendAll(times: Array[Long], from: Int, until: Int, firstSlot: Int): Unit = {
+    var i = from
+    while (i < until) {
+      val leaf = store.rightFinger
+      val entries = store.arity(leaf) - 1
+      if (entries >= minArity && until - i >= minArity) {
+        val taken = math.min(minArity, until - i - 1)
+        val next = store.allocate(0)
+        fill(next, times, i + 1, i + 1 + taken, firstSlot)
+        close(leaf, times(i), firstSlot + i, next)
+        store.size += 1
+        i += 1 + taken
+      } else if (entries < mostEntries) {
+        put(leaf, entries, times(i), firstSlot + i)
+        i += 1
+      } else {
+        appendToFull(leaf, times(i), firstSlot + i)
+        i += 1
+      }
+    }
+    if (from < until) {
+      tree.changed(store.rightFinger)
+      tree.passDown()
+    }
+  }
+
+  private def put(leaf: Int, entries: Int, time: Long, slot: Int): Unit = {
+    store.setTime(leaf, entries, time)
+    store.column.copy(store.slot(leaf, entries), slot)
+    store.setArity(leaf, entries + 2)
+    store.size += 1
+  }
+
+  private def fill(leaf: Int, times: Array[Long], from: Int, until: Int, firstSlot: Int): Unit = {
+    var i = from
+    while (i < until) {
+      store.setTime(leaf, i - from, times(i))
+      store.column.copy(store.slot(leaf, i - from), firstSlot + i)
+      i += 1
+    }
+    store.setArity(leaf, until - from + 1)
+    store.size += until - from
+  }
+
+  /** Answers the new leaf. */
+  private def appendToFull(leaf: Int, time: Long, slot: Int): Int = {
+    val next = splitOff(leaf)
+    put(next, minArity - 2, time, slot)
+    close(leaf, store.time(leaf, minArity), store.slot(leaf, minArity), next)
+    next
+  }
+
+  /**
+   * Splits a full node to which one more entry will be added at the end: a node of arity μ + 1,
+   * entry μ, which stays in its place until the parent takes it, and a new node of arity μ - 1.
+   */
+  private def splitOff(node: Int): Int = {
+    val next = store.allocate(store.level(node))
+    store.copyEntries(node, minArity + 1, next, 0, minArity - 2)
+    if (!store.isLeaf(node)) store.copyChildren(node, minArity + 1, next, 0, minArity - 1)
+    store.setArity(node, minArity + 1)
+    store.setArity(next, minArity - 1)
+    next
+  }
+
+  /**
+   * Ends the right finger `closed` and puts an entry and the leaf `next` after it, splitting full
+   * nodes on the way up. All aggregates but that of `next` are then up to date.
+   */
+  private def close(closed: Int, time: Long, slot: Int, next: Int): Unit = {
+    var left = closed
+    var right = next
+    var entryTime = time
+    var entry = slot
+    var parent = leave(left)
+    while (parent != 0 && store.arity(parent) == store.maxArity) {
+      val sibling = splitOff(parent)
+      hang(sibling, entryTime, entry, right)
+      left = parent
+      right = sibling
+      entryTime = store.time(left, minArity)
+      entry = store.slot(left, minArity)
+      parent = leave(left)
+    }
+    store.setSpine(right, NodeStore.Right)
+    if (parent == 0) {
+      hang(tree.growAbove(left), entryTime, entry, right)
+      tree.rootReplaced()
+      tree.passDown()
+    } else {
+      hang(parent, entryTime, entry, right)
+      tree.extend(parent, store.aggregate(left))
+      tree.extend(parent, entry)
+      if (right != next) {
+        tree.changed(right)
+        tree.passDown()
+      }
+    }
+    store.rightFinger = next
+  }
+
+  /** Takes a node off the right spine; answers its parent. */
+  private def leave(node: Int): Int = {
+    store.setSpine(node, store.spine(node) & NodeStore.Left)
+    if (store.spine(node) == 0) tree.changed(node)
+    store.parent(node)
+  }
+
+  private def hang(parent: Int, time: Long, slot: Int, child: Int): Unit = {
+    val arity = store.arity(parent)
+    store.setTime(parent, arity - 1, time)
+    store.column.copy(store.slot(parent, arity - 1), slot)
+    store.setChild(parent, arity, child)
+    store.setArity(parent, arity + 1)
+  }
+}

@@ -1,0 +1,245 @@
+package io.sash.core.fiba
+
+import java.util.Arrays
+
+import io.sash.core.Partials
+
+/**
+ * FiBA, the finger B-tree aggregator, with bulk eviction and bulk insertion: elements arrive in
+ * any order and are kept in that of their timestamps, and any number of them leaves at once.
+ *
+ * A value enters in two steps, so that it is lifted straight into the column:
+ * {{{
+ *   val slot = window.open()
+ *   column.lift(slot, value)     // the owner of the column fills it
+ *   window.insert(time)
+ *
+ *   val first = window.openBulk(times.length)
+ *   for (i <- times.indices) column.lift(first + i, values(i))
+ *   window.bulkInsert(times, times.length)
+ * }}}
+ * An element whose timestamp is in the window already is combined into the one that is there,
+ * from the right.
+ *
+ * Invariants, between operations:
+ *  - (I1) height: all leaves are at the same distance from the root
+ *  - (I2) order: times ascend within a node, and lie between those of the node above
+ *  - (I3) arity: from μ = minArity to 2μ, of the root from 2; an empty window is a leaf of arity 1
+ *  - (I4) aggregates: every node holds that of its location, see [[Aggregates]]
+ *  - (I5) a node on no spine knows the number of entries below it, so that `size` is exact after
+ *    a bulk eviction without a look at what has gone
+ *
+ * Cost, amortised, for a window of n elements, where d is an element's distance to the nearer end:
+ *  - query: at most 2 combines
+ *  - in-order insert and evict: O(1)
+ *  - insert and remove: O(log d)
+ *  - bulkEvict of m elements: O(log m)
+ *  - bulkInsert of m elements: O(log d + m(1 + log(d/m)))
+ *  - range: see [[RangeQuery]]
+ *
+ * and O(log n) at worst, O(m log((m + n)/m) + log d) for bulkInsert. Space: for each node
+ * 2μ slots, of which a window that slides in order uses μ + 2.
+ *
+ * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
+ * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.
+ *
+ * @param store where the nodes live; a tree that it holds is taken up
+ */
+final class Fiba(store: NodeStore) {
+  private[fiba] val tree = new FingerTree(store)
+  private[this] val appending = new Append(tree)
+  private[this] val insertion = new BulkInsert(tree)
+  private[this] val eviction = new BulkEvict(tree)
+  private[this] val removal = new Removal(tree)
+  private[this] val ranges = new RangeQuery(tree)
+
+  private[this] var isOpen = false
+  private[this] var openSlots = 0
+  private[this] var firstOpen = 0
+  private[this] var distinct = new Array[Long](0)
+
+  if (store.root == 0) tree.plant() else tree.stackAll()
+
+  /** A window in memory. */
+  def this(initial: Partials, minArity: Int = 4) = this(new ArrayNodeStore(initial, minArity))
+
+  /** Elements in the window; those of one timestamp are one. */
+  def size: Int = store.size
+
+  def isEmpty: Boolean = store.size == 0
+
+  /** Calls of combine since this object was made. */
+  def combines: Long = tree.combines
+
+  /** The column whose slots are answered; it may change when slots are opened and at inserts. */
+  def column: Partials = store.column
+
+  /** Moves the window onto the column that `move` answers; slot numbers stay the same. */
+  def relocate(move: Partials => Partials): Unit = store.relocate(move)
+
+  /** The timestamp of the oldest element. */
+  def oldest: Long = {
+    requireNonEmpty("oldest")
+    tree.oldest
+  }
+
+  /** The timestamp of the youngest element. */
+  def youngest: Long = {
+    requireNonEmpty("youngest")
+    tree.youngest
+  }
+
+  /** Opens the slot for the next element to insert, always the same one. */
+  def open(): Int = {
+    requireRoom(1)
+    isOpen = true
+    tree.opened
+  }
+
+  /** Takes the element in the open slot into the window. */
+  def insert(time: Long): Unit = {
+    if (!isOpen) throw new IllegalStateException("insert() without an open slot; call open()")
+    insert(time, tree.opened)
+    isOpen = false
+  }
+
+  private def insert(time: Long, slot: Int): Unit =
+    if (store.size == 0 || time > tree.youngest) appending.append(time, slot)
+    else if (time == tree.youngest) appending.merge(slot)
+    else insertion.insert(time, slot)
+
+  /** Opens `count` adjacent slots, of which it answers the first, in place of those open so far. */
+  def openBulk(count: Int): Int = {
+    if (count < 0)
+      throw new IllegalArgumentException(s"openBulk($count): a count is not negative")
+    requireRoom(count)
+    firstOpen = store.reserve(math.max(1, count))
+    openSlots = count
+    firstOpen
+  }
+
+  /** Takes the elements in the first `count` open slots, of ascending times, into the window. */
+  def bulkInsert(times: Array[Long], count: Int): Unit = {
+    requireBulk(times, count)
+    openSlots = 0
+    val length = if (strictlyAscending(times, count)) count else combineEqual(times, count)
+    val ascending = if (length == count) times else distinct
+    if (length == 1) {
+      insert(ascending(0), firstOpen)
+    } else {
+      val late = lateCount(ascending, length)
+      insertion.insertAll(ascending, late, firstOpen)
+      appending.appendAll(ascending, late, length, firstOpen)
+    }
+  }
+
+  /** Drops the oldest element. */
+  def evict(): Unit = {
+    requireNonEmpty("evict()")
+    eviction.evict()
+  }
+
+  /** Drops all elements of timestamps up to and including `time`. */
+  def bulkEvict(time: Long): Unit =
+    if (store.size > 0 && time >= tree.oldest) {
+      if (time < tree.youngest) eviction.evict(time) else uproot()
+    }
+
+  /** Drops the element of this timestamp. */
+  def remove(time: Long): Unit = {
+    val inside = store.size > 0 && time >= tree.oldest && time <= tree.youngest
+    if (inside && time == tree.oldest) eviction.evict()
+    else if (!inside || !removal.remove(time)) {
+      throw new NoSuchElementException(s"remove($time): no element has this timestamp")
+    }
+  }
+
+  /** The slot that holds v0 ⊗ … ⊗ vn-1, the identity for an empty window; valid until a change. */
+  def query(): Int = tree.query()
+
+  /**
+   * The slot of the aggregate of the elements whose timestamps are in [from, to], the identity if
+   * there are none; valid until a change or the next range query.
+   */
+  def range(from: Long, to: Long): Int =
+    if (store.size == 0 || from > to || from > tree.youngest || to < tree.oldest) {
+      ranges.identity()
+    } else {
+      ranges.query(math.max(from, tree.oldest), math.min(to, tree.youngest))
+    }
+
+  /** Empties the window, open slots included, in constant time; capacity is kept. */
+  def clear(): Unit = {
+    uproot()
+    isOpen = false
+    openSlots = 0
+  }
+
+  private def uproot(): Unit = {
+    store.free(store.root)
+    tree.plant()
+  }
+
+  /** How many of the times are not younger than the youngest element. */
+  private def lateCount(times: Array[Long], count: Int): Int =
+    if (store.size == 0 || count == 0 || times(0) > tree.youngest) {
+      0
+    } else {
+      val i = Arrays.binarySearch(times, 0, count, tree.youngest)
+      if (i >= 0) i + 1 else -(i + 1)
+    }
+
+  private def strictlyAscending(times: Array[Long], count: Int): Boolean = {
+    var i = 1
+    while (i < count && times(i - 1) < times(i)) i += 1
+    i >= count
+  }
+
+  /** Combines elements of equal times within the bulk; answers how many are left. */
+  private def combineEqual(times: Array[Long], count: Int): Int = {
+    if (distinct.length < count) distinct = new Array[Long](times.length)
+    var length = 0
+    var i = 0
+    while (i < count) {
+      if (length > 0 && times(i) == distinct(length - 1)) {
+        tree.combine(firstOpen + length - 1, firstOpen + length - 1, firstOpen + i)
+      } else {
+        distinct(length) = times(i)
+        if (length < i) store.column.copy(firstOpen + length, firstOpen + i)
+        length += 1
+      }
+      i += 1
+    }
+    length
+  }
+
+  private def requireNonEmpty(what: String): Unit =
+    if (store.size == 0) throw new NoSuchElementException(s"$what on an empty window")
+
+  private def requireRoom(count: Int): Unit =
+    if (count > NodeStore.MaxSize - store.size) {
+      throw new IllegalStateException(s"a window holds at most ${NodeStore.MaxSize} elements")
+    }
+
+  private def requireBulk(times: Array[Long], count: Int): Unit = {
+    if (count < 0 || count > times.length) {
+      throw new IllegalArgumentException(
+        s"bulkInsert() of $count elements with ${times.length} timestamps"
+      )
+    }
+    if (count > openSlots) {
+      throw new IllegalStateException(
+        s"bulkInsert() of $count elements with $openSlots open slots; call openBulk($count)"
+      )
+    }
+    var i = 1
+    while (i < count) {
+      if (times(i) < times(i - 1)) {
+        throw new IllegalArgumentException(
+          s"bulkInsert(): timestamps must ascend, but ${times(i)} at index $i follows ${times(i - 1)}"
+        )
+      }
+      i += 1
+    }
+  }
+}

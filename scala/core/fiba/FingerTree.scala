@@ -1,0 +1,176 @@
+package io.sash.core.fiba
+
+/**
+ * The finger B-tree: search from the fingers, and the local changes of section 4 that keep its
+ * height, order and arity invariants.
+ */
+private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes) {
+  private[this] val minArity = store.minArity
+
+  /** Makes the tree empty: one leaf without entries. */
+  def plant(): Unit = {
+    val leaf = store.allocate(0)
+    store.setSpine(leaf, NodeStore.Both)
+    store.root = leaf
+    store.leftFinger = leaf
+    store.rightFinger = leaf
+    store.head = 0
+    store.size = 0
+  }
+
+  def oldest: Long = store.time(store.leftFinger, store.head)
+
+  def youngest: Long = store.time(store.rightFinger, store.arity(store.rightFinger) - 2)
+
+  /**
+   * The lowest node of a spine whose entries and descendants straddle `time`, found by going up
+   * from both fingers at once.
+   */
+  def top(time: Long): Int = {
+    var left = store.leftFinger
+    var right = store.rightFinger
+    var found = 0
+    while (found == 0) {
+      if (left == store.root) {
+        found = left
+      } else {
+        val overLeft = store.parent(left)
+        val overRight = store.parent(right)
+        if (time < store.time(overLeft, 0)) found = left
+        else if (time > store.time(overRight, store.arity(overRight) - 2)) found = right
+        left = overLeft
+        right = overRight
+      }
+    }
+    found
+  }
+
+  /** How many entries of the node are older than `time`. */
+  def older(node: Int, time: Long): Int = {
+    val entries = store.arity(node) - 1
+    var i = 0
+    while (i < entries && store.time(node, i) < time) i += 1
+    i
+  }
+
+  /** How many entries of the node are not younger than `time`. */
+  def notYounger(node: Int, time: Long): Int = {
+    val i = older(node, time)
+    if (isAt(node, i, time)) i + 1 else i
+  }
+
+  /** Whether there is an entry i and it is the one of `time`. */
+  def isAt(node: Int, i: Int, time: Long): Boolean =
+    i >= 0 && i < store.arity(node) - 1 && store.time(node, i) == time
+
+  /** Entries of the node and all below it, as they stand, those before `head` included. */
+  def entriesUnder(node: Int): Int =
+    if (store.spine(node) == 0) {
+      store.count(node)
+    } else {
+      var entries = store.arity(node) - 1
+      if (!store.isLeaf(node)) {
+        var i = store.arity(node) - 1
+        while (i >= 0) {
+          entries += entriesUnder(store.child(node, i))
+          i -= 1
+        }
+      }
+      entries
+    }
+
+  /** Whether the node is underfull. */
+  def lacks(node: Int): Boolean = node != store.root && store.arity(node) < minArity
+
+  /** The arity that a node can give away. */
+  def surplus(node: Int): Int = store.arity(node) - minArity
+
+  /** Removes the entries before `head` for good; the left finger's suffixes are then stale. */
+  def settle(): Unit =
+    if (store.head > 0) {
+      dropOldest(store.leftFinger, store.head)
+      store.head = 0
+    }
+
+  /** Removes the first k entries and children; the children are the caller's. */
+  def dropOldest(node: Int, k: Int): Unit = {
+    val arity = store.arity(node) - k
+    store.copyEntries(node, k, node, 0, arity - 1)
+    if (!store.isLeaf(node)) store.copyChildren(node, k, node, 0, arity)
+    store.setArity(node, arity)
+  }
+
+  /** Removes entry i and child i; the child is the caller's. */
+  def remove(node: Int, i: Int): Unit = {
+    val arity = store.arity(node) - 1
+    store.copyEntries(node, i + 1, node, i, arity - 1 - i)
+    if (!store.isLeaf(node)) store.copyChildren(node, i + 1, node, i, arity - i)
+    store.setArity(node, arity)
+  }
+
+  /**
+   * Figure 2: moves k children from the neighbor to the right, by way of the one entry between
+   * the two, which is `separator` of their least common ancestor.
+   */
+  def move(node: Int, neighbor: Int, ancestor: Int, separator: Int, k: Int): Unit = {
+    val arity = store.arity(node)
+    store.copyEntries(ancestor, separator, node, arity - 1, 1)
+    store.copyEntries(neighbor, 0, node, arity, k - 1)
+    store.copyEntries(neighbor, k - 1, ancestor, separator, 1)
+    if (!store.isLeaf(node)) store.copyChildren(neighbor, 0, node, arity, k)
+    store.setArity(node, arity + k)
+    dropOldest(neighbor, k)
+  }
+
+  /** The mirror of `move`, for one child of a sibling to the left. */
+  def moveFromLeft(sibling: Int, node: Int, parent: Int, separator: Int): Unit = {
+    val arity = store.arity(node)
+    val last = store.arity(sibling) - 1
+    store.copyEntries(node, 0, node, 1, arity - 1)
+    store.copyEntries(parent, separator, node, 0, 1)
+    store.copyEntries(sibling, last - 1, parent, separator, 1)
+    if (!store.isLeaf(node)) {
+      store.copyChildren(node, 0, node, 1, arity)
+      store.copyChildren(sibling, last, node, 0, 1)
+    }
+    store.setArity(node, arity + 1)
+    store.setArity(sibling, last)
+  }
+
+  /**
+   * Figure 3: adds what is left of a node, and the entry between the two, to the neighbor to the
+   * right. The node is then of arity 0 and has to be freed, and the separator to be removed.
+   */
+  def merge(node: Int, neighbor: Int, ancestor: Int, separator: Int): Unit = {
+    val arity = store.arity(node)
+    val neighborArity = store.arity(neighbor)
+    store.copyEntries(neighbor, 0, neighbor, arity, neighborArity - 1)
+    store.copyEntries(node, 0, neighbor, 0, arity - 1)
+    store.copyEntries(ancestor, separator, neighbor, arity - 1, 1)
+    if (!store.isLeaf(node)) {
+      store.copyChildren(neighbor, 0, neighbor, arity, neighborArity)
+      store.copyChildren(node, 0, neighbor, 0, arity)
+    }
+    store.setArity(neighbor, arity + neighborArity)
+    store.setArity(node, 0)
+  }
+
+  /** Figures 4 and 5: makes a node of the right spine the root and frees all that is not below. */
+  def shrinkTo(node: Int): Unit = {
+    val parent = store.parent(node)
+    store.setArity(parent, store.arity(parent) - 1)
+    store.free(store.root)
+    store.detach(node)
+    store.root = node
+    rootReplaced()
+  }
+
+  /** Puts a root of arity 1, without entries, above the present one. */
+  def growAbove(node: Int): Int = {
+    val root = store.allocate(store.level(node) + 1)
+    store.setChild(root, 0, node)
+    store.setSpine(root, NodeStore.Both)
+    store.root = root
+    root
+  }
+}

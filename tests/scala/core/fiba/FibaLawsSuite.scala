@@ -1,0 +1,39 @@
+package io.sash.core.fiba
+
+import org.scalacheck.Prop.forAll
+
+import io.sash.core.{Laws, Operation, TestColumn}
+
+/** Every operation × minimum arity × random schedules, and every store. */
+class FibaLawsSuite extends Laws {
+  private val arities = Seq(2, 4, 8)
+
+  for {
+    minArity <- arities
+    operation <- Operation.All
+  } law(s"FiBA of minimum arity $minArity and $operation equals a sorted map", runs = 25) {
+    forAll(FibaStep.schedule)(s => new FibaLaws(new Window(operation, minArity)).hold(s))
+  }
+
+  for (minArity <- arities)
+    law(s"so it does with nodes of arity $minArity that live elsewhere", runs = 25) {
+      forAll(FibaStep.schedule) { schedule =>
+        val operation = Operation.Collect
+        val store = new LoadingStore(TestColumn(operation), minArity)
+        val window = new Window(operation, store)
+        new FibaLaws(window, () => store.flush()).hold(schedule.filter(_ != FibaStep.Relocate))
+      }
+    }
+
+  test("a window takes up the tree that it finds in a store") {
+    val store = new LoadingStore(TestColumn(Operation.Concat), 2)
+    val before = new Window(Operation.Concat, store)
+    before.bulkInsertAt(0L until 100L)
+    before.fiba.bulkEvict(9)
+    before.fiba.evict()
+    store.flush()
+    val after = new Window(Operation.Concat, store)
+    assert(after.query() == before.query() && after.fiba.size == 89)
+    assert(new Invariants(after).broken.isEmpty)
+  }
+}
