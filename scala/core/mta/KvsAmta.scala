@@ -7,12 +7,14 @@ import io.sash.core.Partials
  * window may be larger than memory. Invariants and cost in combines: see [[AmortizedMta]].
  *
  * A level keeps up to `buffer` new nodes in local slots before it stores all but the last pair
- * of them in one batch. From the head of what is stored it reads up to `buffer` nodes ahead, as
- * soon as half of them are used. What leaves the window is removed from the store in batches.
+ * of them in one batch, unless half of them have left the window by then. From the head of what
+ * is stored it reads up to `buffer` nodes ahead, as soon as half of them are used. What leaves
+ * the window is removed from the store in batches.
  *
  * Cost in calls of the store: amortised O(1 / buffer) to insert and to evict, O(log n) for bulk
- * evictions. Space: 2n values in the store, and 2 buffer log2(n / buffer) + O(log n) partials in
- * local slots, beside as many as are open at once.
+ * evictions. Space: 2n values in the store, and in local slots O(log n) partials, which are two
+ * buffers for each level of more than half a buffer of nodes, one for each other level, and what
+ * is open at once beyond a buffer.
  *
  * An exception of the store or of the codec passes through; the window is then undefined until
  * it is cleared.
@@ -44,7 +46,7 @@ final class KvsAmta(
     }
     val leaves = queues(0)
     if (leaves.isFull(end)) {
-      spill(0, back - 2)
+      makeRoom(0, end, back - 2)
       if (leaves.isFull(end)) {
         val slots = allocate(2 * leaves.capacity)
         leaves.lengthenTail(partials, slots, end)
@@ -65,7 +67,7 @@ final class KvsAmta(
 
   override protected def newNode(level: Int, number: Long): Int = {
     if (queues(level) == null) queues(level) = newLevel(level, number)
-    if (queues(level).isFull(number)) spill(level, number - 2)
+    if (queues(level).isFull(number)) makeRoom(level, number, number - 2)
     queues(level).tailSlot(number)
   }
 
@@ -77,10 +79,14 @@ final class KvsAmta(
   private def newLevel(level: Int, start: Long): KvsLevel =
     new KvsLevel(level, store, codec, buffer, start, allocate(buffer))
 
-  private def spill(level: Int, until: Long): Unit = {
+  /** Forgets what has left the window, and stores the nodes until `until` if that is little. */
+  private def makeRoom(level: Int, end: Long, until: Long): Unit = {
     val queue = queues(level)
-    if (queue.needsCache) queue.cacheAt(allocate(buffer))
-    queue.spill(partials, firstNode(level), until)
+    queue.discard(firstNode(level))
+    if (queue.isHalfFull(end)) {
+      if (queue.needsCache) queue.cacheAt(allocate(buffer))
+      queue.spill(partials, until)
+    }
   }
 
   /** Removes from the store the nodes that no longer exist, where a level has enough of them. */

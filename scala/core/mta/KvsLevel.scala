@@ -46,22 +46,30 @@ private[mta] final class KvsLevel(
   def slot(column: Partials, node: Long): Int =
     if (node >= stored) tailSlot(node) else cachedSlot(column, node)
 
-  /** Stores the nodes until `until`, but for those before `first`, which are of no more use. */
-  def spill(column: Partials, first: Long, until: Long): Unit = {
+  /** Whether the nodes until `end` take more than half of the tail. */
+  def isHalfFull(end: Long): Boolean = end - stored > tailCapacity / 2
+
+  /** Forgets the nodes before `first`, here and in the store. */
+  def discard(first: Long): Unit = {
     remove(first, 1)
-    val from = math.max(stored, first)
-    if (removed == stored) removed = from
-    if (from < until) {
-      val values = new Array[Array[Byte]]((until - from).toInt)
+    if (stored < first) {
+      stored = first
+      removed = first
+    }
+  }
+
+  /** Stores the nodes until `until`. */
+  def spill(column: Partials, until: Long): Unit =
+    if (stored < until) {
+      val values = new Array[Array[Byte]]((until - stored).toInt)
       var i = 0
       while (i < values.length) {
-        values(i) = codec.write(column, tailSlot(from + i))
+        values(i) = codec.write(column, tailSlot(stored + i))
         i += 1
       }
-      store.put(level, from, values)
+      store.put(level, stored, values)
+      stored = until
     }
-    stored = math.max(from, until)
-  }
 
   /** Removes from the store what precedes `first`, if that are `enough` nodes. */
   def remove(first: Long, enough: Int): Unit = {
