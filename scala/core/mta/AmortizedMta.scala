@@ -1,8 +1,8 @@
 package io.sash.core.mta
 
+import java.lang.Long.lowestOneBit
 import java.lang.Long.numberOfLeadingZeros
 import java.lang.Long.numberOfTrailingZeros
-import java.util.Arrays
 
 import io.sash.core.Partials
 
@@ -16,42 +16,39 @@ import io.sash.core.Partials
  *  - (A1) level l has the nodes j with front <= j2^l^ and j < (back + 1) / 2^l^ - 1, those of
  *    level 0 being the elements; each holds the aggregate of its positions
  *  - (A2) R0 aggregates [front, boundary), nothing if that is empty, and R1 [boundary, back)
- *  - (A3) the stack holds, from its top, the aggregates of [s0, boundary), [s1, boundary), …,
- *    where front + 1 = s0 < s1 < … < boundary, and where each [si, si+1), the last ending at
- *    boundary, is the positions of one node, of the level that stands beside the aggregate
+ *  - (A3) the stack holds the aggregate of [p, boundary) for each start p of a right sibling on
+ *    the way down to the front, that is, for each p with p - 2^z^ <= front < p < boundary, where
+ *    z counts the trailing zeros of p. The next of them after p is p + 2^z^, the first front + 1
+ *  - (A4) the stack's slot for p, as that of R0 for the front, is number z, or `stackTop` if that
+ *    is less: no window has two positions with so many zeros
  *
- * Cost in combines: insert amortised at most 2, worst case log2 n + 1; evict amortised at most
- * 4/3, worst case 3 log2 n + 2; query at most 1. Bulk eviction takes 3 log2 n + 2 as well, and
- * to find the m elements that a policy evicts takes 3 log2 m + 3. The constants: each element is
- * combined once into R1 and each node once made (2); every suffix of a leftmost tree of at least
- * 2^h^ elements is aggregated once, and R1 once from two nodes of each of the h levels below
- * (1 + (2h - 3) / (2^h^ + 1) is at most 4/3).
+ * Cost in combines, for windows of at most n elements: insert amortised at most 2, at worst
+ * log2 n + 1; evict amortised at most 4/3, at worst 3 log2(n + 1); query at most 1; bulk
+ * eviction at most 3 log2(n + 1), after at most 4 log2(m + 1) + 1 to find the m elements that a
+ * policy evicts. The constants: each element is combined once into R1, and there are fewer nodes
+ * above the leaves than leaves (2); each suffix of a leftmost tree of at least 2^h^ elements is
+ * aggregated once, and R1 anew from at most two nodes of each of the h levels below
+ * (1 + (2h - 3) / (2^h^ + 1), at most 4/3).
  *
  * Where the paper is not followed to the letter:
  *  - When the leftmost tree grows, the paper computes R and the stack anew (algorithm 3, line
  *    18). Here its new part stays in R1 until the old one has left, as (A2) allows.
  *  - Algorithms 6 and 7 evict one element, and the paper turns to algorithm 2 when log n
- *    evictions did not do. Here both are one: popping the stack skips whole nodes, and what is
- *    left of the last one is walked down as algorithm 2 does. The search for the element that
- *    stays begins at the leaves, with nodes that grow as long as they have to go.
+ *    evictions did not do. Here both are one: what is on the stack for the new front stays, and
+ *    the way down from there is algorithm 2's. The search for the element that stays begins at
+ *    the leaves, with nodes that grow as long as they have to go.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.2.
  *
- * @param stackSlots slots after the reserved ones for the stack and R0
+ * @param stackTop the last slot of the stack, counted from 0
  */
-abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
+abstract class AmortizedMta private[mta] (initial: Partials, private[this] var stackTop: Int)
     extends MonoidTreeAggregator(initial) {
   import AmortizedMta._
   import MonoidTreeAggregator._
 
   private[this] var boundary = 0L
-
-  // The stack's slots and levels; a slot beyond `depth` is free, as the one of R0 will be.
-  private[this] var stack = Array.range(FirstStackSlot, FirstStackSlot + stackSlots)
-  private[this] var levels = new Array[Int](stackSlots)
-  private[this] var depth = 0
-  private[this] var r0 = FirstStackSlot - 1
 
   /**
    * The slot that holds a node which exists: for a node of the last pair of its level until the
@@ -77,9 +74,9 @@ abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
       if (back == boundary) partials.identity(R1)
       R1
     } else if (back == boundary) {
-      r0
+      stackSlot(front)
     } else {
-      if (!answered) combine(Answer, r0, R1)
+      if (!answered) combine(Answer, stackSlot(front), R1)
       answered = true
       Answer
     }
@@ -88,7 +85,6 @@ abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
     front = end
     back = end
     boundary = end
-    depth = 0
   }
 
   /** Gallops over the oldest nodes, then walks down the one that must not go as a whole. */
@@ -114,20 +110,15 @@ abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
   }
 
   override protected def evictUntil(to: Long): Unit = {
+    val from = front
+    front = to
     answered = false
-    if (to < boundary) {
-      popUntil(to)
-      front = to
-    } else {
-      front = to
-      depth = 0
-      if (to > boundary) recompute()
-    }
+    if (to < boundary) popUntil(from, to)
+    else if (to > boundary) recompute()
   }
 
   /** Algorithms 4 and 5: makes the leftmost tree of the forest that of R0. */
   private[mta] final def recompute(): Unit = {
-    depth = 0
     boundary = front
     if (front < back) {
       val top = topLevel()
@@ -143,17 +134,23 @@ abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
   /** The number after that of the last node of the level. */
   private[mta] final def nodesEnd(level: Int): Long = ((back + 1) >> level) - 1
 
-  /** The slots of R and, from its top, of the stack with its levels; where R1 begins. */
-  private[mta] final def state: State = {
-    val topDown = Array.range(0, depth).reverse
-    State(r0, R1, topDown.map(stack(_)), topDown.map(levels(_)), boundary)
-  }
+  /** The slot of the aggregate of [position, boundary), for R0 and the stack. */
+  private[mta] final def stackSlot(position: Long): Int =
+    FirstStackSlot + math.min(numberOfTrailingZeros(position), stackTop)
 
-  /** Gives the stack one more slot. */
+  /** The positions on the stack, from its top. */
+  private[mta] final def stack: Array[Long] =
+    Array.iterate(front + 1, 64)(p => p + lowestOneBit(p)).takeWhile(_ < boundary)
+
+  /** Where the leftmost tree ends, and what R1 aggregates begins. */
+  private[mta] final def leftTreeEnd: Long = boundary
+
+  private[mta] final def rightResult: Int = R1
+
+  /** Gives the stack one more slot, after its last one. */
   protected final def lengthenStack(slot: Int): Unit = {
-    stack = Arrays.copyOf(stack, stack.length + 1)
-    stack(stack.length - 1) = slot
-    levels = Arrays.copyOf(levels, stack.length)
+    partials.copy(slot, slot - 1)
+    stackTop += 1
   }
 
   /** The pair before a node that begins a pair gets a parent, which may begin a pair itself. */
@@ -169,52 +166,31 @@ abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
     }
   }
 
-  /** Moves the front to `to`, before the boundary, for R0 and the stack. */
-  private def popUntil(to: Long): Unit = {
-    var start = front + 1
-    var level = pop()
-    while (start + (1L << level) <= to) {
-      start += 1L << level
-      level = pop()
-    }
-    if (start == to) {
-      val popped = stack(depth)
-      stack(depth) = r0
-      r0 = popped
-      pushSiblings(to, level)
-    } else {
-      while (level > 0) {
-        level -= 1
-        if (to < start + (1L << level)) pushNode(level, (start >> level) + 1)
-        else start += 1L << level
+  /**
+   * Moves R0 and the stack to a front before the boundary. The stack's part above the lowest
+   * tree that holds both fronts stays; below, the right siblings on the way to `to` are pushed.
+   */
+  private def popUntil(from: Long, to: Long): Unit = {
+    var level = 63 - numberOfLeadingZeros(from ^ to)
+    val isNode = numberOfTrailingZeros(to) == level // then R0 is on the stack
+    val next = ((to >> level) + 1) << level
+    var younger = if (next < boundary) stackSlot(next) else Nothing
+    while (level > 0) {
+      level -= 1
+      val sibling = (to >> level) + 1
+      if ((sibling & 1) == 1 && (sibling << level) < boundary) {
+        younger = push(sibling << level, node(level, sibling), younger)
       }
-      aggregateTo(r0, node(0, to))
     }
+    if (!isNode) push(to, node(0, to), younger)
   }
 
-  private def pop(): Int = {
-    depth -= 1
-    levels(depth)
+  /** Puts node ⊗ younger, from `position` to the boundary, into its slot, which is the answer. */
+  private def push(position: Long, node: Int, younger: Int): Int = {
+    val slot = stackSlot(position)
+    if (younger == Nothing) partials.copy(slot, node) else combine(slot, node, younger)
+    slot
   }
-
-  /** Algorithm 7: the right siblings of the oldest node of each level below `level`. */
-  private def pushSiblings(oldest: Long, level: Int): Unit = {
-    var l = level - 1
-    while (l >= 0) {
-      pushNode(l, (oldest >> l) + 1)
-      l -= 1
-    }
-  }
-
-  private def pushNode(level: Int, number: Long): Unit = {
-    aggregateTo(stack(depth), node(level, number))
-    levels(depth) = level
-    depth += 1
-  }
-
-  /** `dst` <- node ⊗ top of the stack */
-  private def aggregateTo(dst: Int, node: Int): Unit =
-    if (depth == 0) partials.copy(dst, node) else combine(dst, node, stack(depth - 1))
 
   /** The highest level that has a node. */
   private def topLevel(): Int = {
@@ -226,12 +202,13 @@ abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
   private def computeLeftResult(top: Int): Unit = {
     var level = top
     var start = boundary
+    var younger = Nothing
     while (start > front + 1) {
       while (start - (1L << level) <= front) level -= 1
       start -= 1L << level
-      pushNode(level, start >> level)
+      younger = push(start, node(level, start >> level), younger)
     }
-    aggregateTo(r0, node(0, front))
+    push(front, node(0, front), younger)
   }
 
   private def computeRightResult(top: Int): Unit = {
@@ -248,23 +225,11 @@ abstract class AmortizedMta private[mta] (initial: Partials, stackSlots: Int)
 
 private[mta] object AmortizedMta {
   private val R1: Int = MonoidTreeAggregator.Reserved
-  private val FirstStackSlot: Int = R1 + 2
+  private val FirstStackSlot: Int = R1 + 1
 
-  /** The slot after those that `stackSlots` needs. */
-  def slotsEnd(stackSlots: Int): Int = FirstStackSlot + stackSlots
+  /** In place of a slot. */
+  private val Nothing: Int = -1
 
-  /**
-   * Slots for the stack of a window of at most 2^logElements^ elements: what follows
-   * the oldest element in the leftmost tree is at most three nodes of the top level and one of
-   * each below, less one.
-   */
-  def stackSlots(logElements: Int): Int = logElements + 1
-
-  final case class State(
-      r0: Int,
-      r1: Int,
-      stack: Array[Int],
-      levels: Array[Int],
-      boundary: Long
-  )
+  /** The slot after those of a stack with slots for the levels 0 to `stackTop`. */
+  def slotsEnd(stackTop: Int): Int = FirstStackSlot + stackTop + 1
 }

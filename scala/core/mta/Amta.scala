@@ -8,14 +8,14 @@ import io.sash.core.{Partials, SlotRing}
  * Amortized MTA (AMTA) in memory: constant amortised time to insert and evict, logarithmic time
  * at worst and for bulk evictions. Invariants and cost: see [[AmortizedMta]].
  *
- * Space: 2n partials, rounded up by doubling, and log2 n + 6 for the stack, the results and the
+ * Space: 2n partials, rounded up by doubling, and log2 n + 5 for the stack, the results and the
  * search.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', sections 4.2 and 5.1 (Mem. AMTA).
  */
-final class Amta(initial: Partials) extends AmortizedMta(initial, Amta.StackSlots) {
-  private[this] var queues = LevelQueues(AmortizedMta.slotsEnd(Amta.StackSlots), slack = 0)
+final class Amta(initial: Partials) extends AmortizedMta(initial, Amta.StackTop) {
+  private[this] var queues = LevelQueues(AmortizedMta.slotsEnd(Amta.StackTop), slack = 0)
 
   partials = partials.grow(queues.slotsEnd)
 
@@ -45,5 +45,5 @@ final class Amta(initial: Partials) extends AmortizedMta(initial, Amta.StackSlot
 }
 
 private object Amta {
-  private val StackSlots = AmortizedMta.stackSlots(numberOfTrailingZeros(SlotRing.InitialCapacity))
+  private val StackTop = numberOfTrailingZeros(SlotRing.InitialCapacity)
 }

@@ -12,7 +12,10 @@ import io.sash.core.Partials
  */
 trait KeyValueStore {
 
-  /** Stores a batch: the values of the nodes first, first + 1, … of the level. */
+  /**
+   * Stores a batch: the values of the nodes first, first + 1, … of the level. The store may do
+   * so in the background, if `get` knows of it.
+   */
   def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit
 
   /** The values of `count` nodes of the level from `first` on, all of which are there. */

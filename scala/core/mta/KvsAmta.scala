@@ -29,12 +29,12 @@ final class KvsAmta(
     store: KeyValueStore,
     codec: SlotCodec,
     buffer: Int = KvsAmta.Buffer
-) extends AmortizedMta(initial, KvsAmta.StackSlots) {
+) extends AmortizedMta(initial, KvsAmta.LogElements) {
   if (buffer < 4 || Integer.bitCount(buffer) != 1) {
     throw new IllegalArgumentException(s"a buffer of $buffer: take a power of two from 4 on")
   }
 
-  private[this] var slotsEnd = AmortizedMta.slotsEnd(KvsAmta.StackSlots)
+  private[this] var slotsEnd = AmortizedMta.slotsEnd(KvsAmta.LogElements)
   private[this] val queues = new Array[KvsLevel](KvsAmta.LogElements)
   private[this] var tidied = 0L // the front when the store was last tidied up
 
@@ -118,5 +118,4 @@ object KvsAmta {
   val Buffer: Int = 512
 
   private val LogElements = 31
-  private val StackSlots = AmortizedMta.stackSlots(LogElements)
 }

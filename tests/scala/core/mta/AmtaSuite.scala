@@ -159,11 +159,11 @@ class AmtaSuite extends Laws {
     }
   }
 
-  law("space: grow asks for 2n slots and log2 n + 6, rounded up by doubling", runs = 20) {
+  law("space: grow asks for 2n slots and log2 n + 5, rounded up by doubling", runs = 20) {
     forAll(Gen.choose(1, 5000)) { n =>
       val capacity = filled(n).slider.column.capacity
       val leaves = math.max(16, Integer.highestOneBit(2 * n - 1))
-      (capacity == 2 * leaves + Integer.numberOfTrailingZeros(leaves) + 6) :|
+      (capacity == 2 * leaves + Integer.numberOfTrailingZeros(leaves) + 5) :|
         s"$capacity slots for $n"
     }
   }
@@ -190,8 +190,8 @@ final class AmtaView {
       .filter(_.nonEmpty)
 
   def results: (Long, Long) =
-    (slider.column(window.state.r0), slider.column(window.state.r1))
+    (slider.column(window.stackSlot(window.firstNode(0))), slider.column(window.rightResult))
 
   /** From the top. */
-  def stack: Seq[Long] = window.state.stack.toSeq.map(slider.column(_))
+  def stack: Seq[Long] = window.stack.toSeq.map(p => slider.column(window.stackSlot(p)))
 }

@@ -1,5 +1,7 @@
 package io.sash.core.mta
 
+import java.lang.Long.lowestOneBit
+
 import io.sash.core.Element
 
 /** The invariants that the classes name, over the free monoid, where a value is its positions. */
@@ -45,25 +47,20 @@ object MtaInvariants {
       number <- window.firstNode(level) until window.nodesEnd(level)
       covered = covers(elements, front, number << level, (number + 1) << level)
     } yield check(s"(A1) level $level node $number", value(window.node(level, number)), covered)
-    val state = window.state
-    def suffix(from: Long) = covers(elements, front, from, state.boundary)
+    val boundary = window.leftTreeEnd
+    def suffix(from: Long) = covers(elements, front, from, boundary)
     val results = Seq(
-      Option.when(front < state.boundary)(check("(A2) R0", value(state.r0), suffix(front))),
-      Option.when(state.boundary < back) {
-        check("(A2) R1", value(state.r1), covers(elements, front, state.boundary, back))
+      Option.when(boundary < back) {
+        check("(A2) R1", value(window.rightResult), covers(elements, front, boundary, back))
+      },
+      Option.when(front < boundary) {
+        check("(A2) R0", value(window.stackSlot(front)), suffix(front))
       }
-    ).flatMap(_.toSeq)
-    val starts = state.levels.scanLeft(front + 1)((start, level) => start + (1L << level))
-    val stack = state.stack.indices.map { i =>
-      check(s"(A3) stack from ${starts(i)}", value(state.stack(i)), suffix(starts(i)))
-    }
-    val ends = Option.when(front < state.boundary && starts.last != state.boundary) {
-      s"(A3) the stack ends at ${starts.last}, not ${state.boundary}"
-    }
-    val aligned = state.levels.indices.collectFirst {
-      case i if starts(i) % (1L << state.levels(i)) != 0 => s"(A3) no node at ${starts(i)}"
-    }
-    (nodes ++ results ++ stack).flatten.headOption.orElse(ends).orElse(aligned)
+    ).flatten
+    val starts = (front + 1 until boundary).filter(p => p - lowestOneBit(p) <= front)
+    val stack = starts.map(p => check(s"(A3) from $p", value(window.stackSlot(p)), suffix(p)))
+    val order = check("(A3) starts", window.stack.toSeq, starts)
+    ((nodes ++ results ++ stack) :+ order).flatten.headOption
   }
 
   private def covers(elements: Vector[Element], front: Long, from: Long, until: Long) =
