@@ -42,7 +42,12 @@ lazy val root = (project in file("."))
 
 // Algorithms and monoids: no Spark on its class path, so that it is a library of its own.
 lazy val core = (project in file("scala/core"))
-  .settings(layout("core"), name := "sash-core")
+  .settings(
+    layout("core"),
+    name := "sash-core",
+    // the store in which KVS-AMTA is tested, as Spark 4.2.0 has it
+    libraryDependencies += "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
+  )
 
 lazy val sparkSuites = inputKey[Unit]("Runs Spark's own window suites under the extension")
 

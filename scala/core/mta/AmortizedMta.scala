@@ -1,0 +1,235 @@
+package io.sash.core.mta
+
+import java.lang.Long.lowestOneBit
+import java.lang.Long.numberOfLeadingZeros
+import java.lang.Long.numberOfTrailingZeros
+
+import io.sash.core.Partials
+
+/**
+ * Amortized MTA, wherever its nodes live: a forest of binary trees, a result pair (R0, R1) and a
+ * stack. A pair gets a parent when the next pair of its level begins, so that no node ever
+ * changes. R0 is the aggregate of the leftmost tree, R1 of the elements after it; the stack
+ * holds what R0 becomes when the oldest nodes leave.
+ *
+ * Invariants, beside (M1) and (M2):
+ *  - (A1) level l has the nodes j with front <= j2^l^ and j < (back + 1) / 2^l^ - 1, those of
+ *    level 0 being the elements; each holds the aggregate of its positions
+ *  - (A2) R0 aggregates [front, boundary), nothing if that is empty, and R1 [boundary, back)
+ *  - (A3) the stack holds the aggregate of [p, boundary) for each start p of a right sibling on
+ *    the way down to the front, that is, for each p with p - 2^z^ <= front < p < boundary, where
+ *    z counts the trailing zeros of p. The next of them after p is p + 2^z^, the first front + 1
+ *  - (A4) the stack's slot for p, as that of R0 for the front, is number z, or `stackTop` if that
+ *    is less: no window has two positions with so many zeros
+ *
+ * Cost in combines, for windows of at most n elements: insert amortised at most 2, at worst
+ * log2 n + 1; evict amortised at most 4/3, at worst 3 log2(n + 1); query at most 1; bulk
+ * eviction at most 3 log2(n + 1), after at most 4 log2(m + 1) + 1 to find the m elements that a
+ * policy evicts. The constants: each element is combined once into R1, and there are fewer nodes
+ * above the leaves than leaves (2); each suffix of a leftmost tree of at least 2^h^ elements is
+ * aggregated once, and R1 anew from at most two nodes of each of the h levels below
+ * (1 + (2h - 3) / (2^h^ + 1), at most 4/3).
+ *
+ * Where the paper is not followed to the letter:
+ *  - When the leftmost tree grows, the paper computes R and the stack anew (algorithm 3, line
+ *    18). Here its new part stays in R1 until the old one has left, as (A2) allows.
+ *  - Algorithms 6 and 7 evict one element, and the paper turns to algorithm 2 when log n
+ *    evictions did not do. Here both are one: what is on the stack for the new front stays, and
+ *    the way down from there is algorithm 2's. The search for the element that stays begins at
+ *    the leaves, with nodes that grow as long as they have to go.
+ *
+ * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
+ * Bulk Evictions'', section 4.2.
+ *
+ * @param stackTop the last slot of the stack, counted from 0
+ */
+abstract class AmortizedMta private[mta] (initial: Partials, private[this] var stackTop: Int)
+    extends MonoidTreeAggregator(initial) {
+  import AmortizedMta._
+  import MonoidTreeAggregator._
+
+  private[this] var boundary = 0L
+
+  /**
+   * The slot that holds a node which exists: for a node of the last pair of its level until the
+   * next node of that level is made, for others until the next call.
+   */
+  private[mta] def node(level: Int, number: Long): Int
+
+  /** A slot for the node after the last one of its level. */
+  protected def newNode(level: Int, number: Long): Int
+
+  /** Algorithm 3. */
+  override final def insert(): Unit = {
+    requireOpen(end - back)
+    val leaf = back
+    if (leaf == boundary) partials.copy(R1, node(0, leaf)) else combine(R1, R1, node(0, leaf))
+    back = leaf + 1
+    answered = false
+    if ((leaf & 1) == 0) addParents(leaf)
+  }
+
+  override final def query(): Int =
+    if (front == boundary) {
+      if (back == boundary) partials.identity(R1)
+      R1
+    } else if (back == boundary) {
+      stackSlot(front)
+    } else {
+      if (!answered) combine(Answer, stackSlot(front), R1)
+      answered = true
+      Answer
+    }
+
+  override def clear(): Unit = {
+    front = end
+    back = end
+    boundary = end
+  }
+
+  /** Gallops over the oldest nodes, then walks down the one that must not go as a whole. */
+  override protected final def slide(policy: WindowSlidePolicy, total: Int): Long = {
+    var keep = front
+    var level = 0
+    var galloping = true
+    while (level >= 0 && keep < back) {
+      if (galloping) {
+        level = math.min(level, numberOfTrailingZeros(keep))
+        while ((keep >> level) >= nodesEnd(level)) level -= 1
+      }
+      if (hasToGo(policy, total, node(level, keep >> level))) {
+        keep += 1L << level
+        // the sibling of a node that goes stays, if their parent does
+        level += (if (galloping) 1 else -1)
+      } else {
+        galloping = false
+        level -= 1
+      }
+    }
+    keep
+  }
+
+  override protected def evictUntil(to: Long): Unit = {
+    val from = front
+    front = to
+    answered = false
+    if (to < boundary) popUntil(from, to)
+    else if (to > boundary) recompute()
+  }
+
+  /** Algorithms 4 and 5: makes the leftmost tree of the forest that of R0. */
+  private[mta] final def recompute(): Unit = {
+    boundary = front
+    if (front < back) {
+      val top = topLevel()
+      boundary = nodesEnd(top) << top
+      computeLeftResult(top)
+      computeRightResult(top)
+    }
+  }
+
+  /** The first node of the level that covers no evicted position. */
+  private[mta] final def firstNode(level: Int): Long = (front + (1L << level) - 1) >> level
+
+  /** The number after that of the last node of the level. */
+  private[mta] final def nodesEnd(level: Int): Long = ((back + 1) >> level) - 1
+
+  /** The slot of the aggregate of [position, boundary), for R0 and the stack. */
+  private[mta] final def stackSlot(position: Long): Int =
+    FirstStackSlot + math.min(numberOfTrailingZeros(position), stackTop)
+
+  /** The positions on the stack, from its top. */
+  private[mta] final def stack: Array[Long] =
+    Array.iterate(front + 1, 64)(p => p + lowestOneBit(p)).takeWhile(_ < boundary)
+
+  /** Where the leftmost tree ends, and what R1 aggregates begins. */
+  private[mta] final def leftTreeEnd: Long = boundary
+
+  private[mta] final def rightResult: Int = R1
+
+  /** Gives the stack one more slot, after its last one. */
+  protected final def lengthenStack(slot: Int): Unit = {
+    partials.copy(slot, slot - 1)
+    stackTop += 1
+  }
+
+  /** The pair before a node that begins a pair gets a parent, which may begin a pair itself. */
+  private def addParents(leaf: Long): Unit = {
+    var level = 0
+    var number = leaf
+    while ((number & 1) == 0 && ((number - 2) << level) >= front) {
+      val left = number - 2
+      number = left >> 1
+      val parent = newNode(level + 1, number)
+      combine(parent, node(level, left), node(level, left + 1))
+      level += 1
+    }
+  }
+
+  /**
+   * Moves R0 and the stack to a front before the boundary. The stack's part above the lowest
+   * tree that holds both fronts stays; below, the right siblings on the way to `to` are pushed.
+   */
+  private def popUntil(from: Long, to: Long): Unit = {
+    var level = 63 - numberOfLeadingZeros(from ^ to)
+    val isNode = numberOfTrailingZeros(to) == level // then R0 is on the stack
+    val next = ((to >> level) + 1) << level
+    var younger = if (next < boundary) stackSlot(next) else Nothing
+    while (level > 0) {
+      level -= 1
+      val sibling = (to >> level) + 1
+      if ((sibling & 1) == 1 && (sibling << level) < boundary) {
+        younger = push(sibling << level, node(level, sibling), younger)
+      }
+    }
+    if (!isNode) push(to, node(0, to), younger)
+  }
+
+  /** Puts node ⊗ younger, from `position` to the boundary, into its slot, which is the answer. */
+  private def push(position: Long, node: Int, younger: Int): Int = {
+    val slot = stackSlot(position)
+    if (younger == Nothing) partials.copy(slot, node) else combine(slot, node, younger)
+    slot
+  }
+
+  /** The highest level that has a node. */
+  private def topLevel(): Int = {
+    var level = 63 - numberOfLeadingZeros(back - front)
+    while (firstNode(level) >= nodesEnd(level)) level -= 1
+    level
+  }
+
+  private def computeLeftResult(top: Int): Unit = {
+    var level = top
+    var start = boundary
+    var younger = Nothing
+    while (start > front + 1) {
+      while (start - (1L << level) <= front) level -= 1
+      start -= 1L << level
+      younger = push(start, node(level, start >> level), younger)
+    }
+    push(front, node(0, front), younger)
+  }
+
+  private def computeRightResult(top: Int): Unit = {
+    var level = top
+    var start = boundary
+    while (start < back) {
+      while ((start >> level) >= nodesEnd(level)) level -= 1
+      val tree = node(level, start >> level)
+      if (start == boundary) partials.copy(R1, tree) else combine(R1, R1, tree)
+      start += 1L << level
+    }
+  }
+}
+
+private[mta] object AmortizedMta {
+  private val R1: Int = MonoidTreeAggregator.Reserved
+  private val FirstStackSlot: Int = R1 + 1
+
+  /** In place of a slot. */
+  private val Nothing: Int = -1
+
+  /** The slot after those of a stack with slots for the levels 0 to `stackTop`. */
+  def slotsEnd(stackTop: Int): Int = FirstStackSlot + stackTop + 1
+}

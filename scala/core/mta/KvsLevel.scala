@@ -1,0 +1,127 @@
+package io.sash.core.mta
+
+import io.sash.core.Partials
+
+/**
+ * One level queue of KVS-AMTA, in three sections: the newest nodes wait in a ring of local slots
+ * (the tail, and the buffer of what is to be stored), the nodes before them are in the store,
+ * and the oldest of those in another local ring, the cache.
+ *
+ * Invariants:
+ *  - (K1) nodes from `stored` on live in the tail
+ *  - (K2) nodes that exist below `stored` live in the store, and none below `removed` does
+ *  - (K3) cached <= cachedEnd <= stored, cachedEnd - cached <= buffer: these nodes live in the
+ *    cache as well
+ *
+ * @param buffer slots of each ring, a power of two
+ * @param start the first node of the level to exist
+ * @param tailSlots the first slot of the tail's ring
+ */
+private[mta] final class KvsLevel(
+    level: Int,
+    store: KeyValueStore,
+    codec: SlotCodec,
+    buffer: Int,
+    start: Long,
+    tailSlots: Int
+) {
+  private[this] var tail = tailSlots
+  private[this] var tailCapacity = buffer
+  private[this] var cache = -1
+  private[this] var removed = start
+  private[this] var stored = start
+  private[this] var cached = start
+  private[this] var cachedEnd = start
+  private[this] var ahead = 1 // how far the last read went
+
+  def isFull(node: Long): Boolean = node - stored >= tailCapacity
+
+  def needsCache: Boolean = cache < 0
+
+  def cacheAt(slots: Int): Unit = cache = slots
+
+  def tailSlot(node: Long): Int = tail + (node.toInt & (tailCapacity - 1))
+
+  /** The slot of a node that exists; one in the cache is good until the next call. */
+  def slot(column: Partials, node: Long): Int =
+    if (node >= stored) tailSlot(node) else cachedSlot(column, node)
+
+  /** Whether the nodes until `end` take more than half of the tail. */
+  def isHalfFull(end: Long): Boolean = end - stored > tailCapacity / 2
+
+  /** Forgets the nodes before `first`, here and in the store. */
+  def discard(first: Long): Unit = {
+    remove(first, 1)
+    if (stored < first) {
+      stored = first
+      removed = first
+    }
+  }
+
+  /** Stores the nodes until `until`. */
+  def spill(column: Partials, until: Long): Unit =
+    if (stored < until) {
+      val values = new Array[Array[Byte]]((until - stored).toInt)
+      var i = 0
+      while (i < values.length) {
+        values(i) = codec.write(column, tailSlot(stored + i))
+        i += 1
+      }
+      store.put(level, stored, values)
+      stored = until
+    }
+
+  /** Removes from the store what precedes `first`, if that are `enough` nodes. */
+  def remove(first: Long, enough: Int): Unit = {
+    val useless = math.min(first, stored)
+    if (useless - removed >= enough) {
+      store.remove(level, removed, useless)
+      removed = useless
+    }
+  }
+
+  /** Moves the tail, which ends at `end`, to a ring of twice the size. */
+  def lengthenTail(column: Partials, slots: Int, end: Long): Unit = {
+    val mask = 2 * tailCapacity - 1
+    var node = stored
+    while (node < end) {
+      column.copy(slots + (node.toInt & mask), tailSlot(node))
+      node += 1
+    }
+    tail = slots
+    tailCapacity = mask + 1
+  }
+
+  /** How large the tail's ring is. */
+  def capacity: Int = tailCapacity
+
+  /**
+   * A jump reads two nodes; a walk reads on when it has half of the last read behind it, twice
+   * as many nodes each time until the cache is full.
+   */
+  private def cachedSlot(column: Partials, node: Long): Int = {
+    if (node < cached || node > cachedEnd + ahead) ahead = 1
+    if (node < cached || node > cachedEnd) {
+      cached = node
+      cachedEnd = node
+    }
+    if (cachedEnd - node <= ahead / 2 && cachedEnd < stored) readAhead(column, node)
+    cacheSlot(node)
+  }
+
+  private def readAhead(column: Partials, node: Long): Unit = {
+    val further = math.min(2 * ahead, buffer)
+    val until = math.min(node + further, stored)
+    val values = store.get(level, cachedEnd, (until - cachedEnd).toInt)
+    cached = math.max(cached, until - buffer)
+    var i = 0
+    while (i < values.length) {
+      codec.read(column, cacheSlot(cachedEnd + i), values(i))
+      i += 1
+    }
+    cachedEnd = until
+    ahead = further
+  }
+
+  private def cacheSlot(node: Long): Int = cache + (node.toInt & (buffer - 1))
+}

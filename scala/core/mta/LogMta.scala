@@ -1,0 +1,133 @@
+package io.sash.core.mta
+
+import io.sash.core.Partials
+
+/**
+ * Log MTA: one binary tree over the window. An insertion recomputes the nodes above the newest
+ * element, an eviction those above the oldest.
+ *
+ * Invariants, beside (M1) and (M2), where a level's nodes are those that overlap the window:
+ *  - (L1) every node holds the aggregate of its positions that lie in the window
+ *  - (L2) `top` is the lowest level of at most two nodes, the root pair
+ *
+ * Cost in combines, for windows of at most n elements and h = ⌈log2 n⌉: insert at most h + 1,
+ * every eviction, bulk ones included, at most h, query at most 1, and to enforce a policy at
+ * most 2h + 2. Space: 4n partials, rounded up by doubling, and three for the answer and the
+ * search.
+ *
+ * The paper leaves a neutral element in a pair that lacks a node; here the node above copies the
+ * one that is there.
+ *
+ * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
+ * Bulk Evictions'', section 4.1.
+ */
+final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
+  import MonoidTreeAggregator._
+
+  private[this] var queues = LevelQueues(Reserved, slack = 1)
+  private[this] var top = 0
+
+  partials = partials.grow(queues.slotsEnd)
+
+  override def open(): Int = {
+    if (end - front == queues.elements) doubleCapacity()
+    val opened = queues.slot(0, end)
+    end += 1
+    opened
+  }
+
+  /** Algorithm 1: along the right side of the tree, from the leaf to the root. */
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    val leaf = back
+    back += 1
+    answered = false
+    if (lastNode(top) - firstNode(top) > 1) {
+      top += 1
+      recompute(top, firstNode(top))
+    }
+    var level = 1
+    while (level <= top) {
+      recompute(level, leaf >> level)
+      level += 1
+    }
+  }
+
+  /** The root pair's aggregate. */
+  override def query(): Int =
+    if (front == back) {
+      partials.identity(Answer)
+      Answer
+    } else if (firstNode(top) == lastNode(top)) {
+      node(top, firstNode(top))
+    } else {
+      if (!answered) combine(Answer, node(top, firstNode(top)), node(top, lastNode(top)))
+      answered = true
+      Answer
+    }
+
+  override def clear(): Unit = {
+    front = end
+    back = end
+    top = 0
+  }
+
+  /** Algorithm 2's upper half: from the root to the leaf that stays, the oldest node first. */
+  override protected def slide(policy: WindowSlidePolicy, total: Int): Long = {
+    var keep = front
+    var level = top
+    while (level >= 0 && keep < back) {
+      val going = hasToGo(policy, total, node(level, keep >> level))
+      if (going) keep = math.min(((keep >> level) + 1) << level, back)
+      // the sibling of a node that goes stays, as their parent does, except in the root pair
+      if (!going || level < top) level -= 1
+    }
+    keep
+  }
+
+  /** Algorithm 2's lower half: along the left side of what is left, from the leaf to the root. */
+  override protected def evictUntil(to: Long): Unit = {
+    front = to
+    answered = false
+    if (front == back) {
+      top = 0
+    } else {
+      while (top > 0 && lastNode(top - 1) - firstNode(top - 1) <= 1) top -= 1
+      var level = 1
+      while (level <= top) {
+        recompute(level, firstNode(level))
+        level += 1
+      }
+    }
+  }
+
+  private[mta] def height: Int = top
+
+  private[mta] def firstNode(level: Int): Long = front >> level
+
+  private[mta] def lastNode(level: Int): Long = (back - 1) >> level
+
+  private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
+
+  /** Keeps (L1) for one node, given its children. */
+  private def recompute(level: Int, number: Long): Unit = {
+    val left = 2 * number
+    val right = left + 1
+    val below = level - 1
+    if (left < firstNode(below)) partials.copy(node(level, number), node(below, right))
+    else if (right > lastNode(below)) partials.copy(node(level, number), node(below, left))
+    else combine(node(level, number), node(below, left), node(below, right))
+  }
+
+  private def doubleCapacity(): Unit = {
+    val bigger = queues.doubled(Reserved)
+    partials = partials.grow(bigger.slotsEnd)
+    queues.move(partials, 0, front, end, bigger)
+    var level = 1
+    while (level <= top) {
+      queues.move(partials, level, firstNode(level), lastNode(level) + 1, bigger)
+      level += 1
+    }
+    queues = bigger
+  }
+}

@@ -1,0 +1,54 @@
+package io.sash.core.mta
+
+import java.nio.ByteBuffer
+import java.util.Arrays
+
+import io.sash.core.Partials
+
+/** Sums of longs in an array, as an operator would keep them. */
+final class LongSums extends Partials {
+  private[this] var values = new Array[Long](0)
+
+  def apply(slot: Int): Long = values(slot)
+
+  def update(slot: Int, value: Long): Unit = values(slot) = value
+
+  def capacity: Int = values.length
+
+  override def identity(dst: Int): Unit = values(dst) = 0L
+
+  override def combine(dst: Int, left: Int, right: Int): Unit =
+    values(dst) = values(left) + values(right)
+
+  override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+
+  override def grow(slots: Int): Partials = {
+    if (slots > values.length) values = Arrays.copyOf(values, slots)
+    this
+  }
+}
+
+object LongSums {
+  object Codec extends SlotCodec {
+    override def write(column: Partials, slot: Int): Array[Byte] =
+      ByteBuffer.allocate(8).putLong(sums(column)(slot)).array
+
+    override def read(column: Partials, slot: Int, value: Array[Byte]): Unit =
+      sums(column)(slot) = ByteBuffer.wrap(value).getLong
+
+    private def sums(column: Partials): LongSums = column.asInstanceOf[LongSums]
+  }
+
+  /** The numbers first, first + 1, … are inserted. */
+  def insert(window: MonoidTreeAggregator, column: LongSums, first: Long, count: Int): Unit = {
+    var i = 0
+    while (i < count) {
+      column(window.open()) = first + i
+      window.insert()
+      i += 1
+    }
+  }
+
+  /** The sum of `count` numbers from `first` on. */
+  def expected(first: Long, count: Int): Long = count * first + count * (count - 1L) / 2
+}

@@ -1,0 +1,29 @@
+package io.sash.core.mta
+
+import org.scalacheck.Prop
+import org.scalacheck.Prop.forAll
+
+import io.sash.core.{Laws, Operation}
+
+/** Every algorithm × every operation × random schedules with bulk evictions and policies. */
+class MtaLawsSuite extends Laws {
+  private def equalsRecalculation[A](algorithm: MtaAlgorithm, operation: Operation[A]): Prop =
+    forAll(Move.schedules) { schedule =>
+      val slider = new MtaSlider(algorithm, Both(Count, operation))
+      MtaLaws.equalsRecalculation(slider, schedule, _ => None)
+    }
+
+  for {
+    algorithm <- MtaAlgorithm.All
+    operation <- Operation.All :+ LongestRun
+  } law(s"$algorithm of $operation equals recalculation", runs = 100) {
+    equalsRecalculation(algorithm, operation)
+  }
+
+  for (algorithm <- MtaAlgorithm.All) law(s"the invariants of $algorithm", runs = 50) {
+    forAll(Move.schedules) { schedule =>
+      val slider = new MtaSlider(algorithm, Both(Count, Operation.Collect))
+      MtaLaws.equalsRecalculation(slider, schedule, MtaInvariants.broken(slider))
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package io.sash.core.mta
+
+import java.nio.ByteBuffer
+
+import org.rocksdb.{Options, ReadOptions, RocksDB, WriteBatch, WriteOptions}
+
+/** The middle of level queues in RocksDB: a key is the level and the node's number. */
+final class RocksStore(path: String) extends KeyValueStore with AutoCloseable {
+  RocksDB.loadLibrary()
+  private[this] val options = new Options().setCreateIfMissing(true)
+  private[this] val writing = new WriteOptions().setDisableWAL(true)
+  private[this] val reading = new ReadOptions()
+  private[this] val database = RocksDB.open(options, path)
+
+  private def key(level: Int, number: Long): Array[Byte] =
+    ByteBuffer.allocate(12).putInt(level).putLong(number).array
+
+  override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit = {
+    val batch = new WriteBatch
+    try {
+      values.indices.foreach(i => batch.put(key(level, first + i), values(i)))
+      database.write(writing, batch)
+    } finally batch.close()
+  }
+
+  override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] = {
+    val cursor = database.newIterator(reading)
+    try {
+      cursor.seek(key(level, first))
+      Array.tabulate(count) { i =>
+        require(cursor.key.sameElements(key(level, first + i)), s"no node ${first + i}")
+        val value = cursor.value
+        cursor.next()
+        value
+      }
+    } finally cursor.close()
+  }
+
+  override def remove(level: Int, from: Long, until: Long): Unit =
+    database.deleteRange(writing, key(level, from), key(level, until))
+
+  /** Nodes that are there. */
+  def size: Int = {
+    val cursor = database.newIterator(reading)
+    try {
+      cursor.seekToFirst()
+      Iterator
+        .continually(cursor)
+        .takeWhile(_.isValid)
+        .map(_.next())
+        .size
+    } finally cursor.close()
+  }
+
+  override def close(): Unit = Seq(database, reading, writing, options).foreach(_.close())
+}
