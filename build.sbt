@@ -42,7 +42,12 @@ lazy val root = (project in file("."))
 
 // Algorithms and monoids: no Spark on its class path, so that it is a library of its own.
 lazy val core = (project in file("scala/core"))
-  .settings(layout("core"), name := "sash-core")
+  .settings(
+    layout("core"),
+    name := "sash-core",
+    // the sketches, which the algebra only wraps; the version that Spark brings
+    libraryDependencies += "org.apache.datasketches" % "datasketches-java" % "6.2.0" % Provided
+  )
 
 lazy val sparkSuites = inputKey[Unit]("Runs Spark's own window suites under the extension")
 

@@ -160,3 +160,5 @@ final class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWi
     straight
   }
 }
+
+object SlickDequeNonInv extends algebra.OfSelective(new SlickDequeNonInv(_))

@@ -1,0 +1,131 @@
+package io.sash.core.algebra
+
+import java.util.Arrays
+
+import scala.collection.immutable.ArraySeq
+
+import io.sash.core.Invertible
+
+/**
+ * How often each value occurs in the window, or somewhat more often: `depth` rows of `width`
+ * counters, of which a value increases one a row. With probability 1 - e^-depth^ an estimate
+ * exceeds the truth by at most e · n / width.
+ *
+ * Types: T, the counters, [[Frequencies]]. Identity: zeros. Associative, commutative and, since
+ * counters only add up, invertible, though the paper does not use it. Cost: width · depth
+ * additions. A null string is refused.
+ * {{{
+ * CountMinSketch[String](width = 64, depth = 4).aggregate("a", "b", "a").estimate("a") >= 2L
+ * }}}
+ * Apache DataSketches hashes the values; its own count-min sketch came with a version that Spark
+ * does not ship and that Java 17 does not run.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', table 1; Cormode and
+ * Muthukrishnan, ''An Improved Data Stream Summary: The Count-Min Sketch'', 2005.
+ */
+final class CountMinSketch[T] private (width: Int, depth: Int, seed: Long)(implicit
+    sketched: Sketched[T]
+) extends InvertibleAggregation[T, ArraySeq[Long], Frequencies[T]]
+    with Commutative {
+
+  override def identity: ArraySeq[Long] = ArraySeq.fill(width * depth)(0L)
+
+  override def lift(in: T): ArraySeq[Long] = {
+    val counters = new Array[Long](width * depth)
+    add(counters, 0, in)
+    ArraySeq.unsafeWrapArray(counters)
+  }
+
+  override def combine(older: ArraySeq[Long], younger: ArraySeq[Long]): ArraySeq[Long] =
+    older.lazyZip(younger).map(_ + _)
+
+  override def subtract(whole: ArraySeq[Long], oldest: ArraySeq[Long]): ArraySeq[Long] =
+    whole.lazyZip(oldest).map(_ - _)
+
+  override def lower(agg: ArraySeq[Long]): Frequencies[T] = new Frequencies(agg, this)
+
+  override def newColumn(): Column[T, Frequencies[T]] with Invertible =
+    new CountersColumn(width * depth, this)
+
+  private[algebra] def add(counters: Array[Long], from: Int, in: T): Unit = {
+    var row = 0
+    while (row < depth) {
+      counters(from + counter(row, in)) += 1L
+      row += 1
+    }
+  }
+
+  private[algebra] def least(counters: ArraySeq[Long], value: T): Long =
+    (0 until depth).map(row => counters(counter(row, value))).min
+
+  private def counter(row: Int, value: T): Int =
+    row * width + Math.floorMod(sketched.hash(value, seed + row), width)
+}
+
+object CountMinSketch {
+  val DefaultSeed: Long = 9001L
+
+  def apply[T: Sketched](
+      width: Int,
+      depth: Int,
+      seed: Long = DefaultSeed
+  ): CountMinSketch[T] = {
+    require(width > 0 && depth > 0, s"a sketch of $depth rows of $width counters counts nothing")
+    require(width.toLong * depth <= Int.MaxValue, s"$depth rows of $width counters are too many")
+    new CountMinSketch[T](width, depth, seed)
+  }
+}
+
+/** The answer of a [[CountMinSketch]]. */
+final class Frequencies[T] private[algebra] (
+    private[algebra] val counters: ArraySeq[Long],
+    sketch: CountMinSketch[T]
+) {
+
+  /** At least as often as `value` is in the window. */
+  def estimate(value: T): Long = sketch.least(counters, value)
+}
+
+private final class CountersColumn[T](width: Int, sketch: CountMinSketch[T])
+    extends LongCells(width)
+    with Column[T, Frequencies[T]]
+    with Invertible {
+  override def identity(dst: Int): Unit =
+    Arrays.fill(cells, dst * width, (dst + 1) * width, 0L)
+
+  override def lift(slot: Int, in: T): Unit = {
+    identity(slot)
+    sketch.add(cells, slot * width, in)
+  }
+
+  override def combine(dst: Int, left: Int, right: Int): Unit = {
+    val d = dst * width
+    val l = left * width
+    val r = right * width
+    val counters = cells
+    var i = 0
+    while (i < width) {
+      counters(d + i) = counters(l + i) + counters(r + i)
+      i += 1
+    }
+  }
+
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
+    val d = dst * width
+    val w = whole * width
+    val o = oldest * width
+    val counters = cells
+    var i = 0
+    while (i < width) {
+      counters(d + i) = counters(w + i) - counters(o + i)
+      i += 1
+    }
+  }
+
+  override def copy(dst: Int, src: Int): Unit =
+    System.arraycopy(cells, src * width, cells, dst * width, width)
+
+  override def lower(slot: Int): Frequencies[T] = sketch.lower(
+    ArraySeq.unsafeWrapArray(Arrays.copyOfRange(cells, slot * width, (slot + 1) * width))
+  )
+}
