@@ -33,7 +33,7 @@ trait Aggregation[In, Agg, Out] extends Serializable {
 
   def lower(agg: Agg): Out
 
-  /** An empty column of these partials. Where In and Out are primitive, so should the column be. */
+  /** A new column of these partials. Where In and Out are primitive, the column should be, too. */
   def newColumn(): Column[In, Out] = new ObjectColumn(this)
 
   /** The answer over `values`, oldest first: what any window that holds them must say. */

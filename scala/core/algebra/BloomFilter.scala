@@ -1,7 +1,5 @@
 package io.sash.core.algebra
 
-import java.util.Arrays
-
 import org.apache.datasketches.filters.bloomfilter.{BloomFilter => Filter, BloomFilterBuilder}
 import org.apache.datasketches.memory.{Memory, WritableMemory}
 
@@ -49,17 +47,26 @@ object BloomFilter {
   /** Filters can be united with others of the same sizes and the same seed only. */
   val DefaultSeed: Long = 9001L
 
-  def apply[T: Sketched](bits: Long, hashes: Int, seed: Long = DefaultSeed): BloomFilter[T] =
+  def apply[T: Sketched](bits: Long, hashes: Int, seed: Long = DefaultSeed): BloomFilter[T] = {
+    require(
+      bits > 0 && bits <= Filter.MAX_SIZE_BITS,
+      s"a filter has 1 to ${Filter.MAX_SIZE_BITS} bits, not $bits"
+    )
+    require(
+      hashes > 0 && hashes <= Short.MaxValue,
+      s"a filter has 1 to ${Short.MaxValue} hashes, not $hashes"
+    )
     new BloomFilter[T](bits, hashes, seed)
+  }
 }
 
 /**
- * The bits of all filters side by side, in words. One filter of DataSketches hashes for all: it
- * writes into `image`, its serialized form, whose words after the header are its bits.
+ * The bits of each filter, in words. One filter of DataSketches hashes for all: it writes into
+ * `image`, its serialized form, whose words after the header are its bits.
  */
 private final class FilterColumn[T](bits: Long, hashes: Int, seed: Long)(implicit
     sketched: Sketched[T]
-) extends LongCells(FilterColumn.words(bits))
+) extends LongRows(FilterColumn.words(bits))
     with Column[T, Filter] {
   import FilterColumn._
 
@@ -68,41 +75,27 @@ private final class FilterColumn[T](bits: Long, hashes: Int, seed: Long)(implici
   private[this] val hasher =
     BloomFilterBuilder.initializeBySize(bits, hashes, seed, WritableMemory.writableWrap(image))
 
-  override def identity(dst: Int): Unit =
-    Arrays.fill(cells, dst * width, (dst + 1) * width, 0L)
-
   override def lift(slot: Int, in: T): Unit = {
     hasher.reset()
     sketched.update(hasher, in)
-    System.arraycopy(image, Header, cells, slot * width, width)
+    System.arraycopy(image, Header, rows(slot), 0, width)
   }
 
   override def combine(dst: Int, left: Int, right: Int): Unit = {
-    val d = dst * width
-    val l = left * width
-    val r = right * width
-    val words = cells
+    val union = rows(dst)
+    val older = rows(left)
+    val younger = rows(right)
     var i = 0
-    while (i < width) {
-      words(d + i) = words(l + i) | words(r + i)
+    while (i < union.length) {
+      union(i) = older(i) | younger(i)
       i += 1
     }
   }
 
-  override def copy(dst: Int, src: Int): Unit =
-    System.arraycopy(cells, src * width, cells, dst * width, width)
-
   override def lower(slot: Int): Filter = {
     val answer = image.clone()
-    var set = 0L
-    var i = 0
-    while (i < width) {
-      val word = cells(slot * width + i)
-      answer(Header + i) = word
-      set += java.lang.Long.bitCount(word)
-      i += 1
-    }
-    answer(BitsSet) = set
+    System.arraycopy(rows(slot), 0, answer, Header, width)
+    answer(BitsSet) = rows(slot).foldLeft(0L)(_ + java.lang.Long.bitCount(_))
     Filter.heapify(Memory.wrap(answer))
   }
 }
@@ -113,5 +106,5 @@ private object FilterColumn {
   final val Header = 4
   final val BitsSet = 3
 
-  def words(bits: Long): Int = Math.toIntExact((bits + 63) / 64)
+  def words(bits: Long): Int = ((bits + 63) / 64).toInt
 }

@@ -72,6 +72,32 @@ private[algebra] abstract class DoubleTriples extends DoubleCells(3) {
   }
 }
 
+/**
+ * Partials of many longs, each an array of its own: the JVM makes vector instructions of a loop
+ * over several arrays, but not of one over several parts of an array.
+ */
+private[algebra] abstract class LongRows(width: Int) extends Partials {
+  protected[this] final var rows = new Array[Array[Long]](0)
+
+  override final def identity(dst: Int): Unit = Arrays.fill(rows(dst), 0L)
+
+  override final def copy(dst: Int, src: Int): Unit =
+    System.arraycopy(rows(src), 0, rows(dst), 0, width)
+
+  override final def grow(slots: Int): this.type = {
+    val length = rows.length
+    if (slots > length) {
+      rows = Arrays.copyOf(rows, slots)
+      var slot = length
+      while (slot < slots) {
+        rows(slot) = new Array[Long](width)
+        slot += 1
+      }
+    }
+    this
+  }
+}
+
 /** One int a partial, for a [[Distributive]] operation. */
 private[algebra] abstract class IntColumn extends Column[Int, Int] {
   protected[this] final var cells = new Array[Int](0)

@@ -1,7 +1,5 @@
 package io.sash.core.algebra
 
-import java.util.Arrays
-
 import scala.collection.immutable.ArraySeq
 
 import io.sash.core.Invertible
@@ -20,8 +18,8 @@ import io.sash.core.Invertible
  * Apache DataSketches hashes the values; its own count-min sketch came with a version that Spark
  * does not ship and that Java 17 does not run.
  *
- * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', table 1; Cormode and
- * Muthukrishnan, ''An Improved Data Stream Summary: The Count-Min Sketch'', 2005.
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', table 1; Cormode
+ * and Muthukrishnan, ''An Improved Data Stream Summary: The Count-Min Sketch'', 2005.
  */
 final class CountMinSketch[T] private (width: Int, depth: Int, seed: Long)(implicit
     sketched: Sketched[T]
@@ -32,7 +30,7 @@ final class CountMinSketch[T] private (width: Int, depth: Int, seed: Long)(impli
 
   override def lift(in: T): ArraySeq[Long] = {
     val counters = new Array[Long](width * depth)
-    add(counters, 0, in)
+    add(counters, in)
     ArraySeq.unsafeWrapArray(counters)
   }
 
@@ -47,10 +45,10 @@ final class CountMinSketch[T] private (width: Int, depth: Int, seed: Long)(impli
   override def newColumn(): Column[T, Frequencies[T]] with Invertible =
     new CountersColumn(width * depth, this)
 
-  private[algebra] def add(counters: Array[Long], from: Int, in: T): Unit = {
+  private[algebra] def add(counters: Array[Long], in: T): Unit = {
     var row = 0
     while (row < depth) {
-      counters(from + counter(row, in)) += 1L
+      counters(counter(row, in)) += 1L
       row += 1
     }
   }
@@ -87,45 +85,36 @@ final class Frequencies[T] private[algebra] (
 }
 
 private final class CountersColumn[T](width: Int, sketch: CountMinSketch[T])
-    extends LongCells(width)
+    extends LongRows(width)
     with Column[T, Frequencies[T]]
     with Invertible {
-  override def identity(dst: Int): Unit =
-    Arrays.fill(cells, dst * width, (dst + 1) * width, 0L)
-
   override def lift(slot: Int, in: T): Unit = {
     identity(slot)
-    sketch.add(cells, slot * width, in)
+    sketch.add(rows(slot), in)
   }
 
   override def combine(dst: Int, left: Int, right: Int): Unit = {
-    val d = dst * width
-    val l = left * width
-    val r = right * width
-    val counters = cells
+    val sum = rows(dst)
+    val older = rows(left)
+    val younger = rows(right)
     var i = 0
-    while (i < width) {
-      counters(d + i) = counters(l + i) + counters(r + i)
+    while (i < sum.length) {
+      sum(i) = older(i) + younger(i)
       i += 1
     }
   }
 
   override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
-    val d = dst * width
-    val w = whole * width
-    val o = oldest * width
-    val counters = cells
+    val rest = rows(dst)
+    val sum = rows(whole)
+    val older = rows(oldest)
     var i = 0
-    while (i < width) {
-      counters(d + i) = counters(w + i) - counters(o + i)
+    while (i < rest.length) {
+      rest(i) = sum(i) - older(i)
       i += 1
     }
   }
 
-  override def copy(dst: Int, src: Int): Unit =
-    System.arraycopy(cells, src * width, cells, dst * width, width)
-
-  override def lower(slot: Int): Frequencies[T] = sketch.lower(
-    ArraySeq.unsafeWrapArray(Arrays.copyOfRange(cells, slot * width, (slot + 1) * width))
-  )
+  override def lower(slot: Int): Frequencies[T] =
+    sketch.lower(ArraySeq.unsafeWrapArray(rows(slot).clone()))
 }

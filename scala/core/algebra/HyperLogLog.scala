@@ -37,6 +37,8 @@ final class HyperLogLog[T] private (lgK: Int)(implicit sketched: Sketched[T])
 }
 
 object HyperLogLog {
-  def apply[T: Sketched](lgK: Int = HllSketch.DEFAULT_LG_K): HyperLogLog[T] =
+  def apply[T: Sketched](lgK: Int = HllSketch.DEFAULT_LG_K): HyperLogLog[T] = {
+    require(lgK >= 4 && lgK <= 21, s"lgK is from 4 to 21, not $lgK")
     new HyperLogLog[T](lgK)
+  }
 }

@@ -22,7 +22,8 @@ final class JavaUser {
     Longest longest = new Longest();
     TwoStacksLite words = new TwoStacksLite(longest);
     for (String word : new String[] {"sash", "window", "slides"}) {
-      longest.cells[words.open()] = word;
+      int slot = words.open(); // may replace cells by a longer array
+      longest.cells[slot] = word;
       words.insert();
     }
     String answer = longest.cells[words.query()];

@@ -65,9 +65,16 @@ class SketchesSuite extends Laws {
     }
   }
 
-  test("a count-min sketch of no counters, or of too many, is refused") {
-    assertThrows[IllegalArgumentException](CountMinSketch[Long](width = 0, depth = 3))
-    assertThrows[IllegalArgumentException](CountMinSketch[Long](width = 1 << 30, depth = 4))
+  test("sizes that no sketch has are refused before there is a window") {
+    Seq[() => Any](
+      () => CountMinSketch[Long](width = 0, depth = 3),
+      () => CountMinSketch[Long](width = 1 << 30, depth = 4),
+      () => BloomFilter[Long](bits = 0, hashes = 3),
+      () => BloomFilter[Long](bits = Long.MaxValue, hashes = 3),
+      () => BloomFilter[Long](bits = 64, hashes = 0),
+      () => HyperLogLog[Long](lgK = 3),
+      () => HyperLogLog[Long](lgK = 22)
+    ).foreach(make => assertThrows[IllegalArgumentException](make()))
   }
 
   test("a count-min sketch takes one zero and one NaN") {
