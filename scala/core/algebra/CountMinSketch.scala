@@ -11,7 +11,7 @@ import io.sash.core.Invertible
  *
  * Types: T, the counters, [[Frequencies]]. Identity: zeros. Associative, commutative and, since
  * counters only add up, invertible, though the paper does not use it. Cost: width · depth
- * additions. A null string is refused.
+ * additions. A null and an empty string are passed over.
  * {{{
  * CountMinSketch[String](width = 64, depth = 4).aggregate("a", "b", "a").estimate("a") >= 2L
  * }}}
@@ -45,7 +45,7 @@ final class CountMinSketch[T] private (width: Int, depth: Int, seed: Long)(impli
   override def newColumn(): Column[T, Frequencies[T]] with Invertible =
     new CountersColumn(width * depth, this)
 
-  private[algebra] def add(counters: Array[Long], in: T): Unit = {
+  private[algebra] def add(counters: Array[Long], in: T): Unit = if (!sketched.passesOver(in)) {
     var row = 0
     while (row < depth) {
       counters(counter(row, in)) += 1L
@@ -54,7 +54,8 @@ final class CountMinSketch[T] private (width: Int, depth: Int, seed: Long)(impli
   }
 
   private[algebra] def least(counters: ArraySeq[Long], value: T): Long =
-    (0 until depth).map(row => counters(counter(row, value))).min
+    if (sketched.passesOver(value)) 0L
+    else (0 until depth).map(row => counters(counter(row, value))).min
 
   private def counter(row: Int, value: T): Int =
     row * width + Math.floorMod(sketched.hash(value, seed + row), width)

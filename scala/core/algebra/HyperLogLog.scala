@@ -9,7 +9,7 @@ import org.apache.datasketches.hll.{HllSketch, TgtHllType, Union}
  * invertible. Cost: one union of sketches, of up to 2^lgK^ registers each. The answer is the
  * composite estimate, which depends on the registers alone and so on no order of arrival; its
  * standard error is about 1.04 / 2^lgK/2^. DataSketches passes over a null and an empty string;
- * all NaNs are one value.
+ * for zeros and NaNs see [[Sketched]].
  * {{{
  * HyperLogLog[String](lgK = 12).aggregate("a", "b", "a").round == 2L
  * }}}

@@ -10,15 +10,19 @@ import org.apache.datasketches.memory.XxHash
 
 /**
  * How a value enters a sketch: as Apache DataSketches itself takes it, so that sketches made here
- * and there can be merged and queried alike.
+ * and there can be merged and queried alike. All NaNs are one value. -0.0 and 0.0 are two, but to
+ * HyperLogLog one.
  */
 @implicitNotFound("sketches take Long, Double and String, not ${T}")
 trait Sketched[T] extends Serializable {
   def update(filter: Filter, value: T): Unit
   def update(sketch: HllSketch, value: T): Unit
 
-  /** Two values that are equal have the same hash. */
+  /** The hash of DataSketches' Bloom filter. */
   def hash(value: T, seed: Long): Long
+
+  /** Whether a sketch takes no notice of the value. */
+  def passesOver(value: T): Boolean
 }
 
 object Sketched {
@@ -26,18 +30,17 @@ object Sketched {
     override def update(filter: Filter, value: Long): Unit = filter.update(value)
     override def update(sketch: HllSketch, value: Long): Unit = sketch.update(value)
     override def hash(value: Long, seed: Long): Long = XxHash.hashLong(value, seed)
+    override def passesOver(value: Long): Boolean = false
   }
 
   implicit object OfDouble extends Sketched[Double] {
     override def update(filter: Filter, value: Double): Unit = filter.update(value)
     override def update(sketch: HllSketch, value: Double): Unit = sketch.update(value)
-
-    /** Of one NaN, and of one zero: -0.0 + 0.0 is 0.0. */
     override def hash(value: Double, seed: Long): Long =
-      XxHash.hashLong(java.lang.Double.doubleToLongBits(value + 0.0), seed)
+      XxHash.hashLong(java.lang.Double.doubleToLongBits(value), seed)
+    override def passesOver(value: Double): Boolean = false
   }
 
-  /** DataSketches passes over a null and an empty string; so does every sketch here. */
   implicit object OfString extends Sketched[String] {
     override def update(filter: Filter, value: String): Unit = filter.update(value)
     override def update(sketch: HllSketch, value: String): Unit = sketch.update(value)
@@ -46,5 +49,7 @@ object Sketched {
       val bytes = value.getBytes(UTF_8)
       XxHash.hashByteArr(bytes, 0, bytes.length, seed)
     }
+
+    override def passesOver(value: String): Boolean = value == null || value.isEmpty
   }
 }

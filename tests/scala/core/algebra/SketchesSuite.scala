@@ -24,16 +24,17 @@ class SketchesSuite extends Laws {
     }
   }
 
-  test("a window's Bloom filter is the one that DataSketches makes of the same values") {
-    val window = TwoStacksLite(BloomFilter[String](bits = 100, hashes = 3, seed = 7L))
-    val filter = BloomFilterBuilder.createBySize(100, 3, 7L)
-    (0 until 40).map(_.toString).foreach { value =>
-      window.insert(value)
-      filter.update(value)
+  for (bits <- Seq(64L, 100L, 1000L, 1024L))
+    test(s"a window's Bloom filter is the one that DataSketches makes, of $bits bits") {
+      val window = TwoStacksLite(BloomFilter[String](bits, hashes = 3, seed = 7L))
+      val filter = BloomFilterBuilder.createBySize(bits, 3, 7L)
+      (0 until 40).map(_.toString).foreach { value =>
+        window.insert(value)
+        filter.update(value)
+      }
+      assert(Alike(window.query(), filter))
+      assert(window.query().getBitsUsed == filter.getBitsUsed)
     }
-    assert(Alike(window.query(), filter))
-    assert(window.query().getBitsUsed == filter.getBitsUsed)
-  }
 
   test("a Bloom filter that was answered stays as it was, and its owner may change it") {
     val window = TwoStacksLite(BloomFilter[Long](bits = 128, hashes = 2))
@@ -77,10 +78,13 @@ class SketchesSuite extends Laws {
     ).foreach(make => assertThrows[IllegalArgumentException](make()))
   }
 
-  test("a count-min sketch takes one zero and one NaN") {
+  test("all NaNs are one value, and so are zeros to HyperLogLog alone") {
     val nan = java.lang.Double.longBitsToDouble(0xfff8000000000001L)
-    val answer = CountMinSketch[Double](width = 64, depth = 3).aggregate(0.0, nan)
-    assert(answer.estimate(-0.0) == 1 && answer.estimate(Double.NaN) == 1)
+    val counts = CountMinSketch[Double](width = 1024, depth = 5).aggregate(0.0, nan)
+    assert(counts.estimate(Double.NaN) == 1 && counts.estimate(-0.0) == 0)
+    val filter = BloomFilter[Double](bits = 4096, hashes = 5).aggregate(0.0, nan)
+    assert(filter.query(Double.NaN) && !filter.query(-0.0))
+    assert(HyperLogLog[Double]().aggregate(Double.NaN, nan, 0.0, -0.0).round == 2L)
   }
 
   test("HyperLogLog tells distinct values within its error, window after window") {
@@ -110,7 +114,11 @@ class SketchesSuite extends Laws {
     forAll(Gen.oneOf("", null)) { nothing =>
       val distinct = HyperLogLog[String]().aggregate(nothing, "a", nothing)
       val filter = BloomFilter[String](bits = 64, hashes = 2).aggregate(nothing)
-      (distinct.round == 1L && filter.getBitsUsed == 0) :| s"$distinct, ${filter.getBitsUsed}"
+      val window = TwoStacksLite(BloomFilter[String](bits = 64, hashes = 2))
+      window.insert(nothing)
+      val counts = CountMinSketch[String](width = 16, depth = 2).aggregate(nothing, "a")
+      (distinct.round == 1L && filter.isEmpty && window.query().isEmpty &&
+        counts.estimate(nothing) == 0 && counts.estimate("a") == 1) :| s"$distinct"
     }
   }
 }
