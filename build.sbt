@@ -45,8 +45,12 @@ lazy val core = (project in file("scala/core"))
   .settings(
     layout("core"),
     name := "sash-core",
-    // the store in which KVS-AMTA is tested, as Spark 4.2.0 has it
-    libraryDependencies += "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
+    libraryDependencies ++= Seq(
+      // the sketches, which the algebra only wraps; the version that Spark brings
+      "org.apache.datasketches" % "datasketches-java" % "6.2.0" % Provided,
+      // the store in which KVS-AMTA is tested, likewise
+      "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
+    )
   )
 
 lazy val sparkSuites = inputKey[Unit]("Runs Spark's own window suites under the extension")

@@ -49,3 +49,5 @@ final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 
     end = 0L
   }
 }
+
+object Recalculate extends algebra.OfAggregation(new Recalculate(_))

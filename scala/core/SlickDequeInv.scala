@@ -49,3 +49,5 @@ final class SlickDequeInv(initial: Partials with Invertible)
   /** `grow` keeps what a column can do, so the cast holds for every column after the first. */
   private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }
+
+object SlickDequeInv extends algebra.OfInvertible(new SlickDequeInv(_))

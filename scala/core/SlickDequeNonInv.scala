@@ -203,3 +203,5 @@ final class SlickDequeNonInv(initial: Partials with Selective)
     straight
   }
 }
+
+object SlickDequeNonInv extends algebra.OfSelective(new SlickDequeNonInv(_))

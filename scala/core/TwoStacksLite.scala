@@ -75,3 +75,5 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     boundary = back
   }
 }
+
+object TwoStacksLite extends algebra.OfAggregation(new TwoStacksLite(_))

@@ -1,0 +1,127 @@
+package io.sash.core.algebra
+
+import java.util.Arrays
+
+import io.sash.core.Partials
+
+private[algebra] object Cells {
+
+  /** Cells for `slots` slots of `width` cells, where an array has room for so many. */
+  def length(slots: Int, width: Int): Int = {
+    val cells = slots.toLong * width
+    if (cells > Int.MaxValue - 8) {
+      throw new IllegalStateException(
+        s"a column of $width numbers a partial aggregate has no room for $slots of them"
+      )
+    }
+    cells.toInt
+  }
+}
+
+/** Partials of `width` longs each, side by side, so that one cache line holds a partial. */
+private[algebra] abstract class LongCells(width: Int) extends Partials {
+  protected[this] final var cells = new Array[Long](0)
+
+  override final def grow(slots: Int): this.type = {
+    val length = Cells.length(slots, width)
+    if (length > cells.length) cells = Arrays.copyOf(cells, length)
+    this
+  }
+}
+
+/** Partials of `width` doubles each, side by side. A count is exact in a double up to 2^53. */
+private[algebra] abstract class DoubleCells(width: Int) extends Partials {
+  protected[this] final var cells = new Array[Double](0)
+
+  override final def grow(slots: Int): this.type = {
+    val length = Cells.length(slots, width)
+    if (length > cells.length) cells = Arrays.copyOf(cells, length)
+    this
+  }
+}
+
+/** Pairs of longs: a partial is at 2 · slot. */
+private[algebra] abstract class LongPairs extends LongCells(2) {
+  override final def copy(dst: Int, src: Int): Unit = put(dst, cells(2 * src), cells(2 * src + 1))
+
+  protected[this] final def put(slot: Int, first: Long, second: Long): Unit = {
+    cells(2 * slot) = first
+    cells(2 * slot + 1) = second
+  }
+}
+
+/** Pairs of doubles: a partial is at 2 · slot. */
+private[algebra] abstract class DoublePairs extends DoubleCells(2) {
+  override final def copy(dst: Int, src: Int): Unit = put(dst, cells(2 * src), cells(2 * src + 1))
+
+  protected[this] final def put(slot: Int, first: Double, second: Double): Unit = {
+    cells(2 * slot) = first
+    cells(2 * slot + 1) = second
+  }
+}
+
+/** Triples of doubles: a partial is at 3 · slot. */
+private[algebra] abstract class DoubleTriples extends DoubleCells(3) {
+  override final def copy(dst: Int, src: Int): Unit =
+    put(dst, cells(3 * src), cells(3 * src + 1), cells(3 * src + 2))
+
+  protected[this] final def put(slot: Int, a: Double, b: Double, c: Double): Unit = {
+    cells(3 * slot) = a
+    cells(3 * slot + 1) = b
+    cells(3 * slot + 2) = c
+  }
+}
+
+/**
+ * Partials of many longs, each an array of its own: the JVM makes vector instructions of a loop
+ * over several arrays, but not of one over several parts of an array.
+ */
+private[algebra] abstract class LongRows(width: Int) extends Partials {
+  protected[this] final var rows = new Array[Array[Long]](0)
+
+  override final def identity(dst: Int): Unit = Arrays.fill(rows(dst), 0L)
+
+  override final def copy(dst: Int, src: Int): Unit =
+    System.arraycopy(rows(src), 0, rows(dst), 0, width)
+
+  override final def grow(slots: Int): this.type = {
+    val length = rows.length
+    if (slots > length) {
+      rows = Arrays.copyOf(rows, slots)
+      var slot = length
+      while (slot < slots) {
+        rows(slot) = new Array[Long](width)
+        slot += 1
+      }
+    }
+    this
+  }
+}
+
+/** One int a partial, for a [[Distributive]] operation. */
+private[algebra] abstract class IntColumn extends Column[Int, Int] {
+  protected[this] final var cells = new Array[Int](0)
+
+  override final def lift(slot: Int, in: Int): Unit = cells(slot) = in
+  override final def lower(slot: Int): Int = cells(slot)
+  override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+
+  override final def grow(slots: Int): this.type = {
+    if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
+    this
+  }
+}
+
+/** One long a partial, for a [[Distributive]] operation. */
+private[algebra] abstract class LongColumn extends LongCells(1) with Column[Long, Long] {
+  override final def lift(slot: Int, in: Long): Unit = cells(slot) = in
+  override final def lower(slot: Int): Long = cells(slot)
+  override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+}
+
+/** One double a partial, for a [[Distributive]] operation. */
+private[algebra] abstract class DoubleColumn extends DoubleCells(1) with Column[Double, Double] {
+  override final def lift(slot: Int, in: Double): Unit = cells(slot) = in
+  override final def lower(slot: Int): Double = cells(slot)
+  override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+}

@@ -1,0 +1,69 @@
+package io.sash.core.algebra
+
+import java.util.Arrays
+
+import io.sash.core.{InOrderWindow, Invertible, Partials, Selective}
+
+/**
+ * A column of an aggregation's partials, the bridge from values to slots. Where In and Out are
+ * both Int, Long or Double, neither `lift` nor `lower` boxes.
+ *
+ * A column of this kind never moves: `grow` answers the column itself.
+ */
+trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double) Out]
+    extends Partials {
+
+  /** `slot <- lift(in)` */
+  def lift(slot: Int, in: In): Unit
+
+  /** lower(slot) */
+  def lower(slot: Int): Out
+
+  override def grow(slots: Int): this.type
+
+  /** The window of values over `algorithm`, which must be a new one over this column. */
+  def over(algorithm: InOrderWindow): Window[In, Out] = new Window[In, Out](algorithm, this)
+}
+
+/** A column for any aggregation: an array of references. */
+private[algebra] class ObjectColumn[In, Agg, Out](aggregation: Aggregation[In, Agg, Out])
+    extends Column[In, Out] {
+  private[this] var cells = new Array[AnyRef](0)
+
+  protected[this] final def get(slot: Int): Agg = cells(slot).asInstanceOf[Agg]
+
+  protected[this] final def put(slot: Int, agg: Agg): Unit =
+    cells(slot) = agg.asInstanceOf[AnyRef]
+
+  override def identity(dst: Int): Unit = put(dst, aggregation.identity)
+
+  override def lift(slot: Int, in: In): Unit = put(slot, aggregation.lift(in))
+
+  override def combine(dst: Int, left: Int, right: Int): Unit =
+    put(dst, aggregation.combine(get(left), get(right)))
+
+  override def lower(slot: Int): Out = aggregation.lower(get(slot))
+
+  override def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+
+  override def grow(slots: Int): this.type = {
+    if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
+    this
+  }
+}
+
+private[algebra] final class InvertibleObjectColumn[In, Agg, Out](
+    aggregation: InvertibleAggregation[In, Agg, Out]
+) extends ObjectColumn(aggregation)
+    with Invertible {
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+    put(dst, aggregation.subtract(get(whole), get(oldest)))
+}
+
+private[algebra] final class SelectiveObjectColumn[In, Agg, Out](
+    aggregation: SelectiveAggregation[In, Agg, Out]
+) extends ObjectColumn(aggregation)
+    with Selective {
+  override def selectsRight(left: Int, right: Int): Boolean =
+    aggregation.selectsRight(get(left), get(right))
+}

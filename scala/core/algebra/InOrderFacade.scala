@@ -1,0 +1,30 @@
+package io.sash.core.algebra
+
+import io.sash.core.{InOrderWindow, Invertible, Partials, Selective}
+
+/**
+ * Gives an algorithm the form `TwoStacksLite(Max[Double])`: its companion object extends the one
+ * of these that names what the algorithm needs of the operation.
+ */
+abstract class OfAggregation(make: Partials => InOrderWindow) {
+  final def apply[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
+    val column = aggregation.newColumn()
+    column.over(make(column))
+  }
+}
+
+/** For an algorithm that needs an inverse. */
+abstract class OfInvertible(make: (Partials with Invertible) => InOrderWindow) {
+  final def apply[In, Out](aggregation: InvertibleAggregation[In, _, Out]): Window[In, Out] = {
+    val column = aggregation.newColumn()
+    column.over(make(column))
+  }
+}
+
+/** For an algorithm that needs a combine that picks an operand. */
+abstract class OfSelective(make: (Partials with Selective) => InOrderWindow) {
+  final def apply[In, Out](aggregation: SelectiveAggregation[In, _, Out]): Window[In, Out] = {
+    val column = aggregation.newColumn()
+    column.over(make(column))
+  }
+}

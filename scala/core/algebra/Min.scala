@@ -1,0 +1,100 @@
+package io.sash.core.algebra
+
+import java.lang.{Double => JDouble}
+
+import scala.annotation.implicitNotFound
+
+import io.sash.core.Selective
+
+/**
+ * The minimum.
+ *
+ * Types: N, N, N, of Int, Long or Double. Identity: the greatest value of the type, so ∞ for
+ * doubles, which is the answer of an empty window. Associative, commutative, selective. Cost: one
+ * comparison.
+ * -0.0 is less than 0.0, and a NaN in the window makes the answer NaN, as [[Ranking]] says.
+ * {{{
+ * Min[Double].aggregate(3.0, 1.0, 4.0) == 1.0
+ * }}}
+ * Of other types with an Ordering, `Min.of`: an empty window answers None, and of values that
+ * are neither greater nor less than each other the first in arrival order is the answer.
+ * {{{
+ * Min.of[String].aggregate("b", "c", "a") == Some("a")
+ * }}}
+ * Paper: Reactive Aggregator, table 1.
+ */
+object Min {
+  @implicitNotFound("Min is for Int, Long and Double, not for ${N}; see Min.of")
+  sealed trait Of[N]
+
+  def apply[N](implicit min: Of[N]): min.type = min
+
+  def of[T](implicit ranking: Ranking[T]): SelectiveAggregation[T, Option[T], Option[T]] =
+    new Selection[T, T] {
+      override protected def replaces(younger: T, older: T): Boolean =
+        ranking.lowest.gt(younger, older)
+      override protected def answer(in: T): T = in
+    }
+
+  implicit object OfInt
+      extends SelectiveAggregation[Int, Int, Int]
+      with Distributive[Int]
+      with Commutative
+      with Of[Int] {
+    override def identity: Int = Int.MaxValue
+    override def combine(older: Int, younger: Int): Int = Math.min(older, younger)
+    override def selectsRight(older: Int, younger: Int): Boolean = younger <= older
+    override def newColumn(): Column[Int, Int] with Selective = new IntMin
+  }
+
+  implicit object OfLong
+      extends SelectiveAggregation[Long, Long, Long]
+      with Distributive[Long]
+      with Commutative
+      with Of[Long] {
+    override def identity: Long = Long.MaxValue
+    override def combine(older: Long, younger: Long): Long = Math.min(older, younger)
+    override def selectsRight(older: Long, younger: Long): Boolean = younger <= older
+    override def newColumn(): Column[Long, Long] with Selective = new LongMin
+  }
+
+  implicit object OfDouble
+      extends SelectiveAggregation[Double, Double, Double]
+      with Distributive[Double]
+      with Commutative
+      with Of[Double] {
+    override def identity: Double = Double.PositiveInfinity
+    override def combine(older: Double, younger: Double): Double = Math.min(older, younger)
+    override def selectsRight(older: Double, younger: Double): Boolean =
+      JDouble.compare(-younger, -older) >= 0
+    override def newColumn(): Column[Double, Double] with Selective = new DoubleMin
+  }
+
+  private final class IntMin extends IntColumn with Selective {
+    override def identity(dst: Int): Unit = cells(dst) = Int.MaxValue
+
+    override def combine(dst: Int, left: Int, right: Int): Unit =
+      cells(dst) = Math.min(cells(left), cells(right))
+
+    override def selectsRight(left: Int, right: Int): Boolean = cells(right) <= cells(left)
+  }
+
+  private final class LongMin extends LongColumn with Selective {
+    override def identity(dst: Int): Unit = cells(dst) = Long.MaxValue
+
+    override def combine(dst: Int, left: Int, right: Int): Unit =
+      cells(dst) = Math.min(cells(left), cells(right))
+
+    override def selectsRight(left: Int, right: Int): Boolean = cells(right) <= cells(left)
+  }
+
+  private final class DoubleMin extends DoubleColumn with Selective {
+    override def identity(dst: Int): Unit = cells(dst) = Double.PositiveInfinity
+
+    override def combine(dst: Int, left: Int, right: Int): Unit =
+      cells(dst) = Math.min(cells(left), cells(right))
+
+    override def selectsRight(left: Int, right: Int): Boolean =
+      JDouble.compare(-cells(right), -cells(left)) >= 0
+  }
+}

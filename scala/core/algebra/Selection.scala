@@ -1,0 +1,28 @@
+package io.sash.core.algebra
+
+/**
+ * An aggregation that keeps one element of the window, in full, and none of an empty window.
+ *
+ * Identity: None. Cost: one call of `replaces`.
+ */
+private[algebra] abstract class Selection[In, Out]
+    extends SelectiveAggregation[In, Option[In], Option[Out]] {
+
+  /** Whether `younger` is kept rather than `older`. */
+  protected def replaces(younger: In, older: In): Boolean
+
+  /** What of the element that is kept is the answer. */
+  protected def answer(in: In): Out
+
+  override final def identity: Option[In] = None
+
+  override final def lift(in: In): Option[In] = Some(in)
+
+  override final def selectsRight(older: Option[In], younger: Option[In]): Boolean =
+    younger match {
+      case Some(y) => older.forall(replaces(y, _))
+      case None    => false
+    }
+
+  override final def lower(agg: Option[In]): Option[Out] = agg.map(answer)
+}

@@ -1,0 +1,66 @@
+package io.sash.core.algebra
+
+import io.sash.core.InOrderWindow
+
+/** What a window of values can do without knowing their types. */
+sealed abstract class AnyWindow private[algebra] (algorithm: InOrderWindow) {
+  private[this] var opened = AnyWindow.NoSlot
+
+  /** Drops the oldest value; fails on an empty window and leaves it as it was. */
+  final def evict(): Unit = algorithm.evict()
+
+  /** Values in the window. */
+  final def size: Int = algorithm.size
+
+  /** Empties the window; capacity is kept. */
+  final def clear(): Unit = {
+    algorithm.clear()
+    opened = AnyWindow.NoSlot
+  }
+
+  /** The calls of combine, subtract and selectsRight since the window was made. */
+  final def combines: Long = algorithm.combines
+
+  /** A slot whose filling failed still waits for its value. */
+  protected[this] final def slotToFill(): Int = {
+    if (opened == AnyWindow.NoSlot) opened = algorithm.open()
+    opened
+  }
+
+  protected[this] final def filled(): Unit = {
+    opened = AnyWindow.NoSlot
+    algorithm.insert()
+  }
+
+  protected[this] final def answer(): Int = algorithm.query()
+}
+
+private object AnyWindow {
+  final val NoSlot = -1
+}
+
+/**
+ * A sliding window of values: an algorithm over a column of an aggregation's partials. It is made
+ * by the algorithm's name: `TwoStacksLite(Max[Double])`. Where In and Out are both Int, Long or
+ * Double and the aggregation has a primitive column, nothing is boxed, and nothing is allocated
+ * but when the window outgrows its capacity.
+ *
+ * Cost: that of the algorithm.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.1.
+ */
+final class Window[
+    @specialized(Int, Long, Double) In,
+    @specialized(Int, Long, Double) Out
+] private[algebra] (algorithm: InOrderWindow, column: Column[In, Out])
+    extends AnyWindow(algorithm) {
+
+  /** Adds the newest value. If it cannot be lifted, the window stays as it was. */
+  def insert(in: In): Unit = {
+    column.lift(slotToFill(), in)
+    filled()
+  }
+
+  /** The answer over the window's values, oldest first. */
+  def query(): Out = column.lower(answer())
+}

@@ -1,0 +1,152 @@
+package io.sash.core.algebra
+
+import org.scalacheck.Gen
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+import io.sash.core.{Element, Invertible, Laws, Selective}
+
+/** The laws that an aggregation's type claims, of its functions and of its column. */
+class AggregationLawsSuite extends Laws {
+  private val elements: Gen[List[Element]] =
+    Gen
+      .choose(0, 12)
+      .flatMap(Gen.listOfN(_, Gen.choose(-5, 5)))
+      .map(_.zipWithIndex.map { case (value, arrival) =>
+        Element(value, arrival)
+      })
+
+  /** Three neighbouring parts of a window, any of which may be empty. */
+  private val parts: Gen[(Seq[Element], Seq[Element], Seq[Element])] = for {
+    all <- elements
+    i <- Gen.choose(0, all.length)
+    j <- Gen.choose(i, all.length)
+  } yield (all.take(i), all.slice(i, j), all.drop(j))
+
+  Case.All.foreach(c => laws(c))
+
+  private def laws[In, Agg, Out](c: Case[In, Agg, Out]): Unit = {
+    val a = c.aggregation
+
+    law(s"$c is associative") {
+      forAll(parts) { case (x, y, z) =>
+        val Seq(p, q, r) = Seq(x, y, z).map(c.partial)
+        alike(a.combine(p, a.combine(q, r)), a.combine(a.combine(p, q), r)) &&
+        alike(a.combine(p, a.combine(q, r)), c.partial(x ++ y ++ z))
+      }
+    }
+
+    law(s"$c has an identity") {
+      forAll(elements) { x =>
+        val p = c.partial(x)
+        alike(a.combine(a.identity, p), p) && alike(a.combine(p, a.identity), p)
+      }
+    }
+
+    a match {
+      case i: InvertibleAggregation[In, Agg, Out] =>
+        law(s"$c is invertible, exactly") {
+          forAll(elements, elements) { (x, y) =>
+            val (p, q) = (c.partial(x), c.partial(y))
+            i.subtract(i.combine(p, q), p) == q
+          }
+        }
+      case _ =>
+    }
+
+    a match {
+      case s: SelectiveAggregation[In, Agg, Out] =>
+        law(s"$c is selective") {
+          forAll(elements, elements) { (x, y) =>
+            val (p, q) = (c.partial(x), c.partial(y))
+            val picked = if (s.selectsRight(p, q)) q else p
+            alike(s.combine(p, q), picked)
+          }
+        }
+      case _ =>
+    }
+
+    if (a.isInstanceOf[Commutative]) law(s"$c is commutative") {
+      forAll(elements, elements) { (x, y) =>
+        val (p, q) = (c.partial(x), c.partial(y))
+        alike(a.combine(p, q), a.combine(q, p))
+      }
+    }
+    else if (!notClaimed(c.name)) test(s"$c is not commutative") {
+      val p = c.partial(Seq(Element(3, 0)))
+      val others = Seq(2, 3).map(value => c.partial(Seq(Element(value, 1))))
+      assert(others.exists(q => a.lower(a.combine(p, q)) != a.lower(a.combine(q, p))))
+    }
+
+    law(s"$c has a column that does as the aggregation says") {
+      forAll(parts) { case (x, y, z) => columnAgrees(c, x, y, z) }
+    }
+  }
+
+  /** Commutative but for what an Ordering takes for equal, so that the type does not claim it. */
+  private def notClaimed(name: String): Boolean =
+    Set("Max of strings", "Min of strings").contains(name)
+
+  private def columnAgrees[In, Agg, Out](
+      c: Case[In, Agg, Out],
+      x: Seq[Element],
+      y: Seq[Element],
+      z: Seq[Element]
+  ) = {
+    val column = c.aggregation.newColumn()
+    column.grow(2)
+    // slots 0 and 1 hold what the growth must keep
+    fill(c, column, 0, x)
+    fill(c, column, 1, y)
+    column.grow(7)
+    fill(c, column, 2, z)
+    column.combine(3, 0, 1)
+    column.combine(3, 3, 2) // dst is an operand, once left and once right
+    column.combine(4, 1, 2)
+    column.combine(4, 0, 4)
+    column.identity(5)
+    column.copy(6, 0)
+    val whole = c.answer(x ++ y ++ z)
+    alike(column.lower(3), whole) && alike(column.lower(4), whole) &&
+    alike(column.lower(0), c.answer(x)) && alike(column.lower(6), c.answer(x)) &&
+    alike(column.lower(5), c.answer(Nil)) &&
+    capabilitiesAgree(c, column, x, y)
+  }
+
+  private def capabilitiesAgree[In, Out](
+      c: Case[In, _, Out],
+      column: Column[In, Out],
+      x: Seq[Element],
+      y: Seq[Element]
+  ) = {
+    column.combine(5, 0, 1)
+    val (able, does) = (column, c.aggregation) match {
+      case (i: Invertible, _: InvertibleAggregation[_, _, _]) =>
+        i.subtract(5, 5, 0)
+        (true, alike(column.lower(5), c.answer(y)))
+      case (s: Selective, _: SelectiveAggregation[_, _, _]) =>
+        (true, alike(column.lower(5), if (s.selectsRight(0, 1)) c.answer(y) else c.answer(x)))
+      case (_: Invertible, _) | (_: Selective, _) => (false, alike(0, 0))
+      case (_, _: InvertibleAggregation[_, _, _]) => (false, alike(0, 0))
+      case (_, _: SelectiveAggregation[_, _, _])  => (false, alike(0, 0))
+      case _                                      => (true, alike(0, 0))
+    }
+    able :| "column and aggregation claim the same" && does
+  }
+
+  private def fill[In, Out](
+      c: Case[In, _, Out],
+      column: Column[In, Out],
+      slot: Int,
+      elements: Seq[Element]
+  ): Unit = {
+    column.identity(slot)
+    elements.foreach { e =>
+      column.grow(8)
+      column.lift(7, c.input(e))
+      column.combine(slot, slot, 7)
+    }
+  }
+
+  private def alike(actual: Any, expected: Any) =
+    Alike(actual, expected) :| s"$actual, not $expected"
+}

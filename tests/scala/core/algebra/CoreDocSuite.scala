@@ -1,0 +1,87 @@
+package io.sash.core.algebra
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.sash.core._
+
+/** The code of docs/core.md, and that it is this code. */
+class CoreDocSuite extends AnyFunSuite {
+  import CoreDocSuite._
+
+  test("a window of values") {
+    val window = TwoStacksLite(Max[Double])
+    Seq(3.0, 1.0, 4.0, 1.0).foreach(window.insert)
+    window.evict()
+    assert(window.size == 3 && window.query() == 4.0)
+  }
+
+  test("several aggregates in one window") {
+    val weather = TwoStacksLite(
+      Both(
+        On(Max[Double])((w: Weather) => w.wind),
+        On(ArithmeticMean[Double])((w: Weather) => w.humidity)
+      )
+    )
+    weather.insert(Weather(wind = 7.0, humidity = 0.5))
+    weather.insert(Weather(wind = 3.0, humidity = 0.75))
+    assert(weather.query() == ((7.0, 0.625)))
+  }
+
+  test("an operation of one's own") {
+    val steps = TwoStacksLite(WidestStep)
+    Seq(3.0, 1.0, 4.0, 4.5).foreach(steps.insert)
+    assert(steps.query() == 3.0)
+  }
+
+  test("without the façade") {
+    val column = Sum[Long].newColumn()
+    val slots = new SlickDequeInv(column)
+    for (value <- Seq(3L, 1L, 4L)) {
+      column.lift(slots.open(), value)
+      slots.insert()
+    }
+    slots.evict()
+    assert(column.lower(slots.query()) == 5L)
+  }
+
+  test("from Java") {
+    assert(JavaUser.values() == 1.0)
+    assert(JavaUser.slots() == "window")
+  }
+
+  test("the page has no other code") {
+    val page = Sources.lines("docs/core.md")
+    val tests = Map("scala" -> "CoreDocSuite.scala", "java" -> "JavaUser.java")
+    tests.foreach { case (language, file) =>
+      val code = flat(Sources.lines(s"tests/scala/core/algebra/$file"))
+      val blocks = Sources.blocks(page, s"```$language", "```")
+      assert(blocks.length >= 3)
+      blocks.flatMap(paragraphs).foreach(p => assert(code.contains(p), s"in $file"))
+    }
+  }
+}
+
+object CoreDocSuite {
+  final case class Weather(wind: Double, humidity: Double)
+
+  final case class Steps(first: Double, last: Double, widest: Double)
+
+  object WidestStep extends Aggregation[Double, Option[Steps], Double] {
+    override def identity: Option[Steps] = None
+    override def lift(in: Double): Option[Steps] = Some(Steps(in, in, 0.0))
+    override def combine(older: Option[Steps], younger: Option[Steps]): Option[Steps] =
+      (older, younger) match {
+        case (Some(o), Some(y)) =>
+          val step = Math.abs(y.first - o.last)
+          Some(Steps(o.first, y.last, Seq(o.widest, step, y.widest).max))
+        case _ => older.orElse(younger)
+      }
+    override def lower(agg: Option[Steps]): Double = agg.fold(0.0)(_.widest)
+  }
+
+  /** Lines as one, whatever their indentation. */
+  private def flat(lines: Seq[String]): String = lines.map(_.trim).mkString("\n")
+
+  private def paragraphs(block: Seq[String]): Seq[String] =
+    flat(block).split("\n\n").toSeq
+}

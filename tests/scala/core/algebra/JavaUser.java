@@ -1,0 +1,49 @@
+package io.sash.core.algebra;
+
+import java.util.Arrays;
+
+import io.sash.core.Partials;
+import io.sash.core.TwoStacksLite;
+
+/** The Java of docs/core.md, for CoreDocSuite to run. */
+final class JavaUser {
+  private JavaUser() {}
+
+  static double values() {
+    Window<Object, Object> window = TwoStacksLite.apply(Max.OfDouble$.MODULE$);
+    window.insert(3.0);
+    window.insert(1.0);
+    window.evict();
+    double max = (Double) window.query();
+    return max;
+  }
+
+  static String slots() {
+    Longest longest = new Longest();
+    TwoStacksLite words = new TwoStacksLite(longest);
+    for (String word : new String[] {"sash", "window", "slides"}) {
+      int slot = words.open(); // may replace cells by a longer array
+      longest.cells[slot] = word;
+      words.insert();
+    }
+    String answer = longest.cells[words.query()];
+    return answer;
+  }
+}
+
+final class Longest implements Partials {
+  String[] cells = new String[0];
+
+  @Override public void identity(int dst) { cells[dst] = ""; }
+
+  @Override public void combine(int dst, int left, int right) {
+    cells[dst] = cells[right].length() > cells[left].length() ? cells[right] : cells[left];
+  }
+
+  @Override public void copy(int dst, int src) { cells[dst] = cells[src]; }
+
+  @Override public Partials grow(int slots) {
+    if (slots > cells.length) cells = Arrays.copyOf(cells, slots);
+    return this;
+  }
+}
