@@ -96,6 +96,11 @@ bench-window: $(INSTALLED) ## Sash, Spark, DuckDB and Polars side by side
 	$(call step,benchmark)
 	$(BIN)/python benchmarks/bench_window.py
 
+.PHONY: bench-core
+bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the authors' C++ beside
+	$(call step,benchmark of the core)
+	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
+
 .PHONY: docs
 docs: docs/configuration.md ## the generated documentation
 

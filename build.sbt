@@ -37,7 +37,7 @@ def sparkModules(configuration: String => ModuleID => ModuleID, names: String*) 
   names.map(n => configuration(n)("org.apache.spark" %% s"spark-$n" % SparkVersions.compile))
 
 lazy val root = (project in file("."))
-  .aggregate(core, spark)
+  .aggregate(core, spark, bench)
   .settings(publish / skip := true, Compile / unmanagedSources := Nil)
 
 // Algorithms and monoids: no Spark on its class path, so that it is a library of its own.
@@ -51,6 +51,16 @@ lazy val core = (project in file("scala/core"))
       // the store in which KVS-AMTA is tested, likewise
       "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
     )
+  )
+
+// The core's benchmarks, by JMH: `make bench-core`.
+lazy val bench = (project in file("benchmarks/core"))
+  .enablePlugins(JmhPlugin)
+  .dependsOn(core)
+  .settings(
+    target := (LocalRootProject / baseDirectory).value / "target" / "bench",
+    Compile / scalaSource := baseDirectory.value,
+    publish / skip := true
   )
 
 lazy val sparkSuites = inputKey[Unit]("Runs Spark's own window suites under the extension")

@@ -112,3 +112,5 @@ final class Daba(initial: Partials) extends SlotRing(initial, reserved = 1, pair
   /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */
   private[core] def pointers: Seq[Long] = Seq(front, l, r, a, b, back)
 }
+
+object Daba extends algebra.OfAggregation(new Daba(_))

@@ -103,3 +103,5 @@ final class DabaLite(initial: Partials) extends SlotRing(initial, reserved = 3) 
   /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */
   private[core] def pointers: Seq[Long] = Seq(front, l, r, a, b, back)
 }
+
+object DabaLite extends algebra.OfAggregation(new DabaLite(_))

@@ -89,3 +89,5 @@ final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) w
     positions = new Array[Long](length)
   }
 }
+
+object FlatFit extends algebra.OfAggregation(new FlatFit(_))

@@ -78,3 +78,5 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
     bottom = back
   }
 }
+
+object TwoStacks extends algebra.OfAggregation(new TwoStacks(_))

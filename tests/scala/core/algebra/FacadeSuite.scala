@@ -11,7 +11,13 @@ class FacadeSuite extends Laws {
   private def windows[In, Agg, Out](
       a: Aggregation[In, Agg, Out]
   ): Seq[(String, () => Window[In, Out])] = {
-    val any = Seq(("Two-Stacks Lite", () => TwoStacksLite(a)))
+    val any = Seq(
+      ("Two-Stacks", () => TwoStacks(a)),
+      ("Two-Stacks Lite", () => TwoStacksLite(a)),
+      ("DABA", () => Daba(a)),
+      ("DABA Lite", () => DabaLite(a)),
+      ("FlatFIT", () => FlatFit(a))
+    )
     val one = a match {
       case i: InvertibleAggregation[In, Agg, Out] =>
         Seq(("SlickDeque (Inv)", () => SlickDequeInv(i)))

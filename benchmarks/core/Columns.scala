@@ -1,0 +1,123 @@
+package io.sash.bench
+
+import io.sash.core.{Invertible, Partials, Selective}
+
+/** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
+abstract class BenchColumn extends Partials {
+  def lift(slot: Int, value: Int): Unit
+
+  /** Some bits of the answer, so that computing it is not in vain. */
+  def lower(slot: Int): Long
+}
+
+/** Sum of ints. */
+final class SumColumn extends BenchColumn with Invertible {
+  private[this] var values = new Array[Int](0)
+
+  override def lift(slot: Int, value: Int): Unit = values(slot) = value
+  override def lower(slot: Int): Long = values(slot).toLong
+  override def identity(dst: Int): Unit = values(dst) = 0
+  override def combine(dst: Int, left: Int, right: Int): Unit =
+    values(dst) = values(left) + values(right)
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+    values(dst) = values(whole) - values(oldest)
+  override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+  override def grow(slots: Int): Partials = {
+    if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
+    this
+  }
+}
+
+/** Maximum of ints. */
+final class MaxColumn extends BenchColumn with Selective {
+  private[this] var values = new Array[Int](0)
+
+  override def lift(slot: Int, value: Int): Unit = values(slot) = value
+  override def lower(slot: Int): Long = values(slot).toLong
+  override def identity(dst: Int): Unit = values(dst) = Int.MinValue
+  override def combine(dst: Int, left: Int, right: Int): Unit =
+    values(dst) = math.max(values(left), values(right))
+  override def selectsRight(left: Int, right: Int): Boolean = values(right) > values(left)
+  override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+  override def grow(slots: Int): Partials = {
+    if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
+    this
+  }
+}
+
+/** Geometric mean: the sum of logarithms and the count, as the authors' C++ has it. */
+final class GeometricMeanColumn extends BenchColumn {
+  private[this] var logs = new Array[Double](0)
+  private[this] var counts = new Array[Int](0)
+
+  override def lift(slot: Int, value: Int): Unit = {
+    logs(slot) = math.log(value.toDouble)
+    counts(slot) = 1
+  }
+  override def lower(slot: Int): Long = math.exp(logs(slot) / counts(slot)).toLong
+  override def identity(dst: Int): Unit = {
+    logs(dst) = 0.0
+    counts(dst) = 0
+  }
+  override def combine(dst: Int, left: Int, right: Int): Unit = {
+    logs(dst) = logs(left) + logs(right)
+    counts(dst) = counts(left) + counts(right)
+  }
+  override def copy(dst: Int, src: Int): Unit = {
+    logs(dst) = logs(src)
+    counts(dst) = counts(src)
+  }
+  override def grow(slots: Int): Partials = {
+    if (slots > logs.length) {
+      logs = java.util.Arrays.copyOf(logs, slots)
+      counts = java.util.Arrays.copyOf(counts, slots)
+    }
+    this
+  }
+}
+
+/** A Bloom filter of 4,096 bits and 4 hashes, as the authors' C++ has it. */
+final class BloomColumn extends BenchColumn {
+  private[this] val words = 4096 / 64
+  private[this] val salts = Array(1804289383L, 846930886L, 1681692777L, 1714636915L)
+  private[this] var bits = new Array[Long](0)
+
+  override def lift(slot: Int, value: Int): Unit = {
+    identity(slot)
+    val hash = mix(101L, value.toLong)
+    var i = 0
+    while (i < salts.length) {
+      val bit = (mix(hash, salts(i)) & 4095L).toInt
+      bits(slot * words + (bit >> 6)) |= 1L << bit
+      i += 1
+    }
+  }
+
+  override def lower(slot: Int): Long = bits(slot * words) & 1L
+
+  override def identity(dst: Int): Unit =
+    java.util.Arrays.fill(bits, dst * words, (dst + 1) * words, 0L)
+
+  override def combine(dst: Int, left: Int, right: Int): Unit = {
+    val d = dst * words
+    val l = left * words
+    val r = right * words
+    var i = 0
+    while (i < words) {
+      bits(d + i) = bits(l + i) | bits(r + i)
+      i += 1
+    }
+  }
+
+  override def copy(dst: Int, src: Int): Unit =
+    System.arraycopy(bits, src * words, bits, dst * words, words)
+
+  override def grow(slots: Int): Partials = {
+    val needed = Math.multiplyExact(slots, words)
+    if (needed > bits.length) bits = java.util.Arrays.copyOf(bits, needed)
+    this
+  }
+
+  private def mix(a: Long, b: Long): Long =
+    a ^ (a << 7) ^ (b >>> 32) * (a >>> 3) ^ ~((a << 11) + ((b & 0xffffffffL) ^ (a >>> 5)))
+}

@@ -1,0 +1,125 @@
+package io.sash.bench
+
+import java.util.concurrent.TimeUnit
+
+import io.sash.core._
+import org.openjdk.jmh.annotations._
+
+/** What a benchmark's parameters name. */
+object Named {
+  def column(operation: String): BenchColumn = operation match {
+    case "sum"     => new SumColumn
+    case "max"     => new MaxColumn
+    case "geomean" => new GeometricMeanColumn
+    case "bloom"   => new BloomColumn
+  }
+
+  def window(algorithm: String, column: BenchColumn): InOrderWindow = (algorithm, column) match {
+    case ("recalculate", c)                   => new Recalculate(c)
+    case ("two_stacks", c)                    => new TwoStacks(c)
+    case ("two_stacks_lite", c)               => new TwoStacksLite(c)
+    case ("daba", c)                          => new Daba(c)
+    case ("daba_lite", c)                     => new DabaLite(c)
+    case ("flatfit", c)                       => new FlatFit(c)
+    case ("slickdeque_inv", c: Invertible)    => new SlickDequeInv(c)
+    case ("slickdeque_non_inv", c: Selective) => new SlickDequeNonInv(c)
+    case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
+  }
+
+  /** The authors' stream: 1, 2, … 101, 1, 2, … */
+  def value(i: Int): Int = 1 + i % 101
+}
+
+/** A window that benchmarks slide, in whose process no other algorithm need be loaded. */
+@State(Scope.Thread)
+class InOrderState {
+  @Param(Array("two_stacks_lite"))
+  var algorithm: String = _
+
+  @Param(Array("sum"))
+  var operation: String = _
+
+  @Param(Array("1024"))
+  var n: Int = _
+
+  /** Whether other classes of aggregates were used before, so that calls are megamorphic. */
+  @Param(Array("false"))
+  var polluted: Boolean = _
+
+  private[this] var window: InOrderWindow = _
+  private[this] var column: BenchColumn = _
+  private[this] var i = 0
+
+  @Setup
+  def fill(): Unit = {
+    if (polluted) pollute()
+    column = Named.column(operation)
+    window = Named.window(algorithm, column)
+    var k = 0
+    while (k < n) {
+      insert()
+      k += 1
+    }
+  }
+
+  /** Uses the algorithm with every aggregate that it takes, until they are compiled. */
+  private def pollute(): Unit =
+    for (other <- Seq("sum", "max", "geomean", "bloom")) {
+      try {
+        column = Named.column(other)
+        window = Named.window(algorithm, column)
+        (0 until 64).foreach(_ => insert())
+        (0 until 200000).foreach(_ => slide())
+      } catch { case _: IllegalArgumentException => () }
+    }
+
+  def insert(): Unit = {
+    column.lift(window.open(), Named.value(i))
+    i = if (i == 100) 0 else i + 1
+    window.insert()
+  }
+
+  def evict(): Unit = window.evict()
+
+  def query(): Long = column.lower(window.query())
+
+  def size: Int = window.size
+
+  def slide(): Long = {
+    evict()
+    insert()
+    query()
+  }
+}
+
+/** Throughput and latency of a window of n elements, and of one that fills and drains. */
+@BenchmarkMode(Array(Mode.AverageTime))
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 3, time = 1)
+@Fork(3)
+class InOrder {
+
+  /** evict + insert + query. */
+  @Benchmark
+  def slide(state: InOrderState): Long = state.slide()
+
+  /** The same; each call is timed by itself. */
+  @Benchmark
+  @BenchmarkMode(Array(Mode.SampleTime))
+  def latency(state: InOrderState): Long = state.slide()
+
+  /** Up to n elements with a query after each, and down to none; the time is that of it all. */
+  @Benchmark
+  def fillAndDrain(state: InOrderState): Long = {
+    var answers = 0L
+    while (state.size > 0) state.evict()
+    var k = 0
+    while (k < state.n) {
+      state.insert()
+      answers += state.query()
+      k += 1
+    }
+    answers
+  }
+}

@@ -1,0 +1,117 @@
+"""core.md and its charts: every figure, ours beside the authors' C++."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+import machine
+from core_figures import FIGURES, Figure
+from core_results import Point, Store
+
+ABOUT = """\
+# The core's algorithms beside the authors' C++
+
+Ours by JMH, one benchmark and one class of aggregates in a process unless the title says
+otherwise; theirs by their own benchmark programs, compiled with `-O3 -march=native`. Both slide
+over the same ints on the same machine, in turns; the median of the runs is shown. A ratio below
+1 says that ours is faster.
+
+{circumstances}
+"""
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#666666"]
+
+
+def write(store: Store, directory: Path) -> None:
+    """Write the report and the charts of the figures that have points."""
+    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
+    lines = [ABOUT.format(circumstances=machine.sentence(store.about))]
+    for figure in FIGURES:
+        measured = {p for p in store.results if p.figure == figure.name}
+        if not measured:
+            continue
+        lines += [f"## {figure.title}", "", f"{figure.paper}; {figure.unit}.", ""]
+        lines += [f"![](core-{figure.name}.svg)", ""]
+        for operation in figure.operations:
+            lines += _table(store, figure, operation)
+        _draw(store, figure, directory / f"core-{figure.name}.svg")
+    (directory / "core.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def _columns(store: Store, figure: Figure) -> list[int]:
+    return sorted({p.x for p in store.results if p.figure == figure.name})
+
+
+def _table(store: Store, figure: Figure, operation: str) -> Iterator[str]:
+    columns = _columns(store, figure)
+    rows = []
+    for series in figure.series:
+        points = [Point(figure.name, operation, series.label, x) for x in columns]
+        for side, name in (("ours", series.label), ("theirs", f"{series.label}, C++")):
+            found = [store.median(p, side) for p in points]
+            if any(found):
+                rows.append((name, ["" if ns is None else f"{ns:.1f}" for ns in found]))
+        ratios = [(store.median(p, "ours"), store.median(p, "theirs")) for p in points]
+        if any(ours and theirs for ours, theirs in ratios):
+            shown = [f"{a / b:.2f}" if a and b else "" for a, b in ratios]
+            rows.append((f"*ours / C++, {series.label}*", shown))
+    if rows:
+        yield f"| {operation} | " + " | ".join(f"{figure.axis} = {x:,}" for x in columns) + " |"
+        yield "|---|" + "--:|" * len(columns)
+        for name, cells in rows:
+            yield f"| {name} | " + " | ".join(cells) + " |"
+        yield ""
+
+
+def _draw(store: Store, figure: Figure, path: Path) -> None:
+    operations = [
+        operation
+        for operation in figure.operations
+        if any((p.figure, p.operation) == (figure.name, operation) for p in store.results)
+    ]
+    drawing, axes = plt.subplots(
+        1,
+        len(operations),
+        figsize=(6.5 * len(operations), 4.6),
+        layout="constrained",
+        squeeze=False,
+        sharey=True,
+    )
+    for operation, axis in zip(operations, axes.flat, strict=True):
+        _panel(store, figure, operation, axis)
+    axes.flat[0].set_ylabel(figure.unit)
+    drawing.suptitle(f"{figure.title}  (solid: Sash, dotted: the authors' C++)", weight="bold")
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    drawing.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    drawing.savefig(path, metadata={"Date": None})
+    plt.close(drawing)
+
+
+def _panel(store: Store, figure: Figure, operation: str, axis: Axes) -> None:
+    columns = _columns(store, figure)
+    for series, colour in zip(figure.series, COLOURS, strict=False):
+        for side, style in (("ours", "-"), ("theirs", ":")):
+            found = [
+                (x, ns)
+                for x in columns
+                if (ns := store.median(Point(figure.name, operation, series.label, x), side))
+            ]
+            if found:
+                xs, times = zip(*found, strict=True)
+                label = series.label if side == "ours" else None
+                axis.plot(xs, times, style, color=colour, marker="o", ms=4, label=label)
+    axis.set(xscale="log", yscale="log", xticks=columns, xlabel=figure.axis)
+    axis.set_title(operation, loc="left")
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.tick_params(axis="x", labelrotation=30)
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)

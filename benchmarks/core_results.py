@@ -1,0 +1,54 @@
+"""What bench_core measured, and the JSON file that holds it."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a figure's line."""
+
+    figure: str
+    operation: str
+    series: str
+    x: int
+
+    def __str__(self) -> str:
+        return f"{self.figure}, {self.operation}, {self.series}, {self.x:,}"
+
+
+class Store:
+    """Nanoseconds of each run of both sides, and the circumstances."""
+
+    def __init__(self, path: Path, about: dict[str, Any], resume: bool) -> None:
+        self._path = path
+        self.about = about
+        self.results: dict[Point, dict[str, list[float]]] = {}
+        if resume and path.exists():
+            content = json.loads(path.read_text())
+            for saved in content.pop("results"):
+                runs = saved.pop("runs")
+                self.results[Point(**saved)] = runs
+            about["commits"] = list(dict.fromkeys([*content["commits"], *about["commits"]]))
+            about["versions"] = {**content["versions"], **about["versions"]}
+
+    def add(self, point: Point, runs: dict[str, list[float]]) -> None:
+        """Keep the runs of a point, on disk too."""
+        self.results[point] = {
+            side: [round(ns, 3) for ns in times] for side, times in runs.items()
+        }
+        results = [{**asdict(p), "runs": r} for p, r in self.results.items()]
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self._path.with_suffix(".part")
+        partial.write_text(json.dumps({**self.about, "results": results}, indent=1) + "\n")
+        partial.replace(self._path)
+
+    def median(self, point: Point, side: str) -> float | None:
+        """The median of one side's runs."""
+        runs = self.results.get(point, {}).get(side)
+        return statistics.median(runs) if runs else None
