@@ -58,18 +58,19 @@ object ArithmeticMean {
     override def lower(slot: Int): Double = OfLong.finish(cells(2 * slot), cells(2 * slot + 1))
   }
 
-  /** Pairs of sum and count. */
-  private final class DoubleMean extends DoublePairs with Column[Double, Double] {
-    override def identity(dst: Int): Unit = put(dst, 0.0, 0.0)
-
+  private final class DoubleMean extends SumAndCount {
     override def lift(slot: Int, in: Double): Unit = put(slot, in, 1.0)
-
-    override def combine(dst: Int, left: Int, right: Int): Unit = put(
-      dst,
-      cells(2 * left) + cells(2 * right),
-      cells(2 * left + 1) + cells(2 * right + 1)
-    )
-
     override def lower(slot: Int): Double = cells(2 * slot) / cells(2 * slot + 1)
   }
+}
+
+/** Pairs of sum and count. */
+private[algebra] abstract class SumAndCount extends DoublePairs with Column[Double, Double] {
+  override final def identity(dst: Int): Unit = put(dst, 0.0, 0.0)
+
+  override final def combine(dst: Int, left: Int, right: Int): Unit = put(
+    dst,
+    cells(2 * left) + cells(2 * right),
+    cells(2 * left + 1) + cells(2 * right + 1)
+  )
 }

@@ -106,9 +106,16 @@ private final class FilterColumn[T](bits: Long, hashes: Int, seed: Long)(implici
   }
 
   override def lower(slot: Int): Filter = {
+    val filter = rows(slot)
     val answer = empty.clone()
-    System.arraycopy(rows(slot), 0, answer, Header, width)
-    answer(BitsSet) = rows(slot).foldLeft(0L)(_ + java.lang.Long.bitCount(_))
+    var set = 0L
+    var i = 0
+    while (i < width) {
+      answer(Header + i) = filter(i)
+      set += java.lang.Long.bitCount(filter(i))
+      i += 1
+    }
+    answer(BitsSet) = set
     Filter.heapify(Memory.wrap(answer))
   }
 }

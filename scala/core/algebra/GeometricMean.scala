@@ -23,18 +23,8 @@ object GeometricMean
 
   override def newColumn(): Column[Double, Double] = new LogarithmMean
 
-  /** Pairs of the sum of logarithms and the count. */
-  private final class LogarithmMean extends DoublePairs with Column[Double, Double] {
-    override def identity(dst: Int): Unit = put(dst, 0.0, 0.0)
-
+  private final class LogarithmMean extends SumAndCount {
     override def lift(slot: Int, in: Double): Unit = put(slot, Math.log(in), 1.0)
-
-    override def combine(dst: Int, left: Int, right: Int): Unit = put(
-      dst,
-      cells(2 * left) + cells(2 * right),
-      cells(2 * left + 1) + cells(2 * right + 1)
-    )
-
     override def lower(slot: Int): Double = Math.exp(cells(2 * slot) / cells(2 * slot + 1))
   }
 }

@@ -11,8 +11,8 @@ import io.sash.core.Selective
  *
  * Types: N, N, N, of Int, Long or Double. Identity: the greatest value of the type, so ∞ for
  * doubles, which is the answer of an empty window. Associative, commutative, selective. Cost: one
- * comparison.
- * -0.0 is less than 0.0, and a NaN in the window makes the answer NaN, as [[Ranking]] says.
+ * comparison. -0.0 is less than 0.0, and a NaN in the window makes the answer NaN, as
+ * [[Ranking]] says.
  * {{{
  * Min[Double].aggregate(3.0, 1.0, 4.0) == 1.0
  * }}}

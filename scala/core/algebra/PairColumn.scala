@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.{Invertible, Selective}
+import io.sash.core.Invertible
 
 /** Two columns under one slot number. */
 private[algebra] class PairColumn[In, OutA, OutB, Out](
@@ -47,36 +47,4 @@ private[algebra] final class InvertiblePairColumn[In, OutA, OutB, Out](
     first.subtract(dst, whole, oldest)
     second.subtract(dst, whole, oldest)
   }
-}
-
-/** A column that lifts a part of what it is given. */
-private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => In)
-    extends Column[I, Out] {
-  override def identity(dst: Int): Unit = column.identity(dst)
-  override def lift(slot: Int, in: I): Unit = column.lift(slot, part(in))
-  override def combine(dst: Int, left: Int, right: Int): Unit = column.combine(dst, left, right)
-  override def lower(slot: Int): Out = column.lower(slot)
-  override def copy(dst: Int, src: Int): Unit = column.copy(dst, src)
-
-  override def grow(slots: Int): this.type = {
-    column.grow(slots)
-    this
-  }
-}
-
-private[algebra] final class InvertibleOnColumn[I, In, Out](
-    column: Column[In, Out] with Invertible,
-    part: I => In
-) extends OnColumn(column, part)
-    with Invertible {
-  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
-    column.subtract(dst, whole, oldest)
-}
-
-private[algebra] final class SelectiveOnColumn[I, In, Out](
-    column: Column[In, Out] with Selective,
-    part: I => In
-) extends OnColumn(column, part)
-    with Selective {
-  override def selectsRight(left: Int, right: Int): Boolean = column.selectsRight(left, right)
 }

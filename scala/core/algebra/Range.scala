@@ -10,6 +10,10 @@ package io.sash.core.algebra
 abstract class OfExtremes private[algebra]
     extends Algebraic[Double, Double, Double, Double, Double, Double](Max[Double], Min[Double])
     with Commutative {
+
+  // declared again over primitives, so that a call does not box
+  override def finish(max: Double, min: Double): Double
+
   override final def newColumn(): Column[Double, Double] = new ExtremesColumn(this)
 }
 

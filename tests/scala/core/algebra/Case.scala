@@ -29,6 +29,14 @@ object Case {
   private def point(e: Element): Point = Point(e.arrival.toLong, e.value.toDouble)
   private def measured(e: Element): (Double, Int) = (e.value.toDouble, e.arrival)
 
+  /** As long as the value says, so that there are ties of different strings. */
+  private def padded(e: Element): String = e.arrival.toString.padTo(e.value + 8, ' ')
+
+  private val byLength: Ranking[String] = {
+    val length: Ordering[String] = Ordering.by(_.length)
+    new Ranking(length, length.reverse)
+  }
+
   private val odd = Vector(
     Double.NaN,
     Double.NegativeInfinity,
@@ -64,12 +72,12 @@ object Case {
     Case("Max of longs", Max[Long], edge),
     Case("Max of doubles", Max[Double], double),
     Case("Max of odd doubles", Max[Double], odd),
-    Case("Max of strings", Max.of[String], string),
+    Case("Max of strings by length", Max.of(byLength), padded),
     Case("Min of ints", Min[Int], int),
     Case("Min of longs", Min[Long], edge),
     Case("Min of doubles", Min[Double], double),
     Case("Min of odd doubles", Min[Double], odd),
-    Case("Min of strings", Min.of[String], string),
+    Case("Min of strings by length", Min.of(byLength), padded),
     Case("ArithmeticMean of longs", ArithmeticMean[Long], long),
     Case("ArithmeticMean of doubles", ArithmeticMean[Double], double),
     Case("GeometricMean", GeometricMean, positive),

@@ -90,6 +90,20 @@ class FacadeSuite extends Laws {
     assertTypeError("val c: Commutative = Both(Collect[Long], Sum[Long])")
   }
 
+  test("a part of the input changes nothing of what an operation can do") {
+    assertCompiles("SlickDequeInv(On(Collect[Int])((s: String) => s.length))")
+    assertCompiles("SlickDequeNonInv(On(First[Int])((s: String) => s.length))")
+    assertCompiles(
+      "val a: InvertibleAggregation[String, Int, Int] with Commutative = " +
+        "On(Sum[Int])((s: String) => s.length)"
+    )
+    assertCompiles(
+      "val a: SelectiveAggregation[String, Int, Int] with Commutative = " +
+        "On(Max[Int])((s: String) => s.length)"
+    )
+    assertTypeError("SlickDequeInv(On(Sum[Double])((s: String) => s.length.toDouble))")
+  }
+
   test("a number type that an operation is not for is refused") {
     assertTypeError("Sum[String]")
     assertTypeError("Max[String]")
