@@ -7,9 +7,9 @@ package io.sash.core.policy
  *
  * A window triggers when time has passed its end, and so has all that belongs to it, peers
  * included; as IStream has it, a window with the elements of the one before does not trigger
- * again, nor does an empty one. A slide of one unit gives an answer for each distinct time; a
- * slide of range + 1 units makes the windows tumble, and a slide of `range` lets those that
- * follow each other share an edge.
+ * again, nor does an empty one. With a slide of one unit each time at which an element comes or
+ * goes has its window; a slide of range + 1 units makes the windows tumble, and with a slide of
+ * `range` those that follow each other share an edge.
  *
  * Invariant: `times` are those of the elements. They begin in window `number`, the last whose
  * elements differed from those of the one before; those after its end enter at window `enters`.

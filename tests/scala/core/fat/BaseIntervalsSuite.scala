@@ -129,4 +129,14 @@ class BaseIntervalsSuite extends Laws {
     intercept[IllegalStateException](d.window.insert())
     assert(d.disagreement(Step.Query).isEmpty)
   }
+
+  test("more open slots than a window can number") {
+    val window = new BaseIntervals(Unstored)
+    val error = Unstored.overflow(window, BaseIntervals.MaxCapacity)
+    assert(error.getMessage.contains(BaseIntervals.MaxCapacity.toString))
+    window.insert()
+    assert(window.size == 1)
+    window.evict()
+    window.open() // the place that is free again
+  }
 }

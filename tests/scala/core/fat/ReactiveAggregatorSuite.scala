@@ -276,4 +276,14 @@ class ReactiveAggregatorSuite extends Laws {
       intercept[IllegalArgumentException](new ReactiveAggregator(column, n))
     }
   }
+
+  test("more open slots than a window can number") {
+    val window = new ReactiveAggregator(Unstored, FlatFat.MaxCapacity)
+    val error = Unstored.overflow(window, FlatFat.MaxCapacity)
+    assert(error.getMessage.contains(FlatFat.MaxCapacity.toString))
+    window.insert()
+    assert(window.size == 1)
+    window.evict()
+    window.open() // the place that is free again
+  }
 }

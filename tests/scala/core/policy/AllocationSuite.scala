@@ -90,24 +90,24 @@ class AllocationSuite extends AnyFunSuite {
   }
 
   test("policies") {
-    val policies = Seq(
-      new CountPolicy(100, 10),
-      new TimePolicy(100, 10),
-      new DeltaPolicy(100, 10),
-      new SessionPolicy(5),
-      new PredicatePolicy(_ => true)
+    val policies = Seq[Sums => WindowPolicy](
+      _ => new CountPolicy(100, 10),
+      _ => new TimePolicy(100, 10),
+      _ => new DeltaPolicy(100, 10),
+      _ => new SessionPolicy(5),
+      column => new PredicatePolicy(answer => column.lower(answer) <= 100)
     )
-    for (policy <- policies) {
+    for (make <- policies) {
       val column = new Sums
+      val policy = make(column)
       var answers = 0L
-      val algorithm = new TwoStacksLite(column)
-      val window = new PolicyWindow(algorithm, policy, answer => answers += column.lower(answer))
+      val output: Output = answer => answers += column.lower(answer)
+      val window = new PolicyWindow(new TwoStacksLite(column), policy, output)
       var time = 0L
       assertNone(bytesPerStep { i =>
         time += (if (i % 50 == 0) 10 else 1)
         column.lift(window.arrive(time), 1L)
         window.insert()
-        if (window.size == 200) algorithm.evict()
       })
       assert(answers != 0, policy.getClass)
     }
