@@ -1,7 +1,7 @@
 package io.sash.core.fat
 
 import org.scalacheck.{Gen, Prop}
-import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Prop.{forAll, forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, Schedule, SlickDequeExample, Step}
 
@@ -62,7 +62,7 @@ class BaseIntervalsSuite extends Laws {
     }
 
   law("a query takes the fewest intervals that make its range up, at most 2 log n") {
-    forAll(Gen.choose(1, 400), Gen.choose(0, 1000)) { (n, slides) =>
+    forAllNoShrink(Gen.choose(1, 400), Gen.choose(0, 1000)) { (n, slides) =>
       val column = new RecordingColumn(Operation.Sum)
       val window = new BaseIntervals(column)
       (1 to n + slides).foreach { i =>
@@ -102,7 +102,7 @@ class BaseIntervalsSuite extends Laws {
   }
 
   law("space: grow asks for 2n slots, rounded up by doubling", runs = 20) {
-    forAll(Gen.choose(1, 5000)) { n =>
+    forAllNoShrink(Gen.choose(1, 5000)) { n =>
       val d = driven(Operation.Sum)
       (1 to n).foreach { i => d.run(Step.Open(i)); d.run(Step.Insert) }
       val capacity = d.column.capacity

@@ -1,7 +1,7 @@
 package io.sash.core.fat
 
 import org.scalacheck.{Gen, Prop}
-import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
 
@@ -69,21 +69,22 @@ class FlatFatSuite extends Laws {
 
   /** The law for one operation: a tree, then batches of changes in any order. */
   private def agrees[A](operation: Operation[A]): Prop =
-    forAll(Gen.choose(0, 4), Gen.listOf(Gen.listOf(Gen.choose(0, 999)))) { (levels, batches) =>
-      val n = 1 << levels
-      val tree = new Tree(operation, n).fill((0 until n).map(i => Element(i % 4, i)))
-      val wrong = tree.wrongAnswer.orElse {
-        batches.zipWithIndex.iterator
-          .flatMap { case (batch, b) =>
-            val changes = batch.distinctBy(_ % n).zipWithIndex.map { case (draw, k) =>
-              (draw % n + 1, Element(draw / 16 - 5, n * (b + 1) + k))
+    forAllNoShrink(Gen.choose(0, 4), Gen.listOf(Gen.listOf(Gen.choose(0, 999)))) {
+      (levels, batches) =>
+        val n = 1 << levels
+        val tree = new Tree(operation, n).fill((0 until n).map(i => Element(i % 4, i)))
+        val wrong = tree.wrongAnswer.orElse {
+          batches.zipWithIndex.iterator
+            .flatMap { case (batch, b) =>
+              val changes = batch.distinctBy(_ % n).zipWithIndex.map { case (draw, k) =>
+                (draw % n + 1, Element(draw / 16 - 5, n * (b + 1) + k))
+              }
+              tree.update(changes)
+              tree.wrongAnswer.map(w => s"$w after batch $b")
             }
-            tree.update(changes)
-            tree.wrongAnswer.map(w => s"$w after batch $b")
-          }
-          .nextOption()
-      }
-      wrong.isEmpty :| s"n = $n: ${wrong.getOrElse("")}"
+            .nextOption()
+        }
+        wrong.isEmpty :| s"n = $n: ${wrong.getOrElse("")}"
     }
 
   for (operation <- Operation.All)
@@ -92,14 +93,14 @@ class FlatFatSuite extends Laws {
     }
 
   law("theorem 4.2 (i): new takes n - 1 combines", runs = 11) {
-    forAll(powers) { n =>
+    forAllNoShrink(powers) { n =>
       val t = tree(n)
       (t.column.combines == n - 1L && t.fat.combines == n - 1L) :| s"${t.column.combines} at $n"
     }
   }
 
   law("theorem 4.2 (ii): update of m leaves takes at most m(1 + ⌈log(n/m)⌉) combines") {
-    forAll(powers.flatMap(n => Gen.zip(Gen.const(n), Gen.choose(1, n), Gen.long))) {
+    forAllNoShrink(powers.flatMap(n => Gen.zip(Gen.const(n), Gen.choose(1, n), Gen.long))) {
       case (n, m, order) =>
         val t = tree(n)
         val locations = new scala.util.Random(order).shuffle((1 to n).toVector).take(m).toArray
@@ -120,7 +121,7 @@ class FlatFatSuite extends Laws {
   }
 
   law("theorem 4.2 (iii): prefix and suffix take at most log n combines, aggregate none") {
-    forAll(powers.flatMap(n => Gen.zip(Gen.const(n), Gen.choose(1, n)))) { case (n, i) =>
+    forAllNoShrink(powers.flatMap(n => Gen.zip(Gen.const(n), Gen.choose(1, n)))) { case (n, i) =>
       val t = tree(n)
       (t.cost(t.fat.prefix(i)) <= log(n)) :| s"prefix($i) at $n" &&
       (t.cost(t.fat.suffix(i)) <= log(n)) :| s"suffix($i) at $n" &&
@@ -129,10 +130,11 @@ class FlatFatSuite extends Laws {
   }
 
   law("range takes at most 2 log n combines, inverted or not") {
-    forAll(powers.flatMap(n => Gen.zip(Gen.const(n), Gen.choose(1, n), Gen.choose(1, n)))) {
-      case (n, i, j) =>
-        val t = tree(n)
-        (t.cost(t.fat.range(i, j)) <= 2 * log(n)) :| s"range($i, $j) at $n"
+    forAllNoShrink(
+      powers.flatMap(n => Gen.zip(Gen.const(n), Gen.choose(1, n), Gen.choose(1, n)))
+    ) { case (n, i, j) =>
+      val t = tree(n)
+      (t.cost(t.fat.range(i, j)) <= 2 * log(n)) :| s"range($i, $j) at $n"
     }
   }
 

@@ -3,7 +3,7 @@ package io.sash.core.policy
 import scala.collection.mutable.ArrayBuffer
 
 import org.scalacheck.Gen
-import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, TestColumn, TwoStacksLite}
 
@@ -27,7 +27,7 @@ class PerKeySuite extends Laws {
   }
 
   law("each key has the windows that it would have alone") {
-    forAll(Gen.listOf(Gen.zip(Gen.oneOf("a", "b", "c"), Gen.choose(0L, 5L)))) { steps =>
+    forAllNoShrink(Gen.listOf(Gen.zip(Gen.oneOf("a", "b", "c"), Gen.choose(0L, 5L)))) { steps =>
       val times = steps.map(_._2).scanLeft(0L)(_ + _).drop(1)
       val keyed = new Keyed(() => new TimePolicy(6, 2))
       for (((key, _), i) <- steps.zipWithIndex) keyed.arrive(key, times(i), i)

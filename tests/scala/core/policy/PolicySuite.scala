@@ -1,7 +1,7 @@
 package io.sash.core.policy
 
 import org.scalacheck.Gen
-import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
 
@@ -15,7 +15,7 @@ class PolicySuite extends Laws {
   } yield steps.scanLeft(start)(_ + _).drop(1)
 
   law("count: the last `size` elements, at each `slide`-th") {
-    forAll(Gen.choose(1, 40), Gen.choose(1, 40), Gen.choose(0, 200)) { (a, b, count) =>
+    forAllNoShrink(Gen.choose(1, 40), Gen.choose(1, 40), Gen.choose(0, 200)) { (a, b, count) =>
       val (size, slide) = (a max b, a min b)
       val elements = (1L to count.toLong)
       val expected = (slide to count by slide).map(i => elements.take(i).takeRight(size))
@@ -49,7 +49,7 @@ class PolicySuite extends Laws {
   }
 
   law("delta: slides when the attribute has moved by `slide`, spans at most `size`") {
-    forAll(attributes, Gen.choose(1L, 20L), Gen.choose(0L, 20L)) { (all, a, b) =>
+    forAllNoShrink(attributes, Gen.choose(1L, 20L), Gen.choose(0L, 20L)) { (all, a, b) =>
       val (size, slide) = (a max b, a min b)
       val triggered = Watched.windows(new DeltaPolicy(size, slide), all)
       val covered = triggered.flatten.toSet == all.toSet
@@ -76,7 +76,7 @@ class PolicySuite extends Laws {
   }
 
   law("session: runs of elements less than the gap apart") {
-    forAll(attributes, Gen.choose(1L, 10L)) { (times, gap) =>
+    forAllNoShrink(attributes, Gen.choose(1L, 10L)) { (times, gap) =>
       val sessions = times.foldLeft(Vector.empty[Vector[Long]]) { (done, t) =>
         if (done.lastOption.exists(t - _.last < gap)) done.init :+ (done.last :+ t)
         else done :+ Vector(t)
@@ -101,7 +101,7 @@ class PolicySuite extends Laws {
   }
 
   law("punctuation: what came since the last one, unless it is nothing") {
-    forAll(Gen.listOf(Gen.option(Gen.choose(-9, 9)))) { stream =>
+    forAllNoShrink(Gen.listOf(Gen.option(Gen.choose(-9, 9)))) { stream =>
       val watched = new Watched(Operation.Collect, new PunctuationPolicy)
       val all = stream.zipWithIndex.map { case (value, i) => value.map(Element(_, i)) } :+ None
       all.foreach {
@@ -136,7 +136,7 @@ class PolicySuite extends Laws {
   }
 
   law("predicate: the longest run up to here that meets it") {
-    forAll(Gen.listOf(Gen.choose(0, 9)), Gen.choose(0, 30)) { (values, bound) =>
+    forAllNoShrink(Gen.listOf(Gen.choose(0, 9)), Gen.choose(0, 30)) { (values, bound) =>
       val watched = atMost(bound.toLong)
       val expected = values.indices.map { i =>
         values.take(i + 1).tails.map(_.sum).dropWhile(_ > bound).next().toLong

@@ -3,7 +3,7 @@ package io.sash.core.policy
 import scala.collection.mutable.ArrayBuffer
 
 import org.scalacheck.Gen
-import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, InOrderWindow, Laws, Operation, Partials, Recalculate, TestColumn}
 import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
@@ -42,7 +42,7 @@ class TimePolicySuite extends Laws {
   }
 
   law("the windows that trigger are those of the paper's formula, each once", runs = 500) {
-    forAll(streams) { case ((range, slide), times) =>
+    forAllNoShrink(streams) { case ((range, slide), times) =>
       val triggered = Watched.windows(new TimePolicy(range, slide), times)
       (triggered == model(range, slide, times)) :|
         s"$triggered, not ${model(range, slide, times)}"
@@ -50,7 +50,7 @@ class TimePolicySuite extends Laws {
   }
 
   law("while a window triggers, the policy tells its τb and τe, within which it lies") {
-    forAll(streams) { case ((range, slide), times) =>
+    forAllNoShrink(streams) { case ((range, slide), times) =>
       val policy = new TimePolicy(range, slide)
       val column = TestColumn(Operation.Collect)
       val triggers = ArrayBuffer.empty[(Long, Long, Seq[Long])]
@@ -75,7 +75,7 @@ class TimePolicySuite extends Laws {
   }
 
   law("any algorithm gives the same answers") {
-    forAll(streams) { case ((range, slide), times) =>
+    forAllNoShrink(streams) { case ((range, slide), times) =>
       val algorithms: Seq[Partials => InOrderWindow] =
         Seq(new Recalculate(_), new ReactiveAggregator(_), new BaseIntervals(_))
       val answers = algorithms.map { make =>
