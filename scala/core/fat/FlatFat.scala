@@ -19,7 +19,7 @@ import io.sash.core.{Partials, SlotRing}
  * }}}
  *
  * Invariants, after `build`, when all leaves that were written have been told to `update`:
- *  - (I1) the root is node 1, the children of node v are 2v and 2v + 1, and a[i] is node n + i - 1
+ *  - (I1) the root is node 1, the children of node v are 2v and 2v + 1, and a[i] is n + i - 1
  *  - (I2) T(v) = T(2v) ⊗ T(2v + 1) for every internal node v: equation (4.1)
  *
  * Cost in combines: build n - 1, update of m leaves at most m(1 + ⌈log(n/m)⌉), aggregate none,

@@ -3,9 +3,9 @@ package io.sash.core.fat
 import io.sash.core.{InOrderWindow, Partials, SlotRing}
 
 /**
- * The Reactive Aggregator: the leaves of a FlatFAT are a circular buffer, in which elements enter
- * at the back and leave from anywhere. Events are only noted; `query` (the paper's trigger) brings
- * the tree up to date for all of them at once.
+ * The Reactive Aggregator: the leaves of a FlatFAT are a circular buffer, in which elements
+ * enter at the back and leave from anywhere. Events are only noted; `query` (the paper's trigger)
+ * brings the tree up to date for all of them at once.
  *
  * Elements have arrival numbers 0, 1, 2, … by the order in which they were inserted since the
  * window was made, and `remove` takes one out by its number. What it leaves is a ''hole'', which
@@ -123,7 +123,7 @@ final class ReactiveAggregator(
     changedLength = 0
   }
 
-  /** Applies the events since the last query: removals first, to what stood then, then arrivals. */
+  /** Applies events since the last query: first removals, to what stood then, then arrivals. */
   private def settle(): Unit = {
     if (changedLength > 0) {
       fat.update(changed, changedLength, location(front), (settled - front).toInt)

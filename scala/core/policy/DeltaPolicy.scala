@@ -2,8 +2,8 @@ package io.sash.core.policy
 
 /**
  * Size and slide by an attribute that does not go back: when an element comes whose attribute is
- * at least `slide` beyond that at which the window slid last (at first, the oldest element's), the
- * window triggers without it, and those that lie more than `size` - `slide` before it leave.
+ * at least `slide` beyond that at which the window slid last (at first, the oldest element's),
+ * the window triggers without it, and those that lie more than `size` - `slide` before it leave.
  *
  * So a window that triggers spans at most `size`, every element is in one that does, a slide of 0
  * triggers at each element, and a slide of `size` makes the windows tumble.

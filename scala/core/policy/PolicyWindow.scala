@@ -10,10 +10,11 @@ trait Output {
 }
 
 /**
- * A window that slides by a policy: any algorithm, any policy. As in the window itself, an element
- * enters in two steps:
+ * A window that slides by a policy: any algorithm, any policy. As in the window itself, an
+ * element enters in two steps:
  * {{{
- *   val window = new PolicyWindow(new TwoStacksLite(column), new TimePolicy(range, slide), output)
+ *   val policy = new TimePolicy(range, slide)
+ *   val window = new PolicyWindow(new TwoStacksLite(column), policy, output)
  *   val slot = window.arrive(timestamp)       // windows that this ends trigger first
  *   window.column.lift(slot, value)
  *   window.insert()                           // it may trigger, too

@@ -1,7 +1,7 @@
 package io.sash.core.policy
 
 /**
- * Range and slide by event time, as CQL has them: window number k holds the elements whose time is
+ * Range and slide by event time, as CQL has them: window number k holds the elements with a time
  * from k·slide to k·slide + range, both included. At time τ the window is number
  * ⌊(τ - range) / slide⌋, whose edges are the paper's τb and τe.
  *

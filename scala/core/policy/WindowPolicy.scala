@@ -25,8 +25,8 @@ abstract class WindowPolicy {
 }
 
 /**
- * A policy by an attribute that must not go back. Elements with the same one are peers. Attributes
- * and extents (a range, a size, a gap) lie below 2^62, so that no sum of two overflows.
+ * A policy by an attribute that must not go back. Elements with the same one are peers.
+ * Attributes and extents (a range, a size, a gap) lie below 2^62, so no sum of two overflows.
  */
 abstract class OrderedPolicy extends WindowPolicy {
   private[this] var latest = Long.MinValue
