@@ -1,0 +1,132 @@
+package io.sash.core.fat
+
+import io.sash.core.{InOrderWindow, Partials, SlotRing}
+
+/**
+ * B-Int, base intervals: levels of dyadic intervals over the stream, of one element, of two, of
+ * four, …, each level a ring. One structure answers for every range that ends at the youngest
+ * element, by the fewest intervals that make it up.
+ *
+ * The rings are woven into one: number k of level l lies in slot (2k+1)·2^l mod 2n, so that
+ * elements have the odd slots, pairs every other even one, and so on; slot 0 is left for answers.
+ *
+ * Invariants, for positions F <= B <= E of the stream (front, back, end of the open elements):
+ *  - (I1) E - F <= n, a power of two, so that no two intervals within [F, E) share a slot
+ *  - (I2) every interval within [F, B) holds the aggregate of its elements
+ *
+ * Cost in combines: open and evict none; insert at most log n and amortised under 1; a query of
+ * any range at most 2 log n. Space: 2n slots for n places, doubled when all are taken.
+ *
+ * Papers: Arasu, Widom, ''Resource sharing in continuous sliding window aggregates'' (2004), as
+ * ''SlickDeque'' describes it in section 2.2.
+ */
+final class BaseIntervals(initial: Partials) extends InOrderWindow with DyadicIntervals {
+  private[this] val answer = 0
+  private[this] var capacity = SlotRing.InitialCapacity
+  private[this] var partials = initial.grow(2 * capacity)
+  private[this] var combined = 0L
+
+  private[this] var front = 0L
+  private[this] var back = 0L
+  private[this] var end = 0L
+
+  override def size: Int = (back - front).toInt
+
+  override def combines: Long = combined
+
+  override def column: Partials = partials
+
+  override def relocate(move: Partials => Partials): Unit = partials = move(partials)
+
+  override def open(): Int = {
+    if (end - front == capacity) doubleCapacity()
+    val opened = slotOf(0, end)
+    end += 1
+    opened
+  }
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    complete(front, back, back + 1)
+    back += 1
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    front += 1
+  }
+
+  override def query(): Int = query(size)
+
+  /**
+   * The slot that holds the aggregate of the youngest `last` elements, the identity for none;
+   * valid until the next call.
+   */
+  def query(last: Int): Int =
+    if (last < 0 || last > size) {
+      throw new IllegalArgumentException(s"query($last) on a window of $size elements")
+    } else if (last == 0) {
+      partials.identity(answer)
+      answer
+    } else {
+      cover(answer, back - last, back)
+    }
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+  }
+
+  override private[fat] def slotOf(level: Int, number: Long): Int =
+    (((2 * number + 1) << level) & (2L * capacity - 1)).toInt
+
+  override protected def combine(dst: Int, left: Int, right: Int): Unit = {
+    partials.combine(dst, left, right)
+    combined += 1
+  }
+
+  private def doubleCapacity(): Unit = {
+    if (capacity >= BaseIntervals.MaxCapacity) {
+      throw new IllegalStateException(
+        s"a window holds at most ${BaseIntervals.MaxCapacity} partial aggregates"
+      )
+    }
+    partials = partials.grow(4 * capacity)
+    spread(0, back, end)
+    var level = 0
+    var first = front
+    var until = back
+    while (first < until) {
+      spread(level, first, until)
+      level += 1
+      first = (first + 1) >> 1
+      until >>= 1
+    }
+    capacity *= 2
+  }
+
+  /** Of these intervals, those whose slot has one more bit in twice the capacity move there. */
+  private def spread(level: Int, first: Long, until: Long): Unit = {
+    val distance = 2 * capacity
+    var number = first
+    while (number < until) {
+      if ((((2 * number + 1) << level) & distance) != 0) {
+        val from = slotOf(level, number)
+        partials.copy(from + distance, from)
+      }
+      number += 1
+    }
+  }
+
+  private[core] def checkInvariants(isCombined: (Int, Int, Int) => Boolean): Unit = {
+    assert(front <= back && back <= end && end - front <= capacity, "(I1)")
+    assert(allCombined(front, back, isCombined), "(I2)")
+  }
+}
+
+object BaseIntervals {
+
+  /** The most places whose intervals can be numbered. */
+  val MaxCapacity: Int = SlotRing.MaxCapacity / 2
+}

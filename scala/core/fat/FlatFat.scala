@@ -1,0 +1,188 @@
+package io.sash.core.fat
+
+import java.util.Arrays
+
+import io.sash.core.{Partials, SlotRing}
+
+/**
+ * FlatFAT, the flat fixed-sized aggregator: values a[1] … a[n] at the leaves of a complete binary
+ * tree, and in each internal node the aggregate of the leaves below it. The tree lies in the
+ * column without pointers, numbered as a binary heap is, and a node's number is its slot.
+ *
+ * {{{
+ *   val fat = new FlatFat(column, 8)
+ *   (1 to 8).foreach(i => fat.column.lift(fat.leaf(i), values(i)))
+ *   fat.build()
+ *   fat.column.lift(fat.leaf(3), value)   // write a[3], then say so
+ *   fat.update(Array(3), 1)
+ *   fat.column.lower(fat.prefix(7))
+ * }}}
+ *
+ * Invariants, after `build`, when all leaves that were written have been told to `update`:
+ *  - (I1) the root is node 1, the children of node v are 2v and 2v + 1, and a[i] is n + i - 1
+ *  - (I2) T(v) = T(2v) ⊗ T(2v + 1) for every internal node v: equation (4.1)
+ *
+ * Cost in combines: build n - 1, update of m leaves at most m(1 + ⌈log(n/m)⌉), aggregate none,
+ * prefix and suffix at most log n, range at most 2 log n. Space: 2n slots, of which slot 0 holds
+ * answers.
+ *
+ * Paper: Tangwongsan, Hirzel, Schneider, Wu, ''General Incremental Sliding-Window Aggregation'',
+ * section 4.
+ *
+ * @param capacity n, a power of two
+ */
+final class FlatFat(initial: Partials, val capacity: Int) extends DyadicIntervals {
+  FlatFat.requireCapacity(capacity)
+
+  private[this] var partials = initial.grow(2 * capacity)
+  private[this] var combined = 0L
+
+  // What algorithm 2 works with, made by the first update: the nodes of one level that change,
+  // and for each internal node the last update that changed it.
+  private[this] var changing = Array.emptyIntArray
+  private[this] var changedBy = Array.emptyIntArray
+  private[this] var updates = 0
+
+  /** The slot of a[i], to be written before `build`, or before `update` is told of it. */
+  def leaf(i: Int): Int = {
+    requireLocation("leaf", i)
+    capacity + i - 1
+  }
+
+  /** Algorithm 1, `new`: combines all internal nodes. Every leaf must have been written. */
+  def build(): Unit = complete(0, 0, capacity.toLong)
+
+  /**
+   * Algorithm 2: takes over the leaves at the first `count` of these locations, which come in any
+   * order, by combining their ancestors anew, once each.
+   */
+  def update(locations: Array[Int], count: Int): Unit = {
+    if (count < 0 || count > locations.length) {
+      throw new IllegalArgumentException(s"update of $count of ${locations.length} locations")
+    }
+    var k = 0
+    while (k < count) {
+      requireLocation("update", locations(k))
+      k += 1
+    }
+    update(locations, count, 1, capacity)
+  }
+
+  /** The slot that holds a[1] ⊗ … ⊗ a[n]. */
+  def aggregate(): Int = 1
+
+  /** The slot that holds a[1] ⊗ … ⊗ a[i], algorithm 3; valid until the next call. */
+  def prefix(i: Int): Int = {
+    requireLocation("prefix", i)
+    range(1, i)
+  }
+
+  /** The slot that holds a[j] ⊗ … ⊗ a[n]; valid until the next call. */
+  def suffix(j: Int): Int = {
+    requireLocation("suffix", j)
+    range(j, capacity)
+  }
+
+  /**
+   * The slot that holds a[i] ⊗ … ⊗ a[j]; where i > j, suffix(i) ⊗ prefix(j), as a circular buffer
+   * that is ''inverted'' needs it (section 5.1.2). Valid until the next call.
+   */
+  def range(i: Int, j: Int): Int = {
+    requireLocation("range", i)
+    requireLocation("range", j)
+    cover(FlatFat.Answer, i - 1L, if (i <= j) j.toLong else j.toLong + capacity)
+  }
+
+  /** Calls of combine since this tree was made. */
+  def combines: Long = combined
+
+  def column: Partials = partials
+
+  /** Moves the tree onto the column that `move` answers; slot numbers stay the same. */
+  def relocate(move: Partials => Partials): Unit = partials = move(partials)
+
+  /**
+   * `build` and `update` in one for a batch of leaves that follow each other: positions
+   * [settled, back) of a circular buffer of which [front, back) is occupied.
+   */
+  private[fat] def append(front: Long, settled: Long, back: Long): Unit =
+    complete(front, settled, back)
+
+  /**
+   * Algorithm 2 on a circular buffer of which `occupied` leaves from a[first] on are occupied: it
+   * passes over the ancestors of a leaf from the first that has another leaf below it.
+   */
+  private[fat] def update(locations: Array[Int], count: Int, first: Int, occupied: Int): Unit = {
+    startUpdate(locations, count)
+    var pending = count
+    var leaves = 1 // below a node of this level
+    while (pending > 0 && leaves < capacity) {
+      leaves *= 2
+      var next = 0
+      var k = 0
+      while (k < pending) {
+        val node = changing(k) >> 1
+        val offset = (node * leaves - (first - 1)) & (capacity - 1)
+        if (changedBy(node) != updates && offset + leaves <= occupied) {
+          changedBy(node) = updates
+          combine(node, 2 * node, 2 * node + 1)
+          changing(next) = node
+          next += 1
+        }
+        k += 1
+      }
+      pending = next
+    }
+  }
+
+  private def startUpdate(locations: Array[Int], count: Int): Unit = {
+    if (changing.length < count) {
+      changing = new Array[Int](math.max(count, math.min(2 * changing.length, capacity)))
+    }
+    var k = 0
+    while (k < count) {
+      changing(k) = capacity + locations(k) - 1
+      k += 1
+    }
+    if (changedBy.length == 0) changedBy = new Array[Int](capacity)
+    if (updates == Int.MaxValue) {
+      Arrays.fill(changedBy, 0)
+      updates = 0
+    }
+    updates += 1
+  }
+
+  /** (I2) */
+  private[core] def checkInvariants(isCombined: (Int, Int, Int) => Boolean): Unit =
+    assert(allCombined(0, capacity.toLong, isCombined), "(I2)")
+
+  /** Number k of level l, modulo the leaves: the k-th of the n/2^l nodes from n/2^l on (I1). */
+  override private[fat] def slotOf(level: Int, number: Long): Int = {
+    val nodes = capacity >> level
+    nodes + (number & (nodes - 1)).toInt
+  }
+
+  override protected def combine(dst: Int, left: Int, right: Int): Unit = {
+    partials.combine(dst, left, right)
+    combined += 1
+  }
+
+  private def requireLocation(call: String, i: Int): Unit =
+    if (i < 1 || i > capacity) {
+      throw new IllegalArgumentException(s"$call of location $i, not one of 1 to $capacity")
+    }
+}
+
+object FlatFat {
+  private[fat] val Answer: Int = 0
+
+  /** The largest tree whose slots can be numbered. */
+  val MaxCapacity: Int = SlotRing.MaxCapacity / 2
+
+  private def requireCapacity(capacity: Int): Unit =
+    if (capacity < 1 || capacity > MaxCapacity || (capacity & (capacity - 1)) != 0) {
+      throw new IllegalArgumentException(
+        s"capacity $capacity is not a power of two from 1 to $MaxCapacity"
+      )
+    }
+}

@@ -1,0 +1,243 @@
+package io.sash.core.fat
+
+import io.sash.core.{InOrderWindow, Partials, SlotRing}
+
+/**
+ * The Reactive Aggregator: the leaves of a FlatFAT are a circular buffer, in which elements
+ * enter at the back and leave from anywhere. Events are only noted; `query` (the paper's trigger)
+ * brings the tree up to date for all of them at once.
+ *
+ * Elements have arrival numbers 0, 1, 2, … by the order in which they were inserted since the
+ * window was made, and `remove` takes one out by its number. What it leaves is a ''hole'', which
+ * holds the identity until the buffer is compacted. Places outside the window hold nothing that
+ * is ever read, so a window without holes, a FIFO window, pays for no marker ⊥ (section 5.2).
+ *
+ * The buffer grows and shrinks: when it is full, it is compacted if at most three quarters of it
+ * are elements, else doubled; when an element leaves and less than a quarter of it is left, it is
+ * halved, though not below its initial capacity. Open elements count as elements, and may move:
+ * fill a slot before the next call.
+ *
+ * Invariants, for positions F <= B <= E of the stream (front, back, end of the open elements):
+ *  - (I1) position p lies in leaf p mod n + 1, and E - F <= n
+ *  - (I2) position F is no hole unless F = B, and as many of F … B-1 as `holes` says are
+ *  - (I3) arrival numbers ascend from F to B-1, holes included
+ *  - (I4) nodes whose leaves all lie in [F, settled) hold the aggregates of their leaves, but for
+ *    those above the leaves in `changed`
+ *
+ * Cost in combines: insert, evict and remove none; a query after m events at most
+ * m(1 + ⌈log(n/m)⌉) to update the tree, of which evictions from the front cost none, and 2 log n
+ * for the answer. A change of capacity and a compaction are linear, amortised O(1) an event.
+ * Space: 2n slots for n places, of which at least a quarter are taken, initial capacity apart.
+ *
+ * Paper: ''General Incremental Sliding-Window Aggregation'', section 5.
+ *
+ * @param initialCapacity places to begin with, a power of two
+ */
+final class ReactiveAggregator(
+    initial: Partials,
+    initialCapacity: Int = SlotRing.InitialCapacity
+) extends InOrderWindow {
+  private[this] var fat = new FlatFat(initial, initialCapacity)
+  private[this] var earlier = 0L // combines of the trees before this one
+
+  private[this] var front = 0L
+  private[this] var settled = 0L
+  private[this] var back = 0L
+  private[this] var end = 0L
+
+  // Since the first removal from the middle: arrival numbers by place, those of holes inverted.
+  // Before, a position is an arrival number.
+  private[this] var arrivals = Array.emptyLongArray
+  private[this] var compacted = 0L // holes that positions no longer count
+  private[this] var holes = 0
+
+  private[this] var changed = Array.emptyIntArray // locations of holes that the tree must learn
+  private[this] var changedLength = 0
+
+  override def size: Int = (back - front).toInt - holes
+
+  /** Places of the circular buffer. */
+  def capacity: Int = fat.capacity
+
+  /** Elements inserted since this window was made: the arrival number of the next. */
+  def inserted: Long = back + compacted
+
+  override def combines: Long = earlier + fat.combines
+
+  override def column: Partials = fat.column
+
+  override def relocate(move: Partials => Partials): Unit = fat.relocate(move)
+
+  override def open(): Int = {
+    if (end - front == capacity) makeRoom()
+    val opened = fat.leaf(location(end))
+    end += 1
+    opened
+  }
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    if (arrivals.length > 0) arrivals(place(back)) = back + compacted
+    back += 1
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    front += 1
+    while (holes > 0 && isHole(front)) {
+      front += 1
+      holes -= 1
+    }
+    shrinkIfSparse()
+  }
+
+  /** Takes the element with this arrival number out, wherever in the window it is. */
+  def remove(arrival: Long): Unit = {
+    val position = find(arrival)
+    if (position == front) {
+      evict()
+    } else {
+      trackArrivals()
+      arrivals(place(position)) = ~arrival
+      holes += 1
+      column.identity(fat.leaf(location(position)))
+      if (position < settled) noteChange(location(position))
+      shrinkIfSparse()
+    }
+  }
+
+  override def query(): Int =
+    if (front == back) {
+      column.identity(FlatFat.Answer)
+      FlatFat.Answer
+    } else {
+      settle()
+      fat.range(location(front), location(back - 1))
+    }
+
+  override def clear(): Unit = {
+    front = back
+    settled = back
+    end = back
+    holes = 0
+    changedLength = 0
+  }
+
+  /** Applies events since the last query: first removals, to what stood then, then arrivals. */
+  private def settle(): Unit = {
+    if (changedLength > 0) {
+      fat.update(changed, changedLength, location(front), (settled - front).toInt)
+      changedLength = 0
+    }
+    if (settled < back) {
+      fat.append(front, settled, back)
+      settled = back
+    }
+  }
+
+  private def place(position: Long): Int = (position & (capacity - 1)).toInt
+
+  private def location(position: Long): Int = place(position) + 1
+
+  private def isHole(position: Long): Boolean = arrivals(place(position)) < 0
+
+  private def arrivalAt(position: Long): Long =
+    if (arrivals.length == 0) {
+      position
+    } else {
+      val noted = arrivals(place(position))
+      if (noted < 0) ~noted else noted
+    }
+
+  /** By (I3), a binary search. */
+  private def find(arrival: Long): Long = {
+    var low = front
+    var high = back
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (arrivalAt(middle) < arrival) low = middle + 1 else high = middle
+    }
+    if (low == back || arrivalAt(low) != arrival || (holes > 0 && isHole(low))) {
+      throw new NoSuchElementException(
+        s"remove($arrival): no element of the window has this arrival number"
+      )
+    }
+    low
+  }
+
+  private def trackArrivals(): Unit =
+    if (arrivals.length == 0) {
+      arrivals = new Array[Long](capacity)
+      var p = front
+      while (p < back) {
+        arrivals(place(p)) = p
+        p += 1
+      }
+    }
+
+  private def noteChange(location: Int): Unit = {
+    if (changedLength == changed.length) {
+      changed = java.util.Arrays.copyOf(changed, math.max(16, 2 * changedLength))
+    }
+    changed(changedLength) = location
+    changedLength += 1
+  }
+
+  private def makeRoom(): Unit =
+    if (4L * (capacity - holes) <= 3L * capacity) {
+      moveFrom(fat, arrivals)
+    } else if (capacity < FlatFat.MaxCapacity) {
+      resize(2 * capacity)
+    } else {
+      throw new IllegalStateException(
+        s"a window holds at most ${FlatFat.MaxCapacity} partial aggregates"
+      )
+    }
+
+  private def shrinkIfSparse(): Unit =
+    if (capacity > initialCapacity && 4L * (end - front - holes) < capacity) {
+      resize(capacity / 2)
+    }
+
+  /** The leaves of the new tree lie where the old one has none. */
+  private def resize(newCapacity: Int): Unit = {
+    val (oldFat, oldArrivals) = (fat, arrivals)
+    fat = new FlatFat(oldFat.column, newCapacity)
+    earlier += oldFat.combines
+    if (oldArrivals.length > 0) arrivals = new Array[Long](newCapacity)
+    moveFrom(oldFat, oldArrivals)
+  }
+
+  /** Moves all elements to consecutive positions from the front on, and leaves out the holes. */
+  private def moveFrom(oldFat: FlatFat, oldArrivals: Array[Long]): Unit = {
+    val oldPlaces = oldFat.capacity - 1L
+    var to = front
+    var p = front
+    while (p < end) {
+      val from = (p & oldPlaces).toInt
+      if (holes == 0 || p >= back || oldArrivals(from) >= 0) {
+        if (to != p || (oldFat ne fat)) column.copy(fat.leaf(location(to)), oldFat.leaf(from + 1))
+        if (oldArrivals.length > 0) arrivals(place(to)) = oldArrivals(from)
+        to += 1
+      }
+      p += 1
+    }
+    back -= holes
+    end -= holes
+    compacted += holes
+    holes = 0
+    settled = front
+    changedLength = 0
+  }
+
+  private[core] def checkInvariants(isCombined: (Int, Int, Int) => Boolean): Unit = {
+    assert(front <= back && back <= end && end - front <= capacity, "(I1)")
+    val places = (front until back).map(place)
+    val gone = if (arrivals.length == 0) 0 else places.count(arrivals(_) < 0)
+    assert(gone == holes && (front == back || holes == 0 || !isHole(front)), "(I2)")
+    val numbers = (front until back).map(arrivalAt)
+    assert(numbers.zip(numbers.drop(1)).forall { case (a, b) => a < b }, "(I3)")
+    assert(numbers.forall(_ < inserted), "(I3)")
+    assert(changedLength > 0 || fat.allCombined(front, settled, isCombined), "(I4)")
+  }
+}

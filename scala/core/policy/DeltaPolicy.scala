@@ -1,0 +1,44 @@
+package io.sash.core.policy
+
+/**
+ * Size and slide by an attribute that does not go back: when an element comes whose attribute is
+ * at least `slide` beyond that at which the window slid last (at first, the oldest element's),
+ * the window triggers without it, and those that lie more than `size` - `slide` before it leave.
+ *
+ * So a window that triggers spans at most `size`, every element is in one that does, a slide of 0
+ * triggers at each element, and a slide of `size` makes the windows tumble.
+ *
+ * Cost: at most one trigger an element, amortised O(1) besides. Space: n attributes.
+ *
+ * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2.
+ */
+final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
+  OrderedPolicy.requireExtent("size", size, least = 1)
+  if (slide < 0 || slide > size) {
+    throw new IllegalArgumentException(s"slide $slide, not one of 0 to the size $size")
+  }
+
+  private[this] val attributes = new LongQueue
+  private[this] var slidAt = 0L
+
+  override private[policy] def move(attribute: Long, window: PolicyWindow): Unit =
+    if (attributes.size > 0 && attribute >= slidAt + slide) {
+      window.trigger()
+      val oldest = attribute - (size - slide)
+      while (attributes.size > 0 && attributes.head < oldest) {
+        attributes.remove()
+        window.evict()
+      }
+      slidAt = attribute
+    }
+
+  override private[policy] def entered(attribute: Long, window: PolicyWindow): Unit = {
+    if (attributes.size == 0) slidAt = attribute
+    attributes.add(attribute)
+  }
+
+  override private[policy] def clear(): Unit = {
+    super.clear()
+    attributes.clear()
+  }
+}

@@ -1,0 +1,41 @@
+package io.sash.core.policy
+
+import java.util.LinkedHashMap
+
+/**
+ * One window for each key, made when the key first comes: partitions of a stream, each of which
+ * is aggregated by itself.
+ * {{{
+ *   val windows = new PerKey[String](key => new PolicyWindow(…, answer => emit(key, answer)))
+ *   val window = windows(key)
+ *   window.column.lift(window.arrive(timestamp), value)
+ * }}}
+ * Paper: ''General Incremental Sliding-Window Aggregation'', sections 2.2 and 5.4.
+ */
+final class PerKey[K](make: K => PolicyWindow) {
+  private[this] val windows = new LinkedHashMap[K, PolicyWindow]
+
+  /** The window of this key. */
+  def apply(key: K): PolicyWindow = {
+    val present = windows.get(key)
+    if (present != null) {
+      present
+    } else {
+      val made = make(key)
+      windows.put(key, made)
+      made
+    }
+  }
+
+  /** Keys that have a window. */
+  def size: Int = windows.size
+
+  /** A punctuation for all keys, in the order in which they first came. */
+  def punctuate(attribute: Long): Unit = windows.values.forEach(_.punctuate(attribute))
+
+  /** Drops a key and its window. */
+  def remove(key: K): Unit =
+    if (windows.remove(key) == null) {
+      throw new NoSuchElementException(s"remove($key): no window has this key")
+    }
+}

@@ -1,0 +1,22 @@
+package io.sash.core.policy
+
+/**
+ * From one punctuation to the next: a punctuation makes a window that is not empty trigger, and
+ * then all that came before it leaves.
+ *
+ * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2.
+ */
+final class PunctuationPolicy extends WindowPolicy {
+
+  override private[policy] def arrive(attribute: Long, window: PolicyWindow): Unit = ()
+
+  override private[policy] def entered(attribute: Long, window: PolicyWindow): Unit = ()
+
+  override private[policy] def punctuate(attribute: Long, window: PolicyWindow): Unit =
+    if (window.size > 0) {
+      window.trigger()
+      window.evictAll()
+    }
+
+  override private[policy] def clear(): Unit = ()
+}

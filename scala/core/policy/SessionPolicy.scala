@@ -1,0 +1,19 @@
+package io.sash.core.policy
+
+/**
+ * Sessions: elements of which each came less than `gap` after the one before. A session triggers
+ * when an element or a punctuation shows that it is over; then all of it leaves.
+ */
+final class SessionPolicy(gap: Long) extends OrderedPolicy {
+  OrderedPolicy.requireExtent("gap", gap, least = 1)
+
+  private[this] var youngest = 0L
+
+  override private[policy] def move(time: Long, window: PolicyWindow): Unit =
+    if (window.size > 0 && time >= youngest + gap) {
+      window.trigger()
+      window.evictAll()
+    }
+
+  override private[policy] def entered(time: Long, window: PolicyWindow): Unit = youngest = time
+}
