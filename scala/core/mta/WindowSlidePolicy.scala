@@ -2,8 +2,8 @@ package io.sash.core.mta
 
 /**
  * A window slide policy (WSP): says which elements have to leave a window, in terms of the
- * window's own aggregates. `evict(policy)` of a [[MonoidTreeAggregator]] enforces it, in O(log n) however
- * many elements leave.
+ * window's own aggregates. `evict(policy)` of a [[MonoidTreeAggregator]] enforces it, in O(log n)
+ * however many elements leave.
  *
  * Law: a policy is monotone. Where it evicts a prefix, it evicts each shorter prefix of the same
  * window, too; the enforcement may ask about any prefixes and in any order.

@@ -159,6 +159,27 @@ class AmtaSuite extends Laws {
     }
   }
 
+  test("grows from any state of the stack, and drains") {
+    (0 until 140).foreach { slides =>
+      val s = new MtaSlider(MtaAlgorithm.Amortized, Both(Count, Operation.Collect))
+      val elements = Vector.tabulate(slides + 100)(i => Element(i, i))
+      def check(from: Int, until: Int): Unit = {
+        assert(MtaInvariants.broken(s)(elements.slice(from, until)).isEmpty)
+      }
+      elements.take(14).foreach(s.insert)
+      (0 until slides).foreach { i =>
+        s.insert(elements(14 + i))
+        s.window.evict()
+      }
+      check(slides, slides + 14)
+      elements.drop(14 + slides).foreach(s.insert)
+      (slides until elements.size).foreach { from =>
+        check(from, elements.size)
+        s.window.evict()
+      }
+    }
+  }
+
   law("space: grow asks for 2n slots and log2 n + 5, rounded up by doubling", runs = 20) {
     forAll(Gen.choose(1, 5000)) { n =>
       val capacity = filled(n).slider.column.capacity

@@ -28,7 +28,8 @@ final class RocksStore(path: String) extends KeyValueStore with AutoCloseable {
     try {
       cursor.seek(key(level, first))
       Array.tabulate(count) { i =>
-        require(cursor.key.sameElements(key(level, first + i)), s"no node ${first + i}")
+        val there = cursor.isValid && cursor.key.sameElements(key(level, first + i))
+        require(there, s"no node ${first + i} of level $level")
         val value = cursor.value
         cursor.next()
         value
