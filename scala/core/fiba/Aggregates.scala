@@ -130,7 +130,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       store.setSpine(node, NodeStore.Left)
     }
     store.leftFinger = node
-    stackSuffixes()
+    stackSuffixes(store.head)
   }
 
   private def passDownRight(from: Int): Unit = {
@@ -160,13 +160,22 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   final def leftAggregate(node: Int): Int =
     if (store.level(node) > 1) store.aggregate(node) else parentSuffixes + parentHead
 
-  /** The left finger has merged into its sibling, with the oldest entry of their parent. */
-  final def leftFingerMerged(sibling: Int): Unit = {
+  /**
+   * The left finger without its first `drop` entries has become the front of its sibling, which
+   * took the oldest entry of their parent in between: the aggregates of these suffixes stay.
+   */
+  final def leftFingerMerged(sibling: Int, drop: Int, kept: Int): Unit = {
+    var i = 0
+    while (i < kept) {
+      store.column.copy(suffixes + i, suffixes + drop + i)
+      i += 1
+    }
+    store.column.copy(suffixes + kept, parentSuffixes + parentHead)
     parentHead += 1
     store.leftFinger = sibling
     store.head = 0
     store.setSpine(sibling, NodeStore.Left)
-    stackSuffixes()
+    stackSuffixes(kept + 1)
   }
 
   /** Stacks what is missing on a tree that was found in a store. */
@@ -174,16 +183,16 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     if (store.leftFinger != store.root) {
       val parent = store.parent(store.leftFinger)
       if (parent != store.root) stackParent(parent)
-      stackSuffixes()
+      stackSuffixes(store.head)
     }
 
-  /** Stacks the left aggregates of the left finger's suffixes. */
-  final def stackSuffixes(): Unit = {
+  /** Stacks the left aggregates of the left finger's suffixes that start at `first` or later. */
+  private def stackSuffixes(first: Int): Unit = {
     val leaf = store.leftFinger
     val parent = store.parent(leaf)
     var younger = if (parent == store.root) Aggregates.NoSlot else leftAggregate(parent)
     var i = store.arity(leaf) - 2
-    while (i >= store.head) {
+    while (i >= first) {
       if (younger != Aggregates.NoSlot) combine(suffixes + i, store.slot(leaf, i), younger)
       else store.column.copy(suffixes + i, store.slot(leaf, i))
       younger = suffixes + i

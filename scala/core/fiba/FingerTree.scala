@@ -138,18 +138,19 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   }
 
   /**
-   * Figure 3: adds what is left of a node, and the entry between the two, to the neighbor to the
-   * right. The node is then of arity 0 and has to be freed, and the separator to be removed.
+   * Figure 3: adds what is left of a node without its first `drop` entries and children, and the
+   * entry between the two, to the neighbor to the right. The node is then of arity 0 and has to
+   * be freed, and the separator to be removed.
    */
-  def merge(node: Int, neighbor: Int, ancestor: Int, separator: Int): Unit = {
-    val arity = store.arity(node)
+  def merge(node: Int, drop: Int, neighbor: Int, ancestor: Int, separator: Int): Unit = {
+    val arity = store.arity(node) - drop
     val neighborArity = store.arity(neighbor)
     store.copyEntries(neighbor, 0, neighbor, arity, neighborArity - 1)
-    store.copyEntries(node, 0, neighbor, 0, arity - 1)
+    store.copyEntries(node, drop, neighbor, 0, arity - 1)
     store.copyEntries(ancestor, separator, neighbor, arity - 1, 1)
     if (!store.isLeaf(node)) {
       store.copyChildren(neighbor, 0, neighbor, arity, neighborArity)
-      store.copyChildren(node, 0, neighbor, 0, arity)
+      store.copyChildren(node, drop, neighbor, 0, arity)
     }
     store.setArity(neighbor, arity + neighborArity)
     store.setArity(node, 0)

@@ -92,7 +92,7 @@ private[fiba] final class Removal(tree: FingerTree) {
     }
 
   private def merge(left: Int, right: Int, parent: Int, separator: Int): Unit = {
-    tree.merge(left, right, parent, separator)
+    tree.merge(left, 0, right, parent, separator)
     tree.remove(parent, separator)
     store.setSpine(right, store.spine(right) | (store.spine(left) & NodeStore.Left))
     tree.changed(right)
