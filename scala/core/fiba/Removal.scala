@@ -35,7 +35,7 @@ private[fiba] final class Removal(tree: FingerTree) {
       passUp(node, time)
     } else {
       val leaf = youngerLeaf(node, i)
-      store.copyEntries(leaf, 0, node, i, 1)
+      store.copyEntry(leaf, 0, node, i)
       removeEntry(leaf, 0)
       if (store.spine(node) != 0) tree.changed(node)
       passUp(leaf, store.time(node, i))
