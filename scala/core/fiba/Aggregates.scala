@@ -57,8 +57,10 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     } else if (store.leftFinger == store.root) {
       store.aggregate(store.root)
     } else {
-      combine(answer, suffixes + store.head, store.aggregate(store.root))
-      combine(answer, answer, store.aggregate(store.rightFinger))
+      val column = store.column
+      column.combine(answer, suffixes + store.head, store.aggregate(store.root))
+      column.combine(answer, answer, store.aggregate(store.rightFinger))
+      combined += 2
       answer
     }
 
@@ -130,7 +132,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       store.setSpine(node, NodeStore.Left)
     }
     store.leftFinger = node
-    stackSuffixes()
+    stackSuffixes(store.head)
   }
 
   private def passDownRight(from: Int): Unit = {
@@ -160,13 +162,22 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   final def leftAggregate(node: Int): Int =
     if (store.level(node) > 1) store.aggregate(node) else parentSuffixes + parentHead
 
-  /** The left finger has merged into its sibling, with the oldest entry of their parent. */
-  final def leftFingerMerged(sibling: Int): Unit = {
+  /**
+   * The left finger without its first `drop` entries has become the front of its sibling, which
+   * took the oldest entry of their parent in between: the aggregates of these suffixes stay.
+   */
+  final def leftFingerMerged(sibling: Int, drop: Int, kept: Int): Unit = {
+    var i = 0
+    while (i < kept) {
+      store.column.copy(suffixes + i, suffixes + drop + i)
+      i += 1
+    }
+    store.column.copy(suffixes + kept, parentSuffixes + parentHead)
     parentHead += 1
     store.leftFinger = sibling
     store.head = 0
     store.setSpine(sibling, NodeStore.Left)
-    stackSuffixes()
+    stackSuffixes(kept + 1)
   }
 
   /** Stacks what is missing on a tree that was found in a store. */
@@ -174,18 +185,25 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     if (store.leftFinger != store.root) {
       val parent = store.parent(store.leftFinger)
       if (parent != store.root) stackParent(parent)
-      stackSuffixes()
+      stackSuffixes(store.head)
     }
 
-  /** Stacks the left aggregates of the left finger's suffixes. */
-  final def stackSuffixes(): Unit = {
+  /** Stacks the left aggregates of the left finger's suffixes that start at `first` or later. */
+  private def stackSuffixes(first: Int): Unit = {
+    val column = store.column
     val leaf = store.leftFinger
     val parent = store.parent(leaf)
-    var younger = if (parent == store.root) Aggregates.NoSlot else leftAggregate(parent)
     var i = store.arity(leaf) - 2
-    while (i >= store.head) {
-      if (younger != Aggregates.NoSlot) combine(suffixes + i, store.slot(leaf, i), younger)
-      else store.column.copy(suffixes + i, store.slot(leaf, i))
+    var younger = suffixes + i
+    if (parent != store.root) {
+      younger = leftAggregate(parent)
+    } else {
+      column.copy(younger, store.slot(leaf, i))
+      i -= 1
+    }
+    combined += i + 1 - first
+    while (i >= first) {
+      column.combine(suffixes + i, store.slot(leaf, i), younger)
       younger = suffixes + i
       i -= 1
     }
@@ -228,12 +246,19 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     }
 
   private def recomputeLeaf(leaf: Int, before: Int): Unit = {
+    val column = store.column
     val aggregate = store.aggregate(leaf)
     val entries = store.arity(leaf) - 1
     var running = before
     var i = 0
+    if (before == Aggregates.NoSlot) {
+      running = store.slot(leaf, 0)
+      i = 1
+    }
+    combined += entries - i
     while (i < entries) {
-      running = join(aggregate, running, store.slot(leaf, i))
+      column.combine(aggregate, running, store.slot(leaf, i))
+      running = aggregate
       i += 1
     }
     keep(leaf, running)
@@ -247,18 +272,21 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       last: Boolean,
       after: Int
   ): Unit = {
+    val column = store.column
     val aggregate = store.aggregate(node)
     val entries = store.arity(node) - 1
     var running = before
     if (first) running = join(aggregate, running, store.aggregate(store.child(node, 0)))
-    var i = 0
+    running = join(aggregate, running, store.slot(node, 0))
+    combined += 2 * (entries - 1)
+    var i = 1
     while (i < entries) {
-      running = join(aggregate, running, store.slot(node, i))
+      column.combine(aggregate, running, store.aggregate(store.child(node, i)))
+      column.combine(aggregate, aggregate, store.slot(node, i))
+      running = aggregate
       i += 1
-      if (last || i < entries) {
-        running = join(aggregate, running, store.aggregate(store.child(node, i)))
-      }
     }
+    if (last) running = join(aggregate, running, store.aggregate(store.child(node, entries)))
     if (after != Aggregates.NoSlot) running = join(aggregate, running, after)
     keep(node, running)
   }

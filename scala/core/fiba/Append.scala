@@ -23,7 +23,12 @@ private[fiba] final class Append(tree: FingerTree) {
     val leaf = store.rightFinger
     val entries = store.arity(leaf) - 1
     if (entries == mostEntries) {
-      tree.rightFingerChanged(appendToFull(leaf, time, slot))
+      // the split changes nothing about the right spine's aggregate, unless the root takes part
+      tree.extend(leaf, slot)
+      val next = splitOff(leaf)
+      store.column.copy(store.aggregate(next), store.aggregate(leaf))
+      appendToFull(leaf, next, time, slot)
+      if (store.parent(next) == store.root) tree.rightFingerChanged(next)
     } else {
       put(leaf, entries, time, slot)
       if (entries > 0) {
@@ -52,7 +57,7 @@ private[fiba] final class Append(tree: FingerTree) {
         put(leaf, entries, times(i), firstSlot + i)
         i += 1
       } else {
-        appendToFull(leaf, times(i), firstSlot + i)
+        appendToFull(leaf, splitOff(leaf), times(i), firstSlot + i)
         i += 1
       }
     }
@@ -80,12 +85,9 @@ private[fiba] final class Append(tree: FingerTree) {
     store.size += until - from
   }
 
-  /** Answers the new leaf. */
-  private def appendToFull(leaf: Int, time: Long, slot: Int): Int = {
-    val next = splitOff(leaf)
+  private def appendToFull(leaf: Int, next: Int, time: Long, slot: Int): Unit = {
     put(next, minArity - 2, time, slot)
     close(leaf, store.time(leaf, minArity), store.slot(leaf, minArity), next)
-    next
   }
 
   /**

@@ -148,25 +148,28 @@ final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeSto
 
   override def changed(node: Int): Unit = ()
 
+  override def copyEntry(src: Int, from: Int, dst: Int, to: Int): Unit =
+    copyPlace((src << shift) + from, (dst << shift) + to)
+
   override def copyEntries(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit = {
     val source = (src << shift) + from
     val target = (dst << shift) + to
     if (target <= source) {
       var i = 0
       while (i < count) {
-        copyEntry(source + i, target + i)
+        copyPlace(source + i, target + i)
         i += 1
       }
     } else {
       var i = count - 1
       while (i >= 0) {
-        copyEntry(source + i, target + i)
+        copyPlace(source + i, target + i)
         i -= 1
       }
     }
   }
 
-  private def copyEntry(source: Int, target: Int): Unit = {
+  private def copyPlace(source: Int, target: Int): Unit = {
     times(target) = times(source)
     partials.copy(target, source)
   }

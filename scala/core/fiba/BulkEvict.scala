@@ -50,11 +50,12 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   /** What `cut` would do, but without a look at what lies above the parent. */
   private def mergeSimply(leaf: Int, parent: Int): Unit = {
     val sibling = store.child(parent, 1)
-    tree.dropOldest(leaf, store.head + 1)
-    tree.merge(leaf, sibling, parent, 0)
+    val drop = store.head + 1
+    val kept = store.arity(leaf) - 1 - drop
+    tree.merge(leaf, drop, sibling, parent, 0)
     tree.dropOldest(parent, 1)
     store.free(leaf)
-    tree.leftFingerMerged(sibling)
+    tree.leftFingerMerged(sibling, drop, kept)
   }
 
   /** Removes all entries up to `time`, which is neither before the oldest nor the youngest. */
@@ -151,20 +152,24 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   private def repair(level: Int): Int = {
     val node = nodes(level)
     val neighbor = neighbors(level)
-    dropOldest(node, drops(level))
-    if (neighbor == 0) {
-      repairRoot(node)
-      BulkEvict.Done
-    } else if (tree.surplus(node) >= 0) {
-      above(level, node)
-    } else if (-tree.surplus(node) < tree.surplus(neighbor)) {
-      val ancestor = ancestors(level)
-      val separator = drops(store.level(ancestor))
-      tree.move(node, neighbor, ancestor, separator, -tree.surplus(node))
-      tree.changed(neighbor)
-      above(level, ancestor)
+    val drop = drops(level)
+    val deficit = drop - tree.surplus(node)
+    freeOldest(node, drop)
+    if (neighbor != 0 && deficit > 0 && deficit >= tree.surplus(neighbor)) {
+      merge(node, drop, neighbor, ancestors(level))
     } else {
-      merge(node, neighbor, ancestors(level))
+      if (drop > 0) tree.dropOldest(node, drop)
+      if (neighbor == 0) {
+        repairRoot(node)
+        BulkEvict.Done
+      } else if (deficit > 0) {
+        val ancestor = ancestors(level)
+        tree.move(node, neighbor, ancestor, drops(store.level(ancestor)), deficit)
+        tree.changed(neighbor)
+        above(level, ancestor)
+      } else {
+        above(level, node)
+      }
     }
   }
 
@@ -177,10 +182,10 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     }
 
   /** What lies between the node and the ancestor goes as a whole, so the ancestor comes next. */
-  private def merge(node: Int, neighbor: Int, ancestor: Int): Int = {
+  private def merge(node: Int, drop: Int, neighbor: Int, ancestor: Int): Int = {
     val level = store.level(ancestor)
     if (level > top) startAt(ancestor)
-    tree.merge(node, neighbor, ancestor, drops(level))
+    tree.merge(node, drop, neighbor, ancestor, drops(level))
     if (store.spine(neighbor) != 0) tree.changed(neighbor)
     drops(level) += 1
     level
@@ -192,16 +197,13 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     else if (node != store.root) tree.shrinkTo(node)
     else tree.leftChanged(node)
 
-  private def dropOldest(node: Int, drop: Int): Unit =
-    if (drop > 0) {
-      if (!store.isLeaf(node)) {
-        var i = drop - 1
-        while (i >= 0) {
-          store.free(store.child(node, i))
-          i -= 1
-        }
+  private def freeOldest(node: Int, drop: Int): Unit =
+    if (!store.isLeaf(node)) {
+      var i = drop - 1
+      while (i >= 0) {
+        store.free(store.child(node, i))
+        i -= 1
       }
-      tree.dropOldest(node, drop)
     }
 }
 

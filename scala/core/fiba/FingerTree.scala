@@ -114,9 +114,9 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
    */
   def move(node: Int, neighbor: Int, ancestor: Int, separator: Int, k: Int): Unit = {
     val arity = store.arity(node)
-    store.copyEntries(ancestor, separator, node, arity - 1, 1)
+    store.copyEntry(ancestor, separator, node, arity - 1)
     store.copyEntries(neighbor, 0, node, arity, k - 1)
-    store.copyEntries(neighbor, k - 1, ancestor, separator, 1)
+    store.copyEntry(neighbor, k - 1, ancestor, separator)
     if (!store.isLeaf(node)) store.copyChildren(neighbor, 0, node, arity, k)
     store.setArity(node, arity + k)
     dropOldest(neighbor, k)
@@ -127,8 +127,8 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     val arity = store.arity(node)
     val last = store.arity(sibling) - 1
     store.copyEntries(node, 0, node, 1, arity - 1)
-    store.copyEntries(parent, separator, node, 0, 1)
-    store.copyEntries(sibling, last - 1, parent, separator, 1)
+    store.copyEntry(parent, separator, node, 0)
+    store.copyEntry(sibling, last - 1, parent, separator)
     if (!store.isLeaf(node)) {
       store.copyChildren(node, 0, node, 1, arity)
       store.copyChildren(sibling, last, node, 0, 1)
@@ -138,18 +138,19 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   }
 
   /**
-   * Figure 3: adds what is left of a node, and the entry between the two, to the neighbor to the
-   * right. The node is then of arity 0 and has to be freed, and the separator to be removed.
+   * Figure 3: adds what is left of a node without its first `drop` entries and children, and the
+   * entry between the two, to the neighbor to the right. The node is then of arity 0 and has to
+   * be freed, and the separator to be removed.
    */
-  def merge(node: Int, neighbor: Int, ancestor: Int, separator: Int): Unit = {
-    val arity = store.arity(node)
+  def merge(node: Int, drop: Int, neighbor: Int, ancestor: Int, separator: Int): Unit = {
+    val arity = store.arity(node) - drop
     val neighborArity = store.arity(neighbor)
     store.copyEntries(neighbor, 0, neighbor, arity, neighborArity - 1)
-    store.copyEntries(node, 0, neighbor, 0, arity - 1)
-    store.copyEntries(ancestor, separator, neighbor, arity - 1, 1)
+    store.copyEntries(node, drop, neighbor, 0, arity - 1)
+    store.copyEntry(ancestor, separator, neighbor, arity - 1)
     if (!store.isLeaf(node)) {
       store.copyChildren(neighbor, 0, neighbor, arity, neighborArity)
-      store.copyChildren(node, 0, neighbor, 0, arity)
+      store.copyChildren(node, drop, neighbor, 0, arity)
     }
     store.setArity(neighbor, arity + neighborArity)
     store.setArity(node, 0)

@@ -86,6 +86,9 @@ abstract class NodeStore(final val minArity: Int) {
   def count(node: Int): Int
   def setCount(node: Int, count: Int): Unit
 
+  /** Copies the time and the value of one entry. */
+  def copyEntry(src: Int, from: Int, dst: Int, to: Int): Unit
+
   /** Copies times and values of `count` entries; the ranges may overlap. */
   def copyEntries(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit
 

@@ -35,7 +35,7 @@ private[fiba] final class Removal(tree: FingerTree) {
       passUp(node, time)
     } else {
       val leaf = youngerLeaf(node, i)
-      store.copyEntries(leaf, 0, node, i, 1)
+      store.copyEntry(leaf, 0, node, i)
       removeEntry(leaf, 0)
       if (store.spine(node) != 0) tree.changed(node)
       passUp(leaf, store.time(node, i))
@@ -92,7 +92,7 @@ private[fiba] final class Removal(tree: FingerTree) {
     }
 
   private def merge(left: Int, right: Int, parent: Int, separator: Int): Unit = {
-    tree.merge(left, right, parent, separator)
+    tree.merge(left, 0, right, parent, separator)
     tree.remove(parent, separator)
     store.setSpine(right, store.spine(right) | (store.spine(left) & NodeStore.Left))
     tree.changed(right)

@@ -120,12 +120,14 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
   override def setCount(node: Int, count: Int): Unit = dirty(node).count = count
   override def changed(node: Int): Unit = dirty(node).dirty = true
 
+  override def copyEntry(src: Int, from: Int, dst: Int, to: Int): Unit = {
+    setTime(dst, to, time(src, from))
+    partials.copy(slot(dst, to), slot(src, from))
+  }
+
   override def copyEntries(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit = {
     val steps = if (to <= from) 0 until count else (0 until count).reverse
-    for (i <- steps) {
-      setTime(dst, to + i, time(src, from + i))
-      partials.copy(slot(dst, to + i), slot(src, from + i))
-    }
+    steps.foreach(i => copyEntry(src, from + i, dst, to + i))
   }
 
   override def copyChildren(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit = {
