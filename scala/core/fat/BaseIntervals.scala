@@ -1,6 +1,7 @@
 package io.sash.core.fat
 
-import io.sash.core.{InOrderWindow, Partials, SlotRing}
+import io.sash.core.{InOrderWindow, Partials, SlotRing, Suffixes}
+import io.sash.core.algebra.OfAggregation
 
 /**
  * B-Int, base intervals: levels of dyadic intervals over the stream, of one element, of two, of
@@ -20,7 +21,10 @@ import io.sash.core.{InOrderWindow, Partials, SlotRing}
  * Papers: Arasu, Widom, ''Resource sharing in continuous sliding window aggregates'' (2004), as
  * ''SlickDeque'' describes it in section 2.2.
  */
-final class BaseIntervals(initial: Partials) extends InOrderWindow with DyadicIntervals {
+final class BaseIntervals(initial: Partials)
+    extends InOrderWindow
+    with Suffixes
+    with DyadicIntervals {
   private[this] val answer = 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials = initial.grow(2 * capacity)
@@ -62,15 +66,15 @@ final class BaseIntervals(initial: Partials) extends InOrderWindow with DyadicIn
    * The slot that holds the aggregate of the youngest `last` elements, the identity for none;
    * valid until the next call.
    */
-  def query(last: Int): Int =
-    if (last < 0 || last > size) {
-      throw new IllegalArgumentException(s"query($last) on a window of $size elements")
-    } else if (last == 0) {
+  override def query(last: Int): Int = {
+    requireSuffix(last)
+    if (last == 0) {
       partials.identity(answer)
       answer
     } else {
       cover(answer, back - last, back)
     }
+  }
 
   override def clear(): Unit = {
     front = 0L
@@ -125,7 +129,7 @@ final class BaseIntervals(initial: Partials) extends InOrderWindow with DyadicIn
   }
 }
 
-object BaseIntervals {
+object BaseIntervals extends OfAggregation(new BaseIntervals(_)) {
 
   /** The most places whose intervals can be numbered. */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2

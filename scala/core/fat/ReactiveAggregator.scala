@@ -1,6 +1,7 @@
 package io.sash.core.fat
 
 import io.sash.core.{InOrderWindow, Partials, SlotRing}
+import io.sash.core.algebra.OfAggregation
 
 /**
  * The Reactive Aggregator: the leaves of a FlatFAT are a circular buffer, in which elements
@@ -241,3 +242,6 @@ final class ReactiveAggregator(
     assert(changedLength > 0 || fat.allCombined(front, settled, isCombined), "(I4)")
   }
 }
+
+object ReactiveAggregator
+    extends OfAggregation(new ReactiveAggregator(_, SlotRing.InitialCapacity))

@@ -3,6 +3,7 @@ package io.sash.core.mta
 import java.lang.Integer.numberOfTrailingZeros
 
 import io.sash.core.{Partials, SlotRing}
+import io.sash.core.algebra.OfAggregation
 
 /**
  * Amortized MTA (AMTA) in memory: constant amortised time to insert and evict, logarithmic time
@@ -44,6 +45,6 @@ final class Amta(initial: Partials) extends AmortizedMta(initial, Amta.StackTop)
   }
 }
 
-private object Amta {
+object Amta extends OfAggregation(new Amta(_)) {
   private val StackTop = numberOfTrailingZeros(SlotRing.InitialCapacity)
 }

@@ -1,6 +1,7 @@
 package io.sash.core.mta
 
 import io.sash.core.Partials
+import io.sash.core.algebra.OfAggregation
 
 /**
  * Log MTA: one binary tree over the window. An insertion recomputes the nodes above the newest
@@ -131,3 +132,5 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
     queues = bigger
   }
 }
+
+object LogMta extends OfAggregation(new LogMta(_))

@@ -17,13 +17,14 @@ class InOrderLawsSuite extends Laws {
 
   test("the matrix is as wide as the algorithms' needs allow") {
     val cells = WindowAlgorithm.All.map(a => Operation.All.count(a.accepts))
-    assert(cells == Seq(11, 11, 11, 11, 11, 11, 3, 3, 6))
+    assert(cells == Seq.fill(10)(11) ++ Seq(3, 3, 6))
   }
 
   for {
     algorithm <- WindowAlgorithm.All
     operation <- Seq(Operation.Sum, Operation.Collect, Operation.Max)
     if algorithm.accepts(operation)
+    if new Slider(algorithm, operation).window.isInstanceOf[Coalescing]
   } law(s"$algorithm of $operation coalesces open elements into one", runs = 50) {
     forAll(Gen.listOf(Gen.choose(1, 4)))(coalesced(new Slider(algorithm, operation), _))
   }

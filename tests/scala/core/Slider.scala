@@ -1,5 +1,8 @@
 package io.sash.core
 
+import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.mta.{Amta, LogMta}
+
 /** A window over a test column, driven by values, as a user of the core would drive it. */
 final class Slider[A](val algorithm: WindowAlgorithm, val operation: Operation[A]) {
   private[this] val initial = TestColumn(operation)
@@ -75,6 +78,11 @@ object WindowAlgorithm {
       extends WithInverse("SlickDeque (Inv) over ranges", new SlickDequeInvRanges(_, 3))
   object SlickNonInv extends Picking("SlickDeque (Non-Inv)", new SlickDequeNonInv(_))
 
+  object Reactive extends General("Reactive Aggregator", new ReactiveAggregator(_))
+  object BInt extends General("B-Int", new BaseIntervals(_))
+  object LogMtaTree extends General("Log MTA", new LogMta(_))
+  object AmtaForest extends General("AMTA", new Amta(_))
+
   val All: Seq[WindowAlgorithm] = Seq(
     Naive,
     TwoStacks,
@@ -82,6 +90,10 @@ object WindowAlgorithm {
     Daba,
     DabaLite,
     FlatFit,
+    Reactive,
+    BInt,
+    LogMtaTree,
+    AmtaForest,
     SlickInv,
     SlickInvRanges,
     SlickNonInv

@@ -3,6 +3,8 @@ package io.sash.core.algebra
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core._
+import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.mta.{Amta, LogMta}
 
 /** `TwoStacksLite(Max[Double])`: every algorithm over values equals Recalculate over values. */
 class FacadeSuite extends Laws {
@@ -16,7 +18,11 @@ class FacadeSuite extends Laws {
       ("Two-Stacks Lite", () => TwoStacksLite(a)),
       ("DABA", () => Daba(a)),
       ("DABA Lite", () => DabaLite(a)),
-      ("FlatFIT", () => FlatFit(a))
+      ("FlatFIT", () => FlatFit(a)),
+      ("Reactive Aggregator", () => ReactiveAggregator(a)),
+      ("B-Int", () => BaseIntervals(a)),
+      ("Log MTA", () => LogMta(a)),
+      ("AMTA", () => Amta(a))
     )
     val one = a match {
       case i: InvertibleAggregation[In, Agg, Out] =>
