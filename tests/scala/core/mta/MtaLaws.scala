@@ -28,9 +28,13 @@ object Move {
       Gen.choose(0, 150).map(Keep(_))
     )
     Schedule.random.flatMap { steps =>
-      Gen.sequence[List[List[Move]], List[Move]](
-        steps.map(s => Gen.frequency(19 -> Gen.const(Nil), 1 -> bulk.map(List(_))).map(Single(s) :: _))
-      ).map(_.flatten)
+      Gen
+        .sequence[List[List[Move]], List[Move]](
+          steps.map(s =>
+            Gen.frequency(19 -> Gen.const(Nil), 1 -> bulk.map(List(_))).map(Single(s) :: _)
+          )
+        )
+        .map(_.flatten)
     }
   }
 }

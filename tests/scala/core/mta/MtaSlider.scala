@@ -122,5 +122,7 @@ final class HandleCodec extends SlotCodec {
   }
 
   override def read(column: Partials, slot: Int, value: Array[Byte]): Unit =
-    column.asInstanceOf[StorableColumn[Any]].set(slot, values(ByteBuffer.wrap(value).getLong.toInt))
+    column
+      .asInstanceOf[StorableColumn[Any]]
+      .set(slot, values(ByteBuffer.wrap(value).getLong.toInt))
 }
