@@ -55,5 +55,6 @@ final class RocksStore(path: String) extends KeyValueStore with AutoCloseable {
     } finally cursor.close()
   }
 
-  override def close(): Unit = Seq(database, counting, reading, writing, options).foreach(_.close())
+  override def close(): Unit =
+    Seq(database, counting, reading, writing, options).foreach(_.close())
 }
