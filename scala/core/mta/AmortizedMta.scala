@@ -174,7 +174,7 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
     var level = 63 - numberOfLeadingZeros(from ^ to)
     val isNode = numberOfTrailingZeros(to) == level // then R0 is on the stack
     val next = ((to >> level) + 1) << level
-    var younger = if (next < boundary) stackSlot(next) else Nothing
+    var younger = if (next < boundary) stackSlot(next) else NoSlot
     while (level > 0) {
       level -= 1
       val sibling = (to >> level) + 1
@@ -188,7 +188,7 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   /** Puts node ⊗ younger, from `position` to the boundary, into its slot, which is the answer. */
   private def push(position: Long, node: Int, younger: Int): Int = {
     val slot = stackSlot(position)
-    if (younger == Nothing) partials.copy(slot, node) else combine(slot, node, younger)
+    if (younger == NoSlot) partials.copy(slot, node) else combine(slot, node, younger)
     slot
   }
 
@@ -202,7 +202,7 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   private def computeLeftResult(top: Int): Unit = {
     var level = top
     var start = boundary
-    var younger = Nothing
+    var younger = NoSlot
     while (start > front + 1) {
       while (start - (1L << level) <= front) level -= 1
       start -= 1L << level
@@ -227,8 +227,7 @@ private[mta] object AmortizedMta {
   private val R1: Int = MonoidTreeAggregator.Reserved
   private val FirstStackSlot: Int = R1 + 1
 
-  /** In place of a slot. */
-  private val Nothing: Int = -1
+  private val NoSlot: Int = -1
 
   /** The slot after those of a stack with slots for the levels 0 to `stackTop`. */
   def slotsEnd(stackTop: Int): Int = FirstStackSlot + stackTop + 1

@@ -162,7 +162,7 @@ class AmtaSuite extends Laws {
   test("grows from any state of the stack, and drains") {
     (0 until 140).foreach { slides =>
       val s = new MtaSlider(MtaAlgorithm.Amortized, Both(Count, Operation.Collect))
-      val elements = Vector.tabulate(slides + 100)(i => Element(i, i))
+      val elements = Vector.tabulate(slides + 60)(i => Element(i, i))
       def check(from: Int, until: Int): Unit = {
         assert(MtaInvariants.broken(s)(elements.slice(from, until)).isEmpty)
       }
