@@ -29,16 +29,23 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
 
   /** Removes the oldest entry: as long as the left finger can spare one, a step of `head`. */
   def evict(): Unit = {
-    val leaf = store.leftFinger
     store.size -= 1
-    if (tree.surplus(leaf) > store.head && leaf != store.root) store.head += 1
-    else if (mergesSimply(leaf)) mergeSimply(leaf, store.parent(leaf))
-    else {
+    if (tree.spare > 0) {
+      tree.spare -= 1
+      store.head += 1
+    } else {
+      evictFromLast(store.leftFinger)
+    }
+  }
+
+  private def evictFromLast(leaf: Int): Unit =
+    if (mergesSimply(leaf)) {
+      mergeSimply(leaf, store.parent(leaf))
+    } else {
       startAt(leaf)
       drops(0) = store.head + 1
       cut(0)
     }
-  }
 
   /** Whether the left finger, one entry short, merges with a sibling that its parent can spare. */
   private def mergesSimply(leaf: Int): Boolean = {
@@ -62,9 +69,11 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   def evict(time: Long): Unit = {
     val leaf = store.leftFinger
     val drop = tree.notYounger(leaf, time)
-    if (leaf != store.root && tree.surplus(leaf) >= drop) {
-      store.size -= drop - store.head
+    val step = drop - store.head
+    if (step <= tree.spare) {
+      store.size -= step
       store.head = drop
+      tree.spare -= step
     } else {
       startAt(tree.top(time))
       val survivors = store.root != nodes(top) && neighbors(top) == 0
