@@ -12,7 +12,8 @@ import io.sash.core.{Operation, TestColumn}
 class FibaBoundsSuite extends AnyFunSuite {
   private val arities = Seq(2, 4, 8)
 
-  private def log(minArity: Int, x: Double): Double = math.log(math.max(1, x)) / math.log(minArity)
+  private def log(minArity: Int, x: Double): Double =
+    math.log(math.max(1, x)) / math.log(minArity)
 
   private def windowOf(n: Int, minArity: Int): Window[Long] = {
     val window = new Window(Operation.Sum, minArity)
@@ -64,18 +65,19 @@ class FibaBoundsSuite extends AnyFunSuite {
     }
   }
 
-  for (minArity <- arities) test(s"μ = $minArity: a late insert or remove is O(log d) amortised") {
-    val n = 1 << 12
-    for (d <- Seq(1, 16, 256, 2000)) {
-      val window = windowOf(n, minArity)
-      val late = (0 until 500).map(i => n * 1000L - d * 1000L + i)
-      window.fiba.clear()
-      window.bulkInsertAt((0 until n).map(_ * 1000L))
-      val bound = 8 * minArity * (log(minArity, d + 500) + 4) * late.size
-      assert(window.cost(late.foreach(window.insert)) <= bound, s"inserting at d = $d")
-      assert(window.cost(late.foreach(window.fiba.remove)) <= 2 * bound, s"removing at d = $d")
+  for (minArity <- arities)
+    test(s"μ = $minArity: a late insert or remove is O(log d) amortised") {
+      val n = 1 << 12
+      for (d <- Seq(1, 16, 256, 2000)) {
+        val window = windowOf(n, minArity)
+        val late = (0 until 500).map(i => n * 1000L - d * 1000L + i)
+        window.fiba.clear()
+        window.bulkInsertAt((0 until n).map(_ * 1000L))
+        val bound = 8 * minArity * (log(minArity, d + 500) + 4) * late.size
+        assert(window.cost(late.foreach(window.insert)) <= bound, s"inserting at d = $d")
+        assert(window.cost(late.foreach(window.fiba.remove)) <= 2 * bound, s"removing at d = $d")
+      }
     }
-  }
 
   /** m times that are spread over the d youngest of 0, 1000, 2000, … */
   private def spread(n: Int, m: Int, d: Int): Seq[Long] =
@@ -106,18 +108,19 @@ class FibaBoundsSuite extends AnyFunSuite {
     assert(bulk.query() == single.query())
   }
 
-  for (minArity <- arities) test(s"μ = $minArity: a range query is logarithmic in its distances") {
-    val n = 1 << 13
-    val window = windowOf(n, minArity)
-    def bound(d: Int, e: Int): Double =
-      4 * minArity * (log(minArity, d) + log(minArity, e) + 4)
-    for { d <- Seq(0, 1, 10, 100, 1000); e <- Seq(0, 1, 10, 100, 1000) } {
-      val across = window.cost(window.range(d.toLong, (n - 1 - e).toLong))
-      assert(across <= bound(d, e), s"from $d to $e before the end")
-      val left = window.cost(window.range(d.toLong, (d + e).toLong))
-      assert(left <= bound(d, d + e), s"from $d to ${d + e}")
+  for (minArity <- arities)
+    test(s"μ = $minArity: a range query is logarithmic in its distances") {
+      val n = 1 << 13
+      val window = windowOf(n, minArity)
+      def bound(d: Int, e: Int): Double =
+        4 * minArity * (log(minArity, d) + log(minArity, e) + 4)
+      for { d <- Seq(0, 1, 10, 100, 1000); e <- Seq(0, 1, 10, 100, 1000) } {
+        val across = window.cost(window.range(d.toLong, (n - 1 - e).toLong))
+        assert(across <= bound(d, e), s"from $d to $e before the end")
+        val left = window.cost(window.range(d.toLong, (d + e).toLong))
+        assert(left <= bound(d, d + e), s"from $d to ${d + e}")
+      }
     }
-  }
 
   for (minArity <- arities) test(s"μ = $minArity: a bulk touches O(m + log n) nodes") {
     val n = 1 << 13
