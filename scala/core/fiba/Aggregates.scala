@@ -147,13 +147,8 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       node = store.child(node, store.arity(node) - 1)
       store.setSpine(node, NodeStore.Right)
     }
-    rightFingerChanged(node)
-  }
-
-  /** Makes a leaf, whose parent is up to date, the right finger. */
-  final def rightFingerChanged(leaf: Int): Unit = {
-    store.rightFinger = leaf
-    recomputeLeaf(leaf, above(leaf))
+    store.rightFinger = node
+    recomputeLeaf(node, above(node))
   }
 
   /** The aggregate of the parent, where a spine aggregate includes it. */
