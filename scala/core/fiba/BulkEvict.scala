@@ -34,11 +34,11 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
       tree.spare -= 1
       store.head += 1
     } else {
-      evictFromLast(store.leftFinger)
+      evictFromScarce(store.leftFinger)
     }
   }
 
-  private def evictFromLast(leaf: Int): Unit =
+  private def evictFromScarce(leaf: Int): Unit =
     if (mergesSimply(leaf)) {
       mergeSimply(leaf, store.parent(leaf))
     } else {
@@ -76,11 +76,12 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
       tree.spare -= step
     } else {
       startAt(tree.top(time))
-      val survivors = store.root != nodes(top) && neighbors(top) == 0
+      // below the right spine little is left, so that this is what gets counted
+      val countsRest = nodes(top) != store.root && neighbors(top) == 0
       val bottom = search(time)
-      if (!survivors) store.size -= entriesDropped(bottom) - store.head
+      if (!countsRest) store.size -= entriesDropped(bottom) - store.head
       cut(bottom)
-      if (survivors) store.size = tree.entriesUnder(store.root)
+      if (countsRest) store.size = tree.entriesUnder(store.root)
     }
   }
 
