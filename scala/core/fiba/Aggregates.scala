@@ -28,6 +28,9 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   // Entries that the left finger's parent has lost since its suffixes were stacked.
   private[this] var parentHead = 0
 
+  /** Entries that the left finger can lose before it is underfull; 0 if it is the root. */
+  final var spare = 0
+
   // The highest changed nodes of the two spines, 0 for none, and whether the root has changed.
   private[this] var leftTop = 0
   private[this] var rightTop = 0
@@ -104,6 +107,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     if (store.isLeaf(root)) {
       store.leftFinger = root
       store.rightFinger = root
+      spare = 0
       leftTop = 0
       rightTop = 0
     } else {
@@ -143,13 +147,8 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       node = store.child(node, store.arity(node) - 1)
       store.setSpine(node, NodeStore.Right)
     }
-    rightFingerChanged(node)
-  }
-
-  /** Makes a leaf, whose parent is up to date, the right finger. */
-  final def rightFingerChanged(leaf: Int): Unit = {
-    store.rightFinger = leaf
-    recomputeLeaf(leaf, above(leaf))
+    store.rightFinger = node
+    recomputeLeaf(node, above(node))
   }
 
   /** The aggregate of the parent, where a spine aggregate includes it. */
@@ -207,6 +206,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       younger = suffixes + i
       i -= 1
     }
+    spare = store.arity(leaf) - store.minArity - store.head
   }
 
   /** The same for its parent, an entry and the child to its right at a time. */

@@ -28,7 +28,6 @@ private[fiba] final class Append(tree: FingerTree) {
       val next = splitOff(leaf)
       store.column.copy(store.aggregate(next), store.aggregate(leaf))
       appendToFull(leaf, next, time, slot)
-      if (store.parent(next) == store.root) tree.rightFingerChanged(next)
     } else {
       put(leaf, entries, time, slot)
       if (entries > 0) {
@@ -105,7 +104,8 @@ private[fiba] final class Append(tree: FingerTree) {
 
   /**
    * Ends the right finger `closed` and puts an entry and the leaf `next` after it, splitting full
-   * nodes on the way up. All aggregates but that of `next` are then up to date.
+   * nodes on the way up. As at the leaf, a split leaves the right aggregate as it would be
+   * without it, unless the root takes part.
    */
   private def close(closed: Int, time: Long, slot: Int, next: Int): Unit = {
     var left = closed
@@ -114,7 +114,9 @@ private[fiba] final class Append(tree: FingerTree) {
     var entry = slot
     var parent = leave(left)
     while (parent != 0 && store.arity(parent) == store.maxArity) {
+      extend(parent, left, entry)
       val sibling = splitOff(parent)
+      store.column.copy(store.aggregate(sibling), store.aggregate(parent))
       hang(sibling, entryTime, entry, right)
       left = parent
       right = sibling
@@ -122,21 +124,24 @@ private[fiba] final class Append(tree: FingerTree) {
       entry = store.slot(left, minArity)
       parent = leave(left)
     }
-    store.setSpine(right, NodeStore.Right)
     if (parent == 0) {
       hang(tree.growAbove(left), entryTime, entry, right)
       tree.rootReplaced()
       tree.passDown()
     } else {
+      extend(parent, left, entry)
       hang(parent, entryTime, entry, right)
-      tree.extend(parent, store.aggregate(left))
-      tree.extend(parent, entry)
-      if (right != next) {
+      if (parent == store.root) {
         tree.changed(right)
         tree.passDown()
       }
     }
     store.rightFinger = next
+  }
+
+  private def extend(node: Int, child: Int, entry: Int): Unit = {
+    tree.extend(node, store.aggregate(child))
+    tree.extend(node, entry)
   }
 
   /** Takes a node off the right spine; answers its parent. */
@@ -151,6 +156,7 @@ private[fiba] final class Append(tree: FingerTree) {
     store.setTime(parent, arity - 1, time)
     store.column.copy(store.slot(parent, arity - 1), slot)
     store.setChild(parent, arity, child)
+    store.setSpine(child, NodeStore.Right)
     store.setArity(parent, arity + 1)
   }
 }

@@ -29,16 +29,23 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
 
   /** Removes the oldest entry: as long as the left finger can spare one, a step of `head`. */
   def evict(): Unit = {
-    val leaf = store.leftFinger
     store.size -= 1
-    if (tree.surplus(leaf) > store.head && leaf != store.root) store.head += 1
-    else if (mergesSimply(leaf)) mergeSimply(leaf, store.parent(leaf))
-    else {
+    if (tree.spare > 0) {
+      tree.spare -= 1
+      store.head += 1
+    } else {
+      evictFromScarce(store.leftFinger)
+    }
+  }
+
+  private def evictFromScarce(leaf: Int): Unit =
+    if (mergesSimply(leaf)) {
+      mergeSimply(leaf, store.parent(leaf))
+    } else {
       startAt(leaf)
       drops(0) = store.head + 1
       cut(0)
     }
-  }
 
   /** Whether the left finger, one entry short, merges with a sibling that its parent can spare. */
   private def mergesSimply(leaf: Int): Boolean = {
@@ -62,16 +69,19 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   def evict(time: Long): Unit = {
     val leaf = store.leftFinger
     val drop = tree.notYounger(leaf, time)
-    if (leaf != store.root && tree.surplus(leaf) >= drop) {
-      store.size -= drop - store.head
+    val step = drop - store.head
+    if (step <= tree.spare) {
+      store.size -= step
       store.head = drop
+      tree.spare -= step
     } else {
       startAt(tree.top(time))
-      val survivors = store.root != nodes(top) && neighbors(top) == 0
+      // below the right spine little is left, so that this is what gets counted
+      val countsRest = nodes(top) != store.root && neighbors(top) == 0
       val bottom = search(time)
-      if (!survivors) store.size -= entriesDropped(bottom) - store.head
+      if (!countsRest) store.size -= entriesDropped(bottom) - store.head
       cut(bottom)
-      if (survivors) store.size = tree.entriesUnder(store.root)
+      if (countsRest) store.size = tree.entriesUnder(store.root)
     }
   }
 

@@ -16,6 +16,7 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     store.rightFinger = leaf
     store.head = 0
     store.size = 0
+    spare = 0
   }
 
   def oldest: Long = store.time(store.leftFinger, store.head)
