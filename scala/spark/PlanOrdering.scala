@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort, Window}
 import org.apache.spark.sql.catalyst.plans.physical.RangePartitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.{ColumnarRule, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.exchange.Exchange
 
@@ -20,6 +21,9 @@ object KeptSort {
   case object SortedAbove extends KeptSort("the query sorts within partitions above the window")
 
   case object Ranges extends KeptSort("the keys are partitioned by range, so they stay in order")
+
+  case object Collated
+      extends KeptSort("a key has a collation, by which strings of different bytes can be equal")
 
   case object NoOrder extends KeptSort("the window has no ORDER BY")
 
@@ -80,6 +84,8 @@ object PlanOrdering extends Rule[SparkPlan] {
     if (!SashConf.orderingEnabled(window.conf)) Some(KeptSort.SwitchedOff)
     else if (window.orderSpec.isEmpty) Some(KeptSort.NoOrder)
     else if (window.partitionSpec.isEmpty) None // then both orders are the same
+    else if (!window.partitionSpec.forall(k => UnsafeRowUtils.isBinaryStable(k.dataType)))
+      Some(KeptSort.Collated)
     else if (needed) Some(KeptSort.NeededAbove)
     else if (KeptSort.isBelowSort(window)) Some(KeptSort.SortedAbove)
     else if (window.child.outputPartitioning.isInstanceOf[RangePartitioning])

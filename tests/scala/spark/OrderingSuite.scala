@@ -201,6 +201,13 @@ class OrderingSuite extends SashSuite {
     checkSlides(query)
   }
 
+  test("Spark's sort stays for keys with a collation, whose equal strings may hash apart") {
+    val query = "SELECT id, sum(id) OVER (PARTITION BY c ORDER BY l, id ROWS 3 PRECEDING) AS s " +
+      s"FROM (SELECT *, IF(b, upper(ks), ks) COLLATE UTF8_LCASE AS c FROM ${table(10)})"
+    assertKept(spark.sql(query), KeptSort.Collated)
+    checkSlides(query)
+  }
+
   test("ORDER BY above a window is obeyed") {
     val query =
       "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY l, id ROWS 3 PRECEDING) AS c, " +
