@@ -71,14 +71,11 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     var fits = true
     while (fits && input.hasNext) {
       val row = input.next().asInstanceOf[UnsafeRow] // which may move the others to disk
-      if (disk != null || !rows.add(row)) {
-        if (disk == null) moveToDisk()
-        return sortedBySpark(row, input)
-      }
+      if (disk != null || !rows.add(row)) return sortedBySpark(row, input)
       fits = rows.keyCount <= MostKeys
     }
     if (disk == null && fits) {
-      output = new Output
+      output = new Output(sorting = true)
       output
     } else {
       sortedBySpark(null, input)
@@ -91,17 +88,9 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       input: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
     bySpark = 1
-    val sorter = program.whole.sorter()
-    if (disk == null) {
-      rows.keep() // while Spark's sorter, which can spill, takes them
-      foreachOfKeys(passed = 0L)(sorter.insertRow)
-    } else {
-      var i = 0L
-      while (i < rows.rows) {
-        sorter.insertRow(disk.remove())
-        i += 1
-      }
-    }
+    val sorter = program.whole.sorter() // which may need the memory of the rows that are here
+    output = new Output(sorting = false)
+    while (output.hasNext) sorter.insertRow(output.next())
     rows.close()
     if (row != null) sorter.insertRow(row)
     while (input.hasNext) sorter.insertRow(input.next().asInstanceOf[UnsafeRow])
@@ -113,14 +102,14 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   /** Moves all rows that have not gone out to disk. */
   private def moveToDisk(): Unit = if (disk == null) {
     val queue = new RowQueue(fields, NoMemory)
-    if (output == null) foreachOfKeys(passed = 0L)(queue.add) else output.moveTo(queue)
+    if (output == null) moveKeys(passed = 0L, queue) else output.moveTo(queue)
     queue.spill()
     disk = queue
     rows.freePages(if (output == null) null else output.page)
   }
 
-  /** The rows of all keys but the first `passed`, as they came. */
-  private def foreachOfKeys(passed: Long)(take: UnsafeRow => Unit): Unit = {
+  /** Moves the rows of all keys but the first `passed`, as they came. */
+  private def moveKeys(passed: Long, queue: RowQueue): Unit = {
     val states = rows.states
     val walk = new KeyWalk(manager)
     val row = new UnsafeRow(fields)
@@ -132,7 +121,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       if (left > 0) walk.start(state.getValueBase, state.getValueOffset)
       while (left > 0) {
         walk.pointTo(walk.next(), row)
-        take(row)
+        queue.add(row)
         left -= 1
       }
       key += 1
@@ -146,8 +135,12 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     override def spilled(bytes: Long): Unit = spilledBytes += bytes
   }
 
-  /** Rows that go out, key by key; each is valid until the next. */
-  private final class Output extends Iterator[InternalRow] {
+  /**
+   * Rows that go out, key by key; each is valid until the next.
+   *
+   * @param sorting whether the rows of a key go out in order, or as they came
+   */
+  private final class Output(sorting: Boolean) extends Iterator[UnsafeRow] {
     private[this] val states = rows.states
     private[this] val row = new UnsafeRow(fields)
     private[this] val walk = new KeyWalk(manager)
@@ -165,7 +158,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
 
     override def hasNext: Boolean = left > 0 || nextKey()
 
-    override def next(): InternalRow = {
+    override def next(): UnsafeRow = {
       if (!hasNext) throw new NoSuchElementException("no more rows")
       left -= 1
       if (walking) {
@@ -175,7 +168,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
         loadSorted(row)
         row
       } else if (merged != null) {
-        merged.next()
+        merged.next().asInstanceOf[UnsafeRow]
       } else {
         disk.remove()
       }
@@ -193,7 +186,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
         queue.add(moved)
         i -= 1
       }
-      foreachOfKeys(passed)(queue.add)
+      moveKeys(passed, queue)
       walking = false
       sorted = null
       close()
@@ -223,7 +216,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
 
     private def start(state: AnyRef, at: Long): Unit = {
       val count = KeyState.count(state, at)
-      val inOrder = KeyState.isSorted(state, at)
+      val inOrder = !sorting || KeyState.isSorted(state, at)
       if (count > 0) {
         if (!inOrder) keysSorted += 1
         if (!inOrder && disk == null && !sortInMemory(state, at, count)) moveToDisk()

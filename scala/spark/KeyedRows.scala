@@ -171,16 +171,13 @@ private[spark] final class KeyedRows(
    * it is the rows themselves that give way.
    */
   override def spill(size: Long, trigger: MemoryConsumer): Long =
-    if (busy || trigger == this || Thread.currentThread() != owner) {
+    if (busy || pages.isEmpty || trigger == this || Thread.currentThread() != owner) {
       0L
     } else {
       val before = getUsed
       free()
       before - getUsed
     }
-
-  /** From now on no other consumer gets their memory. */
-  def keep(): Unit = busy = true
 
   /** Gives back all pages but one, which may be null. */
   def freePages(kept: MemoryBlock): Unit = {

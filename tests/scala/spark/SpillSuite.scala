@@ -147,6 +147,20 @@ class SpillSuite extends SashSuite with BeforeAndAfterAll {
     assert(RowEquality.difference(ample(ordered), answer).isEmpty)
   }
 
+  test("more keys than are hashed, and more rows than fit") {
+    // a few keys fill the memory before the many come
+    val sql = "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id ROWS 5 PRECEDING) AS c " +
+      "FROM (SELECT id, hash(id) AS o, IF(id < 9000, id % 3, id) AS k, repeat('x', 60) AS s " +
+      s"FROM range(0, $rows, 1, 1))"
+    withSettings("spark.sql.shuffle.partitions" -> "1") {
+      val frame = spark.sql(sql)
+      val answer = frame.collect().toSeq
+      val Seq(ordering) = orderings(frame)
+      assert(ordering.metrics("tasksSortedBySpark").value == 1)
+      assert(RowEquality.difference(ample(sql), answer).isEmpty)
+    }
+  }
+
   test("rows that go out while another operator needs memory go by way of the disk") {
     // rows that fit, below an aggregate by rows that does not
     val few = ordered.replace(s"range(0, $rows,", "range(0, 9000,")
