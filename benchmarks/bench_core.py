@@ -38,7 +38,10 @@ OPTIONS = ["-Xmx6g", "-XX:+UseParallelGC"]
 def main() -> None:
     """Measure what the flags select, and report."""
     options = _options()
-    store = Store(options.out / "core.json", machine.about(), options.resume or options.report)
+    about = machine.about()
+    if options.report:
+        about["commits"] = []  # nothing is measured at this one
+    store = Store(options.out / "core.json", about, options.resume or options.report)
     if not options.report:
         ours = Ours()
         theirs = Theirs(options.cpp) if options.cpp else None

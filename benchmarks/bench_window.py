@@ -44,6 +44,8 @@ def main() -> None:
         selection = selection.quick()
     about = {**machine.about(), "rows": selection.rows, "runs": options.runs}
     resume = options.resume or options.report
+    if options.report:
+        about["commits"] = []  # nothing is measured at this one
     store = Store(options.out / "window.json", about, resume)
     if not options.report:
         wanted = [c for c in selection.all() if re.search(options.cells, c.id)]
