@@ -24,7 +24,7 @@ import machine
 from engines_spark import session
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
-METRICS = ("peak memory", "spill size", "spilled bytes", "peak window rows")
+METRICS = ("peak memory", "spill size", "peak window rows", "tasks left to Spark's sort")
 REPORT = """\
 # Memory
 
@@ -89,7 +89,7 @@ def _metrics(spark: SparkSession) -> list[tuple[str, str, str]]:
     values = store.executionMetrics(last)
     found = []
     for node in _each(store.planGraph(last).allNodes()):
-        if node.name().startswith(("SlidingWindow", "Window", "Sort")):
+        if node.name().startswith(("SlidingWindow", "Window", "Sort", "Ordering")):
             for metric in _each(node.metrics()):
                 value = values.get(metric.accumulatorId())
                 if metric.name() in METRICS and value.isDefined():
