@@ -17,13 +17,13 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import core_report
 import machine
 from core_figures import FIGURES, STREAM, Cell
 from core_results import Point, Store
+from progress import Progress
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "benchmarks"
@@ -58,8 +58,8 @@ def _wanted(options: argparse.Namespace) -> list[Cell]:
 
 
 def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, runs: int) -> None:
-    start = time.monotonic()
-    for done, cell in enumerate(cells, 1):
+    progress = Progress(len(cells))
+    for cell in cells:
         point = Point(cell.figure.name, cell.operation, cell.series.label, cell.x)
         if point not in store.results:
             times: dict[str, list[float]] = {"ours": [], "theirs": []}
@@ -68,14 +68,9 @@ def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, run
                 if theirs and cell.figure.theirs and cell.series.theirs:
                     times["theirs"].append(theirs.run(cell))
             store.add(point, times)
-        left = (time.monotonic() - start) / done * (len(cells) - done)
-        filled = 30 * done // len(cells)
-        bar = "█" * filled + "░" * (30 - filled)
         found = {side: store.median(point, side) for side in ("ours", "theirs")}
         shown = ", ".join(f"{side} {ns:.1f}" for side, ns in found.items() if ns)
-        print(
-            f"{bar} {done}/{len(cells)}, {left / 60:.0f} min left: {point}: {shown}", flush=True
-        )
+        progress.advance(1, f"{point}: {shown}")
 
 
 class Ours:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
-import time
 from pathlib import Path
 
 import cells
@@ -22,6 +21,7 @@ import machine
 import report
 from cells import Cell, Selection
 from measure import measure
+from progress import Progress
 from results import Store
 from workers import Worker
 
@@ -79,36 +79,11 @@ def _run(
                     )
                     versions = [worker.versions for worker in workers.values()]
                     store.add(done, {k: v for found in versions for k, v in found.items()})
-                    progress.advance(todo)
+                    if todo:
+                        progress.advance(len(todo), str(todo[-1]))
             finally:
                 for worker in workers.values():
                     worker.stop()
-
-
-class Progress:
-    """A bar, the time left at the pace so far, and the last cell measured."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._done = 0
-        self._start = time.monotonic()
-
-    def advance(self, done: list[Cell]) -> None:
-        """Count cells as done."""
-        if not done:
-            return
-        self._done += len(done)
-        spent = time.monotonic() - self._start
-        left = spent / self._done * (self._total - self._done)
-        filled = 30 * self._done // self._total
-        bar = "█" * filled + "░" * (30 - filled)
-        cell = done[-1]
-        print(
-            f"{bar} {self._done}/{self._total}, {left / 60:.0f} min left: "
-            f"{cell.cores} cores, {cell.keys:,} keys, {cell.aggregate}, "
-            f"{cell.frame} {cell.window:,}",
-            flush=True,
-        )
 
 
 def _options() -> argparse.Namespace:

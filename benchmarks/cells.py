@@ -73,6 +73,12 @@ class Cell:
         """What is asked."""
         return Query(self.aggregate, self.frame, self.window)
 
+    def __str__(self) -> str:
+        return (
+            f"{self.cores} cores, {self.keys:,} keys, {self.aggregate}, "
+            f"{self.frame} {self.window:,}"
+        )
+
     @property
     def id(self) -> str:
         """A name to select cells by, and to find them again."""

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from results import save
+
 
 @dataclass(frozen=True)
 class Point:
@@ -43,10 +45,7 @@ class Store:
             side: [round(ns, 3) for ns in times] for side, times in runs.items()
         }
         results = [{**asdict(p), "runs": r} for p, r in self.results.items()]
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._path.with_suffix(".part")
-        partial.write_text(json.dumps({**self.about, "results": results}, indent=1) + "\n")
-        partial.replace(self._path)
+        save(self._path, {**self.about, "results": results})
 
     def median(self, point: Point, side: str) -> float | None:
         """The median of one side's runs."""

@@ -26,6 +26,14 @@ class Result:
         return None if self.seconds is None else self.seconds / self.rows * 1e9
 
 
+def save(path: Path, content: dict[str, Any]) -> None:
+    """Write JSON in one step, so that a run that is stopped leaves the file as it was or is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part")
+    partial.write_text(json.dumps(content, indent=1) + "\n")
+    partial.replace(path)
+
+
 class Store:
     """All results of a benchmark, and under which circumstances they came about."""
 
@@ -40,11 +48,7 @@ class Store:
         """Keep results, on disk too: a run that is stopped goes on from here."""
         self.about["versions"].update(versions)
         self.results.update((result.cell, result) for result in results)
-        content = {**self.about, "results": [asdict(r) for r in self.results.values()]}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._path.with_suffix(".part")
-        partial.write_text(json.dumps(content, indent=1) + "\n")
-        partial.replace(self._path)
+        save(self._path, {**self.about, "results": [asdict(r) for r in self.results.values()]})
 
     def _load(self) -> None:
         content = json.loads(self._path.read_text())

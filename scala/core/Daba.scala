@@ -18,17 +18,9 @@ package io.sash.core
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 5.
  */
-final class Daba(initial: Partials) extends SlotRing(initial, reserved = 1, paired = true) {
+final class Daba(initial: Partials)
+    extends BankersReversal(initial, reserved = 1, paired = true) {
   private[this] val answer = 0
-  private[this] var l = 0L
-  private[this] var r = 0L
-  private[this] var a = 0L
-  private[this] var b = 0L
-  private[this] var back = 0L
-
-  override def size: Int = (back - front).toInt
-
-  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -38,12 +30,6 @@ final class Daba(initial: Partials) extends SlotRing(initial, reserved = 1, pair
       combine(agg(back), agg(back - 1), slot(back))
     }
     back += 1
-    fixup()
-  }
-
-  override def evict(): Unit = {
-    requireNonEmpty()
-    front += 1
     fixup()
   }
 
@@ -58,39 +44,7 @@ final class Daba(initial: Partials) extends SlotRing(initial, reserved = 1, pair
       answer
     }
 
-  override def clear(): Unit = {
-    front = 0L
-    l = 0L
-    r = 0L
-    a = 0L
-    b = 0L
-    back = 0L
-    end = 0L
-  }
-
-  /** One step of the incremental reversal, which restores (I2) and (I3). */
-  private def fixup(): Unit =
-    if (front == b) { // singleton
-      b = back
-      a = back
-      r = back
-      l = back
-    } else {
-      if (l == b) { // flip: lF and lB become lL and lR
-        l = front
-        a = back
-        b = back
-      }
-      if (l == r) { // shift
-        a += 1
-        r += 1
-        l += 1
-      } else {
-        shrink()
-      }
-    }
-
-  private def shrink(): Unit = {
+  override protected[this] def shrink(): Unit = {
     combine(agg(l), agg(l), agg(a - 1))
     if (a == b) {
       partials.copy(agg(a - 1), slot(a - 1))
@@ -98,19 +52,9 @@ final class Daba(initial: Partials) extends SlotRing(initial, reserved = 1, pair
       combine(agg(l), agg(l), agg(a))
       combine(agg(a - 1), slot(a - 1), agg(a))
     }
-    l += 1
-    a -= 1
   }
 
   private def agg(position: Long): Int = slot(position) + 1
-
-  private def combine(dst: Int, left: Int, right: Int): Unit = {
-    partials.combine(dst, left, right)
-    combined += 1
-  }
-
-  /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */
-  private[core] def pointers: Seq[Long] = Seq(front, l, r, a, b, back)
 }
 
 object Daba extends algebra.OfAggregation(new Daba(_))

@@ -20,11 +20,6 @@ final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) w
   private[this] val answer = 0
   private[this] var pointers = new Array[Long](length)
   private[this] var positions = new Array[Long](length) // a stack
-  private[this] var back = 0L
-
-  override def size: Int = (back - front).toInt
-
-  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -42,12 +37,6 @@ final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) w
   override def query(last: Int): Int = {
     requireSuffix(last)
     from(back - last)
-  }
-
-  override def clear(): Unit = {
-    front = 0L
-    back = 0L
-    end = 0L
   }
 
   private def from(first: Long): Int =

@@ -9,11 +9,6 @@ package io.sash.core
  */
 final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 1) with Suffixes {
   private[this] val answer = 0
-  private[this] var back = 0L
-
-  override def size: Int = (back - front).toInt
-
-  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -36,17 +31,10 @@ final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 
     if (first == back) partials.identity(answer) else partials.copy(answer, slot(first))
     var p = first + 1
     while (p < back) {
-      partials.combine(answer, answer, slot(p))
-      combined += 1
+      combine(answer, answer, slot(p))
       p += 1
     }
     answer
-  }
-
-  override def clear(): Unit = {
-    front = 0L
-    back = 0L
-    end = 0L
   }
 }
 

@@ -15,18 +15,12 @@ package io.sash.core
 final class SlickDequeInv(initial: Partials with Invertible)
     extends SlotRing(initial, reserved = 1) {
   private[this] val answer = 0
-  private[this] var back = 0L
 
   partials.identity(answer)
 
-  override def size: Int = (back - front).toInt
-
-  override protected[this] def firstOpen: Long = back
-
   override def insert(): Unit = {
     requireOpen(end - back)
-    partials.combine(answer, answer, slot(back))
-    combined += 1
+    combine(answer, answer, slot(back))
     back += 1
   }
 
@@ -40,9 +34,7 @@ final class SlickDequeInv(initial: Partials with Invertible)
   override def query(): Int = answer
 
   override def clear(): Unit = {
-    front = 0L
-    back = 0L
-    end = 0L
+    super.clear()
     partials.identity(answer)
   }
 

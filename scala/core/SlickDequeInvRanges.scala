@@ -21,15 +21,10 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
   if (windows < 1) throw new IllegalArgumentException(s"$windows windows; at least 1 is needed")
 
   private[this] val fronts = new Array[Long](windows)
-  private[this] var back = 0L
 
   identities()
 
-  override def size: Int = (back - front).toInt
-
   override def size(window: Int): Int = (back - fronts(window)).toInt
-
-  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -73,9 +68,7 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
   }
 
   override def clear(): Unit = {
-    front = 0L
-    back = 0L
-    end = 0L
+    super.clear()
     java.util.Arrays.fill(fronts, 0L)
     identities()
   }

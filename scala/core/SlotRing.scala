@@ -6,7 +6,8 @@ package io.sash.core
  * Positions are never reused, so pointers into the queue compare as numbers.
  *
  * Invariants:
- *  - (R1) front <= end, and end - front <= capacity
+ *  - (R1) front <= back <= end, and end - front <= capacity: the window is [front, back), open
+ *    elements are [back, end)
  *  - (R2) position p with front <= p < end lives in slot(p), and nowhere else
  *
  * @param reserved slots below the ring that belong to the algorithm (answers, running values)
@@ -24,8 +25,19 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
   /** Position of the oldest element. */
   protected[this] var front = 0L
 
+  /** Position after the newest element, which is that of the oldest open one. */
+  protected[this] var back = 0L
+
   /** Position after the newest open element. */
   protected[this] var end = 0L
+
+  override final def size: Int = (back - front).toInt
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+  }
 
   /** The place of a position in an array that lies beside the column, of `length` places. */
   protected[this] final def index(position: Long): Int = (position & mask).toInt
@@ -35,6 +47,12 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
   protected[this] var combined = 0L
 
   override final def combines: Long = combined
+
+  /** A combine that is counted. */
+  protected[this] final def combine(dst: Int, left: Int, right: Int): Unit = {
+    partials.combine(dst, left, right)
+    combined += 1
+  }
 
   protected[this] final def slot(position: Long): Int = reserved + (index(position) << shift)
 
@@ -46,25 +64,20 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
   }
 
   override final def coalesce(): Unit = {
-    requireOpenFor("coalesce()", end - firstOpen, 2)
-    val older = slot(end - 2)
-    partials.combine(older, older, slot(end - 1))
-    combined += 1
+    requireOpenFor("coalesce()", end - back, 2)
+    combine(slot(end - 2), slot(end - 2), slot(end - 1))
     end -= 1
   }
 
   override final def oldestOpen: Int = {
-    requireOpenFor("oldestOpen", end - firstOpen, 1)
-    slot(firstOpen)
+    requireOpenFor("oldestOpen", end - back, 1)
+    slot(back)
   }
 
   override final def discard(): Unit = {
-    requireOpenFor("discard()", end - firstOpen, 1)
+    requireOpenFor("discard()", end - back, 1)
     end -= 1
   }
-
-  /** Position of the oldest element that is open: the first after the window. */
-  protected[this] def firstOpen: Long
 
   /** Called when `length` has doubled; positions with the new bit have moved up by the old one. */
   protected[this] def doubled(): Unit = ()

@@ -17,11 +17,6 @@ package io.sash.core
 final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1, paired = true) {
   private[this] val answer = 0
   private[this] var bottom = 0L
-  private[this] var back = 0L
-
-  override def size: Int = (back - front).toInt
-
-  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -29,8 +24,7 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
     if (back == bottom) {
       partials.copy(agg(back), value) // 1 ⊗ v without the combine
     } else {
-      partials.combine(agg(back), agg(back - 1), value)
-      combined += 1
+      combine(agg(back), agg(back - 1), value)
     }
     back += 1
   }
@@ -52,16 +46,13 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
     } else if (back == bottom) {
       agg(front)
     } else {
-      partials.combine(answer, agg(front), agg(back - 1))
-      combined += 1
+      combine(answer, agg(front), agg(back - 1))
       answer
     }
 
   override def clear(): Unit = {
-    front = 0L
+    super.clear()
     bottom = 0L
-    back = 0L
-    end = 0L
   }
 
   private def agg(position: Long): Int = slot(position) + 1

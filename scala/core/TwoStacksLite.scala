@@ -18,11 +18,6 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
   private[this] val aggB = 0
   private[this] val answer = 1
   private[this] var boundary = 0L
-  private[this] var back = 0L
-
-  override def size: Int = (back - front).toInt
-
-  override protected[this] def firstOpen: Long = back
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -30,8 +25,7 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     if (back == boundary) {
       partials.copy(aggB, value) // 1 ⊗ v without the combine
     } else {
-      partials.combine(aggB, aggB, value)
-      combined += 1
+      combine(aggB, aggB, value)
     }
     back += 1
   }
@@ -49,16 +43,13 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     } else if (back == boundary) {
       slot(front)
     } else {
-      partials.combine(answer, slot(front), aggB)
-      combined += 1
+      combine(answer, slot(front), aggB)
       answer
     }
 
   override def clear(): Unit = {
-    front = 0L
+    super.clear()
     boundary = 0L
-    back = 0L
-    end = 0L
   }
 
   /** Makes the whole window the front part, from the youngest to the oldest (I1). */

@@ -67,11 +67,9 @@ private[spark] final class KeyedRows(
         location,
         key.hashCode()
       )
-      if (location.isDefined || appendKey(key)) {
-        append(location.getValueBase, location.getValueOffset, row)
-      } else {
-        false
-      }
+      val known = location.isDefined || appendKey(key)
+      if (known) append(location.getValueBase, location.getValueOffset, row)
+      known
     } catch { case _: SparkOutOfMemoryError => false }
     finally busy = false
   }
@@ -86,7 +84,7 @@ private[spark] final class KeyedRows(
       KeyState.Bytes
     )
 
-  private def append(state: AnyRef, at: Long, row: UnsafeRow): Boolean = {
+  private def append(state: AnyRef, at: Long, row: UnsafeRow): Unit = {
     val size = row.getSizeInBytes
     val needed = HeaderBytes + size
     if (KeyState.used(state, at) + needed > KeyState.size(state, at)) addChunk(state, at, needed)
@@ -107,7 +105,6 @@ private[spark] final class KeyedRows(
     if (KeyState.count(state, at) > 0) compareWithLast(state, at, prefix.value, base, offset)
     KeyState.added(state, at, record, needed, prefix.value)
     rows += 1
-    true
   }
 
   private def compareWithLast(

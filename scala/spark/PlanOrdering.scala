@@ -1,6 +1,5 @@
 package io.sash.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort, Window}
 import org.apache.spark.sql.catalyst.plans.physical.RangePartitioning
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -73,12 +72,9 @@ object PlanOrdering extends Rule[SparkPlan] {
   }
 
   private def isSorted(window: SlidingWindowExec): Boolean = window.child match {
-    case sort: SortExec => !sort.global && sort.sortOrder == sortOrder(window)
+    case sort: SortExec => !sort.global && sort.sortOrder == window.requiredChildOrdering.head
     case _              => false
   }
-
-  private def sortOrder(window: SlidingWindowExec): Seq[SortOrder] =
-    window.partitionSpec.map((e: Expression) => SortOrder(e, Ascending)) ++ window.orderSpec
 
   private def reasonToKeep(window: SlidingWindowExec, needed: Boolean): Option[KeptSort] =
     if (!SashConf.orderingEnabled(window.conf)) Some(KeptSort.SwitchedOff)

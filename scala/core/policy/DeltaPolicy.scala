@@ -1,5 +1,7 @@
 package io.sash.core.policy
 
+import io.sash.core.LongQueue
+
 /**
  * Size and slide by an attribute that does not go back: when an element comes whose attribute is
  * at least `slide` beyond that at which the window slid last (at first, the oldest element's),

@@ -1,5 +1,7 @@
 package io.sash.core.policy
 
+import io.sash.core.LongQueue
+
 /**
  * Range and slide by event time, as CQL has them: window number k holds the elements with a time
  * from k·slide to k·slide + range, both included. At time τ the window is number

@@ -1,5 +1,7 @@
 package io.sash.core.shared
 
+import io.sash.core.LongQueue
+
 /** Takes the answers of [[SharedQueries]]. */
 trait Answers {
 
@@ -40,8 +42,7 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
   private[this] var growing = false // whether the oldest open element is a partial that grows
 
   // where each partial in the longest window starts, from the oldest
-  private[this] var starts = new Array[Long](16)
-  private[this] var inserted = 0L
+  private[this] val starts = new LongQueue
 
   def open(): Int = windows.open()
 
@@ -81,9 +82,7 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
   /** Closes the partial of the positions (lastCut, due]. */
   private def cut(): Unit = {
     if (growing) {
-      if (inserted - oldestStart == starts.length) doubleStarts()
-      starts((inserted & (starts.length - 1)).toInt) = lastCut
-      inserted += 1
+      starts.add(lastCut)
       windows.insert()
       growing = false
     }
@@ -92,14 +91,17 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
 
   /** Evicts the partials that start before a query's window (due - range, due]. */
   private def expire(): Unit = {
+    var longest = 0
     var i = 0
     while (i < ranges.length) {
-      while (windows.size(i) > 0 && start(inserted - windows.size(i)) < due - ranges(i)) {
-        windows.evict(i)
-      }
+      while (windows.size(i) > 0 && oldestStart(i) < due - ranges(i)) windows.evict(i)
+      longest = math.max(longest, windows.size(i))
       i += 1
     }
+    while (starts.size > longest) starts.remove()
   }
+
+  private def oldestStart(query: Int): Long = starts(starts.size - windows.size(query))
 
   private def answer(): Unit = {
     val queries = plan.dueAt(stop)
@@ -120,27 +122,5 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     windows.column.combine(whole, windows.query(query), windows.oldestOpen)
     answers.answer(query, due, whole)
     windows.discard()
-  }
-
-  private def start(partial: Long): Long = starts((partial & (starts.length - 1)).toInt)
-
-  private def oldestStart: Long = {
-    var longest = 0
-    var i = 0
-    while (i < ranges.length) {
-      longest = math.max(longest, windows.size(i))
-      i += 1
-    }
-    inserted - longest
-  }
-
-  private def doubleStarts(): Unit = {
-    val doubled = new Array[Long](2 * starts.length)
-    var partial = oldestStart
-    while (partial < inserted) {
-      doubled((partial & (doubled.length - 1)).toInt) = start(partial)
-      partial += 1
-    }
-    starts = doubled
   }
 }

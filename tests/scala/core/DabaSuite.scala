@@ -16,9 +16,8 @@ class DabaSuite extends Laws {
   )
 
   private def pointers(window: InOrderWindow): Seq[Long] = window match {
-    case daba: Daba     => daba.pointers
-    case lite: DabaLite => lite.pointers
-    case other          => throw new IllegalArgumentException(s"$other has no such pointers")
+    case daba: BankersReversal => daba.pointers
+    case other => throw new IllegalArgumentException(s"$other has no such pointers")
   }
 
   for (algorithm <- both) {

@@ -1,7 +1,7 @@
-package io.sash.core.policy
+package io.sash.core
 
-/** Attributes of the elements of a window, oldest first, in a ring that doubles when full. */
-private[policy] final class LongQueue {
+/** Longs that elements of a window carry, oldest first, in a ring that doubles when full. */
+private[core] final class LongQueue {
   private[this] var ring = new Array[Long](16)
   private[this] var first = 0
   private[this] var length = 0
@@ -9,6 +9,9 @@ private[policy] final class LongQueue {
   def size: Int = length
 
   def head: Long = ring(first)
+
+  /** The i-th from the oldest. */
+  def apply(i: Int): Long = ring((first + i) & (ring.length - 1))
 
   def add(value: Long): Unit = {
     if (length == ring.length) doubleCapacity()
