@@ -12,7 +12,18 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from cells import AGGREGATES, DUCKDB, ENGINES, NAIVE, NAMES, POLARS, RUNNING, SASH, SEGMENT_TREE
+from cells import (
+    AGGREGATES,
+    DUCKDB,
+    ENGINES,
+    NAIVE,
+    NAMES,
+    POLARS,
+    RUNNING,
+    SASH,
+    SEGMENT_TREE,
+    SHUFFLE,
+)
 from report import Panel, chart_name, panels, where
 from results import Store
 
@@ -21,6 +32,7 @@ COLOURS = {  # Okabe and Ito's palette, which colour-blind readers can tell apar
     SEGMENT_TREE: "#E69F00",
     NAIVE: "#D55E00",
     RUNNING: "#666666",
+    SHUFFLE: "#AAAAAA",
     DUCKDB: "#009E73",
     POLARS: "#CC79A7",
 }
@@ -57,7 +69,7 @@ def _draw(axis: Axes, panel: Panel) -> None:
         if not points:
             continue
         windows, times = zip(*points, strict=True)
-        dashed = engine == RUNNING
+        dashed = engine in (RUNNING, SHUFFLE)
         axis.plot(
             windows,
             times,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from cells import Query
+from cells import DUCKDB, Query
 
 
 class DuckDBEngine:
@@ -27,4 +27,4 @@ class DuckDBEngine:
 
     def run(self, query: Query) -> None:
         """The whole column of answers, as Arrow."""
-        self._connection.execute(query.sql()).to_arrow_table()
+        self._connection.execute(query.sql(DUCKDB)).to_arrow_table()

@@ -1,4 +1,4 @@
-"""Spark: with Sash, with its own segment tree, as shipped, and its running total."""
+"""Spark: with Sash, with its own segment tree, as shipped; its running total, its shuffle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from cells import RUNNING, SASH, SEGMENT_TREE, Query
+from cells import SASH, SEGMENT_TREE, Query
 
 
 def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
@@ -32,7 +32,7 @@ def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
 
 
 class SparkEngine:
-    """One of the four ways in which Spark can run a window."""
+    """One of the ways in which Spark can run a window, or what comes near to one."""
 
     def __init__(self, name: str, cores: int, memory: str, data: Path) -> None:
         self._name = name
@@ -68,4 +68,4 @@ class SparkEngine:
         self._frame(query).write.format("noop").mode("overwrite").save()
 
     def _frame(self, query: Query) -> DataFrame:
-        return self._spark.sql(query.sql(running=self._name == RUNNING))
+        return self._spark.sql(query.sql(self._name))
