@@ -30,7 +30,8 @@ FRAMES = ["rows", "range"]
 WINDOWS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
 FEWER_WINDOWS = [10, 100, 1_000_000]
 FEWER_AGGREGATES = ["sum", "max"]
-"""What is measured on every data set and number of cores but the first, which gets it all."""
+"""What every data set and number of cores but the first is measured by; there, these aggregates
+get every window, and the others the fewer."""
 TINY_ROWS = 20
 """Rows of a key in the data set of tiny partitions."""
 
@@ -114,10 +115,9 @@ class Selection:
 
         Windows ascend, so that a cell's cost can be foretold from those before it.
         """
-        windows, aggregates = self._narrowed(cores, keys)
-        for aggregate in aggregates:
+        for aggregate in self._aggregates(cores, keys):
             for frame in self.frames:
-                for window in windows:
+                for window in self._windows(cores, keys, aggregate):
                     yield [
                         Cell(engine, cores, keys, aggregate, frame, window)
                         for engine in self.engines
@@ -141,12 +141,16 @@ class Selection:
             aggregates=[a for a in self.aggregates if a in ("sum", "max")],
         )
 
-    def _narrowed(self, cores: int, keys: int) -> tuple[list[int], list[str]]:
-        """Windows and aggregates; tiny partitions take windows smaller than themselves."""
-        if (cores, keys) == (self.cores[0], self.keys[0]):
-            return self.windows, self.aggregates
+    def _is_first(self, cores: int, keys: int) -> bool:
+        return (cores, keys) == (self.cores[0], self.keys[0])
+
+    def _aggregates(self, cores: int, keys: int) -> list[str]:
+        first = self._is_first(cores, keys)
+        return [a for a in self.aggregates if first or a in FEWER_AGGREGATES]
+
+    def _windows(self, cores: int, keys: int, aggregate: str) -> list[int]:
+        """Tiny partitions take windows smaller than themselves."""
+        if self._is_first(cores, keys) and aggregate in FEWER_AGGREGATES:
+            return self.windows
         largest = self.rows // keys if self.rows // keys <= TINY_ROWS else self.rows
-        return (
-            [w for w in self.windows if w in FEWER_WINDOWS and w <= largest],
-            [a for a in self.aggregates if a in FEWER_AGGREGATES],
-        )
+        return [w for w in self.windows if w in FEWER_WINDOWS and w <= largest]
