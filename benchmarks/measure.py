@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf, isfinite
 
-from cells import Cell
+from cells import RUNNING, SHUFFLE, Cell
 from results import Result
 from workers import Worker
 
@@ -30,7 +31,7 @@ def measure(
     seconds: dict[Cell, list[float]] = {}
     runs_of: dict[Cell, int] = {}
     for cell in cells:
-        estimate = forecast([r for r in earlier if _same_but_window(r.cell, cell)], cell.window)
+        estimate = forecast([r for r in earlier if _foretells(r.cell, cell)], cell.window)
         if estimate > budget:
             why = f"about {estimate:,.0f} s" if isfinite(estimate) else "nor was a smaller window"
             reason = f"> {budget:g} s a run: {why}"
@@ -72,11 +73,7 @@ def forecast(smaller: list[Result], window: int) -> float:
     return t1 + (t1 - t0) / (w1 - w0) * (window - w1) if t1 > 2 * t0 else t1
 
 
-def _same_but_window(a: Cell, b: Cell) -> bool:
-    return a.window < b.window and (a.engine, a.cores, a.keys, a.aggregate, a.frame) == (
-        b.engine,
-        b.cores,
-        b.keys,
-        b.aggregate,
-        b.frame,
-    )
+def _foretells(a: Cell, b: Cell) -> bool:
+    """Whether they are the same but for the window, and the window matters."""
+    windowed = b.engine not in (RUNNING, SHUFFLE)
+    return windowed and a.window < b.window and replace(a, window=b.window) == b
