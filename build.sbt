@@ -60,6 +60,7 @@ lazy val bench = (project in file("benchmarks/core"))
   .settings(
     target := (LocalRootProject / baseDirectory).value / "target" / "bench",
     Compile / scalaSource := baseDirectory.value,
+    libraryDependencies += "org.openjdk.jol" % "jol-core" % "0.17",
     publish / skip := true
   )
 

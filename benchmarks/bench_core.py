@@ -17,11 +17,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
+
+import numpy as np
 
 import core_report
 import machine
-from core_figures import FIGURES, STREAM, Cell
+from core_figures import FIGURES, STREAM, Cell, Statistic
 from core_results import Point, Store
 from progress import Progress
 
@@ -32,7 +35,9 @@ SBT = [
     "org.scala-sbt:sbt-launch:"
     + (ROOT / "project/build.properties").read_text().split("=")[1].strip(),
 ]
-OPTIONS = ["-Xmx6g", "-XX:+UseParallelGC"]
+OPTIONS = ["-Xmx8g", "-XX:+UseParallelGC"]
+Run = dict[str, dict[float, float]]
+"""What a run found, by side and by place on the figure's axis."""
 
 
 def main() -> None:
@@ -53,28 +58,37 @@ def main() -> None:
 def _wanted(options: argparse.Namespace) -> list[Cell]:
     cells = [cell for figure in FIGURES for cell in figure.cells()]
     if options.quick:
-        cells = [cell for cell in cells if cell.x in (1 << 10, 1 << 20)]
+        cells = [cell for cell in cells if set(cell.xs) & {1 << 10, 1 << 20}]
     return [cell for cell in cells if re.search(options.cells, cell.id)]
 
 
 def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, runs: int) -> None:
     progress = Progress(len(cells))
     for cell in cells:
-        point = Point(cell.figure.name, cell.operation, cell.series.label, cell.x)
-        if point not in store.results:
-            times: dict[str, list[float]] = {"ours": [], "theirs": []}
+        figure, operation, series, xs = cell
+        points = {x: Point(figure.name, operation, series.label, x) for x in xs}
+        if not all(point in store.results for point in points.values()):
+            found: dict[float, dict[str, list[float]]] = {x: defaultdict(list) for x in xs}
             for _ in range(runs):
-                times["ours"].append(ours.run(cell))
-                if theirs and cell.figure.theirs and cell.series.theirs:
-                    times["theirs"].append(theirs.run(cell))
-            store.add(point, times)
-        found = {side: store.median(point, side) for side in ("ours", "theirs")}
-        shown = ", ".join(f"{side} {ns:.1f}" for side, ns in found.items() if ns)
-        progress.advance(1, f"{point}: {shown}")
+                _note(found, ours.run(cell))
+                if theirs and figure.theirs and series.theirs:
+                    _note(found, {"theirs": theirs.run(cell)})
+            for x, point in points.items():
+                store.add(point, found[x])
+        last = points[xs[0]]
+        medians = {side: store.median(last, side) for side in ("ours", "theirs")}
+        shown = ", ".join(f"{side} {median:.1f}" for side, median in medians.items() if median)
+        progress.advance(1, f"{last}: {shown}")
+
+
+def _note(found: dict[float, dict[str, list[float]]], run: Run) -> None:
+    for side, values in run.items():
+        for x, value in values.items():
+            found[x][side].append(value)
 
 
 class Ours:
-    """JMH, a process for each run."""
+    """A process for each run: JMH, or the program that weighs windows."""
 
     def __init__(self) -> None:
         jgo = Path(sys.executable).parent / "jgo"
@@ -104,33 +118,55 @@ class Ours:
         jmh = re.search(r"jmh-core-([\d.]+)\.jar", self._class_path)
         return {"Java": java.stderr.split('"')[1], "JMH": jmh[1] if jmh else "?"}
 
-    def run(self, cell: Cell) -> float:
-        """Nanoseconds of a slide."""
-        parameters = {
-            "algorithm": cell.series.algorithm,
-            "operation": cell.operation,
-            cell.figure.axis: str(cell.x),
-            **cell.figure.parameters,
-        }
+    def run(self, cell: Cell) -> Run:
+        """Nanoseconds, and bytes allocated by a call; or the bytes of a window."""
+        if cell.figure.statistic is Statistic.BYTES:
+            return self._weigh(cell)
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            command = ["java", *OPTIONS, "-cp", self._class_path, "org.openjdk.jmh.Main"]
-            command += [
-                f"io.sash.bench.{cell.figure.benchmark}$",
-                "-f",
-                "1",
-                "-rf",
-                "json",
-                "-rff",
-                file.name,
-            ]
-            for name, value in parameters.items():
-                command += ["-p", f"{name}={value}"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise SystemExit(done.stdout[-4000:] + done.stderr[-2000:])
-            (found,) = json.load(file)
-        score: float = found["primaryMetric"]["score"]
-        return score / cell.x if cell.figure.per_x else score
+            arguments = [f"io.sash.bench.{cell.figure.benchmark}$", "-f", "1", "-prof", "gc"]
+            if cell.series.algorithm == "timer":
+                arguments[0] = "io.sash.bench.BulkLatency.timer$"
+            arguments += ["-wi", "3", "-i", "3", "-w", "500ms", "-r", "500ms"]
+            arguments += ["-rf", "json", "-rff", file.name]
+            for name, value in self._parameters(cell).items():
+                arguments += ["-p", f"{name}={value}"]
+            self._java("org.openjdk.jmh.Main", *arguments)
+            (measured,) = json.load(file)
+        metric = measured["primaryMetric"]
+        allocated = measured["secondaryMetrics"]["gc.alloc.rate.norm"]["score"]
+        if cell.figure.statistic is Statistic.PERCENTILES:
+            return {"ours": {x: metric["scorePercentiles"][str(x)] for x in cell.xs}}
+        (x,) = cell.xs
+        if cell.figure.statistic is Statistic.MEDIAN:
+            return {"ours": {x: metric["scorePercentiles"]["50.0"]}}
+        time = metric["score"] / x if cell.figure.per_x else metric["score"]
+        return {"ours": {x: time}, "allocated": {x: allocated}}
+
+    def _parameters(self, cell: Cell) -> dict[str, str]:
+        figure, operation = cell.figure, cell.operation
+        named = {"algorithm": cell.series.algorithm, **figure.parameters}
+        if cell.series.algorithm == "timer":
+            return {}
+        if figure.axis == "dimensions":
+            operation += str(cell.xs[0])
+        elif figure.statistic is not Statistic.PERCENTILES:
+            named[figure.axis] = str(cell.xs[0])
+        return {"operation": operation, **named}
+
+    def _weigh(self, cell: Cell) -> Run:
+        (n,) = cell.xs
+        program = f"io.sash.bench.{cell.figure.benchmark}"
+        printed = self._java(program, cell.series.algorithm, cell.operation, str(n))
+        found = re.search(r"bytes: (\d+)", printed)
+        assert found, printed
+        return {"ours": {n: int(found[1]) / n}}
+
+    def _java(self, *arguments: str) -> str:
+        command = ["java", *OPTIONS, "-cp", self._class_path, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(done.stdout[-4000:] + done.stderr[-2000:])
+        return done.stdout
 
 
 class Theirs:
@@ -165,26 +201,50 @@ class Theirs:
         )
         return {"g++": compiler.stdout.strip(), "the authors' commit": self._commit}
 
-    def run(self, cell: Cell) -> float:
-        """Nanoseconds of a slide."""
-        slides = STREAM // 20 if cell.operation == "bloom" else STREAM
-        first = cell.x if cell.figure.filled is None else cell.figure.filled
-        program, *arguments = cell.figure.theirs or ()
+    def run(self, cell: Cell) -> dict[float, float]:
+        """Nanoseconds."""
+        figure, x = cell.figure, cell.xs[0]
+        slides = self._slides(cell)
+        first = int(x) if figure.filled is None else figure.filled
+        program, *arguments = figure.theirs or ()
         filled = [
             argument.format(
                 algorithm=cell.series.theirs,
                 operation=cell.operation,
-                x=cell.x,
+                x=x,
                 iterations=slides + first,
             )
             for argument in arguments
         ]
         command = [str(self._program(program)), *filled]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        with tempfile.TemporaryDirectory() as scratch:
+            results = Path(scratch) / "results"  # where the programs write latencies to
+            results.mkdir()
+            if figure.timed_singly:
+                command.append("latency")
+            done = subprocess.run(
+                command, cwd=scratch, capture_output=True, text=True, check=False
+            )
+            if figure.timed_singly and done.returncode == 0:
+                (file,) = results.glob(f"latency_*{figure.latencies}_*.txt")
+                cycles = np.loadtxt(file)
+                asked = (
+                    {x: 50.0} if figure.statistic is Statistic.MEDIAN else {p: p for p in cell.xs}
+                )
+                return {
+                    at: float(np.percentile(cycles, percentile)) / machine.time_stamps_per_ns()
+                    for at, percentile in asked.items()
+                }
         found = re.search(r"core runtime: ([\d.e-]+)", done.stdout)
         if not found:
             raise SystemExit(f"{' '.join(command)}: {done.stdout}{done.stderr}")
-        return float(found[1]) / slides * 1e9
+        return {x: float(found[1]) / slides * 1e9}
+
+    def _slides(self, cell: Cell) -> int:
+        """Elements that are slid over; not more than need be where each is written down."""
+        if cell.figure.statistic is Statistic.MEDIAN:
+            return max(STREAM // 20, 100 * int(cell.xs[0]))
+        return STREAM // 20 if cell.operation == "bloom" else STREAM
 
 
 def _options() -> argparse.Namespace:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 STREAM = 20_000_000
@@ -19,6 +20,15 @@ class Series:
     theirs: str | None = None
 
 
+class Statistic(Enum):
+    """What of a benchmark's runs is a point of the figure."""
+
+    MEAN = "mean"
+    MEDIAN = "median of single calls"
+    PERCENTILES = "percentiles of single calls; the axis names them"
+    BYTES = "bytes"
+
+
 @dataclass(frozen=True)
 class Figure:
     """One benchmark over one axis.
@@ -26,7 +36,8 @@ class Figure:
     ``theirs`` is the authors' program and its arguments, in which ``{algorithm}``,
     ``{operation}``, ``{x}`` and ``{iterations}`` are filled in; the iterations are those that
     fill the window, ``filled`` or else x of them, and the measured ones. ``per_x`` says that an
-    invocation of ours handles x elements.
+    invocation of ours handles x elements. ``latencies`` is how the authors' program ends the
+    name of the file with the latencies of single calls.
     """
 
     name: str
@@ -34,7 +45,7 @@ class Figure:
     paper: str
     benchmark: str
     axis: str
-    values: list[int]
+    values: Sequence[float]
     operations: list[str]
     series: list[Series]
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -42,33 +53,50 @@ class Figure:
     unit: str = "ns a slide"
     per_x: bool = False
     filled: int | None = None
+    statistic: Statistic = Statistic.MEAN
+    latencies: str = ""
+
+    @property
+    def timed_singly(self) -> bool:
+        """Whether each call has its own time."""
+        return self.statistic in (Statistic.MEDIAN, Statistic.PERCENTILES)
 
     def takes(self, operation: str, series: Series) -> bool:
         """Whether an algorithm runs an operation."""
-        needs = {"slickdeque_inv": ["sum"], "slickdeque_non_inv": ["max"]}
+        needs = {"slickdeque_inv": ["sum"], "slickdeque_non_inv": ["max"], "timer": ["sum"]}
         return operation in needs.get(series.algorithm, self.operations)
 
     def cells(self) -> Iterator[Cell]:
-        """Everything that the figure measures."""
+        """Everything that the figure measures; percentiles are of one run."""
         for operation in self.operations:
             for series in self.series:
                 if self.takes(operation, series):
-                    for x in self.values:
-                        yield Cell(self, operation, series, x)
+                    if self.statistic is Statistic.PERCENTILES:
+                        yield Cell(self, operation, series, tuple(self.values))
+                    else:
+                        for x in self.values:
+                            yield Cell(self, operation, series, (x,))
+
+    def column(self, x: float) -> str:
+        """The heading of a column."""
+        if self.statistic is not Statistic.PERCENTILES:
+            return f"{self.axis} = {x:,}"
+        return {50.0: "median", 100.0: "maximum"}.get(x, f"{x:g} %")
 
 
 class Cell(NamedTuple):
-    """A point of a figure, as it is measured."""
+    """What one run measures: a point of a figure, or several."""
 
     figure: Figure
     operation: str
     series: Series
-    x: int
+    xs: tuple[float, ...]
 
     @property
     def id(self) -> str:
         """A name to select cells by."""
-        return f"{self.figure.name}/{self.operation}/{self.series.algorithm}/{self.x}"
+        xs = ",".join(f"{x:g}" if x < 1 << 10 else str(x) for x in self.xs)
+        return f"{self.figure.name}/{self.operation}/{self.series.algorithm}/{xs}"
 
 
 IN_ORDER = [
@@ -79,6 +107,15 @@ IN_ORDER = [
     Series("FlatFIT", "flatfit", "flatfit"),
     Series("SlickDeque (Inv)", "slickdeque_inv", "sub_evict"),
     Series("SlickDeque (Non-Inv)", "slickdeque_non_inv"),
+]
+LOGARITHMIC = [
+    Series("Reactive Aggregator", "reactive", "reactive"),
+    Series("B-Int", "b_int"),
+    Series("Log MTA", "log_mta"),
+]
+SINGLE = [
+    Series("Two-Stacks Lite", "two_stacks_lite", "two_stacks_lite"),
+    Series("DABA Lite", "daba_lite", "daba_lite"),
 ]
 TREES = [
     Series("FiBA, minimum arity 2", "fiba2", "bfinger2"),
@@ -103,6 +140,31 @@ FIGURES = [
         ["sum", "max", "geomean"],
         IN_ORDER,
         theirs=STATIC,
+    ),
+    Figure(
+        "static-logarithmic",
+        "The same, with the algorithms of logarithmic time",
+        "Reactive Aggregator, figure 11; SlickDeque, figure 10",
+        "InOrder.slide",
+        "n",
+        WINDOWS,
+        ["sum"],
+        LOGARITHMIC,
+        theirs=STATIC,
+    ),
+    Figure(
+        "latency",
+        "Latency of a slide of a window of 16,384 elements",
+        "DABA Lite, figure 9; SlickDeque, figure 14",
+        "InOrder.latency",
+        "percentile",
+        [50.0, 99.0, 99.9, 99.99, 99.999, 100.0],
+        ["sum"],
+        [Series("nothing: the timer alone", "timer"), *IN_ORDER],
+        parameters={"n": str(1 << 14)},
+        theirs=("benchmark_driver", "{algorithm}", "{operation}", str(1 << 14), "{iterations}"),
+        filled=1 << 14,
+        statistic=Statistic.PERCENTILES,
     ),
     Figure(
         "static-bloom",
@@ -209,5 +271,138 @@ FIGURES = [
             "{iterations}",
         ),
         filled=1 << 20,
+    ),
+    Figure(
+        "bulk-evict-latency",
+        "Latency of one bulk evict of m of 4,194,304 elements",
+        "bulk FiBA, figures 7 and 10",
+        "BulkLatency.evict",
+        "m",
+        [1, 64, 1 << 10, 1 << 16],
+        ["sum"],
+        [*TREES, *SINGLE],
+        parameters={"n": str(LARGE)},
+        theirs=("bulk_evict_benchmark_driver", *BULK),
+        unit="ns an evict, the median",
+        filled=LARGE,
+        statistic=Statistic.MEDIAN,
+        latencies="opevict",
+    ),
+    Figure(
+        "bulk-insert-latency",
+        "Latency of one bulk insert of m into 4,194,304 elements, in order",
+        "bulk FiBA, figure 8",
+        "BulkLatency.insert",
+        "m",
+        [1, 64, 1 << 10, 1 << 16],
+        ["sum"],
+        [*TREES, *SINGLE],
+        parameters={"n": str(LARGE)},
+        theirs=("bulk_evict_insert_benchmark_driver", *BULK),
+        unit="ns an insert, the median",
+        filled=LARGE,
+        statistic=Statistic.MEDIAN,
+        latencies="opinsert",
+    ),
+    Figure(
+        "bulk-insert-late",
+        "The same, 1,024 elements before the youngest",
+        "bulk FiBA, figure 9",
+        "BulkLatency.insert",
+        "m",
+        [1, 64, 1 << 10, 1 << 16],
+        ["sum"],
+        [series for series in TREES if series.algorithm != "amta"],
+        parameters={"n": str(LARGE), "d": "1024"},
+        theirs=(
+            "bulk_evict_insert_benchmark_driver",
+            "{algorithm}",
+            "{operation}",
+            str(LARGE),
+            "1024",
+            "{x}",
+            "{iterations}",
+        ),
+        unit="ns an insert, the median",
+        filled=LARGE,
+        statistic=Statistic.MEDIAN,
+        latencies="opinsert",
+    ),
+    Figure(
+        "slide-policy",
+        "A window slide policy makes m of 8,388,608 elements leave",
+        "AMTA, figure 7",
+        "BulkLatency.slide",
+        "m",
+        [1, 1 << 5, 1 << 10, 1 << 15, 1 << 20, (1 << 23) - 1],
+        ["count"],
+        [
+            Series("AMTA", "amta"),
+            Series("Log MTA", "log_mta"),
+            Series("DABA Lite, one by one", "daba_lite"),
+        ],
+        parameters={"n": str(1 << 23)},
+        unit="ns an enforcement, the median",
+        statistic=Statistic.MEDIAN,
+    ),
+    Figure(
+        "ranges",
+        "Windows of the ranges 1 to r over one stream",
+        "SlickDeque, figures 12 and 13",
+        "Ranges.slide",
+        "r",
+        [1, 8, 64, 512],
+        ["sum", "max"],
+        [
+            Series("SlickDeque (Inv)", "slickdeque_inv"),
+            Series("SlickDeque (Non-Inv)", "slickdeque_non_inv"),
+            Series("FlatFIT", "flatfit"),
+            Series("B-Int", "b_int"),
+            Series("Recalculate", "recalculate"),
+        ],
+        unit="ns a slide, r answers",
+    ),
+    Figure(
+        "coarse",
+        "1,048,576 elements: m leave and m enter between two queries",
+        "Reactive Aggregator, figure 10",
+        "Bulk.evict",
+        "m",
+        [1, 16, 1 << 8, 1 << 12, 1 << 16],
+        ["sum"],
+        [*LOGARITHMIC, *SINGLE],
+        parameters={"n": str(1 << 20)},
+        unit="ns an element",
+        per_x=True,
+    ),
+    Figure(
+        "dimensions",
+        "A window of 16,384 elements, a sum for each of several dimensions",
+        "AMTA, section 5.8",
+        "Bulk.evict",
+        "dimensions",
+        [1, 2, 5, 10, 20, 50],
+        ["sums"],
+        [
+            Series("Two-Stacks Lite", "two_stacks_lite"),
+            Series("DABA Lite", "daba_lite"),
+            Series("AMTA", "amta"),
+            Series("FiBA, minimum arity 4", "fiba4"),
+            Series("Recalculate on 16,384", "recalculate"),
+        ],
+        parameters={"n": str(1 << 14), "m": "1"},
+    ),
+    Figure(
+        "memory",
+        "Memory of a window of n ints that has slid n times",
+        "SlickDeque, figure 15; AMTA, figure 8; Reactive Aggregator, figure 12",
+        "Memory",
+        "n",
+        [1 << 10, 1_000_000, 1 << 20, 1_500_000],
+        ["sum", "max"],
+        [*IN_ORDER, *LOGARITHMIC, *TREES],
+        unit="bytes an element",
+        per_x=True,
+        statistic=Statistic.BYTES,
     ),
 ]

@@ -10,7 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter
 
 import machine
 from core_figures import FIGURES, Figure
@@ -42,10 +42,29 @@ def write(store: Store, directory: Path) -> None:
         for operation in figure.operations:
             lines += _table(store, figure, operation)
         _draw(store, figure, directory / f"core-{figure.name}.svg")
+    lines += _allocation(store)
     (directory / "core.md").write_text("\n".join(lines).rstrip() + "\n")
 
 
-def _columns(store: Store, figure: Figure) -> list[int]:
+def _allocation(store: Store) -> Iterator[str]:
+    """What calls allocated, by JMH's gc profiler, which itself allocates a little."""
+    allocated = {
+        point: found for point in store.results if (found := store.median(point, "allocated"))
+    }
+    garbage = {point: found for point, found in allocated.items() if found >= 1}
+    yield "## Allocation"
+    yield ""
+    yield (
+        f"By JMH's gc profiler, {len(allocated) - len(garbage)} of the {len(allocated)} "
+        "benchmarks above of the mean time allocate less than one byte a call"
+        + (":" if garbage else ".")
+    )
+    yield ""
+    for point, found in garbage.items():
+        yield f"- {point}: {found:,.0f} bytes"
+
+
+def _columns(store: Store, figure: Figure) -> list[float]:
     return sorted({p.x for p in store.results if p.figure == figure.name})
 
 
@@ -63,7 +82,7 @@ def _table(store: Store, figure: Figure, operation: str) -> Iterator[str]:
             shown = [f"{a / b:.2f}" if a and b else "" for a, b in ratios]
             rows.append((f"*ours / C++, {series.label}*", shown))
     if rows:
-        yield f"| {operation} | " + " | ".join(f"{figure.axis} = {x:,}" for x in columns) + " |"
+        yield f"| {operation} | " + " | ".join(figure.column(x) for x in columns) + " |"
         yield "|---|" + "--:|" * len(columns)
         for name, cells in rows:
             yield f"| {name} | " + " | ".join(cells) + " |"
@@ -99,19 +118,20 @@ def _panel(store: Store, figure: Figure, operation: str, axis: Axes) -> None:
     for series, colour in zip(figure.series, COLOURS, strict=False):
         for side, style in (("ours", "-"), ("theirs", ":")):
             found = [
-                (x, ns)
-                for x in columns
+                (place, ns)
+                for place, x in enumerate(columns)
                 if (ns := store.median(Point(figure.name, operation, series.label, x), side))
             ]
             if found:
                 xs, times = zip(*found, strict=True)
                 label = series.label if side == "ours" else None
                 axis.plot(xs, times, style, color=colour, marker="o", ms=4, label=label)
-    axis.set(xscale="log", yscale="log", xticks=columns, xlabel=figure.axis)
+    axis.set(yscale="log", xlabel=figure.axis)
     axis.set_title(operation, loc="left")
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+    axis.set_xticks(
+        range(len(columns)), labels=[figure.column(x).split("= ")[-1] for x in columns]
+    )
     axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
-    axis.xaxis.set_minor_locator(NullLocator())
     axis.tick_params(axis="x", labelrotation=30)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)

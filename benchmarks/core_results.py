@@ -18,14 +18,14 @@ class Point:
     figure: str
     operation: str
     series: str
-    x: int
+    x: float
 
     def __str__(self) -> str:
         return f"{self.figure}, {self.operation}, {self.series}, {self.x:,}"
 
 
 class Store:
-    """Nanoseconds of each run of both sides, and the circumstances."""
+    """Each run of both sides, in nanoseconds or bytes, and the circumstances."""
 
     def __init__(self, path: Path, about: dict[str, Any], resume: bool) -> None:
         self._path = path
@@ -40,9 +40,9 @@ class Store:
             about["versions"] = {**content["versions"], **about["versions"]}
 
     def add(self, point: Point, runs: dict[str, list[float]]) -> None:
-        """Keep the runs of a point, on disk too."""
+        """Keep the runs of a point, by side, on disk too; ``allocated`` is in bytes a call."""
         self.results[point] = {
-            side: [round(ns, 3) for ns in times] for side, times in runs.items()
+            side: [round(found, 3) for found in times] for side, times in runs.items()
         }
         results = [{**asdict(p), "runs": r} for p, r in self.results.items()]
         save(self._path, {**self.about, "results": results})

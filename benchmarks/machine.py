@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 from datetime import date
 from pathlib import Path
@@ -30,13 +31,25 @@ def sentence(about: dict[str, Any]) -> str:
     )
 
 
+def time_stamps_per_ns() -> float:
+    """The rate of the processor's time stamp counter, which is its nominal one."""
+    nominal = re.search(r"@ ([\d.]+)GHz", _cpu())
+    return float(nominal[1] if nominal else _cpuinfo("cpu MHz", "1000")) / (
+        1 if nominal else 1000
+    )
+
+
 def _cpu() -> str:
+    return _cpuinfo("model name", platform.processor() or platform.machine())
+
+
+def _cpuinfo(name: str, otherwise: str) -> str:
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
+            if line.startswith(name):
                 return line.split(":")[1].strip()
-    return platform.processor() or platform.machine()
+    return otherwise
 
 
 def _memory_gb() -> int:

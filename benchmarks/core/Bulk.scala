@@ -2,8 +2,9 @@ package io.sash.bench
 
 import java.util.concurrent.TimeUnit
 
+import io.sash.core.InOrderWindow
 import io.sash.core.fiba.Fiba
-import io.sash.core.mta.Amta
+import io.sash.core.mta.{MonoidTreeAggregator, WindowSlidePolicy}
 import org.openjdk.jmh.annotations._
 
 /** A window whose elements come at the times 0, 1, 2, … and leave in bulks. */
@@ -13,6 +14,10 @@ abstract class BulkWindow {
 
   /** Drops the oldest `m`. */
   def bulkEvict(m: Int): Unit
+
+  /** Drops the oldest until the aggregate, a count, is `kept`: a window slide policy. */
+  def slide(kept: Int): Unit
+
   def query(): Long
 }
 
@@ -55,15 +60,16 @@ final class FibaWindow(column: BenchColumn, minArity: Int, d: Int) extends BulkW
     fiba.bulkEvict(oldest - 1)
   }
 
+  override def slide(kept: Int): Unit = bulkEvict((next - oldest).toInt - kept)
+
   override def query(): Long = column.lower(fiba.query())
 }
 
-final class AmtaWindow(column: BenchColumn) extends BulkWindow {
-  private[this] val amta = new Amta(column)
-
+/** A window of arrival in order, whose elements enter and leave one by one. */
+class SingleWindow(column: BenchColumn, window: InOrderWindow) extends BulkWindow {
   override def insert(value: Int): Unit = {
-    column.lift(amta.open(), value)
-    amta.insert()
+    column.lift(window.open(), value)
+    window.insert()
   }
 
   override def bulkInsert(values: Array[Int], m: Int): Unit = {
@@ -74,9 +80,33 @@ final class AmtaWindow(column: BenchColumn) extends BulkWindow {
     }
   }
 
-  override def bulkEvict(m: Int): Unit = amta.evict(m)
+  override def bulkEvict(m: Int): Unit = {
+    var i = 0
+    while (i < m) {
+      window.evict()
+      i += 1
+    }
+  }
 
-  override def query(): Long = column.lower(amta.query())
+  override def slide(kept: Int): Unit =
+    while (column.lower(window.query()) > kept) window.evict()
+
+  override def query(): Long = column.lower(window.query())
+}
+
+/** Log MTA or AMTA, which evict in bulk. */
+final class MtaWindow(column: BenchColumn, mta: MonoidTreeAggregator)
+    extends SingleWindow(column, mta) {
+  private[this] var kept = 0
+  private[this] val keep: WindowSlidePolicy = (total, prefix) =>
+    column.lower(total) - column.lower(prefix) >= kept
+
+  override def bulkEvict(m: Int): Unit = mta.evict(m)
+
+  override def slide(kept: Int): Unit = {
+    this.kept = kept
+    mta.evict(keep)
+  }
 }
 
 @State(Scope.Thread)
@@ -105,9 +135,14 @@ class BulkState {
   @Setup
   def fill(): Unit = {
     val column = Named.column(operation)
-    window =
-      if (algorithm == "amta") new AmtaWindow(column)
-      else new FibaWindow(column, algorithm.stripPrefix("fiba").toInt, d)
+    window = if (algorithm.startsWith("fiba")) {
+      new FibaWindow(column, algorithm.stripPrefix("fiba").toInt, d)
+    } else {
+      Named.window(algorithm, column) match {
+        case mta: MonoidTreeAggregator => new MtaWindow(column, mta)
+        case other                     => new SingleWindow(column, other)
+      }
+    }
     (0 until n - d).foreach(_ => insert())
   }
 
@@ -116,15 +151,17 @@ class BulkState {
     i = if (i == 100) 0 else i + 1
   }
 
-  def bulkInsert(): Unit = {
+  /** Values for the next bulk. */
+  def prepare(): Unit = {
     var k = 0
     while (k < m) {
       values(k) = Named.value(i)
       i = if (i == 100) 0 else i + 1
       k += 1
     }
-    window.bulkInsert(values, m)
   }
+
+  def bulkInsert(): Unit = window.bulkInsert(values, m)
 }
 
 /** Bulks of m elements out of, and into, a window of n. */
@@ -151,7 +188,57 @@ class Bulk {
   @Benchmark
   def evictAndInsert(state: BulkState): Long = {
     state.window.bulkEvict(state.m)
+    state.prepare()
     state.bulkInsert()
     state.window.query()
   }
+}
+
+/** A window from which m elements have just gone is filled up before the next measurement. */
+class Refilled extends BulkState {
+  private[this] var missing = 0
+
+  @Setup(Level.Invocation)
+  def refill(): Unit = {
+    while (missing > 0) {
+      insert()
+      missing -= 1
+    }
+    missing = m
+  }
+}
+
+/** A window lacks m elements before each measurement. */
+class Thinned extends BulkState {
+
+  @Setup(Level.Invocation)
+  def thin(): Unit = {
+    window.bulkEvict(m)
+    prepare()
+  }
+}
+
+/** The latency of one bulk evict of m elements from, or one bulk insert into, a window of n. */
+@BenchmarkMode(Array(Mode.SampleTime))
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 3, time = 1)
+@Fork(3)
+class BulkLatency {
+
+  /** As many as are asked for. */
+  @Benchmark
+  def evict(state: Refilled): Unit = state.window.bulkEvict(state.m)
+
+  /** As many as a window slide policy says. */
+  @Benchmark
+  def slide(state: Refilled): Unit = state.window.slide(state.n - state.m)
+
+  /** In one bulk, d elements before the youngest. */
+  @Benchmark
+  def insert(state: Thinned): Unit = state.bulkInsert()
+
+  /** Nothing: what the timer itself takes. */
+  @Benchmark
+  def timer(): Unit = ()
 }

@@ -28,6 +28,63 @@ final class SumColumn extends BenchColumn with Invertible {
   }
 }
 
+/** Counts, which a window slide policy looks at. */
+final class CountColumn extends BenchColumn with Invertible {
+  private[this] var counts = new Array[Int](0)
+
+  override def lift(slot: Int, value: Int): Unit = counts(slot) = 1
+  override def lower(slot: Int): Long = counts(slot).toLong
+  override def identity(dst: Int): Unit = counts(dst) = 0
+  override def combine(dst: Int, left: Int, right: Int): Unit =
+    counts(dst) = counts(left) + counts(right)
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+    counts(dst) = counts(whole) - counts(oldest)
+  override def copy(dst: Int, src: Int): Unit = counts(dst) = counts(src)
+  override def grow(slots: Int): Partials = {
+    if (slots > counts.length) counts = java.util.Arrays.copyOf(counts, slots)
+    this
+  }
+}
+
+/** The sums of so many ints at once: aggregation over several dimensions. */
+final class SumsColumn(dimensions: Int) extends BenchColumn {
+  private[this] var values = new Array[Int](0)
+
+  override def lift(slot: Int, value: Int): Unit = {
+    var i = slot * dimensions
+    val end = i + dimensions
+    while (i < end) {
+      values(i) = value
+      i += 1
+    }
+  }
+
+  override def lower(slot: Int): Long = values(slot * dimensions).toLong
+
+  override def identity(dst: Int): Unit =
+    java.util.Arrays.fill(values, dst * dimensions, (dst + 1) * dimensions, 0)
+
+  override def combine(dst: Int, left: Int, right: Int): Unit = {
+    val d = dst * dimensions
+    val l = left * dimensions
+    val r = right * dimensions
+    var i = 0
+    while (i < dimensions) {
+      values(d + i) = values(l + i) + values(r + i)
+      i += 1
+    }
+  }
+
+  override def copy(dst: Int, src: Int): Unit =
+    System.arraycopy(values, src * dimensions, values, dst * dimensions, dimensions)
+
+  override def grow(slots: Int): Partials = {
+    val needed = Math.multiplyExact(slots, dimensions)
+    if (needed > values.length) values = java.util.Arrays.copyOf(values, needed)
+    this
+  }
+}
+
 /** Maximum of ints. */
 final class MaxColumn extends BenchColumn with Selective {
   private[this] var values = new Array[Int](0)

@@ -2,33 +2,8 @@ package io.sash.bench
 
 import java.util.concurrent.TimeUnit
 
-import io.sash.core._
+import io.sash.core.InOrderWindow
 import org.openjdk.jmh.annotations._
-
-/** What a benchmark's parameters name. */
-object Named {
-  def column(operation: String): BenchColumn = operation match {
-    case "sum"     => new SumColumn
-    case "max"     => new MaxColumn
-    case "geomean" => new GeometricMeanColumn
-    case "bloom"   => new BloomColumn
-  }
-
-  def window(algorithm: String, column: BenchColumn): InOrderWindow = (algorithm, column) match {
-    case ("recalculate", c)                   => new Recalculate(c)
-    case ("two_stacks", c)                    => new TwoStacks(c)
-    case ("two_stacks_lite", c)               => new TwoStacksLite(c)
-    case ("daba", c)                          => new Daba(c)
-    case ("daba_lite", c)                     => new DabaLite(c)
-    case ("flatfit", c)                       => new FlatFit(c)
-    case ("slickdeque_inv", c: Invertible)    => new SlickDequeInv(c)
-    case ("slickdeque_non_inv", c: Selective) => new SlickDequeNonInv(c)
-    case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
-  }
-
-  /** The authors' stream: 1, 2, … 101, 1, 2, … */
-  def value(i: Int): Int = 1 + i % 101
-}
 
 /** A window that benchmarks slide, in whose process no other algorithm need be loaded. */
 @State(Scope.Thread)

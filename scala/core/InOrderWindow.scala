@@ -15,7 +15,7 @@ package io.sash.core
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.
  */
-abstract class InOrderWindow {
+abstract class InOrderWindow extends Coalescing {
 
   /** Opens a slot for the next element; what it holds is undefined until the owner fills it. */
   def open(): Int
@@ -44,13 +44,41 @@ abstract class InOrderWindow {
   /** Calls of combine, subtract and selectsRight since this window was made. */
   def combines: Long
 
+  override final def coalesce(): Unit = {
+    requireOpenFor("coalesce()", openCount, 2)
+    val older = openSlot(openCount - 2)
+    combine(older, older, openSlot(openCount - 1))
+    dropYoungestOpen()
+  }
+
+  override final def oldestOpen: Int = {
+    requireOpenFor("oldestOpen", openCount, 1)
+    openSlot(0L)
+  }
+
+  override final def discard(): Unit = {
+    requireOpenFor("discard()", openCount, 1)
+    dropYoungestOpen()
+  }
+
+  /** Elements that are open. */
+  protected def openCount: Long
+
+  /** The slot of the i-th open element, from the oldest, which is the 0th. */
+  protected def openSlot(i: Long): Int
+
+  protected def dropYoungestOpen(): Unit
+
+  /** A combine that is counted. */
+  protected def combine(dst: Int, left: Int, right: Int): Unit
+
   protected final def requireNonEmpty(): Unit =
     if (size == 0) throw new NoSuchElementException("evict() on an empty window")
 
   protected final def requireOpen(open: Long): Unit =
     if (open <= 0) throw new IllegalStateException("insert() without an open slot; call open()")
 
-  protected final def requireOpenFor(call: String, open: Long, needed: Int): Unit =
+  private def requireOpenFor(call: String, open: Long, needed: Int): Unit =
     if (open < needed) {
       throw new IllegalStateException(s"$call with $open open slots of $needed; call open()")
     }
@@ -61,7 +89,7 @@ abstract class InOrderWindow {
     }
 }
 
-/** A window that aggregates elements before they enter it: panes, pairs, slices. */
+/** Elements that are aggregated before they enter a window: panes, pairs, slices. */
 trait Coalescing {
 
   /**

@@ -20,7 +20,6 @@ import java.util.Arrays
  */
 final class SlickDequeNonInv(initial: Partials with Selective)
     extends InOrderWindow
-    with Coalescing
     with Suffixes {
   private[this] val identitySlot = 0
   private[this] var capacity = SlotRing.InitialCapacity
@@ -105,25 +104,18 @@ final class SlickDequeNonInv(initial: Partials with Selective)
     }
   }
 
-  override def coalesce(): Unit = {
-    requireOpenFor("coalesce()", pendingLength.toLong, 2)
+  override protected def openCount: Long = pendingLength.toLong
+
+  override protected def openSlot(i: Long): Int = pending(wrap(pendingHead + i.toInt))
+
+  override protected def dropYoungestOpen(): Unit = {
+    release(openSlot(pendingLength - 1L))
     pendingLength -= 1
-    val younger = pending(wrap(pendingHead + pendingLength))
-    val older = pending(wrap(pendingHead + pendingLength - 1))
-    partials.combine(older, older, younger)
+  }
+
+  override protected def combine(dst: Int, left: Int, right: Int): Unit = {
+    partials.combine(dst, left, right)
     compared += 1
-    release(younger)
-  }
-
-  override def oldestOpen: Int = {
-    requireOpenFor("oldestOpen", pendingLength.toLong, 1)
-    pending(pendingHead)
-  }
-
-  override def discard(): Unit = {
-    requireOpenFor("discard()", pendingLength.toLong, 1)
-    pendingLength -= 1
-    release(pending(wrap(pendingHead + pendingLength)))
   }
 
   override def clear(): Unit = {

@@ -14,8 +14,7 @@ package io.sash.core
  * @param paired   whether a position has a second slot, behind its first
  */
 private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: Boolean = false)
-    extends InOrderWindow
-    with Coalescing {
+    extends InOrderWindow {
   private[this] val shift = if (paired) 1 else 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var mask = capacity - 1L
@@ -48,8 +47,7 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
 
   override final def combines: Long = combined
 
-  /** A combine that is counted. */
-  protected[this] final def combine(dst: Int, left: Int, right: Int): Unit = {
+  override protected final def combine(dst: Int, left: Int, right: Int): Unit = {
     partials.combine(dst, left, right)
     combined += 1
   }
@@ -63,21 +61,11 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
     opened
   }
 
-  override final def coalesce(): Unit = {
-    requireOpenFor("coalesce()", end - back, 2)
-    combine(slot(end - 2), slot(end - 2), slot(end - 1))
-    end -= 1
-  }
+  override protected final def openCount: Long = end - back
 
-  override final def oldestOpen: Int = {
-    requireOpenFor("oldestOpen", end - back, 1)
-    slot(back)
-  }
+  override protected final def openSlot(i: Long): Int = slot(back + i)
 
-  override final def discard(): Unit = {
-    requireOpenFor("discard()", end - back, 1)
-    end -= 1
-  }
+  override protected final def dropYoungestOpen(): Unit = end -= 1
 
   /** Called when `length` has doubled; positions with the new bit have moved up by the old one. */
   protected[this] def doubled(): Unit = ()

@@ -3,6 +3,7 @@ package io.sash.core.algebra
 import java.util.Arrays
 
 import io.sash.core.{InOrderWindow, Invertible, Partials, Selective}
+import io.sash.core.fiba.Fiba
 
 /**
  * A column of an aggregation's partials, the bridge from values to slots. Where In and Out are
@@ -23,6 +24,9 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
 
   /** The window of values over `algorithm`, which must be a new one over this column. */
   def over(algorithm: InOrderWindow): Window[In, Out] = new Window[In, Out](algorithm, this)
+
+  /** The window of values over `tree`, which must be a new one over this column. */
+  def over(tree: Fiba): TimedWindow[In, Out] = new TimedWindow[In, Out](tree, this)
 }
 
 /** A column for any aggregation: an array of references. */

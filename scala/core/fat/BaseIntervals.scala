@@ -82,6 +82,12 @@ final class BaseIntervals(initial: Partials)
     end = 0L
   }
 
+  override protected def openCount: Long = end - back
+
+  override protected def openSlot(i: Long): Int = slotOf(0, back + i)
+
+  override protected def dropYoungestOpen(): Unit = end -= 1
+
   override private[fat] def slotOf(level: Int, number: Long): Int =
     (((2 * number + 1) << level) & (2L * capacity - 1)).toInt
 

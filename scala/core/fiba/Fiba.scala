@@ -3,6 +3,7 @@ package io.sash.core.fiba
 import java.util.Arrays
 
 import io.sash.core.Partials
+import io.sash.core.algebra.{Aggregation, TimedWindow}
 
 /**
  * FiBA, the finger B-tree aggregator, with bulk eviction and bulk insertion: elements arrive in
@@ -61,7 +62,8 @@ final class Fiba(store: NodeStore) {
   if (store.root == 0) tree.plant() else tree.stackAll()
 
   /** A window in memory. */
-  def this(initial: Partials, minArity: Int = 4) = this(new ArrayNodeStore(initial, minArity))
+  def this(initial: Partials, minArity: Int = Fiba.MinArity) =
+    this(new ArrayNodeStore(initial, minArity))
 
   /** Elements in the window; those of one timestamp are one. */
   def size: Int = store.size
@@ -241,5 +243,20 @@ final class Fiba(store: NodeStore) {
       }
       i += 1
     }
+  }
+}
+
+object Fiba {
+
+  /** The least number of children of a node, where nothing else is said. */
+  final val MinArity = 4
+
+  /** A window of values: `Fiba(Max[Double])`. */
+  def apply[In, Out](
+      aggregation: Aggregation[In, _, Out],
+      minArity: Int = MinArity
+  ): TimedWindow[In, Out] = {
+    val column = aggregation.newColumn()
+    column.over(new Fiba(column, minArity))
   }
 }

@@ -50,12 +50,6 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
 
   private[this] var boundary = 0L
 
-  /**
-   * The slot that holds a node which exists: for a node of the last pair of its level until the
-   * next node of that level is made, for others until the next call.
-   */
-  private[mta] def node(level: Int, number: Long): Int
-
   /** A slot for the node after the last one of its level. */
   protected def newNode(level: Int, number: Long): Int
 

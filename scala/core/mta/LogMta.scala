@@ -108,7 +108,7 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
 
   private[mta] def lastNode(level: Int): Long = (back - 1) >> level
 
-  private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
+  override private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
 
   /** Keeps (L1) for one node, given its children. */
   private def recompute(level: Int, number: Long): Unit = {

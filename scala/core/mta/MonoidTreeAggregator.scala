@@ -74,6 +74,19 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
 
   override final def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
+  override protected final def openCount: Long = end - back
+
+  override protected final def openSlot(i: Long): Int = node(0, back + i)
+
+  override protected final def dropYoungestOpen(): Unit = end -= 1
+
+  /**
+   * The slot that holds a node which exists, those of open elements among them: for a node of the
+   * last pair of its level until the next node of that level is made, for others until the next
+   * call.
+   */
+  private[mta] def node(level: Int, number: Long): Int
+
   /** Where the window begins once the policy is enforced; asks with [[hasToGo]]. */
   protected def slide(policy: WindowSlidePolicy, total: Int): Long
 
@@ -97,7 +110,7 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
       prefixed
     }
 
-  protected final def combine(dst: Int, left: Int, right: Int): Unit = {
+  override protected final def combine(dst: Int, left: Int, right: Int): Unit = {
     partials.combine(dst, left, right)
     combined += 1
   }

@@ -32,14 +32,13 @@ trait SharedWindows extends Coalescing {
 
 /**
  * Several windows as suffixes of one: for SlickDeque (Non-Inv), which answers them all in one
- * walk of its deque when the longest is asked first, for FlatFIT, and for Recalculate.
+ * walk of its deque when the longest is asked first, for FlatFIT, B-Int, and for Recalculate.
  *
  * Cost: that of the window, and its suffix query for each answer.
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
  */
-final class Suffixed(longest: InOrderWindow with Coalescing with Suffixes, windows: Int)
-    extends SharedWindows {
+final class Suffixed(longest: InOrderWindow with Suffixes, windows: Int) extends SharedWindows {
   private[this] val sizes = new Array[Int](windows)
 
   override def open(): Int = longest.open()

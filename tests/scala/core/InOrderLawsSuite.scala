@@ -24,14 +24,13 @@ class InOrderLawsSuite extends Laws {
     algorithm <- WindowAlgorithm.All
     operation <- Seq(Operation.Sum, Operation.Collect, Operation.Max)
     if algorithm.accepts(operation)
-    if new Slider(algorithm, operation).window.isInstanceOf[Coalescing]
   } law(s"$algorithm of $operation coalesces open elements into one", runs = 50) {
     forAll(Gen.listOf(Gen.choose(1, 4)))(coalesced(new Slider(algorithm, operation), _))
   }
 
   /** Elements in groups of the given lengths, each of which enters a window of 5 as one. */
   private def coalesced[A](s: Slider[A], lengths: List[Int]): Prop = {
-    val window = s.window.asInstanceOf[InOrderWindow with Coalescing]
+    val window = s.window
     val groups = lengths.zipWithIndex.map { case (length, i) =>
       Seq.tabulate(length)(j => Element((i + j) % 3, 10 * i + j))
     }

@@ -7,6 +7,8 @@ import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core._
+import io.sash.core.fiba.Fiba
+import io.sash.core.mta.{Amta, WindowSlidePolicy}
 
 /** Over a primitive column a window of primitives allocates nothing, whatever the algorithm. */
 class AllocationSuite extends AnyFunSuite {
@@ -87,6 +89,61 @@ class AllocationSuite extends AnyFunSuite {
   longs("SlickDeque (Inv) of Count[Long]")(SlickDequeInv(Count[Long]))
   longs("SlickDeque (Non-Inv) of Max[Long]")(SlickDequeNonInv(Max[Long]))
   longs("Two-Stacks Lite of MaxCount[Long]")(TwoStacksLite(MaxCount[Long]))
+
+  for (minArity <- Seq(2, 4, 8)) {
+    test(s"FiBA of minimum arity $minArity allocates nothing, in order, out of order, in bulks") {
+      val window = Fiba(Max[Double], minArity)
+      val times = Array(0L, 0L, 0L, 0L)
+      val values = Array(4.0, 1.0, 3.0, 2.0)
+      var now = 0L
+      (0 until 5000).foreach { i =>
+        window.insert(i.toLong, i.toDouble)
+        now += 1
+      }
+      // each step takes seven in and lets seven go
+      allocatesNothing { slides =>
+        var sum = 0.0
+        var i = 0
+        while (i < slides / 10) {
+          window.insert(now + 2, i % 31 + 0.25)
+          window.insert(now, i % 17 + 0.25)
+          window.insert(now - 1000, 0.5) // which is there
+          window.insert(now + 1, 0.5)
+          var k = 0
+          while (k < 4) {
+            times(k) = now + 3 + k
+            k += 1
+          }
+          window.bulkInsert(times, values)
+          now += 7
+          window.evict()
+          window.bulkEvict(now - 5001)
+          sum += window.query() + window.range(now - 3000, now - 100)
+          i += 1
+        }
+        sink = sum
+      }
+    }
+  }
+
+  test("AMTA allocates nothing when a policy makes values leave in bulk") {
+    val window = new Amta(Sum[Long].newColumn())
+    val column = window.column.asInstanceOf[Column[Long, Long]]
+    val keep: WindowSlidePolicy =
+      (total, prefix) => column.lower(total) - column.lower(prefix) >= 1000
+    def slide(slides: Int): Unit = {
+      var i = 0
+      while (i < slides) {
+        column.lift(window.open(), 1L)
+        window.insert()
+        if (i % 100 == 0) window.evict(keep)
+        i += 1
+      }
+      sink = column.lower(window.query()).toDouble
+    }
+    slide(5000) // until it is as large as it gets
+    allocatesNothing(slide)
+  }
 
   test("inputs and answers of different primitive types, and ints") {
     val counts = TwoStacksLite(MaxCount[Double])

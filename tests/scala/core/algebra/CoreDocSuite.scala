@@ -3,6 +3,7 @@ package io.sash.core.algebra
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core._
+import io.sash.core.fiba.Fiba
 
 /** The code of docs/core.md, and that it is this code. */
 class CoreDocSuite extends AnyFunSuite {
@@ -25,6 +26,16 @@ class CoreDocSuite extends AnyFunSuite {
     weather.insert(Weather(wind = 7.0, humidity = 0.5))
     weather.insert(Weather(wind = 3.0, humidity = 0.75))
     assert(weather.query() == ((7.0, 0.625)))
+  }
+
+  test("values out of order") {
+    val byTime = Fiba(Concatenate)
+    byTime.insert(3L, "c")
+    byTime.insert(1L, "a")
+    byTime.bulkInsert(Array(0L, 2L, 5L), Array("-", "b", "e"))
+    assert(byTime.query() == "-abce")
+    byTime.bulkEvict(1L)
+    assert(byTime.query() == "bce" && byTime.range(2L, 4L) == "bc")
   }
 
   test("an operation of one's own") {

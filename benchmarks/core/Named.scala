@@ -1,0 +1,38 @@
+package io.sash.bench
+
+import io.sash.core._
+import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.mta.{Amta, LogMta}
+
+/** What a benchmark's parameters name. */
+object Named {
+
+  /** A number behind `sums` is that of the dimensions. */
+  def column(operation: String): BenchColumn = operation match {
+    case "sum"     => new SumColumn
+    case "max"     => new MaxColumn
+    case "count"   => new CountColumn
+    case "geomean" => new GeometricMeanColumn
+    case "bloom"   => new BloomColumn
+    case sums      => new SumsColumn(sums.stripPrefix("sums").toInt)
+  }
+
+  def window(algorithm: String, column: BenchColumn): InOrderWindow = (algorithm, column) match {
+    case ("recalculate", c)                   => new Recalculate(c)
+    case ("two_stacks", c)                    => new TwoStacks(c)
+    case ("two_stacks_lite", c)               => new TwoStacksLite(c)
+    case ("daba", c)                          => new Daba(c)
+    case ("daba_lite", c)                     => new DabaLite(c)
+    case ("flatfit", c)                       => new FlatFit(c)
+    case ("slickdeque_inv", c: Invertible)    => new SlickDequeInv(c)
+    case ("slickdeque_non_inv", c: Selective) => new SlickDequeNonInv(c)
+    case ("reactive", c)                      => new ReactiveAggregator(c)
+    case ("b_int", c)                         => new BaseIntervals(c)
+    case ("amta", c)                          => new Amta(c)
+    case ("log_mta", c)                       => new LogMta(c)
+    case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
+  }
+
+  /** The authors' stream: 1, 2, … 101, 1, 2, … */
+  def value(i: Int): Int = 1 + i % 101
+}
