@@ -96,6 +96,11 @@ bench-window: $(INSTALLED) ## Sash, Spark, DuckDB and Polars side by side
 	$(call step,benchmark)
 	$(BIN)/python benchmarks/bench_window.py
 
+.PHONY: bench-order
+bench-order: $(INSTALLED) ## the order below a window: hashing, Spark's sort, DuckDB
+	$(call step,benchmark of the order)
+	$(BIN)/python benchmarks/bench_order.py
+
 .PHONY: bench-core
 bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the authors' C++ beside
 	$(call step,benchmark of the core)

@@ -20,6 +20,7 @@ import dataset
 import machine
 import report
 from cells import Cell, Selection
+from dataset import Data
 from measure import measure
 from progress import Progress
 from results import Store
@@ -46,7 +47,7 @@ def main() -> None:
     resume = options.resume or options.report
     if options.report:
         about["commits"] = []  # nothing is measured at this one
-    store = Store(options.out / "window.json", about, resume)
+    store = Store(options.out / "window.json", about, resume, lambda saved: Cell(**saved))
     if not options.report:
         wanted = [c for c in selection.all() if re.search(options.cells, c.id)]
         _run(selection, [c for c in wanted if c not in store.results], store, options)
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 def _run(
-    selection: Selection, wanted: list[Cell], store: Store, options: argparse.Namespace
+    selection: Selection, wanted: list[Cell], store: Store[Cell], options: argparse.Namespace
 ) -> None:
     left = set(wanted)
     progress = Progress(len(wanted))
@@ -65,7 +66,7 @@ def _run(
                 continue
             data = Path(scratch) / f"{keys}.parquet"
             if not data.exists():
-                dataset.write(data, selection.rows, keys)
+                dataset.write(data, Data(selection.rows, keys))
             workers = {
                 engine: Worker(engine, cores, options.memory, data)
                 for engine in selection.engines

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dataset import Data
 
 SASH, SEGMENT_TREE, NAIVE, RUNNING = "sash", "segment_tree", "naive", "running"
-SHUFFLE = "shuffle"
+SHUFFLE, SASH_SORT = "shuffle", "sash_sort"
 DUCKDB, POLARS = "duckdb", "polars"
-SPARK_ENGINES = [SASH, SEGMENT_TREE, NAIVE, RUNNING, SHUFFLE]
-ENGINES = [*SPARK_ENGINES, DUCKDB, POLARS]
+ENGINES = [SASH, SEGMENT_TREE, NAIVE, RUNNING, SHUFFLE, DUCKDB, POLARS]
+SPARK_ENGINES = [SASH, SASH_SORT, SEGMENT_TREE, NAIVE, RUNNING, SHUFFLE]
 NAMES = {
     SASH: "Sash",
+    SASH_SORT: "Sash over Spark's sort",
     SEGMENT_TREE: "Spark, segment tree",
     NAIVE: "Spark as shipped",
     RUNNING: "Spark, running total",
@@ -32,17 +36,23 @@ FEWER_WINDOWS = [10, 100, 1_000_000]
 FEWER_AGGREGATES = ["sum", "max"]
 """What every data set and number of cores but the first is measured by; there, these aggregates
 get every window, and the others the fewer."""
+ORDER_WINDOW = 1_000
+"""Rows of every window below which the order is measured."""
 TINY_ROWS = 20
 """Rows of a key in the data set of tiny partitions."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """An aggregate over the last ``window`` rows (or seconds, which hold as many rows)."""
+    """An aggregate over the last ``window`` rows (or seconds, which hold as many rows).
+
+    ``everything`` asks for the columns of the input, too.
+    """
 
     aggregate: str
     frame: str
     window: int
+    everything: bool = False
 
     def sql(self, engine: str) -> str:
         """The query in the dialect that Spark and DuckDB share.
@@ -52,14 +62,16 @@ class Query:
         """
         if engine == SHUFFLE:
             argument = AGGREGATES[self.aggregate].split("(")[1].rstrip(")")
-            return f"SELECT ts, {argument} AS r FROM input DISTRIBUTE BY k"
+            columns = "*" if self.everything else f"ts, {argument} AS r"
+            return f"SELECT {columns} FROM input DISTRIBUTE BY k"
         start = "UNBOUNDED"
         if engine != RUNNING:
             start = f"{self.window - 1}"
             if self.frame == "range":
                 start = f"INTERVAL '{self.window - 1}' SECOND"
         return (
-            f"SELECT {AGGREGATES[self.aggregate]} OVER (PARTITION BY k ORDER BY ts "
+            f"SELECT {'*, ' if self.everything else ''}"
+            f"{AGGREGATES[self.aggregate]} OVER (PARTITION BY k ORDER BY ts "
             f"{self.frame.upper()} BETWEEN {start} PRECEDING AND CURRENT ROW) AS r FROM input"
         )
 
@@ -90,6 +102,44 @@ class Cell:
     def id(self) -> str:
         """A name to select cells by, and to find them again."""
         return "/".join(str(value) for value in asdict(self).values())
+
+
+@dataclass(frozen=True)
+class OrderCell:
+    """One engine's time for one aggregate over one data set, with so many cores."""
+
+    engine: str
+    cores: int
+    data: Data
+    aggregate: str
+
+    @property
+    def window(self) -> int:
+        """Rows of the window."""
+        return ORDER_WINDOW
+
+    @property
+    def query(self) -> Query:
+        """Wide rows are asked for with all their columns."""
+        return Query(self.aggregate, "rows", ORDER_WINDOW, everything=self.data.columns > 4)
+
+    @property
+    def workplace(self) -> tuple[Data, int]:
+        """Data and cores: what a process of an engine is started with."""
+        return self.data, self.cores
+
+    @property
+    def id(self) -> str:
+        """A name to select cells by."""
+        return "/".join(map(str, (self.engine, self.cores, self.aggregate, self.data)))
+
+    @classmethod
+    def load(cls, saved: dict[str, Any]) -> OrderCell:
+        """From its JSON."""
+        return cls(**{**saved, "data": Data(**saved["data"])})
+
+
+AnyCell = Cell | OrderCell
 
 
 @dataclass(frozen=True)

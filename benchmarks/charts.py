@@ -21,8 +21,10 @@ from cells import (
     POLARS,
     RUNNING,
     SASH,
+    SASH_SORT,
     SEGMENT_TREE,
     SHUFFLE,
+    Cell,
 )
 from report import Panel, chart_name, panels, where
 from results import Store
@@ -33,6 +35,7 @@ COLOURS = {  # Okabe and Ito's palette, which colour-blind readers can tell apar
     NAIVE: "#D55E00",
     RUNNING: "#666666",
     SHUFFLE: "#AAAAAA",
+    SASH_SORT: "#E69F00",
     DUCKDB: "#009E73",
     POLARS: "#CC79A7",
 }
@@ -40,7 +43,7 @@ LABEL_GAP = 0.065
 """The least distance between two labels, as a share of the axis."""
 
 
-def write(store: Store, directory: Path) -> None:
+def write(store: Store[Cell], directory: Path) -> None:
     """Draw every chart."""
     plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
     rows = store.about["rows"]

@@ -15,7 +15,7 @@ class DuckDBEngine:
     def __init__(self, cores: int, data: Path) -> None:
         self._connection = duckdb.connect(config={"threads": cores})
         self._connection.execute(
-            "CREATE TABLE input AS SELECT k, ts, x, n FROM read_parquet(?)", [str(data)]
+            "CREATE TABLE input AS SELECT * FROM read_parquet(?)", [str(data)]
         )
 
     def version(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from cells import SASH, SEGMENT_TREE, Query
+from cells import SASH, SASH_SORT, SEGMENT_TREE, Query
 
 
 def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
@@ -36,12 +36,14 @@ class SparkEngine:
 
     def __init__(self, name: str, cores: int, memory: str, data: Path) -> None:
         self._name = name
-        self._spark = session(cores, memory, with_sash=name == SASH)
+        self._spark = session(cores, memory, with_sash=name in (SASH, SASH_SORT))
         if name == SEGMENT_TREE:
             self._spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
-        rows = self._spark.read.parquet(data.as_uri()).selectExpr(
-            "k", "CAST(ts AS TIMESTAMP) AS ts", "x", "n"
-        )
+        if name == SASH_SORT:
+            self._spark.conf.set("spark.sash.ordering.enabled", "false")
+        rows = self._spark.read.parquet(data.as_uri())
+        if dict(rows.dtypes)["ts"] == "timestamp_ntz":
+            rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
         rows.cache().createOrReplaceTempView("input")
         rows.count()
 
@@ -55,12 +57,14 @@ class SparkEngine:
         }
 
     def check(self, query: Query) -> None:
-        """Sash's cells show SlidingWindow, and no other does."""
+        """Sash's cells show SlidingWindow and which order is below it, and no other does."""
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
             self._frame(query).explain()
         plan = text.getvalue()
-        if ("SlidingWindow" in plan) != (self._name == SASH):
+        slides = "SlidingWindow" in plan
+        hashes = "ordering: hash + adaptive" in plan
+        if slides != (self._name in (SASH, SASH_SORT)) or hashes != (self._name == SASH):
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
 
     def run(self, query: Query) -> None:

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf, isfinite
+from typing import TypeVar
 
-from cells import RUNNING, SHUFFLE, Cell
+from cells import RUNNING, SHUFFLE, AnyCell, Cell, OrderCell
 from results import Result
 from workers import Worker
+
+CellT = TypeVar("CellT", Cell, OrderCell)
 
 SLOW = 4.0
 """A warm-up of more seconds is followed by one run, and counts itself: what it adds is little."""
 
 
 def measure(
-    cells: list[Cell],
+    cells: Sequence[CellT],
     workers: Mapping[str, Worker],
-    earlier: list[Result],
+    earlier: list[Result[CellT]],
     rows: int,
     runs: int,
     budget: float,
-) -> list[Result]:
+) -> list[Result[CellT]]:
     """Measure cells that answer one query.
 
     A cell is not run when ``earlier`` results foretell a run of more than ``budget`` seconds;
     one that turns out to need three times the budget is stopped.
     """
     results = []
-    seconds: dict[Cell, list[float]] = {}
-    runs_of: dict[Cell, int] = {}
+    seconds: dict[CellT, list[float]] = {}
+    runs_of: dict[CellT, int] = {}
     for cell in cells:
         estimate = forecast([r for r in earlier if _foretells(r.cell, cell)], cell.window)
         if estimate > budget:
@@ -57,7 +60,7 @@ def measure(
     return results
 
 
-def forecast(smaller: list[Result], window: int) -> float:
+def forecast(smaller: list[Result[CellT]], window: int) -> float:
     """Seconds at a window, along the straight line through the two windows before it.
 
     Times less than a factor of two apart are taken for noise, so that only an engine that visibly
@@ -73,7 +76,12 @@ def forecast(smaller: list[Result], window: int) -> float:
     return t1 + (t1 - t0) / (w1 - w0) * (window - w1) if t1 > 2 * t0 else t1
 
 
-def _foretells(a: Cell, b: Cell) -> bool:
+def _foretells(a: AnyCell, b: AnyCell) -> bool:
     """Whether they are the same but for the window, and the window matters."""
-    windowed = b.engine not in (RUNNING, SHUFFLE)
-    return windowed and a.window < b.window and replace(a, window=b.window) == b
+    return (
+        isinstance(a, Cell)
+        and isinstance(b, Cell)
+        and b.engine not in (RUNNING, SHUFFLE)
+        and a.window < b.window
+        and replace(a, window=b.window) == b
+    )

@@ -20,6 +20,7 @@ from cells import (
     SEGMENT_TREE,
     SHUFFLE,
     TINY_ROWS,
+    Cell,
 )
 from measure import SLOW
 from results import Result, Store
@@ -45,7 +46,7 @@ class Panel(NamedTuple):
     keys: int
     frame: str
     aggregate: str
-    results: dict[tuple[str, int], Result]
+    results: dict[tuple[str, int], Result[Cell]]
 
     @property
     def windows(self) -> list[int]:
@@ -84,10 +85,10 @@ def where(panel: Panel, rows: int) -> str:
     return f"{panel.frame.upper()}, {keys}, {cores}"
 
 
-def panels(store: Store) -> list[Panel]:
+def panels(store: Store[Cell]) -> list[Panel]:
     """Results by data set and aggregate, in the order of the report."""
     aggregates = list(AGGREGATES)
-    found: dict[tuple[int, int, int, int], dict[tuple[str, int], Result]] = {}
+    found: dict[tuple[int, int, int, int], dict[tuple[str, int], Result[Cell]]] = {}
     for cell, result in store.results.items():
         frame, aggregate = FRAMES.index(cell.frame), aggregates.index(cell.aggregate)
         panel = found.setdefault((cell.cores, cell.keys, frame, aggregate), {})
@@ -98,7 +99,7 @@ def panels(store: Store) -> list[Panel]:
     ]
 
 
-def write(store: Store, path: Path) -> None:
+def write(store: Store[Cell], path: Path) -> None:
     """Write the report."""
     about, shown = store.about, panels(store)
     lines = ["# Sliding windows, side by side", ""]

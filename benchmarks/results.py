@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from cells import Cell
+CellT = TypeVar("CellT")
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[CellT]):
     """The best of a cell's runs, or why there is none."""
 
-    cell: Cell
+    cell: CellT
     rows: int
     seconds: float | None = None
     runs: list[float] = field(default_factory=list)
@@ -34,28 +35,34 @@ def save(path: Path, content: dict[str, Any]) -> None:
     partial.replace(path)
 
 
-class Store:
+class Store(Generic[CellT]):
     """All results of a benchmark, and under which circumstances they came about."""
 
-    def __init__(self, path: Path, about: dict[str, Any], resume: bool) -> None:
+    def __init__(
+        self,
+        path: Path,
+        about: dict[str, Any],
+        resume: bool,
+        load_cell: Callable[[dict[str, Any]], CellT],
+    ) -> None:
         self._path = path
         self.about = about
-        self.results: dict[Cell, Result] = {}
+        self.results: dict[CellT, Result[CellT]] = {}
         if resume and path.exists():
-            self._load()
+            self._load(load_cell)
 
-    def add(self, results: list[Result], versions: dict[str, str]) -> None:
+    def add(self, results: list[Result[CellT]], versions: dict[str, str]) -> None:
         """Keep results, on disk too: a run that is stopped goes on from here."""
         self.about["versions"].update(versions)
         self.results.update((result.cell, result) for result in results)
         save(self._path, {**self.about, "results": [asdict(r) for r in self.results.values()]})
 
-    def _load(self) -> None:
+    def _load(self, load_cell: Callable[[dict[str, Any]], CellT]) -> None:
         content = json.loads(self._path.read_text())
         for saved in content.pop("results"):
-            result = Result(**{**saved, "cell": Cell(**saved["cell"])})
+            result = Result(**{**saved, "cell": load_cell(saved["cell"])})
             self.results[result.cell] = result
-        if content["rows"] != self.about["rows"]:
+        if content.get("rows") != self.about.get("rows"):
             raise SystemExit(f"{self._path} is of {content['rows']:,} rows: use that --rows")
         commits = dict.fromkeys([*content["commits"], *self.about["commits"]])
         self.about["commits"] = list(commits)

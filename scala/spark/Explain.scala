@@ -11,7 +11,8 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
 
   override def generateExtendedInfo(plan: SparkPlan): String = {
     val lines = collect(plan) {
-      case s: SlidingWindowExec => s.calls.map(c => s"slides: $c") ++ ordering(s)
+      case s: SlidingWindowExec => s.calls.map(c => s"slides: $c") ++ keptSort(s)
+      case _: OrderingExec      => Seq("ordering: hash + adaptive")
       case p if isWindow(p) =>
         p.logicalLink.flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {
           case (call, refusal) => s"left to Spark: $call: ${refusal.reason}"
@@ -20,9 +21,8 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
     if (lines.isEmpty) "no window\n" else lines.distinct.mkString("", "\n", "\n")
   }
 
-  private def ordering(window: SlidingWindowExec): Option[String] =
-    if (window.keyed) Some("ordering: hash + adaptive")
-    else window.getTagValue(KeptSort.Tag).map(k => s"ordering: Spark's sort: ${k.reason}")
+  private def keptSort(window: SlidingWindowExec): Option[String] =
+    window.getTagValue(KeptSort.Tag).map(kept => s"ordering: Spark's sort: ${kept.reason}")
 
   private def isWindow(plan: SparkPlan): Boolean =
     plan.logicalLink.exists(_.getTagValue(Refusal.Tag).isDefined) &&

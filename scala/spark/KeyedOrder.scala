@@ -1,11 +1,12 @@
 package io.sash.spark
 
+import java.util.{ArrayList, Collections, Iterator => JavaIterator}
+
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.{SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.unsafe.UnsafeAlignedOffset
 import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.util.collection.unsafe.sort.{UnsafeInMemorySorter, UnsafeSorterIterator}
@@ -31,10 +32,10 @@ private[spark] final case class OrderProgram(
  * Orders the rows of one task: by hashing into keys, and within a key by nothing at all if its
  * rows came in order, else by Spark's radix sort or its merge of runs ([[UnsafeInMemorySorter]]).
  *
- * Memory that runs out while rows arrive, or keys that are so many that each row would miss the
- * processor's caches, hand all rows to Spark's own sorter. Memory that
+ * Memory that runs out while rows arrive hands all rows to Spark's own sorter. Memory that
  * another consumer needs while rows go out moves those that are left to disk, in the order in
- * which they are due; a key that is still to be sorted then goes through Spark's sorter.
+ * which they are due; a key that is still to be sorted then goes through Spark's sorter, and so
+ * does a bucket whose keys are still to be told apart.
  */
 private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetrics) {
   import KeyedOrder._
@@ -44,19 +45,22 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   private[this] val fields = program.within.input.length
   private[this] val rows =
     new KeyedRows(manager, program.keyProjection(), program.within, () => moveToDisk())
+  private[this] val records = rows.records
   private[this] var output: Output = _
 
   /** The rows that are left, once they had to leave memory. */
   private[this] var disk: RowQueue = _
   private[this] var spilledBytes = 0L
+  private[this] var keys = 0L
   private[this] var keysSorted = 0L
+  private[this] var outOfOrder = 0L
   private[this] var sortNanos = 0L
   private[this] var bySpark = 0L
 
   context.addTaskCompletionListener[Unit] { _ =>
     metrics.report(
-      rows.outOfOrder,
-      rows.keyCount,
+      outOfOrder,
+      keys,
       keysSorted,
       bySpark,
       sortNanos,
@@ -64,17 +68,15 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       spilledBytes
     )
     if (output != null) output.close()
-    rows.close()
+    rows.freePages(null)
   }
 
   def ordered(input: Iterator[InternalRow]): Iterator[InternalRow] = {
-    var fits = true
-    while (fits && input.hasNext) {
+    while (input.hasNext) {
       val row = input.next().asInstanceOf[UnsafeRow] // which may move the others to disk
       if (disk != null || !rows.add(row)) return sortedBySpark(row, input)
-      fits = rows.keyCount <= MostKeys
     }
-    if (disk == null && fits) {
+    if (disk == null) {
       output = new Output(sorting = true)
       output
     } else {
@@ -91,7 +93,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     val sorter = program.whole.sorter() // which may need the memory of the rows that are here
     output = new Output(sorting = false)
     while (output.hasNext) sorter.insertRow(output.next())
-    rows.close()
+    rows.freePages(null)
     if (row != null) sorter.insertRow(row)
     while (input.hasNext) sorter.insertRow(input.next().asInstanceOf[UnsafeRow])
     val sorted = sorter.sort()
@@ -102,29 +104,30 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   /** Moves all rows that have not gone out to disk. */
   private def moveToDisk(): Unit = if (disk == null) {
     val queue = new RowQueue(fields, NoMemory)
-    if (output == null) moveKeys(passed = 0L, queue) else output.moveTo(queue)
+    if (output == null) moveBuckets(0, queue) else output.moveTo(queue)
     queue.spill()
     disk = queue
     rows.freePages(if (output == null) null else output.page)
   }
 
-  /** Moves the rows of all keys but the first `passed`, as they came. */
-  private def moveKeys(passed: Long, queue: RowQueue): Unit = {
-    val states = rows.states
-    val walk = new KeyWalk(manager)
+  /** Moves the rows of the buckets from this one on, as they came. */
+  private def moveBuckets(from: Int, queue: RowQueue): Unit = {
+    var i = from
+    while (i < KeyedRows.Buckets) {
+      move(rows.bucket(i).rows, queue)
+      i += 1
+    }
+  }
+
+  private def move(list: RecordList, queue: RowQueue): Unit = {
     val row = new UnsafeRow(fields)
-    var key = 0L
-    while (states.hasNext) {
-      val state = states.next()
-      var left =
-        if (key < passed) 0L else KeyState.count(state.getValueBase, state.getValueOffset)
-      if (left > 0) walk.start(state.getValueBase, state.getValueOffset)
-      while (left > 0) {
-        walk.pointTo(walk.next(), row)
-        queue.add(row)
-        left -= 1
-      }
-      key += 1
+    var record = list.first
+    var left = list.count
+    while (left > 0) {
+      records.pointTo(record, row)
+      queue.add(row)
+      record = records.next(record)
+      left -= 1
     }
   }
 
@@ -138,34 +141,33 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   /**
    * Rows that go out, key by key; each is valid until the next.
    *
-   * @param sorting whether the rows of a key go out in order, or as they came
+   * @param sorting whether the rows of a key go out in order, or all as they came
    */
   private final class Output(sorting: Boolean) extends Iterator[UnsafeRow] {
-    private[this] val states = rows.states
     private[this] val row = new UnsafeRow(fields)
-    private[this] val walk = new KeyWalk(manager)
-    private[this] val records = program.within.recordComparator
+    private[this] val comparator = program.within.recordComparator
     private[this] val prefixes = program.within.prefixComparator
     private[this] val radix = program.within.radix && program.within.prefixDecides
     private[this] var pointers: LongArray = _
-    private[this] var passed = 0L // keys that have been started
 
-    /** Rows of the current key that are left. They come from one of these, or from `disk`. */
+    private[this] var bucket = -1 // the one that goes out
+    private[this] var lists: JavaIterator[RecordList] = Collections.emptyIterator()
+    private[this] var starting: RecordList = _ // a list that has left `lists` and is all here
+
+    /** Rows of the current list that are left. They come from one of these, or from `disk`. */
     private[this] var left = 0L
     private[this] var walking = false
+    private[this] var record = 0L // the next one of a walk
     private[this] var sorted: UnsafeSorterIterator = _
     private[this] var merged: Iterator[InternalRow] = _
 
-    override def hasNext: Boolean = left > 0 || nextKey()
+    override def hasNext: Boolean = left > 0 || nextList()
 
     override def next(): UnsafeRow = {
       if (!hasNext) throw new NoSuchElementException("no more rows")
       left -= 1
-      if (walking) {
-        walk.pointTo(walk.next(), row)
-        row
-      } else if (sorted != null) {
-        loadSorted(row)
+      if (walking || sorted != null) {
+        load(row)
         row
       } else if (merged != null) {
         merged.next().asInstanceOf[UnsafeRow]
@@ -177,19 +179,26 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     /** The page of the row that went out last, which is still in use; null if it has none. */
     def page: MemoryBlock = rows.pageOf(row.getBaseObject, row.getBaseOffset)
 
-    /** Moves what is left of the current key as it was to go out, and the others as they came. */
+    /** Moves what is left of the current list as it was to go out, and the others as they came. */
     def moveTo(queue: RowQueue): Unit = {
       val moved = new UnsafeRow(fields)
       var i = left
       while (i > 0) {
-        if (walking) walk.pointTo(walk.next(), moved) else loadSorted(moved)
+        load(moved)
         queue.add(moved)
         i -= 1
       }
-      moveKeys(passed, queue)
       walking = false
       sorted = null
       close()
+      if (starting != null) move(starting, queue)
+      val others = new ArrayList[RecordList]()
+      lists.forEachRemaining { list =>
+        others.add(list)
+        move(list, queue)
+      }
+      lists = others.iterator()
+      moveBuckets(bucket + 1, queue)
     }
 
     def close(): Unit = if (pointers != null) {
@@ -197,59 +206,77 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       pointers = null
     }
 
-    private def loadSorted(loaded: UnsafeRow): Unit = {
-      sorted.loadNext()
-      loaded.pointTo(sorted.getBaseObject, sorted.getBaseOffset, sorted.getRecordLength)
-    }
+    /** The next row of a walk or a sort. */
+    private def load(loaded: UnsafeRow): Unit =
+      if (walking) {
+        records.pointTo(record, loaded)
+        record = records.next(record) // of the last one it is not used
+      } else {
+        sorted.loadNext()
+        loaded.pointTo(sorted.getBaseObject, sorted.getBaseOffset, sorted.getRecordLength)
+      }
 
-    private def nextKey(): Boolean = {
+    private def nextList(): Boolean = {
       walking = false
       sorted = null
       merged = null
-      while (left == 0 && states.hasNext) {
-        val state = states.next()
-        start(state.getValueBase, state.getValueOffset)
-        passed += 1
-      }
+      while (left == 0 && lists.hasNext) start(lists.next())
+      while (left == 0 && bucket + 1 < KeyedRows.Buckets) nextBucket()
       left > 0
     }
 
-    private def start(state: AnyRef, at: Long): Unit = {
-      val count = KeyState.count(state, at)
-      val inOrder = !sorting || KeyState.isSorted(state, at)
-      if (count > 0) {
-        if (!inOrder) keysSorted += 1
-        if (!inOrder && disk == null && !sortInMemory(state, at, count)) moveToDisk()
-        if (!inOrder && disk != null) {
-          mergeFromDisk(count)
-        } else if (disk == null && inOrder) {
-          walk.start(state, at)
-          walking = true
+    private def nextBucket(): Unit = {
+      bucket += 1
+      val next = rows.bucket(bucket)
+      if (next.rows.count > 0) {
+        if (!sorting) {
+          start(next.rows)
+        } else if (next.isMixed && disk != null) {
+          merge(next.rows.count, program.whole)
+        } else {
+          lists = rows.split(next)
+          start(lists.next())
         }
-        left = count
       }
     }
 
+    private def start(list: RecordList): Unit = {
+      val inOrder = !sorting || list.outOfOrder == 0
+      if (sorting) {
+        keys += 1
+        outOfOrder += list.outOfOrder
+        if (!inOrder) keysSorted += 1
+      }
+      if (!inOrder && disk == null && !sortInMemory(list)) {
+        starting = list
+        moveToDisk()
+        starting = null
+      }
+      walking = inOrder && disk == null
+      record = list.first
+      left = list.count
+      if (!inOrder && disk != null) merge(list.count, program.within)
+    }
+
     /** False if there is no memory to sort in. */
-    private def sortInMemory(state: AnyRef, at: Long, count: Long): Boolean =
-      count <= MostSorted && {
+    private def sortInMemory(list: RecordList): Boolean =
+      list.count <= MostSorted && {
         try {
-          reserve(4 * (count + 1))
+          reserve(4 * (list.count + 1))
           val sorter = new UnsafeInMemorySorter(
             rows,
             manager,
-            records,
+            comparator,
             prefixes,
             pointers,
-            radix && !KeyState.hasNulls(state, at)
+            radix && !rows.bucket(bucket).hasNulls
           )
-          walk.start(state, at)
-          val toSize = KeyedRows.HeaderBytes - UnsafeAlignedOffset.getUaoSize
-          var i = 0L
-          while (i < count) {
-            val record = walk.next()
-            sorter.insertRecord(record + toSize, walk.prefix(record), false)
-            i += 1
+          var inserted = list.first
+          var i = list.count
+          while (i > 0) {
+            sorter.insertRecord(records.ofSorter(inserted), records.prefix(inserted), false)
+            inserted = records.next(inserted)
+            i -= 1
           }
           sorted = sorter.getSortedIterator
           sortNanos += sorter.getSortTimeNanos
@@ -263,8 +290,9 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
         pointers = rows.allocateArray(longs)
       }
 
-    private def mergeFromDisk(count: Long): Unit = {
-      val sorter = program.within.sorter()
+    /** The next rows of the disk, in order. */
+    private def merge(count: Long, order: RowOrder): Unit = {
+      val sorter = order.sorter()
       var i = 0L
       while (i < count) {
         sorter.insertRow(disk.remove())
@@ -272,6 +300,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       }
       merged = sorter.sort()
       sortNanos += sorter.getSortTimeNanos
+      left = count
     }
   }
 }
@@ -280,7 +309,4 @@ private[spark] object KeyedOrder {
 
   /** Rows of a key whose pointers fit an array, room to sort them included. */
   private val MostSorted = 1L << 28
-
-  /** Keys whose state and last chunk stay in the processor's second cache. */
-  private[spark] val MostKeys = 4096
 }

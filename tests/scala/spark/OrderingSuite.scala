@@ -2,6 +2,7 @@ package io.sash.spark
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.{SimpleMode, SortExec}
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.functions.col
 
 /** Rows ordered by hashing and adaptive sorting, against rows in Spark's order. */
@@ -107,18 +108,22 @@ class OrderingSuite extends SashSuite {
     assert(backwards("peakMemory") > 0 && backwards("spillSize") == 0)
   }
 
-  test("more keys than the processor's caches hold are left to Spark's sort, in each task") {
+  test("many keys, of which each bucket has several") {
     def byKeys(keys: Int): Map[String, Long] = metrics(
       "SELECT sum(id) OVER (PARTITION BY k ORDER BY id ROWS 3 PRECEDING) " +
-        s"FROM (SELECT id, id % $keys AS k FROM range(0, ${4 * KeyedOrder.MostKeys}, 1, 1))"
+        s"FROM (SELECT id, id % $keys AS k FROM range(0, 40000, 1, 1))"
     )
     withSettings("spark.sql.shuffle.partitions" -> "1") {
-      assert(byKeys(KeyedOrder.MostKeys)("tasksSortedBySpark") == 0)
-      assert(byKeys(KeyedOrder.MostKeys + 1)("tasksSortedBySpark") == 1)
-      checkSlides(
-        "SELECT id, sum(id) OVER (PARTITION BY id % 5000 ORDER BY id ROWS 1 PRECEDING) AS c " +
-          "FROM range(0, 12000, 1, 1)"
-      )
+      for (keys <- Seq(1, KeyedRows.Buckets, 10000, 40000)) {
+        val found = byKeys(keys)
+        assert(found("keys") == keys && found("tasksSortedBySpark") == 0)
+        assert(found("keysSorted") == 0 && found("rowsOutOfOrder") == 0)
+      }
+      for (order <- Seq("id", "hash(id), id", "IF(id % 3 = 0, NULL, -id)"))
+        checkOrdered(
+          s"SELECT id, sum(id) OVER (PARTITION BY id % 5000 ORDER BY $order ROWS 1 PRECEDING) " +
+            "AS c FROM range(0, 12000, 1, 1)"
+        )
     }
   }
 
@@ -178,12 +183,66 @@ class OrderingSuite extends SashSuite {
       assertKept(spark.sql(join), KeptSort.NeededAbove)
       checkSlides(join)
     }
-    // Spark's part of a split window lies between, and needs Spark's order
-    checkSlides(
+  }
+
+  /** Calls of Spark's own kinds over the same key and order as a sliding one. */
+  private val mixed = "sum(id) OVER (PARTITION BY k ORDER BY l, id ROWS 3 PRECEDING) AS a, " +
+    "row_number() OVER w AS b, lag(id, 2) OVER w AS c, sum(id) OVER w AS d, " +
+    "max(i) OVER (PARTITION BY k ORDER BY l, id ROWS BETWEEN UNBOUNDED PRECEDING AND " +
+    "UNBOUNDED FOLLOWING) AS e, ntile(7) OVER w AS f, nth_value(s, 3) OVER w AS g"
+
+  test("Spark's windows over the same order are fed from it, too") {
+    val query = s"SELECT id, $mixed FROM ${table(10)} WINDOW w AS (PARTITION BY k ORDER BY l, id)"
+    for (adaptive <- Seq("true", "false"); codegen <- Seq("true", "false"))
+      withSettings(
+        "spark.sql.adaptive.enabled" -> adaptive,
+        "spark.sql.codegen.wholeStage" -> codegen
+      ) {
+        checkOrdered(query)
+        val plan = spark.sql(query).queryExecution.executedPlan
+        assert(collect(plan) { case w: KeyedWindowExec => w }.nonEmpty, "vacuous: not fed")
+        assert(collect(plan) { case s: SortExec => s }.isEmpty)
+      }
+    val text = explained(spark.sql(query))
+    assert(text.contains("ordering: hash + adaptive") && text.contains("Window ["), text)
+  }
+
+  test("Spark's windows above and below sliding ones, over one order") {
+    val below = "SELECT id, k, l, row_number() OVER (PARTITION BY k ORDER BY l, id) AS r " +
+      s"FROM ${table(10)}"
+    val sliding = "SELECT *, sum(r) OVER (PARTITION BY k ORDER BY l, id ROWS 3 PRECEDING) AS a " +
+      s"FROM ($below)"
+    val above = s"SELECT *, rank() OVER (PARTITION BY k ORDER BY l, id) + a AS q FROM ($sliding)"
+    for (query <- Seq(sliding, above)) {
+      checkOrdered(query)
+      val plan = spark.sql(query).queryExecution.executedPlan
+      assert(collect(plan) { case s: SortExec => s }.isEmpty)
+    }
+  }
+
+  test("a window of another order above keeps a sort of its own") {
+    checkOrdered(
       "SELECT id, sum(id) OVER w AS s, row_number() OVER w2 AS r " +
         s"FROM ${table(10)} WINDOW w AS (PARTITION BY k ORDER BY l, id ROWS 3 PRECEDING), " +
-        "w2 AS (PARTITION BY k ORDER BY l, id)"
+        "w2 AS (PARTITION BY k ORDER BY id)"
     )
+  }
+
+  test("equal windows of a self-join share one shuffle") {
+    val windows = s"SELECT id, k, $mixed FROM ${table(10)} " +
+      "WINDOW w AS (PARTITION BY k ORDER BY l, id)"
+    val query = s"WITH v AS ($windows) SELECT x.id, x.a, y.b FROM v x JOIN v y ON x.id = y.id"
+    withSettings(
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.adaptive.enabled" -> "false"
+    ) {
+      checkSlides(query)
+      def reused: Int = collect(spark.sql(query).queryExecution.executedPlan) {
+        case r: ReusedExchangeExec => r
+      }.size
+      val ours = reused
+      assert(ours == withSash(enabled = false)(reused) && ours > 0)
+    }
   }
 
   test("Spark's sort stays where partitions are ranges of keys, which ORDER BY may rely on") {

@@ -20,7 +20,10 @@ class PlanSuite extends SashSuite {
     val plan = frame.queryExecution.executedPlan
     (
       sliding(plan).size,
-      collect(plan) { case w: WindowExec => w }.size,
+      collect(plan) {
+        case w: WindowExec      => w
+        case w: KeyedWindowExec => w
+      }.size,
       collect(plan) {
         case s: SortExec     => s
         case o: OrderingExec => o

@@ -147,7 +147,7 @@ class SpillSuite extends SashSuite with BeforeAndAfterAll {
     assert(RowEquality.difference(ample(ordered), answer).isEmpty)
   }
 
-  test("more keys than are hashed, and more rows than fit") {
+  test("many keys, and more rows than fit") {
     // a few keys fill the memory before the many come
     val sql = "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id ROWS 5 PRECEDING) AS c " +
       "FROM (SELECT id, hash(id) AS o, IF(id < 9000, id % 3, id) AS k, repeat('x', 60) AS s " +
@@ -161,16 +161,27 @@ class SpillSuite extends SashSuite with BeforeAndAfterAll {
     }
   }
 
-  test("rows that go out while another operator needs memory go by way of the disk") {
-    // rows that fit, below an aggregate by rows that does not
-    val few = ordered.replace(s"range(0, $rows,", "range(0, 9000,")
-    val sql = s"SELECT max(id) AS id, sum(c) AS c, s || id AS g FROM ($few) GROUP BY s || id"
-    withSettings("spark.sql.shuffle.partitions" -> "1") {
-      val frame = spark.sql(sql)
-      val answer = frame.collect().toSeq
-      val Seq(ordering) = orderings(frame)
-      assert(ordering.metrics("spillSize").value > 0, "vacuous: the rows stayed in memory")
-      assert(RowEquality.difference(ample(sql), answer).isEmpty)
+  /** A few keys; and so many that a bucket has several, in order and not. */
+  private val leaving = Seq(
+    ordered,
+    ordered.replace("PARTITION BY k", "PARTITION BY k, id % 5000"),
+    ordered.replace("PARTITION BY k", "PARTITION BY pmod(hash(id, 4), 3000)"),
+    ordered.replace("PARTITION BY k ORDER BY o, id", "PARTITION BY id % 3000 ORDER BY id")
+  )
+
+  for ((query, i) <- leaving.zipWithIndex)
+    test(
+      s"rows that go out while another operator needs memory go by way of the disk: $i"
+    ) {
+      // rows that fit, below an aggregate by rows that does not
+      val few = query.replace(s"range(0, $rows,", "range(0, 9000,")
+      val sql = s"SELECT max(id) AS id, sum(c) AS c, s || id AS g FROM ($few) GROUP BY s || id"
+      withSettings("spark.sql.shuffle.partitions" -> "1") {
+        val frame = spark.sql(sql)
+        val answer = frame.collect().toSeq
+        val Seq(ordering) = orderings(frame)
+        assert(ordering.metrics("spillSize").value > 0, "vacuous: the rows stayed in memory")
+        assert(RowEquality.difference(ample(sql), answer).isEmpty)
+      }
     }
-  }
 }
