@@ -21,15 +21,14 @@ from pathlib import Path
 import dataset
 import machine
 import order_report
-from cells import DUCKDB, SASH, SASH_SORT, SHUFFLE, OrderCell
+from cells import ORDER_ENGINES, OrderCell
 from dataset import Data
 from measure import measure
 from progress import Progress
 from results import Store
-from workers import Worker
+from workers import versions, working
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
-ENGINES = [SASH, SASH_SORT, SHUFFLE, DUCKDB]
 ROWS, MANY_ROWS = 2_000_000, 20_000_000
 ARRIVALS = ["in order", "1 % late", "shuffled"]
 ENDS = ["in order", "shuffled"]
@@ -45,12 +44,11 @@ DATA = [
 
 def rounds(quick: bool) -> Iterator[list[OrderCell]]:
     """Cells that answer one query, which are measured in turns."""
-    for data in DATA:
-        if quick:
-            data = replace(data, rows=min(data.rows, 200_000), keys=min(data.keys, 100_000))
+    small = [replace(d, rows=200_000, keys=min(d.keys, 100_000)) for d in DATA]
+    for data in dict.fromkeys(small) if quick else DATA:
         for cores in (1, 2):
             for aggregate in ["sum", "max"] if data.rows <= ROWS else ["sum"]:
-                yield [OrderCell(engine, cores, data, aggregate) for engine in ENGINES]
+                yield [OrderCell(engine, cores, data, aggregate) for engine in ORDER_ENGINES]
 
 
 def main() -> None:
@@ -73,22 +71,15 @@ def _run(store: Store[OrderCell], options: argparse.Namespace) -> None:
     ]
     wanted = [cells for cells in wanted if cells]
     progress = Progress(sum(map(len, wanted)))
-    for (data, cores), group in groupby(
-        wanted, key=lambda cells: (cells[0].data, cells[0].cores)
-    ):
+    for (data, cores), group in groupby(wanted, key=lambda turn: turn[0].workplace):
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / "input.parquet"
             dataset.write(path, data)
-            workers = {name: Worker(name, cores, options.memory, path) for name in ENGINES}
-            try:
+            with working(ORDER_ENGINES, cores, options.memory, path) as workers:
                 for cells in group:
                     done = measure(cells, workers, [], data.rows, options.runs, options.budget)
-                    versions = [worker.versions for worker in workers.values()]
-                    store.add(done, {k: v for found in versions for k, v in found.items()})
+                    store.add(done, versions(workers))
                     progress.advance(len(cells), f"{cores} cores, {cells[0].aggregate}, {data}")
-            finally:
-                for worker in workers.values():
-                    worker.stop()
 
 
 def _options() -> argparse.Namespace:

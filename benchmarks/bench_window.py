@@ -24,7 +24,7 @@ from dataset import Data
 from measure import measure
 from progress import Progress
 from results import Store
-from workers import Worker
+from workers import versions, working
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
@@ -67,24 +67,16 @@ def _run(
             data = Path(scratch) / f"{keys}.parquet"
             if not data.exists():
                 dataset.write(data, Data(selection.rows, keys))
-            workers = {
-                engine: Worker(engine, cores, options.memory, data)
-                for engine in selection.engines
-            }
-            try:
+            with working(selection.engines, cores, options.memory, data) as workers:
                 for turn in selection.rounds(cores, keys):
                     todo = [cell for cell in turn if cell in left]
                     earlier = list(store.results.values())
                     done = measure(
                         todo, workers, earlier, selection.rows, options.runs, options.budget
                     )
-                    versions = [worker.versions for worker in workers.values()]
-                    store.add(done, {k: v for found in versions for k, v in found.items()})
+                    store.add(done, versions(workers))
                     if todo:
                         progress.advance(len(todo), str(todo[-1]))
-            finally:
-                for worker in workers.values():
-                    worker.stop()
 
 
 def _options() -> argparse.Namespace:

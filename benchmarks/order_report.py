@@ -13,12 +13,11 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 import machine
-from cells import AGGREGATES, DUCKDB, NAMES, SASH, SASH_SORT, SHUFFLE, OrderCell
+from cells import AGGREGATES, DUCKDB, NAMES, ORDER_ENGINES, SASH, SASH_SORT, SHUFFLE, OrderCell
 from charts import COLOURS
 from dataset import Data
 from results import Result, Store
 
-ENGINES = [SASH, SASH_SORT, SHUFFLE, DUCKDB]
 PANEL_ENGINES = [SASH, SASH_SORT, DUCKDB]
 ABOUT = """\
 # The order below a window
@@ -56,13 +55,15 @@ def _cores(cores: int) -> str:
 
 
 def _table(by_data: dict[Data, dict[str, Result[OrderCell]]]) -> Iterator[str]:
-    names = [NAMES[engine] for engine in ENGINES]
+    names = [NAMES[engine] for engine in ORDER_ENGINES]
     ratios = ["Sash / Spark's sort", "without the shuffle", "Sash / DuckDB"]
     yield "| | " + " | ".join([*names, *ratios]) + " |"
     yield "|---|" + "--:|" * (len(names) + len(ratios))
     for data, results in by_data.items():
-        found = {engine: results[engine].ns_per_row for engine in ENGINES if engine in results}
-        times = [_or_empty(found.get(engine), "{:,.0f}") for engine in ENGINES]
+        found = {
+            engine: results[engine].ns_per_row for engine in ORDER_ENGINES if engine in results
+        }
+        times = [_or_empty(found.get(engine), "{:,.0f}") for engine in ORDER_ENGINES]
         sash, spark = found.get(SASH), found.get(SASH_SORT)
         quotients = [
             _ratio(sash, spark),

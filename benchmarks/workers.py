@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, Queue
@@ -17,6 +19,24 @@ from cells import Query
 
 WORKER = Path(__file__).parent / "worker.py"
 START_SECONDS = 180
+
+
+@contextmanager
+def working(
+    engines: list[str], cores: int, memory: str, data: Path
+) -> Iterator[dict[str, Worker]]:
+    """A worker for each engine, all of which are stopped in the end."""
+    workers = {engine: Worker(engine, cores, memory, data) for engine in engines}
+    try:
+        yield workers
+    finally:
+        for worker in workers.values():
+            worker.stop()
+
+
+def versions(workers: Mapping[str, Worker]) -> dict[str, str]:
+    """Those of all engines that have been started."""
+    return {name: v for worker in workers.values() for name, v in worker.versions.items()}
 
 
 class WorkerError(Exception):
