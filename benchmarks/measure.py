@@ -14,7 +14,7 @@ from workers import Worker
 CellT = TypeVar("CellT", Cell, OrderCell)
 
 SLOW = 4.0
-"""A warm-up of more seconds is followed by one run, and counts itself: what it adds is little."""
+"""A run of more seconds is the last: more of them add little."""
 
 
 def measure(
@@ -32,7 +32,6 @@ def measure(
     """
     results = []
     seconds: dict[CellT, list[float]] = {}
-    runs_of: dict[CellT, int] = {}
     for cell in cells:
         estimate = forecast([r for r in earlier if _foretells(r.cell, cell)], cell.window)
         if estimate > budget:
@@ -45,11 +44,10 @@ def measure(
                 reason = f"> {3 * budget:g} s a run: stopped"
                 results.append(Result(cell, rows, not_run=reason))
             else:
-                seconds[cell] = [took] if took > SLOW else []
-                runs_of[cell] = 1 if took > SLOW else runs
+                seconds[cell] = []
 
-    for turn in range(runs):
-        for cell in [cell for cell in seconds if turn < runs_of[cell]]:
+    for _ in range(runs):
+        for cell in [cell for cell, times in seconds.items() if not times or times[-1] <= SLOW]:
             took = workers[cell.engine].run(cell.query, 3 * budget + 10)
             if took is None:
                 del seconds[cell]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 
@@ -13,18 +13,26 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 import machine
+import summary
 from cells import AGGREGATES, DUCKDB, NAMES, ORDER_ENGINES, SASH, SASH_SORT, SHUFFLE, OrderCell
 from charts import COLOURS
 from dataset import Data
+from measure import SLOW
 from results import Result, Store
+from summary import Comparison, Ratio
 
 PANEL_ENGINES = [SASH, SASH_SORT, DUCKDB]
+FEW_KEYS = 10
+Results = dict[str, Result[OrderCell]]
+"""By engine."""
+Panels = dict[tuple[int, str], dict[Data, Results]]
+"""By cores and aggregate."""
 ABOUT = """\
 # The order below a window
 
 Nanoseconds a row, shuffle and order included, of `agg OVER (PARTITION BY k ORDER BY ts ROWS
-BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up (of two where
-the first took more than 4 s). Sash orders by hashing keys and sorting those out of order; the
+BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer where
+a run takes more than {slow:g} s. Sash orders by hashing keys and sorting those out of order; the
 second engine is the same operator over Spark's sort. What both pay for the scan and the shuffle
 stands beside them, and the last columns take it off. Engines run in processes of their own and
 take turns. Plans were checked to contain the order that is named.
@@ -33,14 +41,40 @@ take turns. Plans were checked to contain the order that is named.
 """
 
 
+class Times(NamedTuple):
+    """What the engines took for one query over one data set."""
+
+    results: Results
+
+    def of(self, engine: str) -> float | None:
+        """Nanoseconds a row, if measured."""
+        result = self.results.get(engine)
+        return None if result is None else result.ns_per_row
+
+    def ratio(self, engine: str) -> float | None:
+        """Sash's time over that of another."""
+        ours, theirs = self.of(SASH), self.of(engine)
+        return None if ours is None or theirs is None else ours / theirs
+
+    def ratio_beyond_shuffle(self, engine: str) -> float | None:
+        """The same, each without what the scan and the shuffle take."""
+        ours, theirs, shuffle = self.of(SASH), self.of(engine), self.of(SHUFFLE)
+        if ours is None or theirs is None or shuffle is None or theirs <= shuffle:
+            return None
+        return max(0.0, ours - shuffle) / (theirs - shuffle)
+
+
 def write(store: Store[OrderCell], directory: Path) -> None:
     """Write the report and the chart of what was measured."""
-    panels: dict[tuple[int, str], dict[Data, dict[str, Result[OrderCell]]]] = {}
+    panels: Panels = {}
     for cell, result in store.results.items():
         panel = panels.setdefault((cell.cores, cell.aggregate), {})
         panel.setdefault(cell.data, {})[cell.engine] = result
     lines = [
-        ABOUT.format(runs=store.about["runs"], circumstances=machine.sentence(store.about)),
+        ABOUT.format(
+            runs=store.about["runs"], slow=SLOW, circumstances=machine.sentence(store.about)
+        ),
+        *_summary(panels),
         "![](order.svg)",
         "",
     ]
@@ -54,39 +88,70 @@ def _cores(cores: int) -> str:
     return "1 core" if cores == 1 else f"{cores} cores"
 
 
-def _table(by_data: dict[Data, dict[str, Result[OrderCell]]]) -> Iterator[str]:
+def _summary(panels: Panels) -> Iterator[str]:
+    def over(
+        engine: str,
+        takes: Callable[[Data], bool] = lambda _: True,
+        ratio: Callable[[Times, str], float | None] = Times.ratio,
+    ) -> list[Ratio]:
+        return [
+            Ratio(found, f"{data}, {_cores(cores)}, {AGGREGATES[aggregate]}")
+            for (cores, aggregate), by_data in sorted(panels.items())
+            for data, results in by_data.items()
+            if takes(data) and (found := ratio(Times(results), engine)) is not None
+        ]
+
+    def is_shuffled(data: Data) -> bool:
+        return data.arrival == "shuffled" and data.keys == FEW_KEYS
+
+    def is_in_order(data: Data) -> bool:
+        return data.arrival == "in order"
+
+    without = Times.ratio_beyond_shuffle
+    return summary.table(
+        "Sash's time over that of",
+        [
+            Comparison("itself over Spark's sort, every cell", 1.05, over(SASH_SORT)),
+            Comparison("the same, shuffled, 10 keys", 0.25, over(SASH_SORT, is_shuffled)),
+            Comparison(
+                "the same, each without scan and shuffle",
+                None,
+                over(SASH_SORT, is_shuffled, without),
+            ),
+            Comparison("the same, in order", 0.6, over(SASH_SORT, is_in_order)),
+            Comparison(
+                "the same, each without scan and shuffle",
+                None,
+                over(SASH_SORT, is_in_order, without),
+            ),
+            Comparison("DuckDB, shuffled, 10 keys", 1, over(DUCKDB, is_shuffled)),
+            Comparison("DuckDB, every cell", None, over(DUCKDB)),
+        ],
+    )
+
+
+def _table(by_data: dict[Data, Results]) -> Iterator[str]:
     names = [NAMES[engine] for engine in ORDER_ENGINES]
-    ratios = ["Sash / Spark's sort", "without the shuffle", "Sash / DuckDB"]
+    ratios = ["Sash / Spark's sort", "without scan and shuffle", "Sash / DuckDB"]
     yield "| | " + " | ".join([*names, *ratios]) + " |"
     yield "|---|" + "--:|" * (len(names) + len(ratios))
     for data, results in by_data.items():
-        found = {
-            engine: results[engine].ns_per_row for engine in ORDER_ENGINES if engine in results
-        }
-        times = [_or_empty(found.get(engine), "{:,.0f}") for engine in ORDER_ENGINES]
-        sash, spark = found.get(SASH), found.get(SASH_SORT)
+        times = Times(results)
+        shown = [_or_empty(times.of(engine), "{:,.0f}") for engine in ORDER_ENGINES]
         quotients = [
-            _ratio(sash, spark),
-            _ratio(_beyond(sash, found.get(SHUFFLE)), _beyond(spark, found.get(SHUFFLE))),
-            _ratio(sash, found.get(DUCKDB)),
+            times.ratio(SASH_SORT),
+            times.ratio_beyond_shuffle(SASH_SORT),
+            times.ratio(DUCKDB),
         ]
-        shown = [_or_empty(quotient, "{:.2f}") for quotient in quotients]
-        yield f"| {data} | " + " | ".join([*times, *shown]) + " |"
-
-
-def _beyond(time: float | None, shuffle: float | None) -> float | None:
-    return None if time is None or shuffle is None else max(0.0, time - shuffle)
-
-
-def _ratio(a: float | None, b: float | None) -> float | None:
-    return a / b if a is not None and b else None
+        shown += [_or_empty(quotient, "{:.2f}") for quotient in quotients]
+        yield f"| {data} | " + " | ".join(shown) + " |"
 
 
 def _or_empty(value: Any, shape: str) -> str:
     return "" if value is None else shape.format(value)
 
 
-def _draw(panels: dict[int, dict[Data, dict[str, Result[OrderCell]]]], directory: Path) -> None:
+def _draw(panels: dict[int, dict[Data, Results]], directory: Path) -> None:
     plt.rcParams.update({"font.size": 10, "svg.hashsalt": "sash", "svg.fonttype": "none"})
     most = max((len(by_data) for by_data in panels.values()), default=1)
     figure, axes = plt.subplots(
@@ -106,7 +171,7 @@ def _draw(panels: dict[int, dict[Data, dict[str, Result[OrderCell]]]], directory
     plt.close(figure)
 
 
-def _panel(axis: Axes, cores: int, by_data: dict[Data, dict[str, Result[OrderCell]]]) -> None:
+def _panel(axis: Axes, cores: int, by_data: dict[Data, Results]) -> None:
     thickness = 0.8 / len(PANEL_ENGINES)
     for i, engine in enumerate(PANEL_ENGINES):
         places, times = [], []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import machine
+import summary
 from cells import (
     AGGREGATES,
     DUCKDB,
@@ -24,10 +25,11 @@ from cells import (
 )
 from measure import SLOW
 from results import Result, Store
+from summary import Comparison, Ratio
 
 ABOUT = """\
-Nanoseconds a row, shuffle and sort included: the best of {runs} runs after one warm-up (of two
-runs where the first took more than {slow:g} s), on
+Nanoseconds a row, shuffle and sort included: the best of {runs} runs after one warm-up, of fewer
+where a run takes more than {slow:g} s, on
 {rows:,} rows in time order that every engine holds in memory. A window of W seconds (RANGE)
 holds W rows, as a window of W rows (ROWS) does. Engines run in processes of their own and take
 turns, so that a machine's drift hits all alike; the running total and the shuffle alone, which
@@ -123,58 +125,46 @@ def chart_name(panel: Panel) -> str:
     return f"window-{panel.frame}-{panel.keys}keys-{panel.cores}cores.svg"
 
 
-def _summary(shown: list[Panel], rows: int) -> list[str]:
-    """The middle and the worst case of each comparison, beside what it must be."""
-    lines = [
-        "| Sash's time over that of | must be at most | median | worst | where |",
-        "|---|--:|--:|--:|---|",
-    ]
-    comparisons = [
-        ("Spark's segment tree, W ≥ 100", 0.3, _ratios(shown, SEGMENT_TREE, 100)),
-        (
-            "Spark's segment tree, W ≥ 100, each without scan and shuffle",
-            None,
-            _ratios(shown, SEGMENT_TREE, 100, Panel.ratio_beyond_shuffle),
-        ),
-        ("Spark as shipped, every W", 1.0, _ratios(shown, NAIVE)),
-        ("Spark's running total", 1.0, _ratios(shown, RUNNING)),
-        ("itself: W = 1,000,000 over W = 100", 1.2, _flatness(shown)),
-        ("DuckDB, every W", None, _ratios(shown, DUCKDB)),
-    ]
-    for title, bound, ratios in comparisons:
-        worst = max(ratios, key=lambda found: found[0], default=None)
-        if worst is not None:
-            ratio, panel, window = worst
-            at = "" if window is None else f", W = {window:,}"
-            limit = "" if bound is None else f"{bound:g}"
-            median = statistics.median(found for found, _, _ in ratios)
-            lines.append(
-                f"| {title} | {limit} | {median:.2f} | {ratio:.2f} | {panel.title(rows)}{at} |"
-            )
-    return [*lines, ""]
+def _summary(shown: list[Panel], rows: int) -> Iterator[str]:
+    segment_tree = partial(_ratios, shown, rows, SEGMENT_TREE, 100)
+    return summary.table(
+        "Sash's time over that of",
+        [
+            Comparison("Spark's segment tree, W ≥ 100", 0.3, segment_tree()),
+            Comparison(
+                "Spark's segment tree, W ≥ 100, each without scan and shuffle",
+                None,
+                segment_tree(Panel.ratio_beyond_shuffle),
+            ),
+            Comparison("Spark as shipped, every W", 1, _ratios(shown, rows, NAIVE)),
+            Comparison("Spark's running total", 1, _ratios(shown, rows, RUNNING)),
+            Comparison("itself: W = 1,000,000 over W = 100", 1.2, _flatness(shown, rows)),
+            Comparison("DuckDB, every W", None, _ratios(shown, rows, DUCKDB)),
+        ],
+    )
 
 
 def _ratios(
     shown: list[Panel],
+    rows: int,
     engine: str,
     least: int = 1,
     ratio_of: Callable[[Panel, str, int], float | None] = Panel.ratio,
-) -> list[tuple[float, Panel, int | None]]:
+) -> list[Ratio]:
     return [
-        (ratio, panel, window)
+        Ratio(ratio, f"{panel.title(rows)}, W = {window:,}")
         for panel in shown
         for window in panel.windows
         if window >= least and (ratio := ratio_of(panel, engine, window)) is not None
     ]
 
 
-def _flatness(shown: list[Panel]) -> list[tuple[float, Panel, int | None]]:
-    found: list[tuple[float, Panel, int | None]] = []
-    for panel in shown:
-        wide, narrow = panel.ns(SASH, 1_000_000), panel.ns(SASH, 100)
-        if wide is not None and narrow is not None:
-            found.append((wide / narrow, panel, None))
-    return found
+def _flatness(shown: list[Panel], rows: int) -> list[Ratio]:
+    return [
+        Ratio(wide / narrow, panel.title(rows))
+        for panel in shown
+        if (wide := panel.ns(SASH, 1_000_000)) and (narrow := panel.ns(SASH, 100))
+    ]
 
 
 def _table(panel: Panel) -> list[str]:
