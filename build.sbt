@@ -56,7 +56,8 @@ lazy val core = (project in file("scala/core"))
 // The core's benchmarks, by JMH: `make bench-core`.
 lazy val bench = (project in file("benchmarks/core"))
   .enablePlugins(JmhPlugin)
-  .dependsOn(core)
+  // the store in which the tests keep KVS-AMTA serves its benchmark, too
+  .dependsOn(core % "compile->compile;compile->test")
   .settings(
     target := (LocalRootProject / baseDirectory).value / "target" / "bench",
     Compile / scalaSource := baseDirectory.value,

@@ -24,7 +24,7 @@ import numpy as np
 
 import core_report
 import machine
-from core_figures import FIGURES, STREAM, Cell, Statistic
+from core_figures import FIGURES, STREAM, Cell, Figure, Statistic
 from core_results import Point, Store
 from progress import Progress
 
@@ -69,7 +69,7 @@ def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, run
         points = {x: Point(figure.name, operation, series.label, x) for x in xs}
         if not all(point in store.results for point in points.values()):
             found: dict[float, dict[str, list[float]]] = {x: defaultdict(list) for x in xs}
-            for _ in range(runs):
+            for _ in range(1 if figure.statistic is Statistic.BYTES else runs):
                 _note(found, ours.run(cell))
                 if theirs and figure.theirs and series.theirs:
                     _note(found, {"theirs": theirs.run(cell)})
@@ -126,7 +126,7 @@ class Ours:
             arguments = [f"io.sash.bench.{cell.figure.benchmark}$", "-f", "1", "-prof", "gc"]
             if cell.series.algorithm == "timer":
                 arguments[0] = "io.sash.bench.BulkLatency.timer$"
-            arguments += ["-wi", "3", "-i", "3", "-w", "500ms", "-r", "500ms"]
+            arguments += ["-wi", "3", "-w", "500ms", *_measurements(cell.figure)]
             arguments += ["-rf", "json", "-rff", file.name]
             for name, value in self._parameters(cell).items():
                 arguments += ["-p", f"{name}={value}"]
@@ -167,6 +167,13 @@ class Ours:
         if done.returncode != 0:
             raise SystemExit(done.stdout[-4000:] + done.stderr[-2000:])
         return done.stdout
+
+
+def _measurements(figure: Figure) -> list[str]:
+    """JMH times some 20 calls a millisecond singly, and rare ones take more of them."""
+    if figure.statistic is Statistic.PERCENTILES:
+        return ["-i", "5", "-r", "2s"]
+    return ["-i", "3", "-r", "500ms"]
 
 
 class Theirs:
@@ -226,7 +233,8 @@ class Theirs:
                 command, cwd=scratch, capture_output=True, text=True, check=False
             )
             if figure.timed_singly and done.returncode == 0:
-                (file,) = results.glob(f"latency_*{figure.latencies}_*.txt")
+                latencies = figure.latencies.format(algorithm=cell.series.theirs)
+                (file,) = results.glob(f"latency_*{latencies}_{cell.operation}_*.txt")
                 cycles = np.loadtxt(file)
                 asked = (
                     {x: 50.0} if figure.statistic is Statistic.MEDIAN else {p: p for p in cell.xs}

@@ -36,8 +36,8 @@ class Figure:
     ``theirs`` is the authors' program and its arguments, in which ``{algorithm}``,
     ``{operation}``, ``{x}`` and ``{iterations}`` are filled in; the iterations are those that
     fill the window, ``filled`` or else x of them, and the measured ones. ``per_x`` says that an
-    invocation of ours handles x elements. ``latencies`` is how the authors' program ends the
-    name of the file with the latencies of single calls.
+    invocation of ours handles x elements. ``latencies`` is in the name of the file to which the
+    authors' program writes the latencies of single calls, before the operation's.
     """
 
     name: str
@@ -123,10 +123,21 @@ TREES = [
     Series("FiBA, minimum arity 8", "fiba8", "bfinger8"),
     Series("AMTA", "amta", "amta"),
 ]
+STORED = [Series("KVS-AMTA", "kvs_amta"), Series("AMTA, in memory", "amta")]
+LATENCIES = [50.0, 99.0, 99.9, 99.99, 99.999, 100.0]
 LARGE = 1 << 22
 WINDOWS = [1, 16, 1 << 10, 1 << 14, 1 << 20, 1 << 22]
 STATIC = ("benchmark_driver", "{algorithm}", "{operation}", "{x}", "{iterations}")
 BULK = ("{algorithm}", "{operation}", str(LARGE), "0", "{x}", "{iterations}")
+ONE_BY_ONE = (
+    "bulk_evict_benchmark_driver",
+    "{algorithm}",
+    "{operation}",
+    "{x}",
+    "0",
+    "1",
+    "{iterations}",
+)
 DYNAMIC = ("dynamic_benchmark_driver", "{algorithm}", "{operation}", "{x}", "{iterations}")
 
 FIGURES = [
@@ -158,13 +169,37 @@ FIGURES = [
         "DABA Lite, figure 9; SlickDeque, figure 14",
         "InOrder.latency",
         "percentile",
-        [50.0, 99.0, 99.9, 99.99, 99.999, 100.0],
+        LATENCIES,
         ["sum"],
         [Series("nothing: the timer alone", "timer"), *IN_ORDER],
         parameters={"n": str(1 << 14)},
         theirs=("benchmark_driver", "{algorithm}", "{operation}", str(1 << 14), "{iterations}"),
         filled=1 << 14,
         statistic=Statistic.PERCENTILES,
+        latencies="{algorithm}",
+    ),
+    Figure(
+        "latency-trees",
+        "The same, of trees",
+        "bulk FiBA, figure 7; AMTA, figure 6",
+        "Bulk.latency",
+        "percentile",
+        LATENCIES,
+        ["sum"],
+        TREES,
+        parameters={"n": str(1 << 14), "m": "1"},
+        theirs=(
+            "bulk_evict_benchmark_driver",
+            "{algorithm}",
+            "{operation}",
+            str(1 << 14),
+            "0",
+            "1",
+            "{iterations}",
+        ),
+        filled=1 << 14,
+        statistic=Statistic.PERCENTILES,
+        latencies="evict_{algorithm}",
     ),
     Figure(
         "static-bloom",
@@ -172,7 +207,7 @@ FIGURES = [
         "DABA Lite, figure 10",
         "InOrder.slide",
         "n",
-        [1, 16, 1 << 10, 1 << 14],
+        [1, 16, 1 << 10, 1 << 14, 1 << 20],
         ["bloom"],
         [s for s in IN_ORDER if "slick" not in s.algorithm],
         theirs=STATIC,
@@ -212,15 +247,19 @@ FIGURES = [
         ["sum", "geomean"],
         TREES,
         parameters={"m": "1"},
-        theirs=(
-            "bulk_evict_benchmark_driver",
-            "{algorithm}",
-            "{operation}",
-            "{x}",
-            "0",
-            "1",
-            "{iterations}",
-        ),
+        theirs=ONE_BY_ONE,
+    ),
+    Figure(
+        "trees-bloom",
+        "Trees over a window of n Bloom filters in order: evict, insert, query",
+        "bulk FiBA, section 7; AMTA, figure 6",
+        "Bulk.evict",
+        "n",
+        [1 << 10, 1 << 14, 1 << 20],
+        ["bloom"],
+        TREES,
+        parameters={"m": "1"},
+        theirs=ONE_BY_ONE,
     ),
     Figure(
         "bulk-evict",
@@ -286,7 +325,7 @@ FIGURES = [
         unit="ns an evict, the median",
         filled=LARGE,
         statistic=Statistic.MEDIAN,
-        latencies="opevict",
+        latencies="opevict_{algorithm}",
     ),
     Figure(
         "bulk-insert-latency",
@@ -302,7 +341,7 @@ FIGURES = [
         unit="ns an insert, the median",
         filled=LARGE,
         statistic=Statistic.MEDIAN,
-        latencies="opinsert",
+        latencies="opinsert_{algorithm}",
     ),
     Figure(
         "bulk-insert-late",
@@ -326,7 +365,7 @@ FIGURES = [
         unit="ns an insert, the median",
         filled=LARGE,
         statistic=Statistic.MEDIAN,
-        latencies="opinsert",
+        latencies="opinsert_{algorithm}",
     ),
     Figure(
         "slide-policy",
@@ -343,6 +382,30 @@ FIGURES = [
         ],
         parameters={"n": str(1 << 23)},
         unit="ns an enforcement, the median",
+        statistic=Statistic.MEDIAN,
+    ),
+    Figure(
+        "kvs",
+        "A window of n elements in RocksDB: evict, insert, query",
+        "AMTA, figure 6",
+        "Bulk.evict",
+        "n",
+        [1 << 10, 1 << 14, 1 << 20],
+        ["sum"],
+        STORED,
+        parameters={"m": "1"},
+    ),
+    Figure(
+        "kvs-bulk",
+        "Latency of one bulk evict of m of 1,048,576 elements in RocksDB",
+        "AMTA, figure 7",
+        "BulkLatency.evict",
+        "m",
+        [1, 1 << 10, 1 << 16],
+        ["sum"],
+        STORED,
+        parameters={"n": str(1 << 20)},
+        unit="ns an evict, the median",
         statistic=Statistic.MEDIAN,
     ),
     Figure(

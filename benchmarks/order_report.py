@@ -32,7 +32,7 @@ ABOUT = """\
 
 Nanoseconds a row, shuffle and order included, of `agg OVER (PARTITION BY k ORDER BY ts ROWS
 BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer where
-a run takes more than {slow:g} s. Sash orders by hashing keys and sorting those out of order; the
+a run takes more than {slow:g} s. Sash orders by hashing keys and sorting late rows; the
 second engine is the same operator over Spark's sort. What both pay for the scan and the shuffle
 stands beside them, and the last columns take it off. Engines run in processes of their own and
 take turns. Plans were checked to contain the order that is named.

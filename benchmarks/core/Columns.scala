@@ -1,5 +1,8 @@
 package io.sash.bench
 
+import java.nio.ByteBuffer
+
+import io.sash.core.mta.SlotCodec
 import io.sash.core.{Invertible, Partials, Selective}
 
 /** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
@@ -26,6 +29,17 @@ final class SumColumn extends BenchColumn with Invertible {
     if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
     this
   }
+}
+
+/** Four bytes a sum, for a key-value store. */
+object SumCodec extends SlotCodec {
+  override def write(column: Partials, slot: Int): Array[Byte] =
+    ByteBuffer.allocate(4).putInt(sums(column).lower(slot).toInt).array
+
+  override def read(column: Partials, slot: Int, value: Array[Byte]): Unit =
+    sums(column).lift(slot, ByteBuffer.wrap(value).getInt)
+
+  private def sums(column: Partials): SumColumn = column.asInstanceOf[SumColumn]
 }
 
 /** Counts, which a window slide policy looks at. */

@@ -1,8 +1,12 @@
 package io.sash.bench
 
+import java.nio.file.Files
+
+import scala.reflect.io.Directory
+
 import io.sash.core._
 import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
-import io.sash.core.mta.{Amta, LogMta}
+import io.sash.core.mta.{Amta, KvsAmta, LogMta, RocksStore}
 
 /** What a benchmark's parameters name. */
 object Named {
@@ -30,7 +34,19 @@ object Named {
     case ("b_int", c)                         => new BaseIntervals(c)
     case ("amta", c)                          => new Amta(c)
     case ("log_mta", c)                       => new LogMta(c)
+    case ("kvs_amta", c: SumColumn)           => new KvsAmta(c, rocksDb(), SumCodec)
     case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
+  }
+
+  /** An empty store in a directory that goes with the process. */
+  private def rocksDb(): RocksStore = {
+    val directory = Files.createTempDirectory("kvs-amta")
+    val store = new RocksStore(directory.toString)
+    sys.addShutdownHook {
+      store.close()
+      Directory(directory.toFile).deleteRecursively()
+    }
+    store
   }
 
   /** The authors' stream: 1, 2, … 101, 1, 2, … */

@@ -30,7 +30,8 @@ private[spark] final case class OrderProgram(
 
 /**
  * Orders the rows of one task: by hashing into keys, and within a key by nothing at all if its
- * rows came in order, else by Spark's radix sort or its merge of runs ([[UnsafeInMemorySorter]]).
+ * rows came in order. Rows that came late are sorted, by Spark's radix sort or its merge of runs
+ * ([[UnsafeInMemorySorter]]), and merged with the others as they go out.
  *
  * Memory that runs out while rows arrive hands all rows to Spark's own sorter. Memory that
  * another consumer needs while rows go out moves those that are left to disk, in the order in
@@ -121,13 +122,9 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
 
   private def move(list: RecordList, queue: RowQueue): Unit = {
     val row = new UnsafeRow(fields)
-    var record = list.first
-    var left = list.count
-    while (left > 0) {
+    list.foreach { record =>
       records.pointTo(record, row)
       queue.add(row)
-      record = records.next(record)
-      left -= 1
     }
   }
 
@@ -141,7 +138,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   /**
    * Rows that go out, key by key; each is valid until the next.
    *
-   * @param sorting whether the rows of a key go out in order, or all as they came
+   * @param sorting whether the rows of a key go out in order, or all as they lie
    */
   private final class Output(sorting: Boolean) extends Iterator[UnsafeRow] {
     private[this] val row = new UnsafeRow(fields)
@@ -151,14 +148,21 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     private[this] var pointers: LongArray = _
 
     private[this] var bucket = -1 // the one that goes out
+    private[this] var hasNulls = false // and whether one of its first sort columns is
     private[this] var lists: JavaIterator[RecordList] = Collections.emptyIterator()
     private[this] var starting: RecordList = _ // a list that has left `lists` and is all here
 
-    /** Rows of the current list that are left. They come from one of these, or from `disk`. */
+    /**
+     * Rows of the current list that are left. In memory, two sources are merged: a walk along the
+     * records in order, and the late ones, sorted. Else rows come from the disk, and through
+     * Spark's sorter if some of them are late.
+     */
     private[this] var left = 0L
-    private[this] var walking = false
-    private[this] var record = 0L // the next one of a walk
-    private[this] var sorted: UnsafeSorterIterator = _
+    private[this] var inMemory = false
+    private[this] var walking = 0L // so many of a walk are left
+    private[this] var record = 0L // the next one of them
+    private[this] var lateLeft = 0L
+    private[this] var late: UnsafeSorterIterator = _ // stands at the next one
     private[this] var merged: Iterator[InternalRow] = _
 
     override def hasNext: Boolean = left > 0 || nextList()
@@ -166,7 +170,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     override def next(): UnsafeRow = {
       if (!hasNext) throw new NoSuchElementException("no more rows")
       left -= 1
-      if (walking || sorted != null) {
+      if (inMemory) {
         load(row)
         row
       } else if (merged != null) {
@@ -188,8 +192,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
         queue.add(moved)
         i -= 1
       }
-      walking = false
-      sorted = null
+      inMemory = false
       close()
       if (starting != null) move(starting, queue)
       val others = new ArrayList[RecordList]()
@@ -206,19 +209,20 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       pointers = null
     }
 
-    /** The next row of a walk or a sort. */
+    /** The next row of a list that is in memory; of equal ones, one in order came first. */
     private def load(loaded: UnsafeRow): Unit =
-      if (walking) {
+      if (lateLeft == 0 || (walking > 0 && !records.outOfOrder(record, late, hasNulls))) {
         records.pointTo(record, loaded)
         record = records.next(record) // of the last one it is not used
+        walking -= 1
       } else {
-        sorted.loadNext()
-        loaded.pointTo(sorted.getBaseObject, sorted.getBaseOffset, sorted.getRecordLength)
+        loaded.pointTo(late.getBaseObject, late.getBaseOffset, late.getRecordLength)
+        lateLeft -= 1
+        if (lateLeft > 0) late.loadNext()
       }
 
     private def nextList(): Boolean = {
-      walking = false
-      sorted = null
+      inMemory = false
       merged = null
       while (left == 0 && lists.hasNext) start(lists.next())
       while (left == 0 && bucket + 1 < KeyedRows.Buckets) nextBucket()
@@ -229,56 +233,55 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       bucket += 1
       val next = rows.bucket(bucket)
       if (next.rows.count > 0) {
-        if (!sorting) {
-          start(next.rows)
-        } else if (next.isMixed && disk != null) {
+        hasNulls = next.hasNulls
+        if (next.isMixed && sorting && disk != null) {
           merge(next.rows.count, program.whole)
         } else {
-          lists = rows.split(next)
+          lists = if (sorting) rows.split(next) else next.rows.unsorted
           start(lists.next())
         }
       }
     }
 
     private def start(list: RecordList): Unit = {
-      val inOrder = !sorting || list.outOfOrder == 0
+      val lateCount = list.late.count
       if (sorting) {
         keys += 1
-        outOfOrder += list.outOfOrder
-        if (!inOrder) keysSorted += 1
+        outOfOrder += lateCount
+        if (lateCount > 0) keysSorted += 1
       }
-      if (!inOrder && disk == null && !sortInMemory(list)) {
+      if (lateCount > 0 && disk == null && !sortInMemory(list.late)) {
         starting = list
         moveToDisk()
         starting = null
       }
-      walking = inOrder && disk == null
-      record = list.first
-      left = list.count
-      if (!inOrder && disk != null) merge(list.count, program.within)
+      if (disk == null) {
+        inMemory = true
+        left = list.count
+        record = list.inOrder.first
+        walking = list.inOrder.count
+        lateLeft = lateCount
+        if (lateLeft > 0) late.loadNext()
+      } else if (lateCount > 0) {
+        merge(list.count, program.within)
+      } else {
+        left = list.count
+      }
     }
 
     /** False if there is no memory to sort in. */
-    private def sortInMemory(list: RecordList): Boolean =
-      list.count <= MostSorted && {
+    private def sortInMemory(chain: RecordChain): Boolean =
+      chain.count <= MostSorted && {
         try {
-          reserve(4 * (list.count + 1))
-          val sorter = new UnsafeInMemorySorter(
-            rows,
-            manager,
-            comparator,
-            prefixes,
-            pointers,
-            radix && !rows.bucket(bucket).hasNulls
-          )
-          var inserted = list.first
-          var i = list.count
-          while (i > 0) {
-            sorter.insertRecord(records.ofSorter(inserted), records.prefix(inserted), false)
-            inserted = records.next(inserted)
-            i -= 1
+          val byRadix = radix && !hasNulls
+          // a pointer and a prefix for each row, and the room that the sort takes beside them
+          reserve((if (byRadix) 4 else 3) * (chain.count + 1))
+          val sorter =
+            new UnsafeInMemorySorter(rows, manager, comparator, prefixes, pointers, byRadix)
+          chain.foreach { record =>
+            sorter.insertRecord(records.ofSorter(record), records.prefix(record), false)
           }
-          sorted = sorter.getSortedIterator
+          late = sorter.getSortedIterator
           sortNanos += sorter.getSortTimeNanos
           true
         } catch { case _: SparkOutOfMemoryError => false }

@@ -4,17 +4,18 @@ import java.util.{ArrayList, Collections, HashMap, Iterator => JavaIterator}
 
 import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.unsafe.memory.MemoryBlock
 
 /**
  * Rows grouped by key by hashing, in two steps. As a row arrives it goes to one of a fixed number
  * of buckets by the hash of its key; the rows of a bucket lie behind each other, in chunks that
- * are cut from the task's pages and double in size, so that one huge key and millions of tiny
+ * are cut from the task's pages and grow with the bucket, so that one huge key and millions of tiny
  * ones both fit. A bucket that turns out to have rows of several keys is split into lists when its
  * turn has come, in the processor's caches if it is one of many.
  *
- * Each row is compared with the one before it of the same key, so that a key whose rows come in
- * order is known to need no sorting.
+ * Each row is compared with the youngest of its key, so that only rows that come late need sorting
+ * ([[RecordList]]).
  *
  * @param free called when another consumer of the task's memory is in need
  */
@@ -70,14 +71,9 @@ private[spark] final class KeyedRows(
       Collections.singleton(bucket.rows).iterator()
     } else {
       lists.clear()
-      var record = bucket.rows.first
-      var left = bucket.rows.count
-      while (left > 0) {
-        val next = records.next(record) // of the last one it is not used
+      bucket.rows.foreach { record =>
         records.pointTo(record, row)
         listOf(keys(row)).add(record, bucket.hasNulls)
-        record = next
-        left -= 1
       }
       lists.values.iterator()
     }
@@ -116,6 +112,11 @@ private[spark] final class KeyedRows(
       free()
       before - getUsed
     }
+
+  override def freeArray(array: LongArray): Unit = {
+    peak = math.max(peak, getUsed)
+    super.freeArray(array)
+  }
 
   /** Gives back all pages but one, which may be null. */
   def freePages(kept: MemoryBlock): Unit = {
@@ -160,8 +161,9 @@ private[spark] final class Bucket(records: Records) {
   private[this] var chunk = 0L
   private[this] var chunkSize = 0
   private[this] var used = 0
+  private[this] var total = 0L // bytes of all chunks
 
-  /** Whether there are rows of several keys; nothing is then known about their order. */
+  /** Whether there are rows of several keys; those that come then count as late, unseen. */
   var isMixed = false
 
   /** Whether the first sort column of a row is NULL. */
@@ -170,13 +172,16 @@ private[spark] final class Bucket(records: Records) {
   /** Bytes that are left in the last chunk. */
   def room: Int = chunkSize - used
 
-  /** How large the next chunk is to be. */
-  def nextChunk(needed: Int): Int =
-    math.max(math.max(SmallestChunk, math.min(2 * chunkSize, LargestChunk)), needed)
+  /** How large the next chunk is to be: for some rows like this one, so that little is in vain. */
+  def nextChunk(needed: Int): Int = {
+    val rows = math.min(math.max(total / 8 / needed, FewestRows), LargestChunk / needed)
+    (math.max(1, rows.toInt) * needed + 7) / 8 * 8
+  }
 
   def startChunk(start: Long, bytes: Int): Unit = {
     chunk = start
     chunkSize = bytes
+    total += bytes
     used = 0
   }
 
@@ -188,11 +193,11 @@ private[spark] final class Bucket(records: Records) {
     if (isNull) hasNulls = true
     if (firstKey == null) firstKey = key.copy()
     else if (!isMixed && key != firstKey) isMixed = true
-    if (isMixed) rows.addUnseen(record) else rows.add(record, hasNulls)
+    if (isMixed) rows.late.add(record) else rows.add(record, hasNulls)
   }
 }
 
 private object Bucket {
-  private val SmallestChunk = 256
+  private val FewestRows = 4L
   private val LargestChunk = 64 * 1024
 }

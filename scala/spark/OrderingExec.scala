@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 /**
  * Hands rows out one key at a time, each key's rows in order, and the keys in no order: what a
  * window needs, at less than a sort by keys and order costs. Rows are grouped by hashing, and
- * only keys whose rows came out of order are sorted ([[KeyedOrder]]).
+ * only those that come late, after a younger one of their key, are sorted ([[KeyedOrder]]).
  */
 final case class OrderingExec(
     partitionSpec: Seq[Expression],

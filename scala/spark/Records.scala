@@ -1,8 +1,11 @@
 package io.sash.spark
 
+import java.util.{Arrays, Iterator => JavaIterator}
+
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.{Platform, UnsafeAlignedOffset}
+import org.apache.spark.util.collection.unsafe.sort.UnsafeSorterIterator
 
 /**
  * Records in a task's pages, by address: the prefix of the order, the address of the next record
@@ -14,7 +17,6 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   private[this] val prefixes = order.prefixComparator
   private[this] val rows = order.recordComparator
   private[this] val prefixDecides = order.prefixDecides
-  private[this] val toSize = HeaderBytes - UnsafeAlignedOffset.getUaoSize
 
   def prefix(record: Long): Long =
     Platform.getLong(manager.getPage(record), manager.getOffsetInPage(record))
@@ -30,7 +32,7 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
     val at = manager.getOffsetInPage(record)
     val size = row.getSizeInBytes
     Platform.putLong(base, at, prefix)
-    UnsafeAlignedOffset.putSize(base, at + toSize, size)
+    UnsafeAlignedOffset.putSize(base, at + Size, size)
     Platform.copyMemory(
       row.getBaseObject,
       row.getBaseOffset,
@@ -43,15 +45,43 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   def pointTo(record: Long, row: UnsafeRow): Unit = {
     val base = manager.getPage(record)
     val at = manager.getOffsetInPage(record)
-    row.pointTo(base, at + HeaderBytes, UnsafeAlignedOffset.getSize(base, at + toSize))
+    row.pointTo(base, at + HeaderBytes, UnsafeAlignedOffset.getSize(base, at + Size))
   }
 
   /** What Spark's sorters are given as the record's address. */
-  def ofSorter(record: Long): Long = record + toSize
+  def ofSorter(record: Long): Long = record + Size
 
-  /** Whether `younger`, which arrived later, belongs before `older`. */
-  def outOfOrder(older: Long, younger: Long, nulls: Boolean): Boolean = {
-    val compared = prefixes.compare(prefix(older), prefix(younger))
+  /**
+   * Whether a record that arrived later belongs before an older one.
+   *
+   * @param nulls whether the first sort column of either may be NULL
+   */
+  def outOfOrder(older: Long, younger: Long, nulls: Boolean): Boolean = outOfOrder(
+    older,
+    prefix(younger),
+    manager.getPage(younger),
+    manager.getOffsetInPage(younger) + HeaderBytes,
+    nulls
+  )
+
+  /** The same for the record at which one of Spark's sorters stands. */
+  def outOfOrder(older: Long, younger: UnsafeSorterIterator, nulls: Boolean): Boolean =
+    outOfOrder(
+      older,
+      younger.getKeyPrefix,
+      younger.getBaseObject,
+      younger.getBaseOffset,
+      nulls
+    )
+
+  private def outOfOrder(
+      older: Long,
+      youngerPrefix: Long,
+      youngerBase: AnyRef,
+      youngerOffset: Long,
+      nulls: Boolean
+  ): Boolean = {
+    val compared = prefixes.compare(prefix(older), youngerPrefix)
     if (compared != 0 || (prefixDecides && !nulls)) {
       compared > 0
     } else {
@@ -59,8 +89,8 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
         manager.getPage(older),
         manager.getOffsetInPage(older) + HeaderBytes,
         0, // an order needs no lengths
-        manager.getPage(younger),
-        manager.getOffsetInPage(younger) + HeaderBytes,
+        youngerBase,
+        youngerOffset,
         0
       ) > 0
     }
@@ -69,39 +99,72 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
 
 private[spark] object Records {
   private val Next = 8
+  private val Size = 16
 
   /** Of a record, before its row. */
-  val HeaderBytes: Int = 24
+  val HeaderBytes: Int = Size + UnsafeAlignedOffset.getUaoSize
 
-  /** Of a record; records stay aligned. */
-  def bytes(row: UnsafeRow): Int = HeaderBytes + (row.getSizeInBytes + 7) / 8 * 8
+  /** Of a record. */
+  def bytes(row: UnsafeRow): Int = HeaderBytes + row.getSizeInBytes
 }
 
-/** Records in the order of their arrival. */
-private[spark] final class RecordList(records: Records) {
+/** Records in the order of their arrival, each linked to the next. */
+private[spark] final class RecordChain(records: Records) {
   private[this] var oldest = 0L
   private[this] var youngest = 0L
   private[this] var length = 0L
-  private[this] var late = 0L
 
   def count: Long = length
 
   /** The oldest record. */
   def first: Long = oldest
 
-  /** Records that belong before the one that arrived before them. */
-  def outOfOrder: Long = late
+  /** The youngest record. */
+  def last: Long = youngest
 
-  /** @param nulls whether the first sort column of a record may be NULL */
-  def add(record: Long, nulls: Boolean): Unit = {
-    if (length > 0 && records.outOfOrder(youngest, record, nulls)) late += 1
-    addUnseen(record)
-  }
-
-  /** Adds a record without a look at the order. */
-  def addUnseen(record: Long): Unit = {
+  def add(record: Long): Unit = {
     if (length == 0) oldest = record else records.link(youngest, record)
     youngest = record
     length += 1
+  }
+
+  /** Each record, oldest first; `visit` may link it anew. */
+  def foreach(visit: Long => Unit): Unit = {
+    var record = oldest
+    var left = length
+    while (left > 0) {
+      val next = records.next(record) // of the last one it is not used
+      visit(record)
+      record = next
+      left -= 1
+    }
+  }
+}
+
+/**
+ * The records of a key, in two chains: those that came in order, each not before any other that
+ * had come, and the late ones, which alone have to be sorted. Of equal ones, one in order came
+ * before a late one: else that would not have been late.
+ */
+private[spark] final class RecordList(records: Records, val inOrder: RecordChain) {
+  val late = new RecordChain(records)
+
+  def this(records: Records) = this(records, new RecordChain(records))
+
+  def count: Long = inOrder.count + late.count
+
+  /** @param nulls whether the first sort column of a record may be NULL */
+  def add(record: Long, nulls: Boolean): Unit =
+    if (inOrder.count > 0 && records.outOfOrder(inOrder.last, record, nulls)) late.add(record)
+    else inOrder.add(record)
+
+  /** Both chains as if they were in order. */
+  def unsorted: JavaIterator[RecordList] =
+    Arrays.asList(new RecordList(records, inOrder), new RecordList(records, late)).iterator()
+
+  /** Each record; equal ones in the order of their arrival. */
+  def foreach(visit: Long => Unit): Unit = {
+    inOrder.foreach(visit)
+    late.foreach(visit)
   }
 }

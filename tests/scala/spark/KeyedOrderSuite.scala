@@ -90,6 +90,32 @@ class KeyedOrderSuite extends SashSuite {
       }
     }
 
+  for {
+    keys <- Seq(1, 5, 1000, 30000)
+    shuffled <- Seq(false, true)
+    // before and after the array of pointers doubles, in which Spark's sort keeps all rows
+    (count, spread, atOnce) <- Seq((87000, 1.1, 1.35), (88000, 1.0, 1.05))
+    most = if (keys == 1 && shuffled) atOnce else spread
+  } test(
+    s"peak memory of $count ${if (shuffled) "shuffled" else "ordered"} rows of $keys keys is at " +
+      s"most $most of that of Spark's sort"
+  ) {
+    val plain = rows(count, keys, shuffled)
+    val created = OrderMetrics.create(spark.sparkContext)
+    FakeTask.run(spark.sparkContext, refused = 0) {
+      new KeyedOrder(program, OrderMetrics.of(created))
+        .ordered(arriving(plain.iterator))
+        .foreach(_ => ())
+    }
+    val (sparks, _, _) = FakeTask.run(spark.sparkContext, refused = 0) {
+      val sorter = program.whole.sorter()
+      arriving(plain.iterator).foreach(r => sorter.insertRow(r.asInstanceOf[UnsafeRow]))
+      sorter.sort().foreach(_ => ())
+      sorter.getPeakMemoryUsage
+    }
+    assert(created("peakMemory").value > 0 && created("peakMemory").value <= most * sparks)
+  }
+
   test("a task whose input fails gives back every page") {
     val (_, _, held) = FakeTask.run(spark.sparkContext, refused = 0) {
       val failing = Iterator.tabulate(2000) { i =>

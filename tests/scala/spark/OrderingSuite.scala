@@ -51,7 +51,7 @@ class OrderingSuite extends SashSuite {
 
   test("by one column alone, whose ties keep the order of arrival as Spark's do") {
     for {
-      column <- Seq("l", "ts DESC", "id")
+      column <- Seq("l", "i", "i DESC NULLS LAST", "ts DESC", "id")
       radix <- Seq("true", "false")
     } withSettings("spark.sql.sort.enableRadixSort" -> radix) {
       checkOrdered(over("PARTITION BY k", column, keys = 10))
