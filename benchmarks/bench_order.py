@@ -35,6 +35,7 @@ ENDS = ["in order", "shuffled"]
 
 DATA = [
     *[Data(ROWS, keys, a) for keys in (1, 10, 10_000, 1_000_000) for a in ARRIVALS],
+    *[Data(ROWS, keys, dataset.ASCENDING) for keys in (10_000, 1_000_000)],
     *[Data(ROWS, 10, a, key_type="string") for a in ENDS],
     *[Data(ROWS, 10, a, order_type=order) for order in ("decimal", "string") for a in ENDS],
     *[Data(ROWS, 10, a, columns=50) for a in ENDS],

@@ -199,7 +199,7 @@ FIGURES = [
         ),
         filled=1 << 14,
         statistic=Statistic.PERCENTILES,
-        latencies="evict_{algorithm}",
+        latencies="bulk_evict_{algorithm}",
     ),
     Figure(
         "static-bloom",

@@ -27,7 +27,8 @@ over the same ints on the same machine, in turns; the median of the runs is show
 1 says that ours is faster.
 
 Where single calls are timed, JMH times some 20 of them a millisecond, the authors' programs
-every one; a timer's own time is in both.
+every one; a timer's own time is in both, and so is what the hypervisor of a shared machine takes
+away, which the timer alone shows.
 
 {circumstances}
 """

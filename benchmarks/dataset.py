@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 
 SEED = 20130101
+ASCENDING = "in order, keys ascending"
+"""Each second's rows come by ascending keys; elsewhere, keys come in no order of theirs."""
 LATE_SHARE, MOST_LATE = 0.01, 10_000
 """Of the nearly ordered rows so many come late, by at most so many rows."""
 
@@ -43,9 +45,12 @@ def write(path: Path, data: Data) -> None:
     random = np.random.default_rng(SEED)
     row = np.arange(data.rows, dtype=np.int64)
     start = np.datetime64(datetime(2026, 1, 1), "us")
+    keys = np.arange(data.keys, dtype=np.int64)
+    if data.arrival != ASCENDING:
+        random.shuffle(keys)
     frame = pl.DataFrame(
         {
-            "k": row % data.keys,
+            "k": keys[row % data.keys],
             "ts": start + (row // data.keys).astype("timedelta64[s]"),
             "x": random.normal(size=data.rows),
             "n": random.integers(-1_000_000, 1_000_000, size=data.rows),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import statistics
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,8 +35,9 @@ Nanoseconds a row, shuffle and order included, of `agg OVER (PARTITION BY k ORDE
 BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer where
 a run takes more than {slow:g} s. Sash orders by hashing keys and sorting late rows; the
 second engine is the same operator over Spark's sort. What both pay for the scan and the shuffle
-stands beside them, and the last columns take it off. Engines run in processes of their own and
-take turns. Plans were checked to contain the order that is named.
+stands beside them, and one of the ratios takes it off. Engines run in processes of their own and
+take turns; a ratio is the median of those of the turns, since the machine drifts. Plans were
+checked to contain the order that is named.
 
 {circumstances}
 """
@@ -52,16 +54,26 @@ class Times(NamedTuple):
         return None if result is None else result.ns_per_row
 
     def ratio(self, engine: str) -> float | None:
-        """Sash's time over that of another."""
-        ours, theirs = self.of(SASH), self.of(engine)
-        return None if ours is None or theirs is None else ours / theirs
+        """Sash's time over that of another, the median of the turns."""
+        return _median(ours / theirs for ours, theirs in self._turns(SASH, engine))
 
     def ratio_beyond_shuffle(self, engine: str) -> float | None:
         """The same, each without what the scan and the shuffle take."""
-        ours, theirs, shuffle = self.of(SASH), self.of(engine), self.of(SHUFFLE)
-        if ours is None or theirs is None or shuffle is None or theirs <= shuffle:
-            return None
-        return max(0.0, ours - shuffle) / (theirs - shuffle)
+        return _median(
+            max(0.0, ours - shuffle) / (theirs - shuffle)
+            for ours, theirs, shuffle in self._turns(SASH, engine, SHUFFLE)
+            if theirs > shuffle
+        )
+
+    def _turns(self, *engines: str) -> Iterator[tuple[float, ...]]:
+        """What each took in the same turn."""
+        runs = [self.results[engine].runs for engine in engines if engine in self.results]
+        return zip(*runs, strict=False) if len(runs) == len(engines) else iter(())
+
+
+def _median(ratios: Iterable[float]) -> float | None:
+    found = list(ratios)
+    return statistics.median(found) if found else None
 
 
 def write(store: Store[OrderCell], directory: Path) -> None:

@@ -33,7 +33,8 @@ private[spark] final case class OrderProgram(
  * rows came in order. Rows that came late are sorted, by Spark's radix sort or its merge of runs
  * ([[UnsafeInMemorySorter]]), and merged with the others as they go out.
  *
- * Memory that runs out while rows arrive hands all rows to Spark's own sorter. Memory that
+ * Memory that runs out while rows arrive hands all rows to Spark's own sorter, and so do first rows
+ * that show it little to do ([[KeyRuns]]). Memory that
  * another consumer needs while rows go out moves those that are left to disk, in the order in
  * which they are due; a key that is still to be sorted then goes through Spark's sorter, and so
  * does a bucket whose keys are still to be told apart.
@@ -73,9 +74,10 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   }
 
   def ordered(input: Iterator[InternalRow]): Iterator[InternalRow] = {
+    val runs = new KeyRuns(program)
     while (input.hasNext) {
       val row = input.next().asInstanceOf[UnsafeRow] // which may move the others to disk
-      if (disk != null || !rows.add(row)) return sortedBySpark(row, input)
+      if (disk != null || runs.areLong(row) || !rows.add(row)) return sortedBySpark(row, input)
     }
     if (disk == null) {
       output = new Output(sorting = true)

@@ -1,6 +1,6 @@
 package io.sash.spark
 
-import java.util.{ArrayList, Collections, HashMap, Iterator => JavaIterator}
+import java.util.{ArrayList, Collections, Iterator => JavaIterator}
 
 import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -40,7 +40,7 @@ private[spark] final class KeyedRows(
   private[this] var peak = 0L
 
   // what splitting a bucket takes
-  private[this] val lists = new HashMap[UnsafeRow, RecordList]()
+  private[this] val lists = new ListsByKey(records)
   private[this] val row = new UnsafeRow(order.input.length)
 
   def peakBytes: Long = math.max(peak, getUsed)
@@ -73,19 +73,10 @@ private[spark] final class KeyedRows(
       lists.clear()
       bucket.rows.foreach { record =>
         records.pointTo(record, row)
-        listOf(keys(row)).add(record, bucket.hasNulls)
+        lists.of(keys(row)).add(record, bucket.hasNulls)
       }
-      lists.values.iterator()
+      lists.iterator
     }
-
-  private def listOf(key: UnsafeRow): RecordList = {
-    var list = lists.get(key)
-    if (list == null) {
-      list = new RecordList(records)
-      lists.put(key.copy(), list)
-    }
-    list
-  }
 
   /** The address of so many bytes of a page. */
   private def allocate(bytes: Int): Long = {

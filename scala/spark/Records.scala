@@ -122,6 +122,8 @@ private[spark] final class RecordChain(records: Records) {
   /** The youngest record. */
   def last: Long = youngest
 
+  def clear(): Unit = length = 0L
+
   def add(record: Long): Unit = {
     if (length == 0) oldest = record else records.link(youngest, record)
     youngest = record
@@ -152,6 +154,11 @@ private[spark] final class RecordList(records: Records, val inOrder: RecordChain
   def this(records: Records) = this(records, new RecordChain(records))
 
   def count: Long = inOrder.count + late.count
+
+  def clear(): Unit = {
+    inOrder.clear()
+    late.clear()
+  }
 
   /** @param nulls whether the first sort column of a record may be NULL */
   def add(record: Long, nulls: Boolean): Unit =

@@ -25,7 +25,7 @@ object SashConf {
   val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
     .doc(
       "Whether the rows below a moving window are ordered by hashing their keys, and sorted only " +
-        "within keys whose rows come out of order, wherever no operator above needs more. When " +
+        "where rows of a key come late, wherever no operator above needs more. When " +
         "false, Spark sorts them by keys and order."
     )
     .version("0.1.0")

@@ -2,7 +2,7 @@ package io.sash.spark
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.{SimpleMode, SortExec}
-import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.apache.spark.sql.functions.col
 
 /** Rows ordered by hashing and adaptive sorting, against rows in Spark's order. */
@@ -111,7 +111,7 @@ class OrderingSuite extends SashSuite {
   test("many keys, of which each bucket has several") {
     def byKeys(keys: Int): Map[String, Long] = metrics(
       "SELECT sum(id) OVER (PARTITION BY k ORDER BY id ROWS 3 PRECEDING) " +
-        s"FROM (SELECT id, id % $keys AS k FROM range(0, 40000, 1, 1))"
+        s"FROM (SELECT id, id * 7919 % $keys AS k FROM range(0, 40000, 1, 1))"
     )
     withSettings("spark.sql.shuffle.partitions" -> "1") {
       for (keys <- Seq(1, KeyedRows.Buckets, 10000, 40000)) {
@@ -124,6 +124,21 @@ class OrderingSuite extends SashSuite {
           s"SELECT id, sum(id) OVER (PARTITION BY id % 5000 ORDER BY $order ROWS 1 PRECEDING) " +
             "AS c FROM range(0, 12000, 1, 1)"
         )
+    }
+  }
+
+  test("many keys that ascend in long runs are left to Spark's sort, which merges them") {
+    def byKeys(key: String): Long = {
+      val input = s"(SELECT id, $key AS k FROM range(0, 40000, 1, 1))"
+      val query =
+        s"SELECT id, sum(id) OVER (PARTITION BY k ORDER BY id ROWS 1 PRECEDING) FROM $input"
+      checkOrdered(query)
+      metrics(query)("tasksSortedBySpark")
+    }
+    withSettings("spark.sql.shuffle.partitions" -> "1") {
+      assert(byKeys("id % 10000") == 1 && byKeys("id DIV 20") == 1)
+      val others = Seq("id % 100", "id % 1000", "id DIV 1000", "id * 7919 % 10000", "-id % 10000")
+      others.foreach(key => assert(byKeys(key) == 0, key))
     }
   }
 
@@ -277,6 +292,25 @@ class OrderingSuite extends SashSuite {
       s"FROM ${table(10)} ORDER BY l, id"
     val expectedAlone = withSash(enabled = false)(spark.sql(alone).collect().toSeq)
     assert(spark.sql(alone).collect().toSeq == expectedAlone)
+  }
+
+  test("rows of a table that is bucketed and sorted go straight through") {
+    val input = spark.range(0, rows, 1, 1).selectExpr("id", "id % 10 AS k", "hash(id) AS o")
+    try {
+      input.write.bucketBy(4, "k").sortBy("k", "o", "id").saveAsTable("bucketed")
+      withSettings("spark.sql.legacy.bucketedTableScan.outputOrdering" -> "true") {
+        val query =
+          "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id ROWS 3 PRECEDING) AS around " +
+            "FROM bucketed"
+        checkSlides(query)
+        val frame = spark.sql(query)
+        frame.collect()
+        val moving = collect(frame.queryExecution.executedPlan) {
+          case _: OrderingExec | _: SortExec | _: Exchange => ()
+        }
+        assert(moving.isEmpty, frame.queryExecution.executedPlan)
+      }
+    } finally spark.sql("DROP TABLE IF EXISTS bucketed")
   }
 
   test("a window without ORDER BY is Spark's to sort") {
