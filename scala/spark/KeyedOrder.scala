@@ -33,11 +33,11 @@ private[spark] final case class OrderProgram(
  * rows came in order. Rows that came late are sorted, by Spark's radix sort or its merge of runs
  * ([[UnsafeInMemorySorter]]), and merged with the others as they go out.
  *
- * Memory that runs out while rows arrive hands all rows to Spark's own sorter, and so do first rows
- * that show it little to do ([[KeyRuns]]). Memory that
- * another consumer needs while rows go out moves those that are left to disk, in the order in
- * which they are due; a key that is still to be sorted then goes through Spark's sorter, and so
- * does a bucket whose keys are still to be told apart.
+ * Memory that runs out while rows arrive hands all rows to Spark's own sorter, and so do first
+ * rows that show it little to do ([[KeyRuns]]). Memory that another consumer needs while rows go
+ * out moves those that are left to disk, in the order in which they are due; a key that is still
+ * to be sorted then goes through Spark's sorter, and so does a bucket whose keys are still to be
+ * told apart.
  */
 private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetrics) {
   import KeyedOrder._
