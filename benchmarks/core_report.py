@@ -76,7 +76,9 @@ def _summary(store: Store) -> Iterator[str]:
 def _allocation(store: Store) -> Iterator[str]:
     """What calls allocated, by JMH's gc profiler, which itself allocates a little."""
     allocated = {
-        point: found for point in store.results if (found := store.median(point, "allocated"))
+        point: found
+        for point in store.results
+        if (found := store.median(point, "allocated")) is not None
     }
     garbage = {point: found for point, found in allocated.items() if found >= 1}
     yield "## Allocation"
