@@ -125,20 +125,20 @@ TREES = [
 ]
 STORED = [Series("KVS-AMTA", "kvs_amta"), Series("AMTA, in memory", "amta")]
 LATENCIES = [50.0, 99.0, 99.9, 99.99, 99.999, 100.0]
+ANY_ORDER = [series for series in TREES if series.algorithm != "amta"]
 LARGE = 1 << 22
 WINDOWS = [1, 16, 1 << 10, 1 << 14, 1 << 20, 1 << 22]
 STATIC = ("benchmark_driver", "{algorithm}", "{operation}", "{x}", "{iterations}")
-BULK = ("{algorithm}", "{operation}", str(LARGE), "0", "{x}", "{iterations}")
-ONE_BY_ONE = (
-    "bulk_evict_benchmark_driver",
-    "{algorithm}",
-    "{operation}",
-    "{x}",
-    "0",
-    "1",
-    "{iterations}",
-)
 DYNAMIC = ("dynamic_benchmark_driver", "{algorithm}", "{operation}", "{x}", "{iterations}")
+
+
+def _bulk(
+    program: str, n: int | str = "{x}", d: int = 0, m: int | str = "{x}"
+) -> tuple[str, ...]:
+    """The authors' program of bulks: n elements, d of them younger, m in a bulk."""
+    of = (str(n), str(d), str(m))
+    return (f"{program}_benchmark_driver", "{algorithm}", "{operation}", *of, "{iterations}")
+
 
 FIGURES = [
     Figure(
@@ -188,15 +188,7 @@ FIGURES = [
         ["sum"],
         TREES,
         parameters={"n": str(1 << 14), "m": "1"},
-        theirs=(
-            "bulk_evict_benchmark_driver",
-            "{algorithm}",
-            "{operation}",
-            str(1 << 14),
-            "0",
-            "1",
-            "{iterations}",
-        ),
+        theirs=_bulk("bulk_evict", n=1 << 14, m=1),
         filled=1 << 14,
         statistic=Statistic.PERCENTILES,
         latencies="bulk_evict_{algorithm}",
@@ -247,7 +239,7 @@ FIGURES = [
         ["sum", "geomean"],
         TREES,
         parameters={"m": "1"},
-        theirs=ONE_BY_ONE,
+        theirs=_bulk("bulk_evict", m=1),
     ),
     Figure(
         "trees-bloom",
@@ -259,7 +251,7 @@ FIGURES = [
         ["bloom"],
         TREES,
         parameters={"m": "1"},
-        theirs=ONE_BY_ONE,
+        theirs=_bulk("bulk_evict", m=1),
     ),
     Figure(
         "bulk-evict",
@@ -271,7 +263,7 @@ FIGURES = [
         ["sum"],
         TREES,
         parameters={"n": str(LARGE)},
-        theirs=("bulk_evict_benchmark_driver", *BULK),
+        theirs=_bulk("bulk_evict", n=LARGE),
         unit="ns an element",
         per_x=True,
         filled=LARGE,
@@ -286,7 +278,7 @@ FIGURES = [
         ["sum"],
         TREES,
         parameters={"n": str(LARGE)},
-        theirs=("bulk_evict_insert_benchmark_driver", *BULK),
+        theirs=_bulk("bulk_evict_insert", n=LARGE),
         unit="ns an element",
         per_x=True,
         filled=LARGE,
@@ -299,7 +291,7 @@ FIGURES = [
         "d",
         [0, 16, 1 << 10, 1 << 16, 1 << 19],
         ["sum"],
-        [series for series in TREES if series.algorithm != "amta"],
+        ANY_ORDER,
         parameters={"n": str(1 << 20), "m": "1"},
         theirs=(
             "ooo_benchmark_driver",
@@ -321,7 +313,7 @@ FIGURES = [
         ["sum"],
         [*TREES, *SINGLE],
         parameters={"n": str(LARGE)},
-        theirs=("bulk_evict_benchmark_driver", *BULK),
+        theirs=_bulk("bulk_evict", n=LARGE),
         unit="ns an evict, the median",
         filled=LARGE,
         statistic=Statistic.MEDIAN,
@@ -337,7 +329,7 @@ FIGURES = [
         ["sum"],
         [*TREES, *SINGLE],
         parameters={"n": str(LARGE)},
-        theirs=("bulk_evict_insert_benchmark_driver", *BULK),
+        theirs=_bulk("bulk_evict_insert", n=LARGE),
         unit="ns an insert, the median",
         filled=LARGE,
         statistic=Statistic.MEDIAN,
@@ -351,17 +343,9 @@ FIGURES = [
         "m",
         [1, 64, 1 << 10, 1 << 16],
         ["sum"],
-        [series for series in TREES if series.algorithm != "amta"],
+        ANY_ORDER,
         parameters={"n": str(LARGE), "d": "1024"},
-        theirs=(
-            "bulk_evict_insert_benchmark_driver",
-            "{algorithm}",
-            "{operation}",
-            str(LARGE),
-            "1024",
-            "{x}",
-            "{iterations}",
-        ),
+        theirs=_bulk("bulk_evict_insert", n=LARGE, d=1024),
         unit="ns an insert, the median",
         filled=LARGE,
         statistic=Statistic.MEDIAN,
