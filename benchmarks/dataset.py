@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from words import counted
+
 SEED = 20130101
 ASCENDING = "in order, keys ascending"
 """Each second's rows come by ascending keys; elsewhere, keys come in no order of theirs."""
@@ -32,8 +34,7 @@ class Data:
     columns: int = 4
 
     def __str__(self) -> str:
-        keys = "1 key" if self.keys == 1 else f"{self.keys:,} keys"
-        parts = [f"{self.rows / 1e6:g} M rows", self.arrival, keys]
+        parts = [f"{self.rows / 1e6:g} M rows", self.arrival, counted(self.keys, "key")]
         parts += [f"{self.key_type} key"] * (self.key_type != "bigint")
         parts += [f"{self.order_type} order"] * (self.order_type != "timestamp")
         parts += [f"{self.columns} columns"] * (self.columns != 4)

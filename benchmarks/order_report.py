@@ -21,6 +21,7 @@ from dataset import Data
 from measure import SLOW
 from results import Result, Store
 from summary import Comparison, Ratio
+from words import counted
 
 PANEL_ENGINES = [SASH, SASH_SORT, DUCKDB]
 FEW_KEYS = 10
@@ -91,13 +92,14 @@ def write(store: Store[OrderCell], directory: Path) -> None:
         "",
     ]
     for (cores, aggregate), by_data in sorted(panels.items()):
-        lines += [f"## {_cores(cores)}, {AGGREGATES[aggregate]}", "", *_table(by_data), ""]
+        lines += [
+            f"## {counted(cores, 'core')}, {AGGREGATES[aggregate]}",
+            "",
+            *_table(by_data),
+            "",
+        ]
     (directory / "order.md").write_text("\n".join(lines).rstrip() + "\n")
     _draw({cores: p for (cores, aggregate), p in panels.items() if aggregate == "sum"}, directory)
-
-
-def _cores(cores: int) -> str:
-    return "1 core" if cores == 1 else f"{cores} cores"
 
 
 def _summary(panels: Panels) -> Iterator[str]:
@@ -107,7 +109,7 @@ def _summary(panels: Panels) -> Iterator[str]:
         ratio: Callable[[Times, str], float | None] = Times.ratio,
     ) -> list[Ratio]:
         return [
-            Ratio(found, f"{data}, {_cores(cores)}, {AGGREGATES[aggregate]}")
+            Ratio(found, f"{data}, {counted(cores, 'core')}, {AGGREGATES[aggregate]}")
             for (cores, aggregate), by_data in sorted(panels.items())
             for data, results in by_data.items()
             if takes(data) and (found := ratio(Times(results), engine)) is not None
@@ -202,7 +204,7 @@ def _panel(axis: Axes, cores: int, by_data: dict[Data, Results]) -> None:
         label = NAMES[SHUFFLE] if place == shuffles[0][0] else None
         axis.plot([time, time], [place - 0.45, place + 0.45], color="black", lw=1, label=label)
     axis.set_yticks(range(len(by_data)), labels=[str(data) for data in by_data])
-    axis.set(xscale="log", title=_cores(cores))
+    axis.set(xscale="log", title=counted(cores, "core"))
     axis.invert_yaxis()
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
     axis.grid(axis="x", alpha=0.25)

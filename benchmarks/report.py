@@ -26,6 +26,7 @@ from cells import (
 from measure import SLOW
 from results import Result, Store
 from summary import Comparison, Ratio
+from words import counted
 
 ABOUT = """\
 Nanoseconds a row, shuffle and sort included: the best of {runs} runs after one warm-up, of fewer
@@ -80,11 +81,10 @@ class Panel(NamedTuple):
 
 def where(panel: Panel, rows: int) -> str:
     """Frame, keys and cores in words."""
-    keys = "1 key" if panel.keys == 1 else f"{panel.keys:,} keys"
+    keys = counted(panel.keys, "key")
     if rows // panel.keys == TINY_ROWS:
         keys += f" of {TINY_ROWS} rows"
-    cores = "1 core" if panel.cores == 1 else f"{panel.cores} cores"
-    return f"{panel.frame.upper()}, {keys}, {cores}"
+    return f"{panel.frame.upper()}, {keys}, {counted(panel.cores, 'core')}"
 
 
 def panels(store: Store[Cell]) -> list[Panel]:
