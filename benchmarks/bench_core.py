@@ -73,6 +73,8 @@ def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, run
                 _note(found, ours.run(cell))
                 if theirs and figure.theirs and series.theirs:
                     _note(found, {"theirs": theirs.run(cell)})
+                    if figure.unfenced:
+                        _note(found, {"unfenced": theirs.run(cell, unfenced=True)})
             for x, point in points.items():
                 store.add(point, found[x])
         last = points[xs[0]]
@@ -126,7 +128,7 @@ class Ours:
             arguments = [f"io.sash.bench.{cell.figure.benchmark}$", "-f", "1", "-prof", "gc"]
             if cell.series.algorithm == "timer":
                 arguments[0] = "io.sash.bench.BulkLatency.timer$"
-            arguments += ["-wi", "3", "-w", "500ms", *_measurements(cell.figure)]
+            arguments += [*_warm_up(cell.figure), *_measurements(cell.figure)]
             arguments += ["-rf", "json", "-rff", file.name]
             for name, value in self._parameters(cell).items():
                 arguments += ["-p", f"{name}={value}"]
@@ -169,6 +171,11 @@ class Ours:
         return done.stdout
 
 
+def _warm_up(figure: Figure) -> list[str]:
+    """The trees' large methods take up to three seconds to be compiled."""
+    return ["-wi", "8" if figure.benchmark.startswith("Bulk") else "3", "-w", "500ms"]
+
+
 def _measurements(figure: Figure) -> list[str]:
     """JMH times some 20 calls a millisecond singly, and rare ones take more of them."""
     if figure.statistic is Statistic.PERCENTILES:
@@ -191,12 +198,14 @@ class Theirs:
         ).stdout.strip()
         self._built.mkdir(parents=True, exist_ok=True)
 
-    def _program(self, name: str) -> Path:
+    def _program(self, name: str, unfenced: bool) -> Path:
         """A program of theirs, compiled when it is first asked for, which takes minutes."""
-        program = self._built / f"{name}-{self._commit}"
+        program = self._built / f"{name}-{self._commit}{'-unfenced' if unfenced else ''}"
         if not program.exists():
             print(f"Compiling the authors' {name} …", flush=True)
             command = ["g++", "-std=gnu++17", "-O3", "-march=native", "-DNDEBUG", "-w"]
+            if unfenced:
+                command += ["-include", str(Path(__file__).parent / "core" / "unfenced.h")]
             command += ["-DHAS_UNCAUGHT_EXCEPTIONS=1", str(self._source / f"{name}.cc")]
             subprocess.run([*command, "-o", str(program)], check=True)
         return program
@@ -208,7 +217,7 @@ class Theirs:
         )
         return {"g++": compiler.stdout.strip(), "the authors' commit": self._commit}
 
-    def run(self, cell: Cell) -> dict[float, float]:
+    def run(self, cell: Cell, unfenced: bool = False) -> dict[float, float]:
         """Nanoseconds."""
         figure, x = cell.figure, cell.xs[0]
         slides = self._slides(cell)
@@ -223,7 +232,7 @@ class Theirs:
             )
             for argument in arguments
         ]
-        command = [str(self._program(program)), *filled]
+        command = [str(self._program(program, unfenced)), *filled]
         with tempfile.TemporaryDirectory() as scratch:
             results = Path(scratch) / "results"  # where the programs write latencies to
             results.mkdir()

@@ -37,7 +37,8 @@ class Figure:
     ``{operation}``, ``{x}`` and ``{iterations}`` are filled in; the iterations are those that
     fill the window, ``filled`` or else x of them, and the measured ones. ``per_x`` says that an
     invocation of ours handles x elements. ``latencies`` is in the name of the file to which the
-    authors' program writes the latencies of single calls, before the operation's.
+    authors' program writes the latencies of single calls, before the operation's. ``unfenced``
+    measures their program a second time, without the memory fence of each slide of its loop.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Figure:
     filled: int | None = None
     statistic: Statistic = Statistic.MEAN
     latencies: str = ""
+    unfenced: bool = False
 
     @property
     def timed_singly(self) -> bool:
@@ -151,6 +153,7 @@ FIGURES = [
         ["sum", "max", "geomean"],
         IN_ORDER,
         theirs=STATIC,
+        unfenced=True,
     ),
     Figure(
         "static-logarithmic",

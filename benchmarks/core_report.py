@@ -26,6 +26,9 @@ otherwise; theirs by their own benchmark programs, compiled with `-O3 -march=nat
 over the same ints on the same machine, in turns; the median of the runs is shown. A ratio below
 1 says that ours is faster.
 
+The loop of their programs has a memory fence in each slide, which JMH's has not. The first figure
+also gives their time without it: a fence that holds the compiler alone takes its place.
+
 Where single calls are timed, JMH times some 20 of them a millisecond, the authors' programs
 every one; a timer's own time is in both, and so is what the hypervisor of a shared machine takes
 away, which the timer alone shows.
@@ -58,17 +61,19 @@ def _summary(store: Store) -> Iterator[str]:
         "Our time over that of the authors' C++",
         [
             Comparison(
-                figure.title,
+                figure.title + of,
                 1,
                 [
                     Ratio(ours / theirs, f"{p.operation}, {p.series}, {figure.column(p.x)}")
                     for p in store.results
                     if p.figure == figure.name
                     and (ours := store.median(p, "ours"))
-                    and (theirs := store.median(p, "theirs"))
+                    and (theirs := store.median(p, side))
                 ],
             )
             for figure in FIGURES
+            for side, of in (("theirs", ""), ("unfenced", "; theirs without fences"))
+            if side == "theirs" or figure.unfenced
         ],
     )
 
@@ -99,23 +104,28 @@ def _columns(store: Store, figure: Figure) -> list[float]:
 
 def _table(store: Store, figure: Figure, operation: str) -> Iterator[str]:
     columns = _columns(store, figure)
-    rows = []
+    rows: list[tuple[str, list[str]]] = []
     for series in figure.series:
         points = [Point(figure.name, operation, series.label, x) for x in columns]
-        for side, name in (("ours", series.label), ("theirs", f"{series.label}, C++")):
-            found = [store.median(p, side) for p in points]
-            if any(found):
-                rows.append((name, ["" if ns is None else f"{ns:.1f}" for ns in found]))
-        ratios = [(store.median(p, "ours"), store.median(p, "theirs")) for p in points]
-        if any(ours and theirs for ours, theirs in ratios):
-            shown = [f"{a / b:.2f}" if a and b else "" for a, b in ratios]
-            rows.append((f"*ours / C++, {series.label}*", shown))
+        ours = [store.median(p, "ours") for p in points]
+        rows += _row(series.label, ours, "{:.1f}")
+        for side, name in (("theirs", "C++"), ("unfenced", "C++ without fences")):
+            theirs = [store.median(p, side) for p in points]
+            ratios = [a / b if a and b else None for a, b in zip(ours, theirs, strict=True)]
+            rows += _row(f"{series.label}, {name}", theirs, "{:.1f}")
+            rows += _row(f"*ours / {name}, {series.label}*", ratios, "{:.2f}")
     if rows:
         yield f"| {operation} | " + " | ".join(figure.column(x) for x in columns) + " |"
         yield "|---|" + "--:|" * len(columns)
         for name, cells in rows:
             yield f"| {name} | " + " | ".join(cells) + " |"
         yield ""
+
+
+def _row(name: str, found: list[float | None], shown: str) -> Iterator[tuple[str, list[str]]]:
+    """A row of a table, where it has anything to show."""
+    if any(found):
+        yield name, ["" if value is None else shown.format(value) for value in found]
 
 
 def _draw(store: Store, figure: Figure, path: Path) -> None:

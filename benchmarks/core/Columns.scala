@@ -22,6 +22,15 @@ final class SumColumn extends BenchColumn with Invertible {
   override def identity(dst: Int): Unit = values(dst) = 0
   override def combine(dst: Int, left: Int, right: Int): Unit =
     values(dst) = values(left) + values(right)
+  override def suffixes(first: Int, last: Int): Unit = {
+    var sum = values(last)
+    var i = last - 1
+    while (i >= first) {
+      sum += values(i)
+      values(i) = sum
+      i -= 1
+    }
+  }
   override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
     values(dst) = values(whole) - values(oldest)
   override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
@@ -108,6 +117,15 @@ final class MaxColumn extends BenchColumn with Selective {
   override def identity(dst: Int): Unit = values(dst) = Int.MinValue
   override def combine(dst: Int, left: Int, right: Int): Unit =
     values(dst) = math.max(values(left), values(right))
+  override def suffixes(first: Int, last: Int): Unit = {
+    var max = values(last)
+    var i = last - 1
+    while (i >= first) {
+      max = math.max(values(i), max)
+      values(i) = max
+      i -= 1
+    }
+  }
   override def selectsRight(left: Int, right: Int): Boolean = values(right) > values(left)
   override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
   override def grow(slots: Int): Partials = {

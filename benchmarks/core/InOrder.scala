@@ -23,7 +23,7 @@ class InOrderState {
 
   private[this] var window: InOrderWindow = _
   private[this] var column: BenchColumn = _
-  private[this] var i = 0
+  private[this] var value = 1 // 1, 2, … 101, 1, 2, …, the authors' stream
 
   @Setup
   def fill(): Unit = {
@@ -49,8 +49,8 @@ class InOrderState {
     }
 
   def insert(): Unit = {
-    column.lift(window.open(), Named.value(i))
-    i = if (i == 100) 0 else i + 1
+    column.lift(window.open(), value)
+    value = if (value == 101) 1 else value + 1
     window.insert()
   }
 

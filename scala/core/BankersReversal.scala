@@ -35,27 +35,31 @@ private[core] abstract class BankersReversal(
 
   /** One step of the incremental reversal, which restores the invariants. */
   protected[this] final def fixup(): Unit =
+    if (l != r) {
+      shrink()
+      l += 1
+      a -= 1
+    } else if (l != b) { // shift
+      a += 1
+      r += 1
+      l += 1
+    } else {
+      turn()
+    }
+
+  /** The step when lL, lR and lA are used up. */
+  private def turn(): Unit =
     if (front == b) { // singleton
       b = back
       a = back
       r = back
       l = back
-    } else {
-      if (l == b) { // flip: lF and lB become lL and lR
-        l = front
-        a = back
-        b = back
-        flipped()
-      }
-      if (l == r) { // shift
-        a += 1
-        r += 1
-        l += 1
-      } else {
-        shrink()
-        l += 1
-        a -= 1
-      }
+    } else { // flip: lF and lB become lL and lR
+      l = front
+      a = back
+      b = back
+      flipped()
+      fixup()
     }
 
   /** The back list has become lR. */

@@ -20,7 +20,7 @@ package io.sash.core
  */
 final class Daba(initial: Partials)
     extends BankersReversal(initial, reserved = 1, paired = true) {
-  private[this] val answer = 0
+  private[this] final val answer = 0
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -54,7 +54,7 @@ final class Daba(initial: Partials)
     }
   }
 
-  private def agg(position: Long): Int = slot(position) + 1
+  private def agg(position: Long): Int = slot(position) + length
 }
 
 object Daba extends algebra.OfAggregation(new Daba(_))

@@ -18,9 +18,9 @@ package io.sash.core
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 6.
  */
 final class DabaLite(initial: Partials) extends BankersReversal(initial, reserved = 3) {
-  private[this] val aggRA = 0
-  private[this] val aggB = 1
-  private[this] val answer = 2
+  private[this] final val aggRA = 0
+  private[this] final val aggB = 1
+  private[this] final val answer = 2
 
   override def insert(): Unit = {
     requireOpen(end - back)

@@ -10,20 +10,21 @@ package io.sash.core
  *  - (I2) its slot holds the aggregate of the elements from p to before q
  *
  * Cost in combines: insert and evict none, query at most n - 1; amortised under 3 a slide.
- * Space: n partials, one for the answer, and 2n positions.
+ * Space: n partials, one for the answer, and 2n positions, of which the low 32 bits are kept:
+ * those in the window are told apart by them.
  *
  * Papers: Shein, Chrysanthis, Labrinidis, ''FlatFIT'' (2017), as ''SlickDeque'' (sections 2.2
  * and 4.1) describes it and ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time''
  * (section 7) opens it to windows that grow and shrink.
  */
 final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) with Suffixes {
-  private[this] val answer = 0
-  private[this] var pointers = new Array[Long](length)
-  private[this] var positions = new Array[Long](length) // a stack
+  private[this] final val answer = 0
+  private[this] var pointers = new Array[Int](length)
+  private[this] var positions = new Array[Int](length) // a stack
 
   override def insert(): Unit = {
     requireOpen(end - back)
-    pointers(index(back)) = back + 1
+    pointers(index(back)) = (back + 1).toInt
     back += 1
   }
 
@@ -44,20 +45,21 @@ final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) w
       partials.identity(answer)
       answer
     } else {
-      traverse(first)
+      traverse(first.toInt, back.toInt)
       slot(first)
     }
 
   /** Makes `first`, and all on the way, point to the back. */
-  private def traverse(first: Long): Unit = {
+  private def traverse(first: Int, back: Int): Unit = {
     var depth = 0
     var p = first
-    while (pointers(index(p)) != back) {
+    var next = pointers(index(p))
+    while (next != back) {
       positions(depth) = p
       depth += 1
-      p = pointers(index(p))
+      p = next
+      next = pointers(index(p))
     }
-    combined += depth
     while (depth > 0) {
       depth -= 1
       val older = positions(depth)
@@ -68,14 +70,14 @@ final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) w
   }
 
   override protected[this] def doubled(): Unit = {
-    val moved = new Array[Long](length)
+    val moved = new Array[Int](length)
     var p = front
     while (p < back) {
       moved(index(p)) = pointers((p & (pointers.length - 1)).toInt)
       p += 1
     }
     pointers = moved
-    positions = new Array[Long](length)
+    positions = new Array[Int](length)
   }
 }
 

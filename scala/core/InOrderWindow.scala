@@ -41,9 +41,6 @@ abstract class InOrderWindow extends Coalescing {
   /** Moves the window onto the column that `move` answers; slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit
 
-  /** Calls of combine, subtract and selectsRight since this window was made. */
-  def combines: Long
-
   override final def coalesce(): Unit = {
     requireOpenFor("coalesce()", openCount, 2)
     val older = openSlot(openCount - 2)
@@ -69,8 +66,8 @@ abstract class InOrderWindow extends Coalescing {
 
   protected def dropYoungestOpen(): Unit
 
-  /** A combine that is counted. */
-  protected def combine(dst: Int, left: Int, right: Int): Unit
+  protected final def combine(dst: Int, left: Int, right: Int): Unit =
+    column.combine(dst, left, right)
 
   protected final def requireNonEmpty(): Unit =
     if (size == 0) throw new NoSuchElementException("evict() on an empty window")

@@ -8,7 +8,7 @@ package io.sash.core
  * Paper: the ''Naive'' and ''Recalculate-All'' baselines of all five papers.
  */
 final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 1) with Suffixes {
-  private[this] val answer = 0
+  private[this] final val answer = 0
 
   override def insert(): Unit = {
     requireOpen(end - back)

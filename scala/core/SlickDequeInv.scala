@@ -14,7 +14,7 @@ package io.sash.core
  */
 final class SlickDequeInv(initial: Partials with Invertible)
     extends SlotRing(initial, reserved = 1) {
-  private[this] val answer = 0
+  private[this] final val answer = 0
 
   partials.identity(answer)
 
@@ -27,7 +27,6 @@ final class SlickDequeInv(initial: Partials with Invertible)
   override def evict(): Unit = {
     requireNonEmpty()
     invertible.subtract(answer, answer, slot(front))
-    combined += 1
     front += 1
   }
 

@@ -34,7 +34,6 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
       partials.combine(i, i, value)
       i += 1
     }
-    combined += windows
     back += 1
   }
 
@@ -44,7 +43,6 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
     }
     val oldest = fronts(window)
     invertible.subtract(window, window, slot(oldest))
-    combined += 1
     fronts(window) += 1
     if (oldest == front) front = fronts.min
   }

@@ -21,7 +21,7 @@ import java.util.Arrays
 final class SlickDequeNonInv(initial: Partials with Selective)
     extends InOrderWindow
     with Suffixes {
-  private[this] val identitySlot = 0
+  private[this] final val identitySlot = 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials: Partials = initial.grow(1 + capacity)
 
@@ -42,11 +42,8 @@ final class SlickDequeNonInv(initial: Partials with Selective)
   private[this] var first = 0L // position of the oldest element of the window
   private[this] var next = 0L // position of the next element to insert
   private[this] var walked = 0 // places of the deque, from its head, that the last query passed
-  private[this] var compared = 0L
 
   override def size: Int = (next - first).toInt
-
-  override def combines: Long = compared
 
   override def open(): Int = {
     if (freeLength == 0) doubleCapacity()
@@ -113,11 +110,6 @@ final class SlickDequeNonInv(initial: Partials with Selective)
     pendingLength -= 1
   }
 
-  override protected def combine(dst: Int, left: Int, right: Int): Unit = {
-    partials.combine(dst, left, right)
-    compared += 1
-  }
-
   override def clear(): Unit = {
     walked = 0
     while (length > 0) {
@@ -144,7 +136,6 @@ final class SlickDequeNonInv(initial: Partials with Selective)
     var going = length > 0
     while (going) {
       val tail = slots(wrap(head + length - 1))
-      compared += 1
       going = column.selectsRight(tail, value)
       if (going) {
         release(tail)

@@ -11,15 +11,15 @@ package io.sash.core
  *  - (R2) position p with front <= p < end lives in slot(p), and nowhere else
  *
  * @param reserved slots below the ring that belong to the algorithm (answers, running values)
- * @param paired   whether a position has a second slot, behind its first
+ * @param paired   whether a position has a second slot, `length` slots behind its first
  */
 private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: Boolean = false)
     extends InOrderWindow {
-  private[this] val shift = if (paired) 1 else 0
+  private[this] val planes = if (paired) 2 else 1
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var mask = capacity - 1L
 
-  protected[this] var partials: Partials = initial.grow(reserved + (capacity << shift))
+  protected[this] var partials: Partials = initial.grow(reserved + planes * capacity)
 
   /** Position of the oldest element. */
   protected[this] var front = 0L
@@ -43,16 +43,21 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
 
   protected[this] final def length: Int = capacity
 
-  protected[this] var combined = 0L
+  protected[this] final def slot(position: Long): Int = reserved + index(position)
 
-  override final def combines: Long = combined
-
-  override protected final def combine(dst: Int, left: Int, right: Int): Unit = {
-    partials.combine(dst, left, right)
-    combined += 1
+  /** Turns the elements of the window into the aggregates of its suffixes, where they stand. */
+  protected[this] final def aggregateSuffixes(): Unit = {
+    val first = slot(front)
+    val last = slot(back - 1)
+    if (first <= last) {
+      partials.suffixes(first, last)
+    } else { // the window wraps around
+      val end = reserved + capacity - 1
+      partials.suffixes(reserved, last)
+      partials.combine(end, end, reserved)
+      partials.suffixes(first, end)
+    }
   }
-
-  protected[this] final def slot(position: Long): Int = reserved + (index(position) << shift)
 
   override final def open(): Int = {
     if (end - front == capacity) doubleCapacity()
@@ -74,21 +79,27 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
 
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
-  /** A position whose bit `capacity` is set moves up by that much; all others stay (R2). */
+  /**
+   * A position whose bit `capacity` is set moves up by that much; all others stay (R2). Second
+   * slots, which the longer first plane overlaps, make room before that.
+   */
   private def doubleCapacity(): Unit = {
-    val most = SlotRing.MaxCapacity >> shift
+    val most = SlotRing.MaxCapacity / planes
     if (capacity >= most) {
       throw new IllegalStateException(s"a window holds at most $most partial aggregates")
     }
-    partials = partials.grow(reserved + (2 * capacity << shift))
-    val distance = capacity << shift
+    partials = partials.grow(reserved + planes * 2 * capacity)
+    if (paired) {
+      var p = front
+      while (p < end) {
+        val from = slot(p) + capacity
+        partials.copy(from + capacity + (p & capacity).toInt, from)
+        p += 1
+      }
+    }
     var p = front
     while (p < end) {
-      if ((p & capacity) != 0) {
-        val from = slot(p)
-        partials.copy(from + distance, from)
-        if (paired) partials.copy(from + distance + 1, from + 1)
-      }
+      if ((p & capacity) != 0) partials.copy(slot(p) + capacity, slot(p))
       p += 1
     }
     capacity *= 2

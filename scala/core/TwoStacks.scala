@@ -15,7 +15,7 @@ package io.sash.core
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 3.
  */
 final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1, paired = true) {
-  private[this] val answer = 0
+  private[this] final val answer = 0
   private[this] var bottom = 0L
 
   override def insert(): Unit = {
@@ -55,7 +55,7 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
     bottom = 0L
   }
 
-  private def agg(position: Long): Int = slot(position) + 1
+  private def agg(position: Long): Int = slot(position) + length
 
   /** Pops the whole back stack onto the empty front stack, youngest first (I2). */
   private def flip(): Unit = {
@@ -65,7 +65,6 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
       i -= 1
       partials.combine(agg(i), slot(i), agg(i + 1))
     }
-    combined += back - 1 - front
     bottom = back
   }
 }

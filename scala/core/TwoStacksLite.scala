@@ -15,8 +15,8 @@ package io.sash.core
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4.
  */
 final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved = 2) {
-  private[this] val aggB = 0
-  private[this] val answer = 1
+  private[this] final val aggB = 0
+  private[this] final val answer = 1
   private[this] var boundary = 0L
 
   override def insert(): Unit = {
@@ -54,15 +54,7 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
 
   /** Makes the whole window the front part, from the youngest to the oldest (I1). */
   private def flip(): Unit = {
-    var i = back - 1
-    var younger = slot(i)
-    while (i != front) {
-      i -= 1
-      val older = slot(i)
-      partials.combine(older, older, younger)
-      younger = older
-    }
-    combined += back - 1 - front
+    aggregateSuffixes()
     boundary = back
   }
 }

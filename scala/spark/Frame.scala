@@ -16,7 +16,7 @@ private[spark] final class WindowGroup(val window: InOrderWindow) {
     columns.lower(slot, out)
   }
 
-  private def columns: SlotColumns = window.column.asInstanceOf[SlotColumns]
+  def columns: SlotColumns = window.column.asInstanceOf[SlotColumns]
 }
 
 /**
@@ -70,7 +70,8 @@ private[spark] abstract class Frame(groups: Array[WindowGroup]) {
     }
   }
 
-  final def combines: Long = groups.map(_.window.combines).sum
+  /** Calls of combine, subtract and selectsRight. */
+  final def operations: Long = groups.map(_.columns.operations).sum
 
   /** Moves all that the frame holds to disk. */
   def page(): Unit = groups.foreach(_.window.relocate(_.asInstanceOf[SlotColumns].page()))

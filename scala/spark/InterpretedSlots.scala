@@ -62,14 +62,20 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
 
   override def lift(dst: Int, row: InternalRow): Unit = assign(dst, lifts, row)
 
-  override def combine(dst: Int, left: Int, right: Int): Unit =
+  override def combine(dst: Int, left: Int, right: Int): Unit = {
+    count()
     assign(dst, combines, pair(rows(left), rows(right)))
+  }
 
-  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
+    count()
     assign(dst, subtracts, pair(rows(whole), rows(oldest)))
+  }
 
-  override def selectsRight(left: Int, right: Int): Boolean =
+  override def selectsRight(left: Int, right: Int): Boolean = {
+    count()
     selection.get.eval(pair(rows(left), rows(right))) == true
+  }
 
   override def copy(dst: Int, src: Int): Unit = rows(dst) = rows(src)
 

@@ -48,8 +48,13 @@ private[spark] final class PagedSlots(
 
   private[this] val file = new SpillFile(memory)
 
-  /** Copies all slots of `other`, which keeps them. */
+  private[this] var operationsBefore = 0L
+
+  override def operations: Long = operationsBefore + resident.operations
+
+  /** Copies all slots of `other`, which keeps them, and goes on with its count. */
   def takeOver(other: SlotColumns): Unit = {
+    operationsBefore = other.operations
     resizeTo(other.capacity)
     var slot = 0
     while (slot < other.capacity) {

@@ -22,6 +22,7 @@ private final class SlotCodegen(program: SlotProgram) {
   private val ctx = new CodegenContext
   private val columns = program.columns.toIndexedSeq
   private val schema: Seq[Attribute] = program.input ++ columns ++ program.right
+  private val counted = "count();\n"
 
   def references: Array[Any] = ctx.references.toArray
 
@@ -30,8 +31,8 @@ private final class SlotCodegen(program: SlotProgram) {
       copyMethod,
       operation("identity", "int dst", _.identity),
       liftMethod,
-      operation("combine", "int dst, int left, int right", _.combine),
-      operation("subtract", "int dst, int left, int right", _.subtract),
+      operation("combine", "int dst, int left, int right", _.combine, counted),
+      operation("subtract", "int dst, int left, int right", _.subtract, counted),
       selectsRightMethod,
       lowerMethod,
       shiftMethod,
@@ -162,7 +163,8 @@ private final class SlotCodegen(program: SlotProgram) {
   private def operation(
       name: String,
       parameters: String,
-      of: SlotProgram.Part => Seq[Expression]
+      of: SlotProgram.Part => Seq[Expression],
+      first: String = ""
   ): String = {
     val parts = program.parts.filter(of(_).nonEmpty)
     if (parts.isEmpty) {
@@ -182,13 +184,18 @@ private final class SlotCodegen(program: SlotProgram) {
         }
         method(s"void $name$k($parameters)", code + "\n" + assigns.mkString("\n"))
       }
-      dispatch(name, parameters, methods)
+      dispatch(name, parameters, methods, first)
     }
   }
 
-  private def dispatch(name: String, parameters: String, methods: Seq[String]): String = {
+  private def dispatch(
+      name: String,
+      parameters: String,
+      methods: Seq[String],
+      first: String = ""
+  ): String = {
     val arguments = parameters.split(", ").map(_.split(" ").last).mkString(", ")
-    val calls = methods.indices.map(k => s"$name$k($arguments);").mkString("\n")
+    val calls = methods.indices.map(k => s"$name$k($arguments);").mkString(first, "\n", "")
     (methods :+ method(s"void $name($parameters)", calls)).mkString("\n")
   }
 
@@ -217,15 +224,17 @@ private final class SlotCodegen(program: SlotProgram) {
       expression: Expression,
       right: Option[String],
       row: Option[String],
-      left: String
+      left: String,
+      first: String = ""
   ): String = {
     val (code, Seq(value)) = evaluate(Seq(expression), Some(left), right, row)
-    method(signature, s"$code\nreturn !(${value.isNull}) && (${value.value});")
+    method(signature, s"$first$code\nreturn !(${value.isNull}) && (${value.value});")
   }
 
   private def selectsRightMethod: String =
     program.parts.flatMap(_.selectsRight).headOption.fold("") {
-      condition("boolean selectsRight(int left, int right)", _, Some("right"), None, "left")
+      val signature = "boolean selectsRight(int left, int right)"
+      condition(signature, _, Some("right"), None, "left", counted)
     }
 
   private def matchesMethod: String = program.matches.fold("") {

@@ -13,6 +13,7 @@ abstract class SlotColumns extends Invertible with Selective {
   private[this] var memory: WindowMemory = WindowMemory.Unlimited
   private[this] var program: SlotProgram = _
   private[this] var slots = 0
+  private[this] var called = 0L
 
   /** Says whose memory `grow` takes; until then it is not accounted. */
   final def accountedBy(memory: WindowMemory, program: SlotProgram): this.type = {
@@ -22,6 +23,12 @@ abstract class SlotColumns extends Invertible with Selective {
   }
 
   final def capacity: Int = slots
+
+  /** Calls of combine, subtract and selectsRight so far. */
+  def operations: Long = called
+
+  /** Has to be called by each of the three. */
+  final def count(): Unit = called += 1
 
   /** Grows in memory, or, where the task has none to give, moves to disk. */
   override def grow(wanted: Int): Partials =

@@ -15,7 +15,7 @@ private[spark] final case class WindowMetrics(
 
   def report(rowCount: Long, frames: Seq[Frame], memory: TaskWindowMemory): Unit = {
     rows.add(rowCount)
-    combines.add(frames.map(_.combines).sum)
+    combines.add(frames.map(_.operations).sum)
     evictions.add(frames.map(_.evictions).sum)
     if (frames.nonEmpty) peakRows.set(frames.map(_.peakRows).max.toDouble)
     peakMemory.add(memory.peakBytes)

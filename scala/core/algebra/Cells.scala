@@ -106,6 +106,22 @@ private[algebra] abstract class IntColumn extends Column[Int, Int] {
   override final def lower(slot: Int): Int = cells(slot)
   override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
 
+  /** older ⊗ younger */
+  protected[this] def combined(older: Int, younger: Int): Int
+
+  override final def combine(dst: Int, left: Int, right: Int): Unit =
+    cells(dst) = combined(cells(left), cells(right))
+
+  override final def suffixes(first: Int, last: Int): Unit = {
+    var running = cells(last)
+    var i = last - 1
+    while (i >= first) {
+      running = combined(cells(i), running)
+      cells(i) = running
+      i -= 1
+    }
+  }
+
   override final def grow(slots: Int): this.type = {
     if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
     this
@@ -117,6 +133,22 @@ private[algebra] abstract class LongColumn extends LongCells(1) with Column[Long
   override final def lift(slot: Int, in: Long): Unit = cells(slot) = in
   override final def lower(slot: Int): Long = cells(slot)
   override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+
+  /** older ⊗ younger */
+  protected[this] def combined(older: Long, younger: Long): Long
+
+  override final def combine(dst: Int, left: Int, right: Int): Unit =
+    cells(dst) = combined(cells(left), cells(right))
+
+  override final def suffixes(first: Int, last: Int): Unit = {
+    var running = cells(last)
+    var i = last - 1
+    while (i >= first) {
+      running = combined(cells(i), running)
+      cells(i) = running
+      i -= 1
+    }
+  }
 }
 
 /** One double a partial, for a [[Distributive]] operation. */
@@ -124,4 +156,20 @@ private[algebra] abstract class DoubleColumn extends DoubleCells(1) with Column[
   override final def lift(slot: Int, in: Double): Unit = cells(slot) = in
   override final def lower(slot: Int): Double = cells(slot)
   override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+
+  /** older ⊗ younger */
+  protected[this] def combined(older: Double, younger: Double): Double
+
+  override final def combine(dst: Int, left: Int, right: Int): Unit =
+    cells(dst) = combined(cells(left), cells(right))
+
+  override final def suffixes(first: Int, last: Int): Unit = {
+    var running = cells(last)
+    var i = last - 1
+    while (i >= first) {
+      running = combined(cells(i), running)
+      cells(i) = running
+      i -= 1
+    }
+  }
 }

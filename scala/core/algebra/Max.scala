@@ -73,8 +73,8 @@ object Max {
   private final class IntMax extends IntColumn with Selective {
     override def identity(dst: Int): Unit = cells(dst) = Int.MinValue
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = Math.max(cells(left), cells(right))
+    override protected[this] def combined(older: Int, younger: Int): Int =
+      Math.max(older, younger)
 
     override def selectsRight(left: Int, right: Int): Boolean = cells(right) >= cells(left)
   }
@@ -82,8 +82,8 @@ object Max {
   private final class LongMax extends LongColumn with Selective {
     override def identity(dst: Int): Unit = cells(dst) = Long.MinValue
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = Math.max(cells(left), cells(right))
+    override protected[this] def combined(older: Long, younger: Long): Long =
+      Math.max(older, younger)
 
     override def selectsRight(left: Int, right: Int): Boolean = cells(right) >= cells(left)
   }
@@ -91,8 +91,8 @@ object Max {
   private final class DoubleMax extends DoubleColumn with Selective {
     override def identity(dst: Int): Unit = cells(dst) = Double.NegativeInfinity
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = Math.max(cells(left), cells(right))
+    override protected[this] def combined(older: Double, younger: Double): Double =
+      Math.max(older, younger)
 
     override def selectsRight(left: Int, right: Int): Boolean =
       JDouble.compare(cells(right), cells(left)) >= 0

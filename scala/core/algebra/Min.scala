@@ -73,8 +73,8 @@ object Min {
   private final class IntMin extends IntColumn with Selective {
     override def identity(dst: Int): Unit = cells(dst) = Int.MaxValue
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = Math.min(cells(left), cells(right))
+    override protected[this] def combined(older: Int, younger: Int): Int =
+      Math.min(older, younger)
 
     override def selectsRight(left: Int, right: Int): Boolean = cells(right) <= cells(left)
   }
@@ -82,8 +82,8 @@ object Min {
   private final class LongMin extends LongColumn with Selective {
     override def identity(dst: Int): Unit = cells(dst) = Long.MaxValue
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = Math.min(cells(left), cells(right))
+    override protected[this] def combined(older: Long, younger: Long): Long =
+      Math.min(older, younger)
 
     override def selectsRight(left: Int, right: Int): Boolean = cells(right) <= cells(left)
   }
@@ -91,8 +91,8 @@ object Min {
   private final class DoubleMin extends DoubleColumn with Selective {
     override def identity(dst: Int): Unit = cells(dst) = Double.PositiveInfinity
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = Math.min(cells(left), cells(right))
+    override protected[this] def combined(older: Double, younger: Double): Double =
+      Math.min(older, younger)
 
     override def selectsRight(left: Int, right: Int): Boolean =
       JDouble.compare(-cells(right), -cells(left)) >= 0

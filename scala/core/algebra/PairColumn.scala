@@ -23,6 +23,11 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
     second.combine(dst, left, right)
   }
 
+  override def suffixes(first: Int, last: Int): Unit = {
+    this.first.suffixes(first, last)
+    second.suffixes(first, last)
+  }
+
   override def lower(slot: Int): Out = finish(first.lower(slot), second.lower(slot))
 
   override def copy(dst: Int, src: Int): Unit = {

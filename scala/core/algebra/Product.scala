@@ -40,21 +40,19 @@ object Product {
   private final class IntProduct extends IntColumn {
     override def identity(dst: Int): Unit = cells(dst) = 1
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = cells(left) * cells(right)
+    override protected[this] def combined(older: Int, younger: Int): Int = older * younger
   }
 
   private final class LongProduct extends LongColumn {
     override def identity(dst: Int): Unit = cells(dst) = 1L
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = cells(left) * cells(right)
+    override protected[this] def combined(older: Long, younger: Long): Long = older * younger
   }
 
   private final class DoubleProduct extends DoubleColumn {
     override def identity(dst: Int): Unit = cells(dst) = 1.0
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = cells(left) * cells(right)
+    override protected[this] def combined(older: Double, younger: Double): Double =
+      older * younger
   }
 }

@@ -54,8 +54,7 @@ object Sum {
   private final class IntSum extends IntColumn with Invertible {
     override def identity(dst: Int): Unit = cells(dst) = 0
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = cells(left) + cells(right)
+    override protected[this] def combined(older: Int, younger: Int): Int = older + younger
 
     override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
       cells(dst) = cells(whole) - cells(oldest)
@@ -64,8 +63,7 @@ object Sum {
   private final class LongSum extends LongColumn with Invertible {
     override def identity(dst: Int): Unit = cells(dst) = 0L
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = cells(left) + cells(right)
+    override protected[this] def combined(older: Long, younger: Long): Long = older + younger
 
     override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
       cells(dst) = cells(whole) - cells(oldest)
@@ -74,7 +72,7 @@ object Sum {
   private final class DoubleSum extends DoubleColumn {
     override def identity(dst: Int): Unit = cells(dst) = 0.0
 
-    override def combine(dst: Int, left: Int, right: Int): Unit =
-      cells(dst) = cells(left) + cells(right)
+    override protected[this] def combined(older: Double, younger: Double): Double =
+      older + younger
   }
 }

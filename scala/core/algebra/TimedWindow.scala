@@ -26,9 +26,6 @@ sealed abstract class AnyTimedWindow private[algebra] (tree: Fiba) {
   /** Empties the window; capacity is kept. */
   final def clear(): Unit = tree.clear()
 
-  /** The calls of combine since the window was made. */
-  final def combines: Long = tree.combines
-
   protected[this] final def slotToFill(): Int = tree.open()
 
   protected[this] final def filled(time: Long): Unit = tree.insert(time)

@@ -18,9 +18,6 @@ sealed abstract class AnyWindow private[algebra] (algorithm: InOrderWindow) {
     opened = AnyWindow.NoSlot
   }
 
-  /** The calls of combine, subtract and selectsRight since the window was made. */
-  final def combines: Long = algorithm.combines
-
   /** A slot whose filling failed still waits for its value. */
   protected[this] final def slotToFill(): Int = {
     if (opened == AnyWindow.NoSlot) opened = algorithm.open()

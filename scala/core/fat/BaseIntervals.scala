@@ -25,18 +25,15 @@ final class BaseIntervals(initial: Partials)
     extends InOrderWindow
     with Suffixes
     with DyadicIntervals {
-  private[this] val answer = 0
+  private[this] final val answer = 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials = initial.grow(2 * capacity)
-  private[this] var combined = 0L
 
   private[this] var front = 0L
   private[this] var back = 0L
   private[this] var end = 0L
 
   override def size: Int = (back - front).toInt
-
-  override def combines: Long = combined
 
   override def column: Partials = partials
 
@@ -90,11 +87,6 @@ final class BaseIntervals(initial: Partials)
 
   override private[fat] def slotOf(level: Int, number: Long): Int =
     (((2 * number + 1) << level) & (2L * capacity - 1)).toInt
-
-  override protected def combine(dst: Int, left: Int, right: Int): Unit = {
-    partials.combine(dst, left, right)
-    combined += 1
-  }
 
   private def doubleCapacity(): Unit = {
     if (capacity >= BaseIntervals.MaxCapacity) {

@@ -35,7 +35,6 @@ final class FlatFat(initial: Partials, val capacity: Int) extends DyadicInterval
   FlatFat.requireCapacity(capacity)
 
   private[this] var partials = initial.grow(2 * capacity)
-  private[this] var combined = 0L
 
   // What algorithm 2 works with, made by the first update: the nodes of one level that change,
   // and for each internal node the last update that changed it.
@@ -92,9 +91,6 @@ final class FlatFat(initial: Partials, val capacity: Int) extends DyadicInterval
     requireLocation("range", j)
     cover(FlatFat.Answer, i - 1L, if (i <= j) j.toLong else j.toLong + capacity)
   }
-
-  /** Calls of combine since this tree was made. */
-  def combines: Long = combined
 
   def column: Partials = partials
 
@@ -162,10 +158,8 @@ final class FlatFat(initial: Partials, val capacity: Int) extends DyadicInterval
     nodes + (number & (nodes - 1)).toInt
   }
 
-  override protected def combine(dst: Int, left: Int, right: Int): Unit = {
+  override protected def combine(dst: Int, left: Int, right: Int): Unit =
     partials.combine(dst, left, right)
-    combined += 1
-  }
 
   private def requireLocation(call: String, i: Int): Unit =
     if (i < 1 || i > capacity) {

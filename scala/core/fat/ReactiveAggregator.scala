@@ -39,7 +39,6 @@ final class ReactiveAggregator(
     initialCapacity: Int = SlotRing.InitialCapacity
 ) extends InOrderWindow {
   private[this] var fat = new FlatFat(initial, initialCapacity)
-  private[this] var apart = 0L // combines of the trees before this one, and of none
 
   private[this] var front = 0L
   private[this] var settled = 0L
@@ -62,8 +61,6 @@ final class ReactiveAggregator(
 
   /** Elements inserted since this window was made: the arrival number of the next. */
   def inserted: Long = back + compacted
-
-  override def combines: Long = apart + fat.combines
 
   override def column: Partials = fat.column
 
@@ -129,11 +126,6 @@ final class ReactiveAggregator(
   override protected def openSlot(i: Long): Int = fat.leaf(location(back + i))
 
   override protected def dropYoungestOpen(): Unit = end -= 1
-
-  override protected def combine(dst: Int, left: Int, right: Int): Unit = {
-    column.combine(dst, left, right)
-    apart += 1
-  }
 
   /** Applies events since the last query: first removals, to what stood then, then arrivals. */
   private def settle(): Unit = {
@@ -215,7 +207,6 @@ final class ReactiveAggregator(
   private def resize(newCapacity: Int): Unit = {
     val (oldFat, oldArrivals) = (fat, arrivals)
     fat = new FlatFat(oldFat.column, newCapacity)
-    apart += oldFat.combines
     if (oldArrivals.length > 0) arrivals = new Array[Long](newCapacity)
     moveFrom(oldFat, oldArrivals)
   }

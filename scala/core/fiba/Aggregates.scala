@@ -23,8 +23,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   private[this] val suffixes = store.windowSlots + store.maxArity
   private[this] val parentSuffixes = store.windowSlots + 2 * store.maxArity
 
-  private[this] var combined = 0L
-
   // Entries that the left finger's parent has lost since its suffixes were stacked.
   private[this] var parentHead = 0
 
@@ -36,12 +34,8 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   private[this] var rightTop = 0
   private[this] var rootChanged = false
 
-  final def combines: Long = combined
-
-  final def combine(dst: Int, left: Int, right: Int): Unit = {
+  final def combine(dst: Int, left: Int, right: Int): Unit =
     store.column.combine(dst, left, right)
-    combined += 1
-  }
 
   /** Combines unless there is nothing to the left; answers where the result is. */
   private def join(dst: Int, left: Int, right: Int): Int =
@@ -63,7 +57,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       val column = store.column
       column.combine(answer, suffixes + store.head, store.aggregate(store.root))
       column.combine(answer, answer, store.aggregate(store.rightFinger))
-      combined += 2
       answer
     }
 
@@ -200,7 +193,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       column.copy(younger, store.slot(leaf, i))
       i -= 1
     }
-    combined += i + 1 - first
     while (i >= first) {
       column.combine(suffixes + i, store.slot(leaf, i), younger)
       younger = suffixes + i
@@ -255,7 +247,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       running = store.slot(leaf, 0)
       i = 1
     }
-    combined += entries - i
     while (i < entries) {
       column.combine(aggregate, running, store.slot(leaf, i))
       running = aggregate
@@ -278,7 +269,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     var running = before
     if (first) running = join(aggregate, running, store.aggregate(store.child(node, 0)))
     running = join(aggregate, running, store.slot(node, 0))
-    combined += 2 * (entries - 1)
     var i = 1
     while (i < entries) {
       column.combine(aggregate, running, store.aggregate(store.child(node, i)))

@@ -70,9 +70,6 @@ final class Fiba(store: NodeStore) {
 
   def isEmpty: Boolean = store.size == 0
 
-  /** Calls of combine since this object was made. */
-  def combines: Long = tree.combines
-
   /** The column whose slots are answered; it may change when slots are opened and at inserts. */
   def column: Partials = store.column
 

@@ -39,7 +39,6 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
   private[this] var prefix = Prefix
   private[this] var trial = Trial
   private[this] var prefixed = false
-  private[this] var combined = 0L
 
   /**
    * Enforces the policy: evicts the longest prefix that it names, the whole window if need be.
@@ -67,8 +66,6 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
   }
 
   override final def size: Int = (back - front).toInt
-
-  override final def combines: Long = combined
 
   override final def column: Partials = partials
 
@@ -109,12 +106,6 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
       if (prefixed) partials.copy(prefix, node)
       prefixed
     }
-
-  override protected final def combine(dst: Int, left: Int, right: Int): Unit = {
-    partials.combine(dst, left, right)
-    combined += 1
-  }
-
 }
 
 private[mta] object MonoidTreeAggregator {

@@ -26,8 +26,6 @@ trait SharedWindows extends Coalescing {
   def size(window: Int): Int
 
   def column: Partials
-
-  def combines: Long
 }
 
 /**
@@ -69,8 +67,6 @@ final class Suffixed(longest: InOrderWindow with Suffixes, windows: Int) extends
   override def size(window: Int): Int = sizes(window)
 
   override def column: Partials = longest.column
-
-  override def combines: Long = longest.combines
 
   /** Drops what no window holds any more. */
   private def shrink(): Unit = {

@@ -135,7 +135,10 @@ class DabaSuite extends Laws {
           else if (p < b) to(b)
           else from(b)
         assert(s.column(slots(i)) == values.substring(i, i + 1), s"value $i of $values")
-        assert(s.column(slots(i) + 1) == aggregate, s"aggregate $i of $values")
+        assert(
+          s.column(slots(i) + SlotRing.InitialCapacity) == aggregate,
+          s"aggregate $i of $values"
+        )
       }
     }
   }

@@ -43,7 +43,8 @@ class TwoStacksSuite extends Laws {
     def open(c: Char): (Char, Int) = (c, s.open(Element(c - 'a', 0)))
     val slots = "abcdefg".map(open).toMap
     def values(elements: String): Seq[String] = elements.map(c => s.column(slots(c)))
-    def aggregates(elements: String): Seq[String] = elements.map(c => s.column(slots(c) + 1))
+    def aggregates(elements: String): Seq[String] =
+      elements.map(c => s.column(slots(c) + SlotRing.InitialCapacity))
 
     slots.foreach(_ => s.window.insert())
     assert(values("abcdefg") == "abcdefg".map(_.toString), "(I1)")

@@ -105,7 +105,19 @@ class AggregationLawsSuite extends Laws {
     alike(column.lower(3), whole) && alike(column.lower(4), whole) &&
     alike(column.lower(0), c.answer(x)) && alike(column.lower(6), c.answer(x)) &&
     alike(column.lower(5), c.answer(Nil)) &&
-    capabilitiesAgree(c, column, x, y)
+    capabilitiesAgree(c, column, x, y) && suffixesAgree(c, column, x, y, z)
+  }
+
+  private def suffixesAgree[In, Agg, Out](
+      c: Case[In, Agg, Out],
+      column: Column[In, Out],
+      x: Seq[Element],
+      y: Seq[Element],
+      z: Seq[Element]
+  ) = {
+    column.suffixes(0, 2)
+    alike(column.lower(0), c.answer(x ++ y ++ z)) && alike(column.lower(1), c.answer(y ++ z)) &&
+    alike(column.lower(2), c.answer(z))
   }
 
   private def capabilitiesAgree[In, Out](

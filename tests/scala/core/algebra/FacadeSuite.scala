@@ -143,12 +143,4 @@ class FacadeSuite extends Laws {
         assert(window.size == 1 && window.query() == "c")
       }
   }
-
-  test("a window counts its combines") {
-    val window = SlickDequeInv(Sum[Long])
-    window.insert(1L)
-    window.insert(2L)
-    window.evict()
-    assert(window.combines == 3)
-  }
 }

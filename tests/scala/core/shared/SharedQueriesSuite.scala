@@ -132,7 +132,7 @@ class SharedQueriesSuite extends Laws {
   private val example =
     Vector(ContinuousQuery(range = 3, slide = 1), ContinuousQuery(range = 5, slide = 1))
 
-  /** The answers to both queries of the paper's examples, and what the windows called. */
+  /** The answers to both queries of the paper's examples, and the operations they took. */
   private def exampleRun[A](
       makes: Final,
       operation: Operation[A],
@@ -142,7 +142,7 @@ class SharedQueriesSuite extends Laws {
     val all = filler ++ SlickDequeExample.Stream
     var before = 0L
     all.zipWithIndex.foreach { case (element, i) =>
-      if (i == filler.size) before = run.windows.combines
+      if (i == filler.size) before = run.column.operations
       run.insert(element, i + 1L)
       run.advance(i + 1L)
     }
@@ -150,7 +150,7 @@ class SharedQueriesSuite extends Laws {
     val byRange = Seq(3, 5).zipWithIndex.map { case (range, i) =>
       range -> answers(i).sortBy(_.at).map(_.value).toSeq
     }
-    (byRange.toMap, run.windows.combines - before)
+    (byRange.toMap, run.column.operations - before)
   }
 
   // the paper's step 0 fills the array of partials with the initial value
@@ -183,9 +183,9 @@ class SharedQueriesSuite extends Laws {
         run.advance(i.toLong)
       }
       (1 to longest).foreach(slide)
-      val before = run.windows.combines
+      val before = run.column.operations
       (longest + 1 to longest + 100).foreach(slide)
-      run.windows.combines - before == 2L * count * 100
+      run.column.operations - before == 2L * count * 100
     }
   }
 
