@@ -12,6 +12,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 import machine
 import summary
@@ -167,17 +168,19 @@ def _or_empty(value: Any, shape: str) -> str:
 
 def _draw(panels: dict[int, dict[Data, Results]], directory: Path) -> None:
     plt.rcParams.update({"font.size": 10, "svg.hashsalt": "sash", "svg.fonttype": "none"})
-    most = max((len(by_data) for by_data in panels.values()), default=1)
+    longest = max(panels.values(), key=len, default={})
     figure, axes = plt.subplots(
         1,
         max(1, len(panels)),
-        figsize=(8 * max(1, len(panels)), 1 + 0.42 * most),
+        figsize=(8 * max(1, len(panels)), 1.5 + 0.42 * len(longest)),
         layout="constrained",
         squeeze=False,
         sharey=True,
     )
     for (cores, by_data), axis in zip(sorted(panels.items()), axes.flat, strict=False):
         _panel(axis, cores, by_data)
+        axis.set_yticks(range(len(longest)), labels=[str(data) for data in longest])
+        axis.set_ylim(len(longest) - 0.5, -0.5)  # the first at the top
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
     figure.suptitle("sum(x) over 1,000 rows: nanoseconds a row, by what arrives", weight="bold")
@@ -186,26 +189,20 @@ def _draw(panels: dict[int, dict[Data, Results]], directory: Path) -> None:
 
 
 def _panel(axis: Axes, cores: int, by_data: dict[Data, Results]) -> None:
-    thickness = 0.8 / len(PANEL_ENGINES)
-    for i, engine in enumerate(PANEL_ENGINES):
-        places, times = [], []
-        for place, results in enumerate(by_data.values()):
-            time = results[engine].ns_per_row if engine in results else None
-            if time is not None:
-                places.append(place + (i - 1) * thickness)
-                times.append(time)
-        axis.barh(places, times, thickness, color=COLOURS[engine], label=NAMES[engine])
-    shuffles = [
-        (place, time)
-        for place, results in enumerate(by_data.values())
-        if SHUFFLE in results and (time := results[SHUFFLE].ns_per_row) is not None
-    ]
-    for place, time in shuffles:
-        label = NAMES[SHUFFLE] if place == shuffles[0][0] else None
-        axis.plot([time, time], [place - 0.45, place + 0.45], color="black", lw=1, label=label)
-    axis.set_yticks(range(len(by_data)), labels=[str(data) for data in by_data])
+    """A dot for each time: the axis is logarithmic, where a bar's length says nothing."""
+    for engine in (SHUFFLE, *PANEL_ENGINES):
+        found = [
+            (time, place)
+            for place, results in enumerate(by_data.values())
+            if engine in results and (time := results[engine].ns_per_row) is not None
+        ]
+        if found:
+            colour, marker = ("black", "|") if engine == SHUFFLE else (COLOURS[engine], "o")
+            label = NAMES[engine]
+            axis.plot(*zip(*found, strict=True), marker, color=colour, ms=8, label=label)
     axis.set(xscale="log", title=counted(cores, "core"))
-    axis.invert_yaxis()
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
-    axis.grid(axis="x", alpha=0.25)
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)

@@ -50,6 +50,10 @@ class SlotColumnsSuite extends SashSuite {
       kinds.agree("lower")(kinds.result(_, d))
     }
     kinds.slots.foreach(s => kinds.agree("cells in the end")(kinds.contents(_, s)))
+    val counted =
+      Seq(part.combine.nonEmpty, part.subtract.nonEmpty, part.selectsRight.nonEmpty)
+        .count(identity)
+    assert(kinds.agree("operations")(_.operations) == Right(40L * counted))
   }
 
   for ((calls, i) <- WindowCalls.All.grouped(60).zipWithIndex) {
@@ -134,5 +138,9 @@ class SlotColumnsSuite extends SashSuite {
     kinds.agree("combine")(_.combine(sum, sum, minus))
     val answer = kinds.agree("lower")(kinds.result(_, sum))
     assert(answer == Right(Seq(new java.math.BigDecimal("9e37").setScale(0))), answer)
+    assert(
+      kinds.agree("operations")(_.page().operations) == Right(2L),
+      "going to disk forgets none"
+    )
   }
 }
