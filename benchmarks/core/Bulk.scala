@@ -29,9 +29,10 @@ final class FibaWindow(column: BenchColumn, minArity: Int, d: Int) extends BulkW
   private[this] var oldest = 0L
 
   {
+    val stream = new AuthorsStream
     var i = 0
     while (i < d) {
-      column.lift(fiba.open(), Named.value(i))
+      column.lift(fiba.open(), stream.next())
       fiba.insert(Long.MaxValue - d + i)
       i += 1
     }
@@ -133,7 +134,7 @@ class BulkState {
   var d: Int = _
 
   var window: BulkWindow = _
-  private[this] var i = 0
+  private[this] val stream = new AuthorsStream
   private[this] val values = new Array[Int](1 << 16)
 
   @Setup
@@ -150,17 +151,13 @@ class BulkState {
     (0 until n - d).foreach(_ => insert())
   }
 
-  def insert(): Unit = {
-    window.insert(Named.value(i))
-    i = if (i == 100) 0 else i + 1
-  }
+  def insert(): Unit = window.insert(stream.next())
 
   /** Values for the next bulk. */
   def prepare(): Unit = {
     var k = 0
     while (k < m) {
-      values(k) = Named.value(i)
-      i = if (i == 100) 0 else i + 1
+      values(k) = stream.next()
       k += 1
     }
   }

@@ -13,31 +13,38 @@ abstract class BenchColumn extends Partials {
   def lower(slot: Int): Long
 }
 
-/** Sum of ints. */
-final class SumColumn extends BenchColumn with Invertible {
-  private[this] var values = new Array[Int](0)
+/** An int a partial, as the library's own columns of primitives are. */
+abstract class IntColumn extends BenchColumn {
+  protected[this] final var values = new Array[Int](0)
+
+  protected[this] def combined(older: Int, younger: Int): Int
 
   override def lift(slot: Int, value: Int): Unit = values(slot) = value
-  override def lower(slot: Int): Long = values(slot).toLong
-  override def identity(dst: Int): Unit = values(dst) = 0
-  override def combine(dst: Int, left: Int, right: Int): Unit =
-    values(dst) = values(left) + values(right)
-  override def suffixes(first: Int, last: Int): Unit = {
-    var sum = values(last)
+  override final def lower(slot: Int): Long = values(slot).toLong
+  override final def combine(dst: Int, left: Int, right: Int): Unit =
+    values(dst) = combined(values(left), values(right))
+  override final def suffixes(first: Int, last: Int): Unit = {
+    var running = values(last)
     var i = last - 1
     while (i >= first) {
-      sum += values(i)
-      values(i) = sum
+      running = combined(values(i), running)
+      values(i) = running
       i -= 1
     }
   }
-  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
-    values(dst) = values(whole) - values(oldest)
-  override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
-  override def grow(slots: Int): Partials = {
+  override final def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+  override final def grow(slots: Int): Partials = {
     if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
     this
   }
+}
+
+/** Sum of ints. */
+final class SumColumn extends IntColumn with Invertible {
+  override protected[this] def combined(older: Int, younger: Int): Int = older + younger
+  override def identity(dst: Int): Unit = values(dst) = 0
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+    values(dst) = values(whole) - values(oldest)
 }
 
 /** Four bytes a sum, for a key-value store. */
@@ -52,21 +59,12 @@ object SumCodec extends SlotCodec {
 }
 
 /** Counts, which a window slide policy looks at. */
-final class CountColumn extends BenchColumn with Invertible {
-  private[this] var counts = new Array[Int](0)
-
-  override def lift(slot: Int, value: Int): Unit = counts(slot) = 1
-  override def lower(slot: Int): Long = counts(slot).toLong
-  override def identity(dst: Int): Unit = counts(dst) = 0
-  override def combine(dst: Int, left: Int, right: Int): Unit =
-    counts(dst) = counts(left) + counts(right)
+final class CountColumn extends IntColumn with Invertible {
+  override def lift(slot: Int, value: Int): Unit = values(slot) = 1
+  override protected[this] def combined(older: Int, younger: Int): Int = older + younger
+  override def identity(dst: Int): Unit = values(dst) = 0
   override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
-    counts(dst) = counts(whole) - counts(oldest)
-  override def copy(dst: Int, src: Int): Unit = counts(dst) = counts(src)
-  override def grow(slots: Int): Partials = {
-    if (slots > counts.length) counts = java.util.Arrays.copyOf(counts, slots)
-    this
-  }
+    values(dst) = values(whole) - values(oldest)
 }
 
 /** The sums of so many ints at once: aggregation over several dimensions. */
@@ -109,29 +107,11 @@ final class SumsColumn(dimensions: Int) extends BenchColumn {
 }
 
 /** Maximum of ints. */
-final class MaxColumn extends BenchColumn with Selective {
-  private[this] var values = new Array[Int](0)
-
-  override def lift(slot: Int, value: Int): Unit = values(slot) = value
-  override def lower(slot: Int): Long = values(slot).toLong
+final class MaxColumn extends IntColumn with Selective {
+  override protected[this] def combined(older: Int, younger: Int): Int =
+    math.max(older, younger)
   override def identity(dst: Int): Unit = values(dst) = Int.MinValue
-  override def combine(dst: Int, left: Int, right: Int): Unit =
-    values(dst) = math.max(values(left), values(right))
-  override def suffixes(first: Int, last: Int): Unit = {
-    var max = values(last)
-    var i = last - 1
-    while (i >= first) {
-      max = math.max(values(i), max)
-      values(i) = max
-      i -= 1
-    }
-  }
   override def selectsRight(left: Int, right: Int): Boolean = values(right) > values(left)
-  override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
-  override def grow(slots: Int): Partials = {
-    if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
-    this
-  }
 }
 
 /** Geometric mean: the sum of logarithms and the count, as the authors' C++ has it. */

@@ -23,7 +23,7 @@ class InOrderState {
 
   private[this] var window: InOrderWindow = _
   private[this] var column: BenchColumn = _
-  private[this] var value = 1 // 1, 2, … 101, 1, 2, …, the authors' stream
+  private[this] val stream = new AuthorsStream
 
   @Setup
   def fill(): Unit = {
@@ -49,8 +49,7 @@ class InOrderState {
     }
 
   def insert(): Unit = {
-    column.lift(window.open(), value)
-    value = if (value == 101) 1 else value + 1
+    column.lift(window.open(), stream.next())
     window.insert()
   }
 

@@ -48,7 +48,14 @@ object Named {
     }
     store
   }
+}
 
-  /** The authors' stream: 1, 2, … 101, 1, 2, … */
-  def value(i: Int): Int = 1 + i % 101
+/** The authors' stream: 1, 2, … 101, 1, 2, … */
+final class AuthorsStream {
+  private[this] var last = 0
+
+  def next(): Int = {
+    last = if (last == 101) 1 else last + 1
+    last
+  }
 }

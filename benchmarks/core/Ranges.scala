@@ -20,7 +20,7 @@ class RangesState {
 
   private[this] var windows: SharedWindows = _
   private[this] var column: BenchColumn = _
-  private[this] var i = 0
+  private[this] val stream = new AuthorsStream
 
   @Setup
   def fill(): Unit = {
@@ -37,8 +37,7 @@ class RangesState {
 
   /** One element enters; every window drops what is too old for it and is asked, longest first. */
   def slide(): Long = {
-    column.lift(windows.open(), Named.value(i))
-    i = if (i == 100) 0 else i + 1
+    column.lift(windows.open(), stream.next())
     windows.insert()
     var answers = 0L
     var window = r - 1
