@@ -5,8 +5,8 @@
 
 DIRECTORY is a checkout of https://github.com/IBM/sliding-window-aggregators, whose programs are
 compiled here by g++; without one, only ours run, and the report says so. Writes core.json,
-core.md and a chart per figure to docs/benchmarks. ``--resume`` goes on where a run was stopped;
-``--report`` only writes tables and charts anew.
+core.md and a chart per figure to docs/benchmarks. ``--resume`` goes on where a run was stopped,
+or adds turns to it; ``--report`` only writes tables and charts anew.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -63,30 +62,33 @@ def _wanted(options: argparse.Namespace) -> list[Cell]:
 
 
 def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, runs: int) -> None:
-    progress = Progress(len(cells))
-    for cell in cells:
-        figure, operation, series, xs = cell
-        points = {x: Point(figure.name, operation, series.label, x) for x in xs}
-        if not all(point in store.results for point in points.values()):
-            found: dict[float, dict[str, list[float]]] = {x: defaultdict(list) for x in xs}
-            for _ in range(1 if figure.statistic is Statistic.BYTES else runs):
-                _note(found, ours.run(cell))
-                if theirs and figure.theirs and series.theirs:
-                    _note(found, {"theirs": theirs.run(cell)})
-                    if figure.unfenced:
-                        _note(found, {"unfenced": theirs.run(cell, unfenced=True)})
-            for x, point in points.items():
-                store.add(point, found[x])
-        last = points[xs[0]]
-        medians = {side: store.median(last, side) for side in ("ours", "theirs")}
-        shown = ", ".join(f"{side} {median:.1f}" for side, median in medians.items() if median)
+    """Each turn goes through all cells, so that the runs of one lie far apart."""
+    turns = [
+        cell
+        for turn in range(runs)
+        for cell in cells
+        if turn >= min(store.turns(point) for point in _points(cell).values())
+        if turn == 0 or cell.figure.statistic is not Statistic.BYTES
+    ]
+    progress = Progress(len(turns))
+    for cell in turns:
+        figure, points = cell.figure, _points(cell)
+        found = ours.run(cell)
+        if theirs and figure.theirs and cell.series.theirs:
+            found["theirs"] = theirs.run(cell)
+            if figure.unfenced:
+                found["unfenced"] = theirs.run(cell, unfenced=True)
+        for x, point in points.items():
+            store.add(point, {side: run[x] for side, run in found.items()})
+        last = points[cell.xs[0]]
+        shown = ", ".join(
+            f"{side} {run[last.x]:.1f}" for side, run in found.items() if side != "allocated"
+        )
         progress.advance(1, f"{last}: {shown}")
 
 
-def _note(found: dict[float, dict[str, list[float]]], run: Run) -> None:
-    for side, values in run.items():
-        for x, value in values.items():
-            found[x][side].append(value)
+def _points(cell: Cell) -> dict[float, Point]:
+    return {x: Point(cell.figure.name, cell.operation, cell.series.label, x) for x in cell.xs}
 
 
 class Ours:
@@ -270,7 +272,7 @@ def _options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--cpp", type=Path, help="a checkout of the authors' C++")
-    add("--runs", type=int, default=3, help="of each side, in turns; the median is reported")
+    add("--runs", type=int, default=3, help="of each side, in turns; medians are reported")
     add("--cells", default="", help="regex on figure/operation/algorithm/x")
     add("--quick", action="store_true", help="n = 1,024 and 1,048,576 only")
     add("--resume", action="store_true", help="keep what core.json has, measure the rest")

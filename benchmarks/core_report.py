@@ -23,8 +23,9 @@ ABOUT = """\
 
 Ours by JMH, one benchmark and one class of aggregates in a process unless the title says
 otherwise; theirs by their own benchmark programs, compiled with `-O3 -march=native`. Both slide
-over the same ints on the same machine, in turns; the median of the runs is shown. A ratio below
-1 says that ours is faster.
+over the same ints on the same machine, in turns. A turn goes through all of the figures, so that
+the runs of a point lie an hour apart; the median of the runs is shown, and of the ratios of the
+turns. A ratio below 1 says that ours is faster.
 
 The loop of their programs has a memory fence in each slide, which JMH's has not. The first figure
 also gives their time without it: a fence that holds the compiler alone takes its place.
@@ -64,11 +65,9 @@ def _summary(store: Store) -> Iterator[str]:
                 figure.title + of,
                 1,
                 [
-                    Ratio(ours / theirs, f"{p.operation}, {p.series}, {figure.column(p.x)}")
+                    Ratio(ratio, f"{p.operation}, {p.series}, {figure.column(p.x)}")
                     for p in store.results
-                    if p.figure == figure.name
-                    and (ours := store.median(p, "ours"))
-                    and (theirs := store.median(p, side))
+                    if p.figure == figure.name and (ratio := store.ratio(p, side))
                 ],
             )
             for figure in FIGURES
@@ -111,7 +110,7 @@ def _table(store: Store, figure: Figure, operation: str) -> Iterator[str]:
         rows += _row(series.label, ours, "{:.1f}")
         for side, name in (("theirs", "C++"), ("unfenced", "C++ without fences")):
             theirs = [store.median(p, side) for p in points]
-            ratios = [a / b if a and b else None for a, b in zip(ours, theirs, strict=True)]
+            ratios = [store.ratio(p, side) for p in points]
             rows += _row(f"{series.label}, {name}", theirs, "{:.1f}")
             rows += _row(f"*ours / {name}, {series.label}*", ratios, "{:.2f}")
     if rows:

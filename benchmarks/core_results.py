@@ -39,11 +39,15 @@ class Store:
             about["commits"] = list(dict.fromkeys([*content["commits"], *about["commits"]]))
             about["versions"] = {**content["versions"], **about["versions"]}
 
-    def add(self, point: Point, runs: dict[str, list[float]]) -> None:
-        """Keep the runs of a point, by side, on disk too; ``allocated`` is in bytes a call."""
-        self.results[point] = {
-            side: [round(found, 3) for found in times] for side, times in runs.items()
-        }
+    def turns(self, point: Point) -> int:
+        """How often a point was measured."""
+        return len(self.results.get(point, {}).get("ours", []))
+
+    def add(self, point: Point, run: dict[str, float]) -> None:
+        """Keep a run of each side of a point, on disk too; ``allocated`` is in bytes a call."""
+        runs = self.results.setdefault(point, {})
+        for side, found in run.items():
+            runs.setdefault(side, []).append(round(found, 3))
         results = [{**asdict(p), "runs": r} for p, r in self.results.items()]
         save(self._path, {**self.about, "results": results})
 
@@ -51,3 +55,12 @@ class Store:
         """The median of one side's runs."""
         runs = self.results.get(point, {}).get(side)
         return statistics.median(runs) if runs else None
+
+    def ratio(self, point: Point, side: str) -> float | None:
+        """Our time over another side's, each turn's by itself: the median."""
+        runs = self.results.get(point, {})
+        if side not in runs:
+            return None
+        return statistics.median(
+            ours / other for ours, other in zip(runs["ours"], runs[side], strict=True)
+        )
