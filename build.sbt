@@ -61,7 +61,10 @@ lazy val bench = (project in file("benchmarks/core"))
   .settings(
     target := (LocalRootProject / baseDirectory).value / "target" / "bench",
     Compile / scalaSource := baseDirectory.value,
-    libraryDependencies += "org.openjdk.jol" % "jol-core" % "0.17",
+    libraryDependencies ++= Seq(
+      "org.openjdk.jol" % "jol-core" % "0.17",
+      "org.hdrhistogram" % "HdrHistogram" % "2.2.2"
+    ),
     publish / skip := true
   )
 

@@ -129,20 +129,20 @@ class Ours:
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             arguments = [f"io.sash.bench.{cell.figure.benchmark}$", "-f", "1", "-prof", "gc"]
             if cell.series.algorithm == "timer":
-                arguments[0] = "io.sash.bench.BulkLatency.timer$"
+                arguments[0] = "io.sash.bench.Latency.timer$"
             arguments += [*_warm_up(cell.figure), *_measurements(cell.figure)]
             arguments += ["-rf", "json", "-rff", file.name]
             for name, value in self._parameters(cell).items():
                 arguments += ["-p", f"{name}={value}"]
-            self._java("org.openjdk.jmh.Main", *arguments)
+            printed = self._java("org.openjdk.jmh.Main", *arguments)
             (measured,) = json.load(file)
+        if cell.figure.timed_singly:
+            latencies = re.findall(r"latency at ([\d.]+) %: (\d+)", printed)
+            found = {float(percentile): float(ns) for percentile, ns in latencies}
+            return {"ours": {x: found[p] for x, p in _percentiles(cell).items()}}
         metric = measured["primaryMetric"]
         allocated = measured["secondaryMetrics"]["gc.alloc.rate.norm"]["score"]
-        if cell.figure.statistic is Statistic.PERCENTILES:
-            return {"ours": {x: metric["scorePercentiles"][str(x)] for x in cell.xs}}
         (x,) = cell.xs
-        if cell.figure.statistic is Statistic.MEDIAN:
-            return {"ours": {x: metric["scorePercentiles"]["50.0"]}}
         time = metric["score"] / x if cell.figure.per_x else metric["score"]
         return {"ours": {x: time}, "allocated": {x: allocated}}
 
@@ -173,13 +173,21 @@ class Ours:
         return done.stdout
 
 
+def _percentiles(cell: Cell) -> dict[float, float]:
+    """Of the calls that are timed singly, by place on the figure's axis."""
+    if cell.figure.statistic is Statistic.MEDIAN:
+        return dict.fromkeys(cell.xs, 50.0)
+    return {x: x for x in cell.xs}
+
+
 def _warm_up(figure: Figure) -> list[str]:
     """The trees' large methods take up to three seconds to be compiled."""
-    return ["-wi", "8" if figure.benchmark.startswith("Bulk") else "3", "-w", "500ms"]
+    trees = figure.benchmark.startswith("Bulk") or figure.timed_singly
+    return ["-wi", "8" if trees else "3", "-w", "500ms"]
 
 
 def _measurements(figure: Figure) -> list[str]:
-    """JMH times some 20 calls a millisecond singly, and rare ones take more of them."""
+    """Rare calls take longer to come."""
     if figure.statistic is Statistic.PERCENTILES:
         return ["-i", "5", "-r", "2s"]
     return ["-i", "3", "-r", "500ms"]
@@ -247,12 +255,9 @@ class Theirs:
                 latencies = figure.latencies.format(algorithm=cell.series.theirs)
                 (file,) = results.glob(f"latency_*{latencies}_{cell.operation}_*.txt")
                 cycles = np.loadtxt(file)
-                asked = (
-                    {x: 50.0} if figure.statistic is Statistic.MEDIAN else {p: p for p in cell.xs}
-                )
                 return {
                     at: float(np.percentile(cycles, percentile)) / machine.time_stamps_per_ns()
-                    for at, percentile in asked.items()
+                    for at, percentile in _percentiles(cell).items()
                 }
         found = re.search(r"core runtime: ([\d.e-]+)", done.stdout)
         if not found:
@@ -272,7 +277,7 @@ def _options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--cpp", type=Path, help="a checkout of the authors' C++")
-    add("--runs", type=int, default=3, help="of each side, in turns; medians are reported")
+    add("--runs", type=int, default=3, help="of each side, in turns; the best is reported")
     add("--cells", default="", help="regex on figure/operation/algorithm/x")
     add("--quick", action="store_true", help="n = 1,024 and 1,048,576 only")
     add("--resume", action="store_true", help="keep what core.json has, measure the rest")

@@ -24,15 +24,17 @@ ABOUT = """\
 Ours by JMH, one benchmark and one class of aggregates in a process unless the title says
 otherwise; theirs by their own benchmark programs, compiled with `-O3 -march=native`. Both slide
 over the same ints on the same machine, in turns. A turn goes through all of the figures, so that
-the runs of a point lie an hour apart; the median of the runs is shown, and of the ratios of the
-turns. A ratio below 1 says that ours is faster.
+the runs of a point lie an hour apart. The machine is shared: for minutes at a stretch, up to a
+third of its processors' time is taken away, which only ever adds to a time. So the best run of
+either side is shown, and their ratio; core.json has all runs. A ratio below 1 says that ours is
+faster.
 
 The loop of their programs has a memory fence in each slide, which JMH's has not. The first figure
 also gives their time without it: a fence that holds the compiler alone takes its place.
 
-Where single calls are timed, JMH times some 20 of them a millisecond, the authors' programs
-every one; a timer's own time is in both, and so is what the hypervisor of a shared machine takes
-away, which the timer alone shows.
+Where single calls are timed, every call is: ours by the JVM's clock, theirs by the processor's
+counter. A timer's own time is in both, and so is what the hypervisor of a shared machine takes
+away; the timer alone shows both.
 
 {circumstances}
 """
@@ -82,7 +84,7 @@ def _allocation(store: Store) -> Iterator[str]:
     allocated = {
         point: found
         for point in store.results
-        if (found := store.median(point, "allocated")) is not None
+        if (found := store.best(point, "allocated")) is not None
     }
     garbage = {point: found for point, found in allocated.items() if found >= 1}
     yield "## Allocation"
@@ -106,10 +108,10 @@ def _table(store: Store, figure: Figure, operation: str) -> Iterator[str]:
     rows: list[tuple[str, list[str]]] = []
     for series in figure.series:
         points = [Point(figure.name, operation, series.label, x) for x in columns]
-        ours = [store.median(p, "ours") for p in points]
+        ours = [store.best(p, "ours") for p in points]
         rows += _row(series.label, ours, "{:.1f}")
         for side, name in (("theirs", "C++"), ("unfenced", "C++ without fences")):
-            theirs = [store.median(p, side) for p in points]
+            theirs = [store.best(p, side) for p in points]
             ratios = [store.ratio(p, side) for p in points]
             rows += _row(f"{series.label}, {name}", theirs, "{:.1f}")
             rows += _row(f"*ours / {name}, {series.label}*", ratios, "{:.2f}")
@@ -158,7 +160,7 @@ def _panel(store: Store, figure: Figure, operation: str, axis: Axes) -> None:
             found = [
                 (place, ns)
                 for place, x in enumerate(columns)
-                if (ns := store.median(Point(figure.name, operation, series.label, x), side))
+                if (ns := store.best(Point(figure.name, operation, series.label, x), side))
             ]
             if found:
                 xs, times = zip(*found, strict=True)

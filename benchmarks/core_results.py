@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import statistics
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -51,16 +50,12 @@ class Store:
         results = [{**asdict(p), "runs": r} for p, r in self.results.items()]
         save(self._path, {**self.about, "results": results})
 
-    def median(self, point: Point, side: str) -> float | None:
-        """The median of one side's runs."""
+    def best(self, point: Point, side: str) -> float | None:
+        """The least of one side's runs: what else runs on a machine only adds to them."""
         runs = self.results.get(point, {}).get(side)
-        return statistics.median(runs) if runs else None
+        return min(runs) if runs else None
 
     def ratio(self, point: Point, side: str) -> float | None:
-        """Our time over another side's, each turn's by itself: the median."""
-        runs = self.results.get(point, {})
-        if side not in runs:
-            return None
-        return statistics.median(
-            ours / other for ours, other in zip(runs["ours"], runs[side], strict=True)
-        )
+        """Our best run over another side's."""
+        ours, other = self.best(point, "ours"), self.best(point, side)
+        return ours / other if ours and other else None

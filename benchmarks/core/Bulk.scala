@@ -163,6 +163,17 @@ class BulkState {
   }
 
   def bulkInsert(): Unit = window.bulkInsert(values, m)
+
+  /** A bulk evict, m single inserts, a query. */
+  def slide(): Long = {
+    window.bulkEvict(m)
+    var k = 0
+    while (k < m) {
+      insert()
+      k += 1
+    }
+    window.query()
+  }
 }
 
 /** Bulks of m elements out of, and into, a window of n. */
@@ -175,20 +186,7 @@ class Bulk {
 
   /** A bulk evict, m single inserts, a query. */
   @Benchmark
-  def evict(state: BulkState): Long = {
-    state.window.bulkEvict(state.m)
-    var k = 0
-    while (k < state.m) {
-      state.insert()
-      k += 1
-    }
-    state.window.query()
-  }
-
-  /** The same; each call is timed by itself. */
-  @Benchmark
-  @BenchmarkMode(Array(Mode.SampleTime))
-  def latency(state: BulkState): Long = evict(state)
+  def evict(state: BulkState): Long = state.slide()
 
   /** A bulk evict, a bulk insert, a query. */
   @Benchmark
@@ -198,53 +196,4 @@ class Bulk {
     state.bulkInsert()
     state.window.query()
   }
-}
-
-/** A window from which m elements have just gone is filled up before the next measurement. */
-class Refilled extends BulkState {
-  private[this] var missing = 0
-
-  @Setup(Level.Invocation)
-  def refill(): Unit = {
-    while (missing > 0) {
-      insert()
-      missing -= 1
-    }
-    missing = m
-  }
-}
-
-/** A window lacks m elements before each measurement. */
-class Thinned extends BulkState {
-
-  @Setup(Level.Invocation)
-  def thin(): Unit = {
-    window.bulkEvict(m)
-    prepare()
-  }
-}
-
-/** The latency of one bulk evict of m elements from, or one bulk insert into, a window of n. */
-@BenchmarkMode(Array(Mode.SampleTime))
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 3, time = 1)
-@Fork(3)
-class BulkLatency {
-
-  /** As many as are asked for. */
-  @Benchmark
-  def evict(state: Refilled): Unit = state.window.bulkEvict(state.m)
-
-  /** As many as a window slide policy says. */
-  @Benchmark
-  def slide(state: Refilled): Unit = state.window.slide(state.n - state.m)
-
-  /** In one bulk, d elements before the youngest. */
-  @Benchmark
-  def insert(state: Thinned): Unit = state.bulkInsert()
-
-  /** Nothing: what the timer itself takes. */
-  @Benchmark
-  def timer(): Unit = ()
 }

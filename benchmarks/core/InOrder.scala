@@ -66,7 +66,7 @@ class InOrderState {
   }
 }
 
-/** Throughput and latency of a window of n elements, and of one that fills and drains. */
+/** A window of n elements, and one that fills and drains. */
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
@@ -77,11 +77,6 @@ class InOrder {
   /** evict + insert + query. */
   @Benchmark
   def slide(state: InOrderState): Long = state.slide()
-
-  /** The same; each call is timed by itself. */
-  @Benchmark
-  @BenchmarkMode(Array(Mode.SampleTime))
-  def latency(state: InOrderState): Long = state.slide()
 
   /** Up to n elements with a query after each, and down to none; the time is that of it all. */
   @Benchmark
