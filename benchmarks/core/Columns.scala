@@ -32,6 +32,15 @@ abstract class IntColumn extends BenchColumn {
       i -= 1
     }
   }
+  override final def fold(dst: Int, slots: Array[Int], count: Int): Unit = {
+    var running = values(slots(0))
+    var i = 1
+    while (i < count) {
+      running = combined(running, values(slots(i)))
+      i += 1
+    }
+    values(dst) = running
+  }
   override final def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
   override final def grow(slots: Int): Partials = {
     if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
@@ -131,6 +140,18 @@ final class GeometricMeanColumn extends BenchColumn {
   override def combine(dst: Int, left: Int, right: Int): Unit = {
     logs(dst) = logs(left) + logs(right)
     counts(dst) = counts(left) + counts(right)
+  }
+  override def fold(dst: Int, slots: Array[Int], count: Int): Unit = {
+    var log = logs(slots(0))
+    var n = counts(slots(0))
+    var i = 1
+    while (i < count) {
+      log += logs(slots(i))
+      n += counts(slots(i))
+      i += 1
+    }
+    logs(dst) = log
+    counts(dst) = n
   }
   override def copy(dst: Int, src: Int): Unit = {
     logs(dst) = logs(src)

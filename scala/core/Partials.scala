@@ -8,7 +8,7 @@ package io.sash.core
  * The one law: `combine` is associative and `identity` is its neutral element. It need not be
  * commutative: `left` always holds older elements than `right`.
  *
- * In every operation `dst` may be the same slot as an operand. Nothing here allocates but `grow`.
+ * In every operation but `fold`, `dst` may be the same slot as any operand. Nothing here allocates but `grow`.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''In-Order Sliding-Window Aggregation in Worst-Case
  * Constant Time'', section 2 (lift, combine, lower; the monoid (⊗, 1)).
@@ -33,6 +33,23 @@ trait Partials {
       i -= 1
     }
   }
+
+  /**
+   * `dst <- slots(0) ⊗ slots(1) ⊗ … ⊗ slots(count - 1)`, of one slot or more, of which at most the
+   * first is `dst`. A column that keeps the running aggregate in a register does it several times
+   * faster than through its slots.
+   */
+  def fold(dst: Int, slots: Array[Int], count: Int): Unit =
+    if (count == 1) {
+      copy(dst, slots(0))
+    } else {
+      combine(dst, slots(0), slots(1))
+      var i = 2
+      while (i < count) {
+        combine(dst, dst, slots(i))
+        i += 1
+      }
+    }
 
   /** `dst <- src` */
   def copy(dst: Int, src: Int): Unit

@@ -11,6 +11,7 @@ import io.sash.core.shared.SharedWindows
  *  - (I2) slot i holds the aggregate of window i
  *
  * Cost: for each range exactly one combine an insert and one subtract an evict, nothing a query.
+ * An evict from the longest window also looks at where each of the others begins.
  * Space: n + the number of ranges.
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 1.
@@ -42,21 +43,36 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
       throw new NoSuchElementException(s"evict($window) on an empty window")
     }
     val oldest = fronts(window)
-    invertible.subtract(window, window, slot(oldest))
+    drop(window)
+    if (oldest == front) front = least()
+  }
+
+  private def drop(window: Int): Unit = {
+    invertible.subtract(window, window, slot(fronts(window)))
     fronts(window) += 1
-    if (oldest == front) front = fronts.min
+  }
+
+  /** The oldest position that a window still holds. */
+  private def least(): Long = {
+    var oldest = fronts(0)
+    var i = 1
+    while (i < windows) {
+      oldest = math.min(oldest, fronts(i))
+      i += 1
+    }
+    oldest
   }
 
   override def query(window: Int): Int = window
 
   override def evict(): Unit = {
     requireNonEmpty()
-    val oldest = front
     var i = 0
     while (i < windows) {
-      if (fronts(i) == oldest) evict(i)
+      if (fronts(i) == front) drop(i)
       i += 1
     }
+    front += 1
   }
 
   override def query(): Int = {

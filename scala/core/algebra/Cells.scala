@@ -122,6 +122,16 @@ private[algebra] abstract class IntColumn extends Column[Int, Int] {
     }
   }
 
+  override final def fold(dst: Int, slots: Array[Int], count: Int): Unit = {
+    var running = cells(slots(0))
+    var i = 1
+    while (i < count) {
+      running = combined(running, cells(slots(i)))
+      i += 1
+    }
+    cells(dst) = running
+  }
+
   override final def grow(slots: Int): this.type = {
     if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
     this
@@ -149,6 +159,16 @@ private[algebra] abstract class LongColumn extends LongCells(1) with Column[Long
       i -= 1
     }
   }
+
+  override final def fold(dst: Int, slots: Array[Int], count: Int): Unit = {
+    var running = cells(slots(0))
+    var i = 1
+    while (i < count) {
+      running = combined(running, cells(slots(i)))
+      i += 1
+    }
+    cells(dst) = running
+  }
 }
 
 /** One double a partial, for a [[Distributive]] operation. */
@@ -171,5 +191,15 @@ private[algebra] abstract class DoubleColumn extends DoubleCells(1) with Column[
       cells(i) = running
       i -= 1
     }
+  }
+
+  override final def fold(dst: Int, slots: Array[Int], count: Int): Unit = {
+    var running = cells(slots(0))
+    var i = 1
+    while (i < count) {
+      running = combined(running, cells(slots(i)))
+      i += 1
+    }
+    cells(dst) = running
   }
 }

@@ -9,6 +9,8 @@ private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => 
   override def lift(slot: Int, in: I): Unit = column.lift(slot, part(in))
   override def combine(dst: Int, left: Int, right: Int): Unit = column.combine(dst, left, right)
   override def suffixes(first: Int, last: Int): Unit = column.suffixes(first, last)
+  override def fold(dst: Int, slots: Array[Int], count: Int): Unit =
+    column.fold(dst, slots, count)
   override def lower(slot: Int): Out = column.lower(slot)
   override def copy(dst: Int, src: Int): Unit = column.copy(dst, src)
 

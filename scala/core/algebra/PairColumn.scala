@@ -28,6 +28,11 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
     second.suffixes(first, last)
   }
 
+  override def fold(dst: Int, slots: Array[Int], count: Int): Unit = {
+    first.fold(dst, slots, count)
+    second.fold(dst, slots, count)
+  }
+
   override def lower(slot: Int): Out = finish(first.lower(slot), second.lower(slot))
 
   override def copy(dst: Int, src: Int): Unit = {

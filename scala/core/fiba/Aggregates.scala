@@ -23,6 +23,9 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   private[this] val suffixes = store.windowSlots + store.maxArity
   private[this] val parentSuffixes = store.windowSlots + 2 * store.maxArity
 
+  // The slots that a node's aggregate is computed from.
+  private[this] val operands = new Array[Int](2 * store.maxArity + 1)
+
   // Entries that the left finger's parent has lost since its suffixes were stacked.
   private[this] var parentHead = 0
 
@@ -36,15 +39,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
   final def combine(dst: Int, left: Int, right: Int): Unit =
     store.column.combine(dst, left, right)
-
-  /** Combines unless there is nothing to the left; answers where the result is. */
-  private def join(dst: Int, left: Int, right: Int): Int =
-    if (left == Aggregates.NoSlot) {
-      right
-    } else {
-      combine(dst, left, right)
-      dst
-    }
 
   /** Π(leftFinger) ⊗ Π(root) ⊗ Π(rightFinger): at most two combines. */
   final def query(): Int =
@@ -71,13 +65,28 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   final def changed(node: Int): Boolean =
     if (store.spine(node) == 0) {
       recomputeUp(node)
+      recount(node)
       true
     } else {
-      if (node == store.root) rootChanged = true
-      else if (store.spine(node) == NodeStore.Right) rightTop = higher(node, rightTop)
-      else leftTop = higher(node, leftTop)
+      noteSpine(node)
       false
     }
+
+  /** The same, where so many entries have come in or below the node, and it has the same children. */
+  final def changed(node: Int, added: Int): Boolean =
+    if (store.spine(node) == 0) {
+      store.setCount(node, store.count(node) + added)
+      recomputeUp(node)
+      true
+    } else {
+      noteSpine(node)
+      false
+    }
+
+  private def noteSpine(node: Int): Unit =
+    if (node == store.root) rootChanged = true
+    else if (store.spine(node) == NodeStore.Right) rightTop = higher(node, rightTop)
+    else leftTop = higher(node, leftTop)
 
   /** Of two on one spine; at the same level the later one stands there now. */
   private def higher(node: Int, top: Int): Int =
@@ -141,7 +150,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       store.setSpine(node, NodeStore.Right)
     }
     store.rightFinger = node
-    recomputeLeaf(node, above(node))
+    recompute(node, above(node), first = true, last = false, Aggregates.NoSlot)
   }
 
   /** The aggregate of the parent, where a spine aggregate includes it. */
@@ -215,12 +224,12 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     parentHead = 0
   }
 
-  private def recomputeUp(node: Int): Unit = {
+  private def recomputeUp(node: Int): Unit =
+    recompute(node, Aggregates.NoSlot, first = true, last = true, Aggregates.NoSlot)
+
+  private def recount(node: Int): Unit = {
     var count = store.arity(node) - 1
-    if (store.isLeaf(node)) {
-      recomputeLeaf(node, Aggregates.NoSlot)
-    } else {
-      recompute(node, Aggregates.NoSlot, first = true, last = true, Aggregates.NoSlot)
+    if (!store.isLeaf(node)) {
       var i = count
       while (i >= 0) {
         count += store.count(store.child(node, i))
@@ -231,31 +240,11 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   }
 
   private def recomputeInner(root: Int): Unit =
-    if (!store.isLeaf(root)) {
+    if (store.arity(root) > 1) {
       recompute(root, Aggregates.NoSlot, first = false, last = false, Aggregates.NoSlot)
-    } else if (store.arity(root) > 1) {
-      recomputeLeaf(root, Aggregates.NoSlot)
     }
 
-  private def recomputeLeaf(leaf: Int, before: Int): Unit = {
-    val column = store.column
-    val aggregate = store.aggregate(leaf)
-    val entries = store.arity(leaf) - 1
-    var running = before
-    var i = 0
-    if (before == Aggregates.NoSlot) {
-      running = store.slot(leaf, 0)
-      i = 1
-    }
-    while (i < entries) {
-      column.combine(aggregate, running, store.slot(leaf, i))
-      running = aggregate
-      i += 1
-    }
-    keep(leaf, running)
-  }
-
-  /** Recomputes an inner node with or without its first and last child. */
+  /** Recomputes a node with or without its first and last child, if it has children at all. */
   private def recompute(
       node: Int,
       before: Int,
@@ -263,26 +252,44 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       last: Boolean,
       after: Int
   ): Unit = {
-    val column = store.column
-    val aggregate = store.aggregate(node)
+    val operands = this.operands
     val entries = store.arity(node) - 1
-    var running = before
-    if (first) running = join(aggregate, running, store.aggregate(store.child(node, 0)))
-    running = join(aggregate, running, store.slot(node, 0))
-    var i = 1
-    while (i < entries) {
-      column.combine(aggregate, running, store.aggregate(store.child(node, i)))
-      column.combine(aggregate, aggregate, store.slot(node, i))
-      running = aggregate
-      i += 1
+    var count = 0
+    if (before != Aggregates.NoSlot) {
+      operands(0) = before
+      count = 1
     }
-    if (last) running = join(aggregate, running, store.aggregate(store.child(node, entries)))
-    if (after != Aggregates.NoSlot) running = join(aggregate, running, after)
-    keep(node, running)
-  }
-
-  private def keep(node: Int, running: Int): Unit = {
-    if (running != store.aggregate(node)) store.column.copy(store.aggregate(node), running)
+    if (store.isLeaf(node)) {
+      var i = 0
+      while (i < entries) {
+        operands(count) = store.slot(node, i)
+        count += 1
+        i += 1
+      }
+    } else {
+      if (first) {
+        operands(count) = store.aggregate(store.child(node, 0))
+        count += 1
+      }
+      operands(count) = store.slot(node, 0)
+      count += 1
+      var i = 1
+      while (i < entries) {
+        operands(count) = store.aggregate(store.child(node, i))
+        operands(count + 1) = store.slot(node, i)
+        count += 2
+        i += 1
+      }
+      if (last) {
+        operands(count) = store.aggregate(store.child(node, entries))
+        count += 1
+      }
+    }
+    if (after != Aggregates.NoSlot) {
+      operands(count) = after
+      count += 1
+    }
+    store.column.fold(store.aggregate(node), operands, count)
     store.changed(node)
   }
 }

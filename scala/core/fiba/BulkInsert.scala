@@ -1,7 +1,7 @@
 package io.sash.core.fiba
 
 /**
- * Bulk insertion at or before the youngest entry, section 5; one entry is a bulk of one.
+ * Bulk insertion at or before the youngest entry, section 5.
  *
  *  1. The ''insertion sites search'' finds where the earliest entry belongs from the nearer
  *     finger, and every further one from the site before it, no higher than their least common
@@ -29,14 +29,8 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
   private[this] var level = 0
   private[this] var top = 0
 
-  def insert(time: Long, slot: Int): Unit = {
-    start(time)
-    findSite(time, slot)
-    passUp()
-  }
-
   /** Inserts the entries of times[0, count), which ascend, with values from `firstSlot` on. */
-  def insertAll(times: Array[Long], count: Int, firstSlot: Int): Unit =
+  def insert(times: Array[Long], count: Int, firstSlot: Int): Unit =
     if (count > 0) {
       start(times(0))
       var i = 0

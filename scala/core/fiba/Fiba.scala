@@ -49,7 +49,8 @@ import io.sash.core.algebra.{Aggregation, TimedWindow}
 final class Fiba(store: NodeStore) {
   private[fiba] val tree = new FingerTree(store)
   private[this] val appending = new Append(tree)
-  private[this] val insertion = new BulkInsert(tree)
+  private[this] val insertion = new Insertion(tree)
+  private[this] val bulkInsertion = new BulkInsert(tree)
   private[this] val eviction = new BulkEvict(tree)
   private[this] val removal = new Removal(tree)
   private[this] val ranges = new RangeQuery(tree)
@@ -127,7 +128,7 @@ final class Fiba(store: NodeStore) {
       insert(ascending(0), firstOpen)
     } else {
       val late = lateCount(ascending, length)
-      insertion.insertAll(ascending, late, firstOpen)
+      bulkInsertion.insert(ascending, late, firstOpen)
       appending.appendAll(ascending, late, length, firstOpen)
     }
   }

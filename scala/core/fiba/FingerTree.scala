@@ -25,25 +25,34 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
 
   /**
    * The lowest node of a spine whose entries and descendants straddle `time`, found by going up
-   * from both fingers at once.
+   * from the finger on its side of the root's entries.
    */
   def top(time: Long): Int = {
-    var left = store.leftFinger
-    var right = store.rightFinger
-    var found = 0
-    while (found == 0) {
-      if (left == store.root) {
-        found = left
-      } else {
-        val overLeft = store.parent(left)
-        val overRight = store.parent(right)
-        if (time < store.time(overLeft, 0)) found = left
-        else if (time > store.time(overRight, store.arity(overRight) - 2)) found = right
-        left = overLeft
-        right = overRight
-      }
+    val root = store.root
+    if (store.isLeaf(root)) root
+    else if (time < store.time(root, 0)) topLeft(time)
+    else if (time > store.time(root, store.arity(root) - 2)) topRight(time)
+    else root
+  }
+
+  private def topLeft(time: Long): Int = {
+    var node = store.leftFinger
+    var parent = store.parent(node)
+    while (time >= store.time(parent, 0)) {
+      node = parent
+      parent = store.parent(node)
     }
-    found
+    node
+  }
+
+  private def topRight(time: Long): Int = {
+    var node = store.rightFinger
+    var parent = store.parent(node)
+    while (time <= store.time(parent, store.arity(parent) - 2)) {
+      node = parent
+      parent = store.parent(node)
+    }
+    node
   }
 
   /** How many entries of the node are older than `time`. */

@@ -105,7 +105,23 @@ class AggregationLawsSuite extends Laws {
     alike(column.lower(3), whole) && alike(column.lower(4), whole) &&
     alike(column.lower(0), c.answer(x)) && alike(column.lower(6), c.answer(x)) &&
     alike(column.lower(5), c.answer(Nil)) &&
-    capabilitiesAgree(c, column, x, y) && suffixesAgree(c, column, x, y, z)
+    capabilitiesAgree(c, column, x, y) && foldAgrees(c, column, x, y, z) &&
+    suffixesAgree(c, column, x, y, z)
+  }
+
+  private def foldAgrees[In, Agg, Out](
+      c: Case[In, Agg, Out],
+      column: Column[In, Out],
+      x: Seq[Element],
+      y: Seq[Element],
+      z: Seq[Element]
+  ) = {
+    def folds(to: Int, slots: Int*)(elements: Seq[Element]) = {
+      column.fold(to, (slots :+ 0).toArray, slots.length) // what follows is not looked at
+      alike(column.lower(to), c.answer(elements))
+    }
+    folds(3, 1)(y) && folds(3, 2, 0)(z ++ x) && folds(3, 1, 0, 2, 0)(y ++ x ++ z ++ x) &&
+    folds(3, 3, 2)(y ++ x ++ z ++ x ++ z)
   }
 
   private def suffixesAgree[In, Agg, Out](

@@ -1,0 +1,122 @@
+package io.sash.core.fiba
+
+/**
+ * Insertion of a single entry before the youngest, as in a B-tree: it goes into a leaf, and a full
+ * node splits in two with an entry between them, which goes into the node above. An entry whose
+ * time is there already is combined into it.
+ *
+ * An entry on its way up waits in the slot of the aggregate of the new node to its right, which
+ * is computed when the parent has taken the entry.
+ *
+ * Cost: amortised O(log d), where d is the distance to the nearer end of the window.
+ *
+ * Paper: ''Optimal and General Out-of-Order Sliding-Window Aggregation'', PVLDB 2019.
+ */
+private[fiba] final class Insertion(tree: FingerTree) {
+  private[this] val store = tree.store
+  private[this] val minArity = store.minArity
+  private[this] var promotedTime = 0L
+
+  def insert(time: Long, slot: Int): Unit = {
+    var node = tree.top(time)
+    if (node == store.leftFinger) tree.settle()
+    var i = tree.older(node, time)
+    while (!store.isLeaf(node) && !tree.isAt(node, i, time)) {
+      node = store.child(node, i)
+      i = tree.older(node, time)
+    }
+    if (tree.isAt(node, i, time)) {
+      val entry = store.slot(node, i)
+      tree.combine(entry, entry, slot)
+      passUp(node, added = 0)
+    } else {
+      store.size += 1
+      insertInto(node, i, time, slot)
+    }
+    tree.passDown()
+  }
+
+  private def insertInto(leaf: Int, place: Int, time: Long, slot: Int): Unit = {
+    val root = store.root
+    var node = leaf
+    var i = place
+    var entryTime = time
+    var entry = slot
+    var child = 0
+    while (store.arity(node) == store.maxArity) {
+      val sibling = split(node, i, entryTime, entry, child)
+      if (child != 0) tree.changed(child)
+      tree.changed(node)
+      node = if (node == store.root) tree.growAbove(node) else store.parent(node)
+      entryTime = promotedTime
+      entry = store.aggregate(sibling)
+      child = sibling
+      i = tree.older(node, entryTime)
+    }
+    add(node, i, entryTime, entry, child)
+    if (child != 0) tree.changed(child)
+    if (store.root == root) passUp(node, added = 1) else tree.rootReplaced()
+  }
+
+  /** Recomputes up aggregates from a node up. */
+  private def passUp(from: Int, added: Int): Unit = {
+    var node = from
+    while (tree.changed(node, added)) node = store.parent(node)
+  }
+
+  /** Adds an entry, and the child to its right (0 in a leaf), as entry i of a node. */
+  private def add(node: Int, i: Int, time: Long, slot: Int, child: Int): Unit = {
+    val entries = store.arity(node) - 1
+    store.copyEntries(node, i, node, i + 1, entries - i)
+    store.setTime(node, i, time)
+    store.column.copy(store.slot(node, i), slot)
+    if (child != 0) {
+      store.copyChildren(node, i + 1, node, i + 2, entries - i)
+      store.setChild(node, i + 1, child)
+    }
+    store.setArity(node, entries + 2)
+  }
+
+  /**
+   * Splits a full node that takes one more entry, as entry i: it keeps arity μ + 1, an entry is
+   * promoted, and the rest, of arity μ, goes to a new node, which is answered.
+   */
+  private def split(node: Int, i: Int, time: Long, slot: Int, child: Int): Int = {
+    val sibling = store.allocate(store.level(node))
+    if (i < minArity) {
+      moveFrom(node, minArity, sibling)
+      promote(sibling, store.time(node, minArity - 1), store.slot(node, minArity - 1))
+      store.setArity(node, minArity)
+      add(node, i, time, slot, child)
+    } else if (i == minArity) {
+      moveFrom(node, minArity, sibling)
+      if (child != 0) {
+        store.setChild(node, minArity, store.child(sibling, 0)) // which is left of the new entry
+        store.setChild(sibling, 0, child)
+      }
+      promote(sibling, time, slot)
+      store.setArity(node, minArity + 1)
+    } else {
+      moveFrom(node, minArity + 1, sibling)
+      promote(sibling, store.time(node, minArity), store.slot(node, minArity))
+      store.setArity(node, minArity + 1)
+      add(sibling, i - minArity - 1, time, slot, child)
+    }
+    store.setSpine(sibling, store.spine(node) & NodeStore.Right)
+    store.setSpine(node, store.spine(node) & NodeStore.Left)
+    sibling
+  }
+
+  /** Moves a full node's entries from this one on, and the children from there on, to a new one. */
+  private def moveFrom(node: Int, first: Int, sibling: Int): Unit = {
+    val arity = store.maxArity - first
+    store.copyEntries(node, first, sibling, 0, arity - 1)
+    if (!store.isLeaf(node)) store.copyChildren(node, first, sibling, 0, arity)
+    store.setArity(sibling, arity)
+  }
+
+  private def promote(sibling: Int, time: Long, slot: Int): Unit = {
+    promotedTime = time
+    store.column.copy(store.aggregate(sibling), slot)
+  }
+}
