@@ -147,6 +147,8 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     private[this] val comparator = program.within.recordComparator
     private[this] val prefixes = program.within.prefixComparator
     private[this] val radix = program.within.radix && program.within.prefixDecides
+    private[this] val strings =
+      program.within.bytesColumn.map(new SharedPrefix(records, fields, _)).orNull
     private[this] var pointers: LongArray = _
 
     private[this] var bucket = -1 // the one that goes out
@@ -280,8 +282,11 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
           reserve((if (byRadix) 4 else 3) * (chain.count + 1))
           val sorter =
             new UnsafeInMemorySorter(rows, manager, comparator, prefixes, pointers, byRadix)
+          val shared = if (strings == null || hasNulls) 0 else strings.length(chain)
           chain.foreach { record =>
-            sorter.insertRecord(records.ofSorter(record), records.prefix(record), false)
+            val prefix =
+              if (shared > 0) strings.prefix(record, shared) else records.prefix(record)
+            sorter.insertRecord(records.ofSorter(record), prefix, false)
           }
           late = sorter.getSortedIterator
           sortNanos += sorter.getSortTimeNanos

@@ -68,7 +68,7 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   def outOfOrder(older: Long, younger: UnsafeSorterIterator, nulls: Boolean): Boolean =
     outOfOrder(
       older,
-      younger.getKeyPrefix,
+      Platform.getLong(younger.getBaseObject, younger.getBaseOffset - HeaderBytes),
       younger.getBaseObject,
       younger.getBaseOffset,
       nulls

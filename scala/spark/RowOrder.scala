@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
+import org.apache.spark.sql.types.{BinaryType, StringType}
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparator, RecordComparator}
 
 /**
@@ -27,6 +28,12 @@ private[spark] final case class RowOrder(
     order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first)
 
   def prefixComparator: PrefixComparator = SortPrefixUtils.getPrefixComparator(first)
+
+  /** Where the first sort column is, if it is of strings that are compared by their bytes. */
+  def bytesColumn: Option[Int] = first.child match {
+    case BoundReference(column, StringType | BinaryType, _) => Some(column)
+    case _                                                  => None
+  }
 
   def prefixComputer: PrefixComputer = {
     val expression = SortPrefix(first)

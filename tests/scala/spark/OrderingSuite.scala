@@ -49,6 +49,18 @@ class OrderingSuite extends SashSuite {
     }
   }
 
+  test("by strings and binaries that begin alike: both directions, with nulls and without") {
+    val text = "concat('2024-01-', substr(string(abs(hash(id, 13))), 1, id % 12))"
+    for {
+      value <- Seq(text, s"CAST($text AS BINARY)", s"IF(id % 9 = 0, NULL, $text)")
+      direction <- Seq("ASC", "DESC")
+    } checkOrdered(over("PARTITION BY k", s"$value $direction, id", keys = 10))
+    checkOrdered(
+      "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id ROWS 3 PRECEDING) AS around " +
+        s"FROM (SELECT id, k, $text AS o FROM ${table(keys = 10)})"
+    )
+  }
+
   test("by one column alone, whose ties keep the order of arrival as Spark's do") {
     for {
       column <- Seq("l", "i", "i DESC NULLS LAST", "ts DESC", "id")
