@@ -10,7 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 import machine
 import summary
@@ -38,6 +38,8 @@ away; the timer alone shows both.
 
 {circumstances}
 """
+MARKERS = "os^"
+"""Where a figure has more lines than there are colours."""
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#666666"]
 
 
@@ -144,7 +146,7 @@ def _draw(store: Store, figure: Figure, path: Path) -> None:
     drawing, axes = plt.subplots(
         1,
         len(operations),
-        figsize=(6.5 * len(operations), 4.6),
+        figsize=(max(9, 6.5 * len(operations)), 4.8),
         layout="constrained",
         squeeze=False,
         sharey=True,
@@ -152,16 +154,26 @@ def _draw(store: Store, figure: Figure, path: Path) -> None:
     for operation, axis in zip(operations, axes.flat, strict=True):
         _panel(store, figure, operation, axis)
     axes.flat[0].set_ylabel(figure.unit)
-    drawing.suptitle(f"{figure.title}  (solid: Sash, dotted: the authors' C++)", weight="bold")
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    compared = any(
+        "theirs" in runs for p, runs in store.results.items() if p.figure == figure.name
+    )
+    key = "\n(solid: Sash, dotted: the authors' C++)" if compared else ""
+    drawing.suptitle(figure.title + key, weight="bold")
+    handles = {
+        label: handle
+        for axis in axes.flat
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    drawing.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False)
     drawing.savefig(path, metadata={"Date": None})
     plt.close(drawing)
 
 
 def _panel(store: Store, figure: Figure, operation: str, axis: Axes) -> None:
     columns = _columns(store, figure)
-    for series, colour in zip(figure.series, COLOURS, strict=False):
+    for number, series in enumerate(figure.series):
+        colour = COLOURS[number % len(COLOURS)]
+        marker = MARKERS[number // len(COLOURS)]
         for side, style in (("ours", "-"), ("theirs", ":")):
             found = [
                 (place, ns)
@@ -171,13 +183,22 @@ def _panel(store: Store, figure: Figure, operation: str, axis: Axes) -> None:
             if found:
                 xs, times = zip(*found, strict=True)
                 label = series.label if side == "ours" else None
-                axis.plot(xs, times, style, color=colour, marker="o", ms=4, label=label)
+                axis.plot(xs, times, style, color=colour, marker=marker, ms=4, label=label)
     axis.set(yscale="log", xlabel=figure.axis)
     axis.set_title(operation, loc="left")
     axis.set_xticks(
         range(len(columns)), labels=[figure.column(x).split("= ")[-1] for x in columns]
     )
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _is_narrow(axis) else (1,)))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_major_formatter(
+        FuncFormatter(lambda y, _: f"{y:,.0f}" if y >= 1 else f"{y:g}")
+    )
     axis.tick_params(axis="x", labelrotation=30)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _is_narrow(axis: Axes) -> bool:
+    least, most = axis.get_ylim()
+    return most < 100 * least

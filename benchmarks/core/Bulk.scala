@@ -24,7 +24,7 @@ abstract class BulkWindow {
 /** FiBA; the youngest `d` elements lie ahead of all that are inserted, as the authors have it. */
 final class FibaWindow(column: BenchColumn, minArity: Int, d: Int) extends BulkWindow {
   private[this] val fiba = new Fiba(column, minArity)
-  private[this] val times = new Array[Long](1 << 16)
+  private[this] var times = new Array[Long](0)
   private[this] var next = 0L
   private[this] var oldest = 0L
 
@@ -45,6 +45,7 @@ final class FibaWindow(column: BenchColumn, minArity: Int, d: Int) extends BulkW
   }
 
   override def bulkInsert(values: Array[Int], m: Int): Unit = {
+    if (times.length < m) times = new Array[Long](m)
     val first = fiba.openBulk(m)
     var i = 0
     while (i < m) {
