@@ -58,7 +58,6 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
    */
   def outOfOrder(older: Long, younger: Long, nulls: Boolean): Boolean = outOfOrder(
     older,
-    prefix(younger),
     manager.getPage(younger),
     manager.getOffsetInPage(younger) + HeaderBytes,
     nulls
@@ -66,21 +65,16 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
 
   /** The same for the record at which one of Spark's sorters stands. */
   def outOfOrder(older: Long, younger: UnsafeSorterIterator, nulls: Boolean): Boolean =
-    outOfOrder(
-      older,
-      Platform.getLong(younger.getBaseObject, younger.getBaseOffset - HeaderBytes),
-      younger.getBaseObject,
-      younger.getBaseOffset,
-      nulls
-    )
+    outOfOrder(older, younger.getBaseObject, younger.getBaseOffset, nulls)
 
   private def outOfOrder(
       older: Long,
-      youngerPrefix: Long,
       youngerBase: AnyRef,
       youngerOffset: Long,
       nulls: Boolean
   ): Boolean = {
+    // not what a sorter compared by, which can be the prefix behind what its strings share
+    val youngerPrefix = Platform.getLong(youngerBase, youngerOffset - HeaderBytes)
     val compared = prefixes.compare(prefix(older), youngerPrefix)
     if (compared != 0 || (prefixDecides && !nulls)) {
       compared > 0

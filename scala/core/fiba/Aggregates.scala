@@ -62,15 +62,10 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   }
 
   /** Notes that entries or children have changed; answers whether the parent's up aggregate has. */
-  final def changed(node: Int): Boolean =
-    if (store.spine(node) == 0) {
-      recomputeUp(node)
-      recount(node)
-      true
-    } else {
-      noteSpine(node)
-      false
-    }
+  final def changed(node: Int): Boolean = {
+    if (store.spine(node) == 0) recount(node)
+    changed(node, added = 0)
+  }
 
   /** The same, where so many entries have come in or below the node, and it has the same children. */
   final def changed(node: Int, added: Int): Boolean =

@@ -93,14 +93,7 @@ private[fiba] final class Append(tree: FingerTree) {
    * Splits a full node to which one more entry will be added at the end: a node of arity μ + 1,
    * entry μ, which stays in its place until the parent takes it, and a new node of arity μ - 1.
    */
-  private def splitOff(node: Int): Int = {
-    val next = store.allocate(store.level(node))
-    store.copyEntries(node, minArity + 1, next, 0, minArity - 2)
-    if (!store.isLeaf(node)) store.copyChildren(node, minArity + 1, next, 0, minArity - 1)
-    store.setArity(node, minArity + 1)
-    store.setArity(next, minArity - 1)
-    next
-  }
+  private def splitOff(node: Int): Int = tree.splitOff(node, minArity + 1)
 
   /**
    * Ends the right finger `closed` and puts an entry and the leaf `next` after it, splitting full

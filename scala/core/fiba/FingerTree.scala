@@ -55,6 +55,18 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     node
   }
 
+  /** The node with the entry of `time`, or the leaf that it would belong to. */
+  def find(time: Long): Int = {
+    var node = top(time)
+    var found = false
+    while (!found && !store.isLeaf(node)) {
+      val i = older(node, time)
+      found = isAt(node, i, time)
+      if (!found) node = store.child(node, i)
+    }
+    node
+  }
+
   /** How many entries of the node are older than `time`. */
   def older(node: Int, time: Long): Int = {
     val entries = store.arity(node) - 1
@@ -130,6 +142,20 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     if (!store.isLeaf(node)) store.copyChildren(neighbor, 0, node, arity, k)
     store.setArity(node, arity + k)
     dropOldest(neighbor, k)
+  }
+
+  /**
+   * Moves a full node's entries from `first` on, and its children from there on, to a new node,
+   * which is answered. The entry before them stays in its place, as one that the parent takes.
+   */
+  def splitOff(node: Int, first: Int): Int = {
+    val next = store.allocate(store.level(node))
+    val arity = store.maxArity - first
+    store.copyEntries(node, first, next, 0, arity - 1)
+    if (!store.isLeaf(node)) store.copyChildren(node, first, next, 0, arity)
+    store.setArity(node, first)
+    store.setArity(next, arity)
+    next
   }
 
   /** The mirror of `move`, for one child of a sibling to the left. */

@@ -18,13 +18,9 @@ private[fiba] final class Insertion(tree: FingerTree) {
   private[this] var promotedTime = 0L
 
   def insert(time: Long, slot: Int): Unit = {
-    var node = tree.top(time)
+    val node = tree.find(time)
     if (node == store.leftFinger) tree.settle()
-    var i = tree.older(node, time)
-    while (!store.isLeaf(node) && !tree.isAt(node, i, time)) {
-      node = store.child(node, i)
-      i = tree.older(node, time)
-    }
+    val i = tree.older(node, time)
     if (tree.isAt(node, i, time)) {
       val entry = store.slot(node, i)
       tree.combine(entry, entry, slot)
@@ -82,37 +78,24 @@ private[fiba] final class Insertion(tree: FingerTree) {
    * promoted, and the rest, of arity μ, goes to a new node, which is answered.
    */
   private def split(node: Int, i: Int, time: Long, slot: Int, child: Int): Int = {
-    val sibling = store.allocate(store.level(node))
+    val sibling = tree.splitOff(node, if (i <= minArity) minArity else minArity + 1)
     if (i < minArity) {
-      moveFrom(node, minArity, sibling)
       promote(sibling, store.time(node, minArity - 1), store.slot(node, minArity - 1))
-      store.setArity(node, minArity)
       add(node, i, time, slot, child)
     } else if (i == minArity) {
-      moveFrom(node, minArity, sibling)
+      store.setArity(node, minArity + 1)
       if (child != 0) {
         store.setChild(node, minArity, store.child(sibling, 0)) // which is left of the new entry
         store.setChild(sibling, 0, child)
       }
       promote(sibling, time, slot)
-      store.setArity(node, minArity + 1)
     } else {
-      moveFrom(node, minArity + 1, sibling)
       promote(sibling, store.time(node, minArity), store.slot(node, minArity))
-      store.setArity(node, minArity + 1)
       add(sibling, i - minArity - 1, time, slot, child)
     }
     store.setSpine(sibling, store.spine(node) & NodeStore.Right)
     store.setSpine(node, store.spine(node) & NodeStore.Left)
     sibling
-  }
-
-  /** Moves a full node's entries from this one on, and the children from there on, to a new one. */
-  private def moveFrom(node: Int, first: Int, sibling: Int): Unit = {
-    val arity = store.maxArity - first
-    store.copyEntries(node, first, sibling, 0, arity - 1)
-    if (!store.isLeaf(node)) store.copyChildren(node, first, sibling, 0, arity)
-    store.setArity(sibling, arity)
   }
 
   private def promote(sibling: Int, time: Long, slot: Int): Unit = {

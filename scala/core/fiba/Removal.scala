@@ -14,13 +14,8 @@ private[fiba] final class Removal(tree: FingerTree) {
 
   /** Removes the entry at `time`, which is not the oldest; answers whether there was one. */
   def remove(time: Long): Boolean = {
-    var node = tree.top(time)
-    var i = tree.older(node, time)
-    while (!store.isLeaf(node) && !tree.isAt(node, i, time)) {
-      node = store.child(node, i)
-      i = tree.older(node, time)
-    }
-    val found = tree.isAt(node, i, time)
+    val node = tree.find(time)
+    val found = tree.isAt(node, tree.older(node, time), time)
     if (found) removeFrom(node, time)
     found
   }
