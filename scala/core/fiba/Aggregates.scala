@@ -62,21 +62,24 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   }
 
   /** Notes that entries or children have changed; answers whether the parent's up aggregate has. */
-  final def changed(node: Int): Boolean = {
-    if (store.spine(node) == 0) recount(node)
-    changed(node, added = 0)
-  }
-
-  /** The same, where so many entries have come in or below the node, and it has the same children. */
-  final def changed(node: Int, added: Int): Boolean =
+  final def changed(node: Int): Boolean =
     if (store.spine(node) == 0) {
-      store.setCount(node, store.count(node) + added)
+      recount(node)
       recomputeUp(node)
       true
     } else {
       noteSpine(node)
       false
     }
+
+  /**
+   * Brings a node on no spine up to date that has, or below which there are, so many entries more:
+   * with the value of the last of all below it, or without a slot by all that it has.
+   */
+  final def grown(node: Int, added: Int, last: Int): Unit = {
+    store.setCount(node, store.count(node) + added)
+    if (last == Aggregates.NoSlot) recomputeUp(node) else extend(node, last)
+  }
 
   private def noteSpine(node: Int): Unit =
     if (node == store.root) rootChanged = true

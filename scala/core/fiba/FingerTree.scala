@@ -7,6 +7,12 @@ package io.sash.core.fiba
 private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes) {
   private[this] val minArity = store.minArity
 
+  /** Whether the last `find` has come to an entry. */
+  var found: Boolean = false
+
+  /** How many entries of the node that was found are older. */
+  var place: Int = 0
+
   /** Makes the tree empty: one leaf without entries. */
   def plant(): Unit = {
     val leaf = store.allocate(0)
@@ -55,16 +61,25 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     node
   }
 
-  /** The node with the entry of `time`, or the leaf that it would belong to. */
+  /**
+   * The node with the entry of `time`, or the leaf that it would belong to; `found` says which.
+   * Late entries come near the youngest, so that a node is searched from its end.
+   */
   def find(time: Long): Int = {
     var node = top(time)
-    var found = false
+    seek(node, time)
     while (!found && !store.isLeaf(node)) {
-      val i = older(node, time)
-      found = isAt(node, i, time)
-      if (!found) node = store.child(node, i)
+      node = store.child(node, place)
+      seek(node, time)
     }
     node
+  }
+
+  private def seek(node: Int, time: Long): Unit = {
+    var i = store.arity(node) - 1
+    while (i > 0 && store.time(node, i - 1) > time) i -= 1
+    found = i > 0 && store.time(node, i - 1) == time
+    place = if (found) i - 1 else i
   }
 
   /** How many entries of the node are older than `time`. */

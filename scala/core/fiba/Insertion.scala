@@ -19,12 +19,15 @@ private[fiba] final class Insertion(tree: FingerTree) {
 
   def insert(time: Long, slot: Int): Unit = {
     val node = tree.find(time)
-    if (node == store.leftFinger) tree.settle()
-    val i = tree.older(node, time)
-    if (tree.isAt(node, i, time)) {
+    if (node == store.leftFinger && store.head > 0) {
+      tree.settle()
+      tree.find(time)
+    }
+    val i = tree.place
+    if (tree.found) {
       val entry = store.slot(node, i)
       tree.combine(entry, entry, slot)
-      passUp(node, added = 0)
+      passUp(node, slot, added = 0, last = store.isLeaf(node) && i == store.arity(node) - 2)
     } else {
       store.size += 1
       insertInto(node, i, time, slot)
@@ -39,6 +42,7 @@ private[fiba] final class Insertion(tree: FingerTree) {
     var entryTime = time
     var entry = slot
     var child = 0
+    var last = i == store.arity(node) - 1
     while (store.arity(node) == store.maxArity) {
       val sibling = split(node, i, entryTime, entry, child)
       if (child != 0) tree.changed(child)
@@ -48,16 +52,27 @@ private[fiba] final class Insertion(tree: FingerTree) {
       entry = store.aggregate(sibling)
       child = sibling
       i = tree.older(node, entryTime)
+      last &&= i == store.arity(node) - 1
     }
     add(node, i, entryTime, entry, child)
     if (child != 0) tree.changed(child)
-    if (store.root == root) passUp(node, added = 1) else tree.rootReplaced()
+    if (store.root == root) passUp(node, slot, added = 1, last) else tree.rootReplaced()
   }
 
-  /** Recomputes up aggregates from a node up. */
-  private def passUp(from: Int, added: Int): Unit = {
+  /**
+   * Brings up aggregates up to date, from a node up, that have got a value, and so many entries
+   * more: one that came `last` is combined with what was there.
+   */
+  private def passUp(from: Int, slot: Int, added: Int, last: Boolean): Unit = {
     var node = from
-    while (tree.changed(node, added)) node = store.parent(node)
+    var isLast = last
+    while (store.spine(node) == 0) {
+      tree.grown(node, added, if (isLast) slot else Aggregates.NoSlot)
+      val parent = store.parent(node)
+      isLast &&= store.child(parent, store.arity(parent) - 1) == node
+      node = parent
+    }
+    tree.changed(node)
   }
 
   /** Adds an entry, and the child to its right (0 in a leaf), as entry i of a node. */

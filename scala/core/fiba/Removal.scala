@@ -15,7 +15,7 @@ private[fiba] final class Removal(tree: FingerTree) {
   /** Removes the entry at `time`, which is not the oldest; answers whether there was one. */
   def remove(time: Long): Boolean = {
     val node = tree.find(time)
-    val found = tree.isAt(node, tree.older(node, time), time)
+    val found = tree.found
     if (found) removeFrom(node, time)
     found
   }
