@@ -95,7 +95,7 @@ def _options() -> argparse.Namespace:
         default=60,
         help="seconds; a run is stopped after three times that",
     )
-    add("--memory", default="4g", help="heap of each JVM; there are three")
+    add("--memory", default="4g", help="heap of each JVM; there are four")
     add("--cells", default="", help="regex on engine/cores/aggregate/data set")
     add("--quick", action="store_true", help="200,000 rows")
     add("--resume", action="store_true", help="keep what order.json has, measure the rest")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from cells import SASH, SASH_SORT, SEGMENT_TREE, Query
+from cells import BY_HASHING, BY_SORTING, CLUSTERED, SEGMENT_TREE, Query
 
 
 def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
@@ -36,14 +36,16 @@ class SparkEngine:
 
     def __init__(self, name: str, cores: int, memory: str, data: Path) -> None:
         self._name = name
-        self._spark = session(cores, memory, with_sash=name in (SASH, SASH_SORT))
+        self._spark = session(cores, memory, with_sash=name in BY_HASHING + BY_SORTING)
         if name == SEGMENT_TREE:
             self._spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
-        if name == SASH_SORT:
+        if name in BY_SORTING:
             self._spark.conf.set("spark.sash.ordering.enabled", "false")
         rows = self._spark.read.parquet(data.as_uri())
         if dict(rows.dtypes)["ts"] == "timestamp_ntz":
             rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
+        if name in CLUSTERED:
+            rows = rows.repartition("k")
         rows.cache().createOrReplaceTempView("input")
         rows.count()
 
@@ -57,14 +59,18 @@ class SparkEngine:
         }
 
     def check(self, query: Query) -> None:
-        """Sash's cells show SlidingWindow and which order is below it, and no other does."""
+        """The plan has the window, the order and the exchange that the name promises."""
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
             self._frame(query).explain()
         plan = text.getvalue()
-        slides = "SlidingWindow" in plan
-        hashes = "ordering: hash + adaptive" in plan
-        if slides != (self._name in (SASH, SASH_SORT)) or hashes != (self._name == SASH):
+        above_cache = plan.split("InMemoryTableScan")[0]
+        promised = {
+            "SlidingWindow": self._name in BY_HASHING + BY_SORTING,
+            "ordering: hash + adaptive": self._name in BY_HASHING,
+            "Exchange": self._name not in CLUSTERED,
+        }
+        if any((part in above_cache) != promise for part, promise in promised.items()):
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
 
     def run(self, query: Query) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,18 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 import machine
 import summary
-from cells import AGGREGATES, DUCKDB, NAMES, ORDER_ENGINES, SASH, SASH_SORT, SHUFFLE, OrderCell
+from cells import (
+    AGGREGATES,
+    CLUSTERED,
+    DUCKDB,
+    NAMES,
+    ORDER_ENGINES,
+    SASH,
+    SASH_CLUSTERED,
+    SASH_SORT,
+    SORT_CLUSTERED,
+    OrderCell,
+)
 from charts import COLOURS
 from dataset import Data
 from measure import SLOW
@@ -24,8 +35,13 @@ from results import Result, Store
 from summary import Comparison, Ratio
 from words import counted
 
-PANEL_ENGINES = [SASH, SASH_SORT, DUCKDB]
 FEW_KEYS = 10
+SORTS, PARTITIONED_SORTS, DUCKDBS = (
+    (SASH, SASH_SORT),
+    (SASH_CLUSTERED, SORT_CLUSTERED),
+    (SASH, DUCKDB),
+)
+"""Ours and theirs."""
 Results = dict[str, Result[OrderCell]]
 """By engine."""
 Panels = dict[tuple[int, str], dict[Data, Results]]
@@ -33,13 +49,14 @@ Panels = dict[tuple[int, str], dict[Data, Results]]
 ABOUT = """\
 # The order below a window
 
-Nanoseconds a row, shuffle and order included, of `agg OVER (PARTITION BY k ORDER BY ts ROWS
+Nanoseconds a row, scan, shuffle and order included, of `agg OVER (PARTITION BY k ORDER BY ts ROWS
 BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer where
-a run takes more than {slow:g} s. Sash orders by hashing keys and sorting late rows; the
-second engine is the same operator over Spark's sort. What both pay for the scan and the shuffle
-stands beside them, and one of the ratios takes it off. Engines run in processes of their own and
-take turns; a ratio is the median of those of the turns, since the machine drifts. Plans were
-checked to contain the order that is named.
+a run takes more than {slow:g} s. Sash orders by hashing keys and sorting late rows; the second
+engine is the same operator over Spark's sort. The last two are the same over rows that are
+partitioned by the key already, as those of a bucketed table, so that there is no shuffle: what
+is left is the scan of cached rows, the order and the window. Engines run in processes of their
+own and take turns; a ratio is the median of those of the turns, since the machine drifts. Plans
+were checked to contain the order and the exchange that are named.
 
 {circumstances}
 """
@@ -55,27 +72,15 @@ class Times(NamedTuple):
         result = self.results.get(engine)
         return None if result is None else result.ns_per_row
 
-    def ratio(self, engine: str) -> float | None:
-        """Sash's time over that of another, the median of the turns."""
-        return _median(ours / theirs for ours, theirs in self._turns(SASH, engine))
-
-    def ratio_beyond_shuffle(self, engine: str) -> float | None:
-        """The same, each without what the scan and the shuffle take."""
-        return _median(
-            max(0.0, ours - shuffle) / (theirs - shuffle)
-            for ours, theirs, shuffle in self._turns(SASH, engine, SHUFFLE)
-            if theirs > shuffle
-        )
+    def ratio(self, ours: str, theirs: str) -> float | None:
+        """One engine's time over that of another, the median of the turns."""
+        ratios = [a / b for a, b in self._turns(ours, theirs)]
+        return statistics.median(ratios) if ratios else None
 
     def _turns(self, *engines: str) -> Iterator[tuple[float, ...]]:
         """What each took in the same turn."""
         runs = [self.results[engine].runs for engine in engines if engine in self.results]
         return zip(*runs, strict=False) if len(runs) == len(engines) else iter(())
-
-
-def _median(ratios: Iterable[float]) -> float | None:
-    found = list(ratios)
-    return statistics.median(found) if found else None
 
 
 def write(store: Store[OrderCell], directory: Path) -> None:
@@ -105,15 +110,13 @@ def write(store: Store[OrderCell], directory: Path) -> None:
 
 def _summary(panels: Panels) -> Iterator[str]:
     def over(
-        engine: str,
-        takes: Callable[[Data], bool] = lambda _: True,
-        ratio: Callable[[Times, str], float | None] = Times.ratio,
+        pair: tuple[str, str], takes: Callable[[Data], bool] = lambda _: True
     ) -> list[Ratio]:
         return [
             Ratio(found, f"{data}, {counted(cores, 'core')}, {AGGREGATES[aggregate]}")
             for (cores, aggregate), by_data in sorted(panels.items())
             for data, results in by_data.items()
-            if takes(data) and (found := ratio(Times(results), engine)) is not None
+            if takes(data) and (found := Times(results).ratio(*pair)) is not None
         ]
 
     def is_shuffled(data: Data) -> bool:
@@ -122,43 +125,35 @@ def _summary(panels: Panels) -> Iterator[str]:
     def is_in_order(data: Data) -> bool:
         return data.arrival == "in order"
 
-    without = Times.ratio_beyond_shuffle
+    kinds: list[tuple[str, float, Callable[[Data], bool]]] = [
+        ("every cell", 1.05, lambda _: True),
+        ("shuffled, 10 keys", 0.25, is_shuffled),
+        ("in order", 0.6, is_in_order),
+    ]
     return summary.table(
         "Sash's time over that of",
         [
-            Comparison("itself over Spark's sort, every cell", 1.05, over(SASH_SORT)),
-            Comparison("the same, shuffled, 10 keys", 0.25, over(SASH_SORT, is_shuffled)),
-            Comparison(
-                "the same, each without scan and shuffle",
-                None,
-                over(SASH_SORT, is_shuffled, without),
+            *(
+                Comparison(f"itself over Spark's sort, {where}{what}", bound, over(pair, takes))
+                for what, bound, takes in kinds
+                for pair, where in ((SORTS, ""), (PARTITIONED_SORTS, "rows partitioned, "))
             ),
-            Comparison("the same, in order", 0.6, over(SASH_SORT, is_in_order)),
-            Comparison(
-                "the same, each without scan and shuffle",
-                None,
-                over(SASH_SORT, is_in_order, without),
-            ),
-            Comparison("DuckDB, shuffled, 10 keys", 1, over(DUCKDB, is_shuffled)),
-            Comparison("DuckDB, every cell", None, over(DUCKDB)),
+            Comparison("DuckDB, shuffled, 10 keys", 1, over(DUCKDBS, is_shuffled)),
+            Comparison("DuckDB, every cell", None, over(DUCKDBS)),
         ],
     )
 
 
 def _table(by_data: dict[Data, Results]) -> Iterator[str]:
+    ratios = {"Sash / Spark's sort": SORTS, "Sash / DuckDB": DUCKDBS}
+    ratios["Sash / Spark's sort, partitioned"] = PARTITIONED_SORTS
     names = [NAMES[engine] for engine in ORDER_ENGINES]
-    ratios = ["Sash / Spark's sort", "without scan and shuffle", "Sash / DuckDB"]
     yield "| | " + " | ".join([*names, *ratios]) + " |"
     yield "|---|" + "--:|" * (len(names) + len(ratios))
     for data, results in by_data.items():
         times = Times(results)
         shown = [_or_empty(times.of(engine), "{:,.0f}") for engine in ORDER_ENGINES]
-        quotients = [
-            times.ratio(SASH_SORT),
-            times.ratio_beyond_shuffle(SASH_SORT),
-            times.ratio(DUCKDB),
-        ]
-        shown += [_or_empty(quotient, "{:.2f}") for quotient in quotients]
+        shown += [_or_empty(times.ratio(*pair), "{:.2f}") for pair in ratios.values()]
         yield f"| {data} | " + " | ".join(shown) + " |"
 
 
@@ -182,7 +177,7 @@ def _draw(panels: dict[int, dict[Data, Results]], directory: Path) -> None:
         axis.set_yticks(range(len(longest)), labels=[str(data) for data in longest])
         axis.set_ylim(len(longest) - 0.5, -0.5)  # the first at the top
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle("sum(x) over 1,000 rows: nanoseconds a row, by what arrives", weight="bold")
     figure.savefig(directory / "order.svg", metadata={"Date": None})
     plt.close(figure)
@@ -190,16 +185,16 @@ def _draw(panels: dict[int, dict[Data, Results]], directory: Path) -> None:
 
 def _panel(axis: Axes, cores: int, by_data: dict[Data, Results]) -> None:
     """A dot for each time: the axis is logarithmic, where a bar's length says nothing."""
-    for engine in (SHUFFLE, *PANEL_ENGINES):
+    for engine in ORDER_ENGINES:
         found = [
             (time, place)
             for place, results in enumerate(by_data.values())
             if engine in results and (time := results[engine].ns_per_row) is not None
         ]
         if found:
-            colour, marker = ("black", "|") if engine == SHUFFLE else (COLOURS[engine], "o")
-            label = NAMES[engine]
-            axis.plot(*zip(*found, strict=True), marker, color=colour, ms=8, label=label)
+            fill = "none" if engine in CLUSTERED else "full"
+            dots = axis.plot(*zip(*found, strict=True), "o", ms=8, fillstyle=fill)
+            plt.setp(dots, color=COLOURS[engine], label=NAMES[engine])
     axis.set(xscale="log", title=counted(cores, "core"))
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
