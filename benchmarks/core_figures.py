@@ -157,7 +157,7 @@ FIGURES = [
     ),
     Figure(
         "static-logarithmic",
-        "The same, with the algorithms of logarithmic time",
+        "A window of n elements, by algorithms of logarithmic time: evict, insert, query",
         "Reactive Aggregator, figure 11; SlickDeque, figure 10",
         "InOrder.slide",
         "n",
@@ -183,7 +183,7 @@ FIGURES = [
     ),
     Figure(
         "latency-trees",
-        "The same, of trees",
+        "Latency of a slide of a window of 16,384 elements, of trees",
         "bulk FiBA, figure 7; AMTA, figure 6",
         "Latency.bulkSlide",
         "percentile",
@@ -209,7 +209,7 @@ FIGURES = [
     ),
     Figure(
         "static-megamorphic",
-        "The same, with four classes of aggregates in use",
+        "A window of n elements, with four classes of aggregates in use: evict, insert, query",
         "DABA Lite, figure 10",
         "InOrder.slide",
         "n",
@@ -341,7 +341,7 @@ FIGURES = [
     ),
     Figure(
         "bulk-insert-late",
-        "The same, 1,024 elements before the youngest",
+        "Latency of one bulk insert of m, 1,024 elements before the youngest of 4,194,304",
         "bulk FiBA, figure 9",
         "Latency.insert",
         "m",
