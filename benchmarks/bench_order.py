@@ -26,7 +26,7 @@ from dataset import Data
 from measure import measure
 from progress import Progress
 from results import Store
-from workers import versions, working
+from workers import use, versions, working
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 ROWS, MANY_ROWS = 2_000_000, 20_000_000
@@ -46,8 +46,8 @@ DATA = [
 def rounds(quick: bool) -> Iterator[list[OrderCell]]:
     """Cells that answer one query, which are measured in turns."""
     small = [replace(d, rows=200_000, keys=min(d.keys, 100_000)) for d in DATA]
-    for data in dict.fromkeys(small) if quick else DATA:
-        for cores in (1, 2):
+    for cores in (1, 2):
+        for data in dict.fromkeys(small) if quick else DATA:
             for aggregate in ["sum", "max"] if data.rows <= ROWS else ["sum"]:
                 yield [OrderCell(engine, cores, data, aggregate) for engine in ORDER_ENGINES]
 
@@ -72,15 +72,28 @@ def _run(store: Store[OrderCell], options: argparse.Namespace) -> None:
     ]
     wanted = [cells for cells in wanted if cells]
     progress = Progress(sum(map(len, wanted)))
-    for (data, cores), group in groupby(wanted, key=lambda turn: turn[0].workplace):
-        with tempfile.TemporaryDirectory() as scratch:
-            path = Path(scratch) / "input.parquet"
-            dataset.write(path, data)
-            with working(ORDER_ENGINES, cores, options.memory, path) as workers:
-                for cells in group:
-                    done = measure(cells, workers, [], data.rows, options.runs, options.budget)
-                    store.add(done, versions(workers))
-                    progress.advance(len(cells), f"{cores} cores, {cells[0].aggregate}, {data}")
+    with tempfile.TemporaryDirectory() as scratch:
+        for cores, turns in groupby(wanted, key=lambda cells: cells[0].cores):
+            with working(ORDER_ENGINES, cores, options.memory) as workers:
+                by_data = groupby(turns, key=lambda cells: cells[0].data)
+                for place, (data, group) in enumerate(by_data):
+                    path = Path(scratch) / f"{cores}-{place}.parquet"
+                    dataset.write(path, data)
+                    use(workers, path)
+                    for cells in group:
+                        done = measure(
+                            cells,
+                            workers,
+                            [],
+                            data.rows,
+                            options.runs,
+                            options.budget,
+                            options.warm_up,
+                        )
+                        store.add(done, versions(workers))
+                        what = f"{cores} cores, {cells[0].aggregate}, {data}"
+                        progress.advance(len(cells), what)
+                    path.unlink()
 
 
 def _options() -> argparse.Namespace:
@@ -89,6 +102,12 @@ def _options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--runs", type=int, default=3, help="measured runs of a cell, after one warm-up")
+    add(
+        "--warm-up",
+        type=float,
+        default=30,
+        help="seconds that a process spends on queries before it is measured",
+    )
     add(
         "--budget",
         type=float,

@@ -24,7 +24,7 @@ from dataset import Data
 from measure import measure
 from progress import Progress
 from results import Store
-from workers import versions, working
+from workers import use, versions, working
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
@@ -67,7 +67,8 @@ def _run(
             data = Path(scratch) / f"{keys}.parquet"
             if not data.exists():
                 dataset.write(data, Data(selection.rows, keys))
-            with working(selection.engines, cores, options.memory, data) as workers:
+            with working(selection.engines, cores, options.memory) as workers:
+                use(workers, data)
                 for turn in selection.rounds(cores, keys):
                     todo = [cell for cell in turn if cell in left]
                     earlier = list(store.results.values())

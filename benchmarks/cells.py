@@ -132,11 +132,6 @@ class OrderCell:
         return Query(self.aggregate, "rows", ORDER_WINDOW, everything=self.data.columns > 4)
 
     @property
-    def workplace(self) -> tuple[Data, int]:
-        """Data and cores: what a process of an engine is started with."""
-        return self.data, self.cores
-
-    @property
     def id(self) -> str:
         """A name to select cells by."""
         return "/".join(map(str, (self.engine, self.cores, self.aggregate, self.data)))

@@ -10,10 +10,14 @@ from cells import Query
 
 
 class Engine(Protocol):
-    """An engine with the input in its memory."""
+    """An engine, which holds its input in memory."""
 
     def version(self) -> dict[str, str]:
         """Versions of the engine and what it runs on."""
+        ...
+
+    def load(self, data: Path) -> None:
+        """Take the rows of this file as the input, in place of any other."""
         ...
 
     def check(self, query: Query) -> None:
@@ -25,16 +29,16 @@ class Engine(Protocol):
         ...
 
 
-def start(name: str, cores: int, memory: str, data: Path) -> Engine:
+def start(name: str, cores: int, memory: str) -> Engine:
     """Start an engine; libraries are imported here, after their environment is set."""
     if name in cells.SPARK_ENGINES:
         from engines_spark import SparkEngine
 
-        return SparkEngine(name, cores, memory, data)
+        return SparkEngine(name, cores, memory)
     if name == cells.DUCKDB:
         from engines_duckdb import DuckDBEngine
 
-        return DuckDBEngine(cores, data)
+        return DuckDBEngine(cores)
     from engines_polars import PolarsEngine
 
-    return PolarsEngine(cores, data)
+    return PolarsEngine(cores)

@@ -12,10 +12,13 @@ from cells import DUCKDB, Query
 class DuckDBEngine:
     """A connection to a database in memory."""
 
-    def __init__(self, cores: int, data: Path) -> None:
+    def __init__(self, cores: int) -> None:
         self._connection = duckdb.connect(config={"threads": cores})
+
+    def load(self, data: Path) -> None:
+        """Into a table."""
         self._connection.execute(
-            "CREATE TABLE input AS SELECT * FROM read_parquet(?)", [str(data)]
+            "CREATE OR REPLACE TABLE input AS SELECT * FROM read_parquet(?)", [str(data)]
         )
 
     def version(self) -> dict[str, str]:

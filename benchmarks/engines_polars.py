@@ -15,8 +15,12 @@ COLUMN = {"sum": "x", "max": "x", "stddev": "x", "sum_bigint": "n"}
 class PolarsEngine:
     """A data frame in memory; the environment says with how many threads."""
 
-    def __init__(self, cores: int, data: Path) -> None:
+    def __init__(self, cores: int) -> None:
         assert os.environ["POLARS_MAX_THREADS"] == str(cores)
+        self._frame = pl.DataFrame()
+
+    def load(self, data: Path) -> None:
+        """Into a frame."""
         self._frame = pl.read_parquet(data).rechunk()
 
     def version(self) -> dict[str, str]:

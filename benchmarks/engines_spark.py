@@ -34,17 +34,21 @@ def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
 class SparkEngine:
     """One of the ways in which Spark can run a window, or what comes near to one."""
 
-    def __init__(self, name: str, cores: int, memory: str, data: Path) -> None:
+    def __init__(self, name: str, cores: int, memory: str) -> None:
         self._name = name
         self._spark = session(cores, memory, with_sash=name in BY_HASHING + BY_SORTING)
         if name == SEGMENT_TREE:
             self._spark.conf.set("spark.sql.window.segmentTree.enabled", "true")
         if name in BY_SORTING:
             self._spark.conf.set("spark.sash.ordering.enabled", "false")
+
+    def load(self, data: Path) -> None:
+        """Into the cache, partitioned by the key where the name says so."""
+        self._spark.catalog.clearCache()
         rows = self._spark.read.parquet(data.as_uri())
         if dict(rows.dtypes)["ts"] == "timestamp_ntz":
             rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
-        if name in CLUSTERED:
+        if self._name in CLUSTERED:
             rows = rows.repartition("k")
         rows.cache().createOrReplaceTempView("input")
         rows.count()
@@ -67,7 +71,7 @@ class SparkEngine:
         above_cache = plan.split("InMemoryTableScan")[0]
         promised = {
             "SlidingWindow": self._name in BY_HASHING + BY_SORTING,
-            "ordering: hash + adaptive": self._name in BY_HASHING,
+            "Ordering hash + adaptive": self._name in BY_HASHING,
             "Exchange": self._name not in CLUSTERED,
         }
         if any((part in above_cache) != promise for part, promise in promised.items()):

@@ -52,9 +52,9 @@ a run takes more than {slow:g} s. Sash orders by hashing keys and sorting late r
 engine is the same operator over Spark's sort. The last two are the same over rows that are
 partitioned by the key already, as those of a bucketed table, so that there is no shuffle: what is
 left is the scan of cached rows, the order and the window. DuckDB's rows are a table in memory,
-which it partitions itself. Engines run in processes of their own and take turns; a ratio is the
-median of those of the turns, since the machine drifts. Plans were checked to contain the order
-and the exchange that are named.
+which it partitions itself. Engines run in processes of their own, warm ones, and take turns; a
+ratio is the median of those of the turns, since the machine drifts. Plans were checked to contain
+the order and the exchange that are named.
 
 {circumstances}
 """

@@ -1,6 +1,6 @@
-"""The process of one engine: it holds the input and runs queries that standard input asks for.
+"""The process of one engine: it loads files and runs queries as standard input asks for.
 
-    python worker.py ENGINE CORES MEMORY FILE
+    python worker.py ENGINE CORES MEMORY
 
 Every line in and out is a JSON object; the first line out tells the engine's versions.
 """
@@ -20,7 +20,7 @@ from cells import Query
 
 def main() -> None:
     """Serve until the input ends."""
-    name, cores, memory, data = sys.argv[1:]
+    name, cores, memory = sys.argv[1:]
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries and the JVM print must not mix with the replies
 
@@ -28,15 +28,19 @@ def main() -> None:
         replies.write(json.dumps(message) + "\n")
         replies.flush()
 
-    engine = engines.start(name, int(cores), memory, Path(data))
+    engine = engines.start(name, int(cores), memory)
     reply({"versions": engine.version()})
     for line in sys.stdin:
         request = json.loads(line)
-        query = Query(**request["query"])
-        if request["check"]:
-            engine.check(query)
         start = time.perf_counter()
-        engine.run(query)
+        if "load" in request:
+            engine.load(Path(request["load"]))
+        else:
+            query = Query(**request["query"])
+            if request["check"]:
+                engine.check(query)
+            start = time.perf_counter()
+            engine.run(query)
         reply({"seconds": time.perf_counter() - start})
 
 

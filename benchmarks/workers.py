@@ -19,19 +19,24 @@ from cells import Query
 
 WORKER = Path(__file__).parent / "worker.py"
 START_SECONDS = 180
+LOAD_SECONDS = 300
 
 
 @contextmanager
-def working(
-    engines: list[str], cores: int, memory: str, data: Path
-) -> Iterator[dict[str, Worker]]:
+def working(engines: list[str], cores: int, memory: str) -> Iterator[dict[str, Worker]]:
     """A worker for each engine, all of which are stopped in the end."""
-    workers = {engine: Worker(engine, cores, memory, data) for engine in engines}
+    workers = {engine: Worker(engine, cores, memory) for engine in engines}
     try:
         yield workers
     finally:
         for worker in workers.values():
             worker.stop()
+
+
+def use(workers: Mapping[str, Worker], data: Path) -> None:
+    """Let all answer queries of this file."""
+    for worker in workers.values():
+        worker.use(data)
 
 
 def versions(workers: Mapping[str, Worker]) -> dict[str, str]:
@@ -46,21 +51,44 @@ class WorkerError(Exception):
 class Worker:
     """One engine in a process of its own, started once it is needed."""
 
-    def __init__(self, engine: str, cores: int, memory: str, data: Path) -> None:
-        self._arguments = [engine, str(cores), memory, str(data)]
+    def __init__(self, engine: str, cores: int, memory: str) -> None:
+        self._arguments = [engine, str(cores), memory]
         self._cores = cores
+        self._data: Path | None = None
+        self._loaded: Path | None = None
         self._process: subprocess.Popen[str] | None = None
         self._replies: Queue[str] = Queue()
         self.versions: dict[str, str] = {}
+        self.seconds = 0.0
+        """What the process has spent on queries: how warm it is."""
+
+    def use(self, data: Path) -> None:
+        """Answer queries of this file from now on; it is loaded once it is needed."""
+        self._data = data
 
     def run(self, query: Query, limit: float, check: bool = False) -> float | None:
         """The seconds of a query, or None when it was stopped because it took too many."""
-        process = self._process or self._start()
-        assert process.stdin is not None
-        request = {"query": asdict(query), "check": check}
+        if self._process is None:
+            self._start()
+        if self._loaded != self._data:
+            self._load()
+        seconds = self._ask({"query": asdict(query), "check": check}, limit)
+        if seconds is not None:
+            self.seconds += seconds
+        return seconds
+
+    def _load(self) -> None:
+        if self._ask({"load": str(self._data)}, LOAD_SECONDS) is None:
+            raise WorkerError(f"{self._arguments[0]} did not load in {LOAD_SECONDS} s")
+        self._loaded = self._data
+
+    def _ask(self, request: dict[str, Any], limit: float) -> float | None:
+        """The seconds that it takes; after ``limit`` of them the process is stopped."""
+        assert self._process is not None
+        assert self._process.stdin is not None
         try:
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
         except BrokenPipeError:
             raise self._died() from None
         reply = self._reply(limit)
@@ -80,8 +108,10 @@ class Worker:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+            self._loaded = None
+            self.seconds = 0.0
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> None:
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - open as long as the process lives
         self._process = subprocess.Popen(
             [sys.executable, str(WORKER), *self._arguments],
@@ -98,7 +128,6 @@ class Worker:
             self.stop()
             raise WorkerError(f"{self._arguments[0]} did not start in {START_SECONDS} s")
         self.versions = first["versions"]
-        return self._process
 
     def _reply(self, limit: float) -> dict[str, Any] | None:
         """The next reply, or None after ``limit`` seconds."""
