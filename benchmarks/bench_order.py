@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -26,7 +26,7 @@ from dataset import Data
 from measure import measure
 from progress import Progress
 from results import Store
-from workers import use, versions, working
+from workers import Worker, use, versions, working
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 ROWS, MANY_ROWS = 2_000_000, 20_000_000
@@ -72,28 +72,27 @@ def _run(store: Store[OrderCell], options: argparse.Namespace) -> None:
     ]
     wanted = [cells for cells in wanted if cells]
     progress = Progress(sum(map(len, wanted)))
+    for cores, turns in groupby(wanted, key=lambda cells: cells[0].cores):
+        with working(ORDER_ENGINES, cores, options.memory) as workers:
+            for cells in _at_their_data(turns, workers):
+                data = cells[0].data
+                runs, budget, warm_up = options.runs, options.budget, options.warm_up
+                done = measure(cells, workers, [], data.rows, runs, budget, warm_up)
+                store.add(done, versions(workers))
+                progress.advance(len(cells), f"{cores} cores, {cells[0].aggregate}, {data}")
+
+
+def _at_their_data(
+    turns: Iterable[list[OrderCell]], workers: Mapping[str, Worker]
+) -> Iterator[list[OrderCell]]:
+    """The same cells, at a time when the workers use their data."""
     with tempfile.TemporaryDirectory() as scratch:
-        for cores, turns in groupby(wanted, key=lambda cells: cells[0].cores):
-            with working(ORDER_ENGINES, cores, options.memory) as workers:
-                by_data = groupby(turns, key=lambda cells: cells[0].data)
-                for place, (data, group) in enumerate(by_data):
-                    path = Path(scratch) / f"{cores}-{place}.parquet"
-                    dataset.write(path, data)
-                    use(workers, path)
-                    for cells in group:
-                        done = measure(
-                            cells,
-                            workers,
-                            [],
-                            data.rows,
-                            options.runs,
-                            options.budget,
-                            options.warm_up,
-                        )
-                        store.add(done, versions(workers))
-                        what = f"{cores} cores, {cells[0].aggregate}, {data}"
-                        progress.advance(len(cells), what)
-                    path.unlink()
+        for place, (data, group) in enumerate(groupby(turns, key=lambda cells: cells[0].data)):
+            path = Path(scratch) / f"{place}.parquet"
+            dataset.write(path, data)
+            use(workers, path)
+            yield from group
+            path.unlink()
 
 
 def _options() -> argparse.Namespace:

@@ -10,13 +10,13 @@ from dataset import Data
 
 SASH, SEGMENT_TREE, NAIVE, RUNNING = "sash", "segment_tree", "naive", "running"
 SHUFFLE, SASH_SORT = "shuffle", "sash_sort"
-SASH_CLUSTERED, SORT_CLUSTERED = "sash_clustered", "sash_sort_clustered"
+SASH_PARTITIONED, SORT_PARTITIONED = "sash_partitioned", "sash_sort_partitioned"
 DUCKDB, POLARS = "duckdb", "polars"
 ENGINES = [SASH, SEGMENT_TREE, NAIVE, RUNNING, SHUFFLE, DUCKDB, POLARS]
-ORDER_ENGINES = [SASH, SASH_SORT, DUCKDB, SASH_CLUSTERED, SORT_CLUSTERED]
-CLUSTERED = [SASH_CLUSTERED, SORT_CLUSTERED]
+ORDER_ENGINES = [SASH, SASH_SORT, DUCKDB, SASH_PARTITIONED, SORT_PARTITIONED]
+PARTITIONED = [SASH_PARTITIONED, SORT_PARTITIONED]
 """Engines whose input is partitioned by the key, so that there is no exchange below a window."""
-BY_HASHING, BY_SORTING = [SASH, SASH_CLUSTERED], [SASH_SORT, SORT_CLUSTERED]
+BY_HASHING, BY_SORTING = [SASH, SASH_PARTITIONED], [SASH_SORT, SORT_PARTITIONED]
 """Sash's operator, by the order below it."""
 SPARK_ENGINES = [*BY_HASHING, *BY_SORTING, SEGMENT_TREE, NAIVE, RUNNING, SHUFFLE]
 NAMES = {
@@ -26,8 +26,8 @@ NAMES = {
     NAIVE: "Spark as shipped",
     RUNNING: "Spark, running total",
     SHUFFLE: "Spark, scan and shuffle alone",
-    SASH_CLUSTERED: "Sash, rows partitioned",
-    SORT_CLUSTERED: "Sash over Spark's sort, rows partitioned",
+    SASH_PARTITIONED: "Sash, rows partitioned",
+    SORT_PARTITIONED: "Sash over Spark's sort, rows partitioned",
     DUCKDB: "DuckDB",
     POLARS: "Polars",
 }

@@ -21,11 +21,11 @@ from cells import (
     POLARS,
     RUNNING,
     SASH,
-    SASH_CLUSTERED,
+    SASH_PARTITIONED,
     SASH_SORT,
     SEGMENT_TREE,
     SHUFFLE,
-    SORT_CLUSTERED,
+    SORT_PARTITIONED,
     Cell,
 )
 from report import Panel, chart_name, panels, where
@@ -38,8 +38,8 @@ COLOURS = {  # Okabe and Ito's palette, which colour-blind readers can tell apar
     RUNNING: "#666666",
     SHUFFLE: "#AAAAAA",
     SASH_SORT: "#E69F00",
-    SASH_CLUSTERED: "#0072B2",
-    SORT_CLUSTERED: "#E69F00",
+    SASH_PARTITIONED: "#0072B2",
+    SORT_PARTITIONED: "#E69F00",
     DUCKDB: "#009E73",
     POLARS: "#CC79A7",
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from cells import BY_HASHING, BY_SORTING, CLUSTERED, SEGMENT_TREE, Query
+from cells import BY_HASHING, BY_SORTING, PARTITIONED, SEGMENT_TREE, Query
 
 
 def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
@@ -48,7 +48,7 @@ class SparkEngine:
         rows = self._spark.read.parquet(data.as_uri())
         if dict(rows.dtypes)["ts"] == "timestamp_ntz":
             rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
-        if self._name in CLUSTERED:
+        if self._name in PARTITIONED:
             rows = rows.repartition("k")
         rows.cache().createOrReplaceTempView("input")
         rows.count()
@@ -72,7 +72,7 @@ class SparkEngine:
         promised = {
             "SlidingWindow": self._name in BY_HASHING + BY_SORTING,
             "Ordering hash + adaptive": self._name in BY_HASHING,
-            "Exchange": self._name not in CLUSTERED,
+            "Exchange": self._name not in PARTITIONED,
         }
         if any((part in above_cache) != promise for part, promise in promised.items()):
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")

@@ -18,14 +18,14 @@ import machine
 import summary
 from cells import (
     AGGREGATES,
-    CLUSTERED,
     DUCKDB,
     NAMES,
     ORDER_ENGINES,
+    PARTITIONED,
     SASH,
-    SASH_CLUSTERED,
+    SASH_PARTITIONED,
     SASH_SORT,
-    SORT_CLUSTERED,
+    SORT_PARTITIONED,
     OrderCell,
 )
 from charts import COLOURS
@@ -36,8 +36,8 @@ from summary import Comparison, Ratio
 from words import counted
 
 FEW_KEYS = 10
-SORTS, PARTITIONED_SORTS = (SASH, SASH_SORT), (SASH_CLUSTERED, SORT_CLUSTERED)
-DUCKDBS, PARTITIONED_DUCKDBS = (SASH, DUCKDB), (SASH_CLUSTERED, DUCKDB)
+SORTS, PARTITIONED_SORTS = (SASH, SASH_SORT), (SASH_PARTITIONED, SORT_PARTITIONED)
+DUCKDBS, PARTITIONED_DUCKDBS = (SASH, DUCKDB), (SASH_PARTITIONED, DUCKDB)
 """Ours and theirs."""
 Results = dict[str, Result[OrderCell]]
 """By engine."""
@@ -196,7 +196,7 @@ def _panel(axis: Axes, cores: int, by_data: dict[Data, Results]) -> None:
             if engine in results and (time := results[engine].ns_per_row) is not None
         ]
         if found:
-            fill = "none" if engine in CLUSTERED else "full"
+            fill = "none" if engine in PARTITIONED else "full"
             dots = axis.plot(*zip(*found, strict=True), "o", ms=8, fillstyle=fill)
             plt.setp(dots, color=COLOURS[engine], label=NAMES[engine])
     axis.set(xscale="log", title=counted(cores, "core"))

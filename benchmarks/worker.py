@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +32,23 @@ def main() -> None:
     engine = engines.start(name, int(cores), memory)
     reply({"versions": engine.version()})
     for line in sys.stdin:
-        request = json.loads(line)
-        start = time.perf_counter()
-        if "load" in request:
-            engine.load(Path(request["load"]))
-        else:
-            query = Query(**request["query"])
-            if request["check"]:
-                engine.check(query)
-            start = time.perf_counter()
-            engine.run(query)
-        reply({"seconds": time.perf_counter() - start})
+        reply({"seconds": _answer(engine, json.loads(line))})
+
+
+def _answer(engine: engines.Engine, request: dict[str, Any]) -> float:
+    """The seconds of what is asked for, without those of a check."""
+    if "load" in request:
+        return _seconds(lambda: engine.load(Path(request["load"])))
+    query = Query(**request["query"])
+    if request["check"]:
+        engine.check(query)
+    return _seconds(lambda: engine.run(query))
+
+
+def _seconds(act: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

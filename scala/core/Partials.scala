@@ -8,7 +8,8 @@ package io.sash.core
  * The one law: `combine` is associative and `identity` is its neutral element. It need not be
  * commutative: `left` always holds older elements than `right`.
  *
- * In every operation but `fold`, `dst` may be the same slot as any operand. Nothing here allocates but `grow`.
+ * In every operation but `fold`, `dst` may be the same slot as any operand. Nothing here allocates
+ * but `grow`.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''In-Order Sliding-Window Aggregation in Worst-Case
  * Constant Time'', section 2 (lift, combine, lower; the monoid (⊗, 1)).
