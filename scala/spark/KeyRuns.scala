@@ -18,6 +18,9 @@ private[spark] final class KeyRuns(program: OrderProgram) {
   private[this] var changes = 0 // of the key, from row to row
   private[this] var descents = 0 // in Spark's order
 
+  /** Whether as many rows were looked at as there are to be. */
+  def isOver: Boolean = seen == Rows
+
   /** Takes note of a row; true once, if at all. */
   def areLong(next: UnsafeRow): Boolean = seen < Rows && {
     val nextKey = keys(next)
@@ -28,7 +31,7 @@ private[spark] final class KeyRuns(program: OrderProgram) {
     key.copyFrom(nextKey)
     row.copyFrom(next)
     seen += 1
-    seen == Rows && changes >= FewestChanges && descents <= MostDescents
+    isOver && changes >= FewestChanges && descents <= MostDescents
   }
 
   private def isDescent(next: UnsafeRow): Boolean = comparator.compare(

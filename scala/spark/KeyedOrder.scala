@@ -12,23 +12,6 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.util.collection.unsafe.sort.{UnsafeInMemorySorter, UnsafeSorterIterator}
 
 /**
- * What a task needs to hand rows out one key at a time, in order.
- *
- * @param keys the partition keys; rows without any are of one key
- * @param within the order of a key's rows
- */
-private[spark] final case class OrderProgram(
-    keys: Seq[Expression],
-    within: RowOrder
-) {
-  def keyProjection(): UnsafeProjection =
-    UnsafeProjection.create(if (keys.isEmpty) Seq(Literal(0)) else keys, within.input)
-
-  /** Spark's own order of the same rows. */
-  def whole: RowOrder = within.copy(order = keys.map(SortOrder(_, Ascending)) ++ within.order)
-}
-
-/**
  * Orders the rows of one task: by hashing into keys, and within a key by nothing at all if its
  * rows came in order. Rows that came late are sorted, by Spark's radix sort or its merge of runs
  * ([[UnsafeInMemorySorter]]), and merged with the others as they go out.
@@ -46,7 +29,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   private[this] val manager: TaskMemoryManager = SparkInternals.taskMemoryManager(context)
   private[this] val fields = program.within.input.length
   private[this] val rows =
-    new KeyedRows(manager, program.keyProjection(), program.within, () => moveToDisk())
+    new KeyedRows(manager, program, () => moveToDisk())
   private[this] val records = rows.records
   private[this] var output: Output = _
 
@@ -78,8 +61,10 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     while (input.hasNext) {
       val row = input.next().asInstanceOf[UnsafeRow] // which may move the others to disk
       if (disk != null || runs.areLong(row) || !rows.add(row)) return sortedBySpark(row, input)
+      if (runs.isOver) rows.place()
     }
     if (disk == null) {
+      rows.place()
       output = new Output(sorting = true)
       output
     } else {
@@ -116,7 +101,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   /** Moves the rows of the buckets from this one on, as they came. */
   private def moveBuckets(from: Int, queue: RowQueue): Unit = {
     var i = from
-    while (i < KeyedRows.Buckets) {
+    while (i < rows.buckets) {
       move(rows.bucket(i).rows, queue)
       i += 1
     }
@@ -229,7 +214,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       inMemory = false
       merged = null
       while (left == 0 && lists.hasNext) start(lists.next())
-      while (left == 0 && bucket + 1 < KeyedRows.Buckets) nextBucket()
+      while (left == 0 && bucket + 1 < rows.buckets) nextBucket()
       left > 0
     }
 

@@ -3,7 +3,8 @@ package io.sash.spark
 import java.util.{ArrayList, Collections, Iterator => JavaIterator}
 
 import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.unsafe.memory.MemoryBlock
 
@@ -21,18 +22,25 @@ import org.apache.spark.unsafe.memory.MemoryBlock
  */
 private[spark] final class KeyedRows(
     manager: TaskMemoryManager,
-    keys: UnsafeProjection,
-    order: RowOrder,
+    program: OrderProgram,
     free: () => Unit
-) extends MemoryConsumer(manager, manager.pageSizeBytes, manager.getTungstenMemoryMode) {
+) extends MemoryConsumer(
+      manager,
+      math.min(KeyedRows.SmallestPage, manager.pageSizeBytes),
+      manager.getTungstenMemoryMode
+    ) {
   import KeyedRows._
 
   private[this] val owner = Thread.currentThread()
   private[this] var busy = false
 
-  val records = new Records(manager, order)
-  private[this] val prefixes = order.prefixComputer
-  private[this] val filled = Array.fill(Buckets)(new Bucket(records))
+  val records = new Records(manager, program.within)
+  private[this] val digest = new RowDigest(program)
+  private[this] val filled = {
+    val keys = program.keyOrdering()
+    Array.fill(1 + Buckets)(new Bucket(records, keys, program.within.input.length))
+  }
+  private[this] var placing = false // into buckets by hash; the first rows all lie in one
 
   private[this] val pages = new ArrayList[MemoryBlock]()
   private[this] var page: MemoryBlock = _
@@ -41,9 +49,13 @@ private[spark] final class KeyedRows(
 
   // what splitting a bucket takes
   private[this] val lists = new ListsByKey(records)
-  private[this] val row = new UnsafeRow(order.input.length)
+  private[this] val keys = program.keyProjection()
+  private[this] val row = new UnsafeRow(program.within.input.length)
 
   def peakBytes: Long = math.max(peak, getUsed)
+
+  /** All buckets; the rows of each in the order of their arrival. */
+  def buckets: Int = filled.length
 
   def bucket(i: Int): Bucket = filled(i)
 
@@ -51,18 +63,32 @@ private[spark] final class KeyedRows(
   def add(row: UnsafeRow): Boolean = {
     busy = true
     try {
-      val key = keys(row)
-      val bucket = filled(bucketOf(key))
+      digest.read(row)
+      val bucket = if (placing) filled(bucketOf(digest.hash)) else filled(First)
       val needed = Records.bytes(row)
       if (needed > bucket.room) {
         val bytes = bucket.nextChunk(needed)
         bucket.startChunk(allocate(bytes), bytes)
       }
-      val prefix = prefixes.computePrefix(row)
-      bucket.add(key, prefix.value, prefix.isNull, row, needed)
+      bucket.add(row, needed, digest.prefix, digest.isNull)
       true
     } catch { case _: SparkOutOfMemoryError => false }
     finally busy = false
+  }
+
+  /**
+   * Places the rows that are here, and those to come, by their hashes. Until then they lie in one
+   * bucket, in the order of their arrival, of which Spark's sort makes use if all go there.
+   */
+  def place(): Unit = if (!placing) {
+    placing = true
+    val unplaced = filled(First)
+    unplaced.rows.foreach { record =>
+      records.pointTo(record, row)
+      digest.read(row)
+      filled(bucketOf(digest.hash)).take(record, row, digest.prefix, digest.isNull)
+    }
+    unplaced.rows.clear()
   }
 
   /** The rows of a bucket, a list for each key; valid until the next call. */
@@ -73,7 +99,7 @@ private[spark] final class KeyedRows(
       lists.clear()
       bucket.rows.foreach { record =>
         records.pointTo(record, row)
-        lists.of(keys(row)).add(record, bucket.hasNulls)
+        lists.of(keys(row)).add(record, records.prefix(record), bucket.hasNulls)
       }
       lists.iterator
     }
@@ -81,7 +107,8 @@ private[spark] final class KeyedRows(
   /** The address of so many bytes of a page. */
   private def allocate(bytes: Int): Long = {
     if (page == null || pageUsed + bytes > page.size) {
-      page = allocatePage(bytes.toLong)
+      // as large as all before, so that no task takes much more than its rows
+      page = allocatePage(math.max(bytes.toLong, math.min(getUsed, manager.pageSizeBytes)))
       pages.add(page)
       pageUsed = 0L
       peak = math.max(peak, getUsed)
@@ -137,18 +164,27 @@ private[spark] object KeyedRows {
   /** As many as the processor's caches can write to by turns. */
   val Buckets: Int = 1024
 
-  /** The upper bits of the hash, spread; Spark partitions by hashes of its own. */
-  private def bucketOf(key: UnsafeRow): Int =
-    (key.hashCode * 0x9e3779b9) >>> (32 - Integer.numberOfTrailingZeros(Buckets))
+  /** The bucket of rows that are not placed yet. */
+  private val First = 0
+
+  /** Spark keeps pages from this size on, to use them again. */
+  private val SmallestPage = 1L << 20
+
+  private def bucketOf(hash: Long): Int =
+    1 + (hash >>> (64 - Integer.numberOfTrailingZeros(Buckets))).toInt
 }
 
 /** The rows of all keys of some hashes, in the order of their arrival. */
-private[spark] final class Bucket(records: Records) {
+private[spark] final class Bucket(
+    records: Records,
+    keys: Ordering[InternalRow],
+    fields: Int
+) {
   import Bucket._
 
   val rows = new RecordList(records)
 
-  private[this] var firstKey: UnsafeRow = _
+  private[this] val first = new UnsafeRow(fields)
   private[this] var chunk = 0L
   private[this] var chunkSize = 0
   private[this] var used = 0
@@ -177,14 +213,19 @@ private[spark] final class Bucket(records: Records) {
   }
 
   /** Takes a copy of a row, for which there is room. */
-  def add(key: UnsafeRow, prefix: Long, isNull: Boolean, row: UnsafeRow, bytes: Int): Unit = {
+  def add(row: UnsafeRow, bytes: Int, prefix: Long, isNull: Boolean): Unit = {
     val record = chunk + used
     used += bytes
     records.write(record, prefix, row)
+    take(record, row, prefix, isNull)
+  }
+
+  /** Takes a record of a row that is in memory already. */
+  def take(record: Long, row: UnsafeRow, prefix: Long, isNull: Boolean): Unit = {
     if (isNull) hasNulls = true
-    if (firstKey == null) firstKey = key.copy()
-    else if (!isMixed && key != firstKey) isMixed = true
-    if (isMixed) rows.late.add(record) else rows.add(record, hasNulls)
+    if (rows.count == 0) records.pointTo(record, first)
+    else if (!isMixed && keys.compare(row, first) != 0) isMixed = true
+    if (isMixed) rows.late.add(record) else rows.add(record, prefix, hasNulls)
   }
 }
 

@@ -33,14 +33,20 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
     val size = row.getSizeInBytes
     Platform.putLong(base, at, prefix)
     UnsafeAlignedOffset.putSize(base, at + Size, size)
-    Platform.copyMemory(
-      row.getBaseObject,
-      row.getBaseOffset,
-      base,
-      at + HeaderBytes,
-      size.toLong
-    )
+    copy(row.getBaseObject, row.getBaseOffset, base, at + HeaderBytes, size)
   }
+
+  /** A row's bytes, which are whole words: a few of them are copied faster one by one. */
+  private def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, size: Int): Unit =
+    if (size <= CopiedByWords) {
+      var i = 0
+      while (i < size) {
+        Platform.putLong(to, toOffset + i, Platform.getLong(from, fromOffset + i))
+        i += 8
+      }
+    } else {
+      Platform.copyMemory(from, fromOffset, to, toOffset, size.toLong)
+    }
 
   def pointTo(record: Long, row: UnsafeRow): Unit = {
     val base = manager.getPage(record)
@@ -52,48 +58,47 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   def ofSorter(record: Long): Long = record + Size
 
   /**
-   * Whether a record that arrived later belongs before an older one.
+   * Whether a record that arrived later belongs before an older one, by their prefixes where
+   * those tell.
    *
    * @param nulls whether the first sort column of either may be NULL
    */
-  def outOfOrder(older: Long, younger: Long, nulls: Boolean): Boolean = outOfOrder(
-    older,
-    manager.getPage(younger),
-    manager.getOffsetInPage(younger) + HeaderBytes,
-    nulls
-  )
-
-  /** The same for the record at which one of Spark's sorters stands. */
-  def outOfOrder(older: Long, younger: UnsafeSorterIterator, nulls: Boolean): Boolean =
-    outOfOrder(older, younger.getBaseObject, younger.getBaseOffset, nulls)
-
-  private def outOfOrder(
+  def outOfOrder(
       older: Long,
-      youngerBase: AnyRef,
-      youngerOffset: Long,
+      olderPrefix: Long,
+      younger: Long,
+      youngerPrefix: Long,
       nulls: Boolean
   ): Boolean = {
-    // not what a sorter compared by, which can be the prefix behind what its strings share
-    val youngerPrefix = Platform.getLong(youngerBase, youngerOffset - HeaderBytes)
-    val compared = prefixes.compare(prefix(older), youngerPrefix)
-    if (compared != 0 || (prefixDecides && !nulls)) {
-      compared > 0
-    } else {
-      rows.compare(
-        manager.getPage(older),
-        manager.getOffsetInPage(older) + HeaderBytes,
-        0, // an order needs no lengths
-        youngerBase,
-        youngerOffset,
-        0
-      ) > 0
-    }
+    val compared = prefixes.compare(olderPrefix, youngerPrefix)
+    if (compared != 0 || (prefixDecides && !nulls)) compared > 0
+    else isAfter(older, manager.getPage(younger), manager.getOffsetInPage(younger) + HeaderBytes)
   }
+
+  /** The same for the record at which one of Spark's sorters stands. */
+  def outOfOrder(older: Long, younger: UnsafeSorterIterator, nulls: Boolean): Boolean = {
+    val (base, offset) = (younger.getBaseObject, younger.getBaseOffset)
+    // not what a sorter compared by, which can be the prefix behind what its strings share
+    val compared = prefixes.compare(prefix(older), Platform.getLong(base, offset - HeaderBytes))
+    if (compared != 0 || (prefixDecides && !nulls)) compared > 0
+    else isAfter(older, base, offset)
+  }
+
+  /** Whether a record comes after a row in the whole order. */
+  private def isAfter(record: Long, rowBase: AnyRef, rowOffset: Long): Boolean = rows.compare(
+    manager.getPage(record),
+    manager.getOffsetInPage(record) + HeaderBytes,
+    0, // an order needs no lengths
+    rowBase,
+    rowOffset,
+    0
+  ) > 0
 }
 
 private[spark] object Records {
   private val Next = 8
   private val Size = 16
+  private val CopiedByWords = 128
 
   /** Of a record, before its row. */
   val HeaderBytes: Int = Size + UnsafeAlignedOffset.getUaoSize
@@ -144,6 +149,7 @@ private[spark] final class RecordChain(records: Records) {
  */
 private[spark] final class RecordList(records: Records, val inOrder: RecordChain) {
   val late = new RecordChain(records)
+  private[this] var lastPrefix = 0L // of the youngest one that came in order
 
   def this(records: Records) = this(records, new RecordChain(records))
 
@@ -155,9 +161,15 @@ private[spark] final class RecordList(records: Records, val inOrder: RecordChain
   }
 
   /** @param nulls whether the first sort column of a record may be NULL */
-  def add(record: Long, nulls: Boolean): Unit =
-    if (inOrder.count > 0 && records.outOfOrder(inOrder.last, record, nulls)) late.add(record)
-    else inOrder.add(record)
+  def add(record: Long, prefix: Long, nulls: Boolean): Unit =
+    if (
+      inOrder.count > 0 && records.outOfOrder(inOrder.last, lastPrefix, record, prefix, nulls)
+    ) {
+      late.add(record)
+    } else {
+      inOrder.add(record)
+      lastPrefix = prefix
+    }
 
   /** Both chains as if they were in order. */
   def unsorted: JavaIterator[RecordList] =

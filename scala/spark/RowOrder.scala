@@ -35,9 +35,12 @@ private[spark] final case class RowOrder(
     case _                                                  => None
   }
 
-  def prefixComputer: PrefixComputer = {
-    val expression = SortPrefix(first)
-    val project = UnsafeProjection.create(Seq(expression))
+  /** The prefix, as an expression of the input. */
+  def prefix: SortPrefix = SortPrefix(order.head)
+
+  private def prefixComputer: PrefixComputer = {
+    val expression = prefix
+    val project = UnsafeProjection.create(Seq(expression), input)
     new PrefixComputer {
       private[this] val result = new PrefixComputer.Prefix
 

@@ -9,9 +9,11 @@ import org.apache.spark.memory.{RefusingMemoryManager, TaskMemoryManager}
 object FakeTask {
 
   /** What `body` answers, the requests that it made, and the bytes that it did not give back. */
-  def run[A](spark: SparkContext, refused: Int)(body: => A): (A, Int, Long) = {
+  def run[A](spark: SparkContext, refused: Int, page: String = "16k")(
+      body: => A
+  ): (A, Int, Long) = {
     val conf = new SparkConf(false)
-      .set("spark.buffer.pageSize", "16k")
+      .set("spark.buffer.pageSize", page)
       .set("spark.memory.offHeap.enabled", "false")
     val memory = new RefusingMemoryManager(conf, refused)
     val pages = new TaskMemoryManager(memory, 0)

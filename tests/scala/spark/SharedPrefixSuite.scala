@@ -24,13 +24,13 @@ class SharedPrefixSuite extends SashSuite {
   ): A = FakeTask
     .run(spark.sparkContext, refused = 0) {
       val manager = SparkInternals.taskMemoryManager(TaskContext.get())
-      val rows = new KeyedRows(manager, program.keyProjection(), program.within, () => ())
+      val rows = new KeyedRows(manager, program, () => ())
       val projection = UnsafeProjection.create(Array[DataType](LongType, BinaryType))
       values.zipWithIndex.foreach { case (value, id) =>
         assert(rows.add(projection(InternalRow(id.toLong, value))))
       }
       val chain = new RecordChain(rows.records)
-      (0 until KeyedRows.Buckets).foreach(i => rows.bucket(i).rows.foreach(chain.add))
+      (0 until rows.buckets).foreach(i => rows.bucket(i).rows.foreach(chain.add))
       assert(chain.count == values.length)
       val column = program.within.bytesColumn.get
       val result =
