@@ -131,9 +131,10 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     private[this] val row = new UnsafeRow(fields)
     private[this] val comparator = program.within.recordComparator
     private[this] val prefixes = program.within.prefixComparator
-    private[this] val radix = program.within.radix && program.within.prefixDecides
+    private[this] val prefixDecides = program.within.prefixDecides
+    private[this] val oneColumn = program.within.order.length == 1
     private[this] val strings =
-      program.within.bytesColumn.map(new SharedPrefix(records, fields, _)).orNull
+      program.within.bytesColumn.map(new PackedPrefix(records, fields, _)).orNull
     private[this] var pointers: LongArray = _
 
     private[this] var bucket = -1 // the one that goes out
@@ -262,15 +263,16 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     private def sortInMemory(chain: RecordChain): Boolean =
       chain.count <= MostSorted && {
         try {
-          val byRadix = radix && !hasNulls
+          val packed = strings != null && !hasNulls
+          val decides =
+            !hasNulls && (if (packed) strings.fit(chain) && oneColumn else prefixDecides)
+          val byRadix = program.within.radix && decides
           // a pointer and a prefix for each row, and the room that the sort takes beside them
           reserve((if (byRadix) 4 else 3) * (chain.count + 1))
           val sorter =
             new UnsafeInMemorySorter(rows, manager, comparator, prefixes, pointers, byRadix)
-          val shared = if (strings == null || hasNulls) 0 else strings.length(chain)
           chain.foreach { record =>
-            val prefix =
-              if (shared > 0) strings.prefix(record, shared) else records.prefix(record)
+            val prefix = if (packed) strings.prefix(record) else records.prefix(record)
             sorter.insertRecord(records.ofSorter(record), prefix, false)
           }
           late = sorter.getSortedIterator

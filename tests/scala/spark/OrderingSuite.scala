@@ -54,7 +54,7 @@ class OrderingSuite extends SashSuite {
     for {
       value <- Seq(text, s"CAST($text AS BINARY)", s"IF(id % 9 = 0, NULL, $text)")
       direction <- Seq("ASC", "DESC")
-    } checkOrdered(over("PARTITION BY k", s"$value $direction, id", keys = 10))
+    } checkOrdered(over("PARTITION BY k", s"$value $direction, id DESC", keys = 10))
     checkOrdered(
       "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id ROWS 3 PRECEDING) AS around " +
         s"FROM (SELECT id, k, $text AS o FROM ${table(keys = 10)})"
@@ -63,7 +63,7 @@ class OrderingSuite extends SashSuite {
 
   test("by one column alone, whose ties keep the order of arrival as Spark's do") {
     for {
-      column <- Seq("l", "i", "i DESC NULLS LAST", "ts DESC", "id")
+      column <- Seq("l", "i", "i DESC NULLS LAST", "ts DESC", "id", "coalesce(s, '') DESC", "bin")
       radix <- Seq("true", "false")
     } withSettings("spark.sql.sort.enableRadixSort" -> radix) {
       checkOrdered(over("PARTITION BY k", column, keys = 10))
