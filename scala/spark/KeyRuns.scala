@@ -10,9 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 private[spark] final class KeyRuns(program: OrderProgram) {
   import KeyRuns._
 
-  private[this] val keys = program.keyProjection()
+  private[this] val keys = program.keyOrdering()
   private[this] val comparator = program.whole.recordComparator
-  private[this] val key = UnsafeRow.createFromByteArray(0, math.max(1, program.keys.length))
   private[this] val row = UnsafeRow.createFromByteArray(0, program.within.input.length)
   private[this] var seen = 0
   private[this] var changes = 0 // of the key, from row to row
@@ -23,12 +22,10 @@ private[spark] final class KeyRuns(program: OrderProgram) {
 
   /** Takes note of a row; true once, if at all. */
   def areLong(next: UnsafeRow): Boolean = seen < Rows && {
-    val nextKey = keys(next)
     if (seen > 0) {
-      if (nextKey != key) changes += 1
+      if (keys.compare(row, next) != 0) changes += 1
       if (isDescent(next)) descents += 1
     }
-    key.copyFrom(nextKey)
     row.copyFrom(next)
     seen += 1
     isOver && changes >= FewestChanges && descents <= MostDescents

@@ -71,18 +71,22 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
       nulls: Boolean
   ): Boolean = {
     val compared = prefixes.compare(olderPrefix, youngerPrefix)
-    if (compared != 0 || (prefixDecides && !nulls)) compared > 0
+    if (isDecided(compared, nulls)) compared > 0
     else isAfter(older, manager.getPage(younger), manager.getOffsetInPage(younger) + HeaderBytes)
   }
 
   /** The same for the record at which one of Spark's sorters stands. */
   def outOfOrder(older: Long, younger: UnsafeSorterIterator, nulls: Boolean): Boolean = {
     val (base, offset) = (younger.getBaseObject, younger.getBaseOffset)
-    // not what a sorter compared by, which can be the prefix behind what its strings share
+    // not what a sorter compared by, which can be a prefix fitted to its strings
     val compared = prefixes.compare(prefix(older), Platform.getLong(base, offset - HeaderBytes))
-    if (compared != 0 || (prefixDecides && !nulls)) compared > 0
+    if (isDecided(compared, nulls)) compared > 0
     else isAfter(older, base, offset)
   }
+
+  /** Whether nothing but the prefixes, compared so, has a say. */
+  private def isDecided(compared: Int, nulls: Boolean): Boolean =
+    compared != 0 || (prefixDecides && !nulls)
 
   /** Whether a record comes after a row in the whole order. */
   private def isAfter(record: Long, rowBase: AnyRef, rowOffset: Long): Boolean = rows.compare(

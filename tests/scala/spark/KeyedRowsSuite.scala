@@ -2,8 +2,6 @@ package io.sash.spark
 
 import scala.collection.mutable
 
-import org.apache.spark.TaskContext
-import org.apache.spark.sash.{FakeTask, SparkInternals}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
@@ -19,15 +17,8 @@ class KeyedRowsSuite extends SashSuite {
     )
   private val keys = 500
 
-  private def withRows[A](body: KeyedRows => A): A = FakeTask
-    .run(spark.sparkContext, refused = 0, page = "64m") {
-      val rows =
-        new KeyedRows(SparkInternals.taskMemoryManager(TaskContext.get()), program, () => ())
-      val result = body(rows)
-      rows.freePages(null)
-      result
-    }
-    ._1
+  private def withRows[A](body: KeyedRows => A): A =
+    RowsInTask(spark.sparkContext, program, page = "64m")(body)
 
   private def add(rows: KeyedRows, orders: Range): Unit = {
     val projection = UnsafeProjection.create(Array[DataType](LongType, LongType))

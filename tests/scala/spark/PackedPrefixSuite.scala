@@ -7,8 +7,6 @@ import java.util.Arrays
 
 import scala.util.Random
 
-import org.apache.spark.TaskContext
-import org.apache.spark.sash.{FakeTask, SparkInternals}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType}
@@ -23,24 +21,17 @@ class PackedPrefixSuite extends SashSuite {
   /** What is found with these values in the records of a task. */
   private def withRecords[A](values: Seq[Array[Byte]])(
       found: (Records, PackedPrefix, RecordChain) => A
-  ): A = FakeTask
-    .run(spark.sparkContext, refused = 0) {
-      val manager = SparkInternals.taskMemoryManager(TaskContext.get())
-      val rows = new KeyedRows(manager, program, () => ())
-      val projection = UnsafeProjection.create(Array[DataType](LongType, BinaryType))
-      values.zipWithIndex.foreach { case (value, id) =>
-        assert(rows.add(projection(InternalRow(id.toLong, value))))
-      }
-      val chain = new RecordChain(rows.records)
-      (0 until rows.buckets).foreach(i => rows.bucket(i).rows.foreach(chain.add))
-      assert(chain.count == values.length)
-      val column = program.within.bytesColumn.get
-      val result =
-        found(rows.records, new PackedPrefix(rows.records, input.length, column), chain)
-      rows.freePages(null)
-      result
+  ): A = RowsInTask(spark.sparkContext, program, page = "16k") { rows =>
+    val projection = UnsafeProjection.create(Array[DataType](LongType, BinaryType))
+    values.zipWithIndex.foreach { case (value, id) =>
+      assert(rows.add(projection(InternalRow(id.toLong, value))))
     }
-    ._1
+    val chain = new RecordChain(rows.records)
+    (0 until rows.buckets).foreach(i => rows.bucket(i).rows.foreach(chain.add))
+    assert(chain.count == values.length)
+    val column = program.within.bytesColumn.get
+    found(rows.records, new PackedPrefix(rows.records, input.length, column), chain)
+  }
 
   /** The prefix of each value, and whether equal ones are of equal strings. */
   private def prefixes(values: Seq[Array[Byte]]): (Seq[Long], Boolean) =
