@@ -100,7 +100,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--runs", type=int, default=3, help="measured runs of a cell, after one warm-up")
+    add("--runs", type=int, default=5, help="measured runs of a cell, after one warm-up")
     add(
         "--warm-up",
         type=float,

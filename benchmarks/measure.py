@@ -13,8 +13,8 @@ from workers import Worker
 
 CellT = TypeVar("CellT", Cell, OrderCell)
 
-SLOW = 4.0
-"""A run of more seconds is the last: more of them add little."""
+ENOUGH = 20.0
+"""Seconds of a cell's runs after which it is not run again: more of them add little."""
 
 
 def measure(
@@ -53,7 +53,7 @@ def measure(
                 seconds[cell] = []
 
     for _ in range(runs):
-        for cell in [cell for cell, times in seconds.items() if not times or times[-1] <= SLOW]:
+        for cell in [cell for cell, times in seconds.items() if sum(times) < ENOUGH]:
             took = workers[cell.engine].run(cell.query, 3 * budget + 10)
             if took is None:
                 del seconds[cell]

@@ -30,7 +30,6 @@ from cells import (
 )
 from charts import COLOURS
 from dataset import Data
-from measure import SLOW
 from results import Result, Store
 from summary import Comparison, Ratio
 from words import counted
@@ -47,8 +46,8 @@ ABOUT = """\
 # The order below a window
 
 Nanoseconds a row, scan, shuffle and order included, of `agg OVER (PARTITION BY k ORDER BY ts ROWS
-BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer where
-a run takes more than {slow:g} s. Sash orders by hashing keys and sorting late rows; the second
+BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer if
+they are slow. Sash orders by hashing keys and sorting late rows; the second
 engine is the same operator over Spark's sort. The last two are the same over rows that are
 partitioned by the key already, as those of a bucketed table, so that there is no shuffle: what is
 left is the scan of cached rows, the order and the window. DuckDB's rows are a table in memory,
@@ -89,7 +88,7 @@ def write(store: Store[OrderCell], directory: Path) -> None:
         panel.setdefault(cell.data, {})[cell.engine] = result
     lines = [
         ABOUT.format(
-            runs=store.about["runs"], slow=SLOW, circumstances=machine.sentence(store.about)
+            runs=store.about["runs"], circumstances=machine.sentence(store.about)
         ),
         *_summary(panels),
         "![](order.svg)",

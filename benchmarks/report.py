@@ -23,15 +23,13 @@ from cells import (
     TINY_ROWS,
     Cell,
 )
-from measure import SLOW
 from results import Result, Store
 from summary import Comparison, Ratio
 from words import counted
 
 ABOUT = """\
 Nanoseconds a row, shuffle and sort included: the best of {runs} runs after one warm-up, of fewer
-where a run takes more than {slow:g} s, on
-{rows:,} rows in time order that every engine holds in memory. A window of W seconds (RANGE)
+if they are slow, on {rows:,} rows in time order that every engine holds in memory. A window of W seconds (RANGE)
 holds W rows, as a window of W rows (ROWS) does. Engines run in processes of their own and take
 turns, so that a machine's drift hits all alike; the running total and the shuffle alone, which
 have no window, are measured anew beside each. Spark's rows go to the `noop` sink; DuckDB and
@@ -108,7 +106,7 @@ def write(store: Store[Cell], path: Path) -> None:
     circumstances = machine.sentence(about)
     lines += [
         ABOUT.format(
-            runs=about["runs"], slow=SLOW, rows=about["rows"], circumstances=circumstances
+            runs=about["runs"], rows=about["rows"], circumstances=circumstances
         )
     ]
     lines += _summary(shown, about["rows"])

@@ -50,5 +50,5 @@ private[spark] object KeyRuns {
   private val FewestChanges = Rows / 64
 
   /** With more, runs are so short that merging them takes longer. */
-  private val MostDescents = 4
+  private val MostDescents = 8
 }
