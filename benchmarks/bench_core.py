@@ -42,10 +42,8 @@ Run = dict[str, dict[float, float]]
 def main() -> None:
     """Measure what the flags select, and report."""
     options = _options()
-    about = machine.about()
-    if options.report:
-        about["commits"] = []  # nothing is measured at this one
-    store = Store(options.out / "core.json", about, options.resume or options.report)
+    about = None if options.report else machine.about()
+    store = Store(options.out / "core.json", about, options.resume)
     if not options.report:
         ours = Ours()
         theirs = Theirs(options.cpp) if options.cpp else None

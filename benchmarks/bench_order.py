@@ -55,11 +55,8 @@ def rounds(quick: bool) -> Iterator[list[OrderCell]]:
 def main() -> None:
     """Measure what the flags select, and report."""
     options = _options()
-    about = {**machine.about(), "runs": options.runs}
-    if options.report:
-        about["commits"] = []  # nothing is measured at this one
-    resume = options.resume or options.report
-    store = Store(options.out / "order.json", about, resume, OrderCell.load)
+    about = None if options.report else {**machine.about(), "runs": options.runs}
+    store = Store(options.out / "order.json", about, options.resume, OrderCell.load)
     if not options.report:
         _run(store, options)
     order_report.write(store, options.out)

@@ -44,10 +44,12 @@ def main() -> None:
     if options.quick:
         selection = selection.quick()
     about = {**machine.about(), "rows": selection.rows, "runs": options.runs}
-    resume = options.resume or options.report
-    if options.report:
-        about["commits"] = []  # nothing is measured at this one
-    store = Store(options.out / "window.json", about, resume, lambda saved: Cell(**saved))
+    store = Store(
+        options.out / "window.json",
+        None if options.report else about,
+        options.resume,
+        lambda saved: Cell(**saved),
+    )
     if not options.report:
         wanted = [c for c in selection.all() if re.search(options.cells, c.id)]
         _run(selection, [c for c in wanted if c not in store.results], store, options)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from results import save
+from results import opened, save
 
 
 @dataclass(frozen=True)
@@ -26,17 +25,13 @@ class Point:
 class Store:
     """Each run of both sides, in nanoseconds or bytes, and the circumstances."""
 
-    def __init__(self, path: Path, about: dict[str, Any], resume: bool) -> None:
+    def __init__(self, path: Path, about: dict[str, Any] | None, resume: bool) -> None:
         self._path = path
-        self.about = about
+        self.about, results = opened(path, about, resume)
         self.results: dict[Point, dict[str, list[float]]] = {}
-        if resume and path.exists():
-            content = json.loads(path.read_text())
-            for saved in content.pop("results"):
-                runs = saved.pop("runs")
-                self.results[Point(**saved)] = runs
-            about["commits"] = list(dict.fromkeys([*content["commits"], *about["commits"]]))
-            about["versions"] = {**content["versions"], **about["versions"]}
+        for saved in results:
+            runs = saved.pop("runs")
+            self.results[Point(**saved)] = runs
 
     def turns(self, point: Point) -> int:
         """How often a point was measured."""

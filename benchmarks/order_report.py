@@ -87,9 +87,7 @@ def write(store: Store[OrderCell], directory: Path) -> None:
         panel = panels.setdefault((cell.cores, cell.aggregate), {})
         panel.setdefault(cell.data, {})[cell.engine] = result
     lines = [
-        ABOUT.format(
-            runs=store.about["runs"], circumstances=machine.sentence(store.about)
-        ),
+        ABOUT.format(runs=store.about["runs"], circumstances=machine.sentence(store.about)),
         *_summary(panels),
         "![](order.svg)",
         "",

@@ -29,12 +29,12 @@ from words import counted
 
 ABOUT = """\
 Nanoseconds a row, shuffle and sort included: the best of {runs} runs after one warm-up, of fewer
-if they are slow, on {rows:,} rows in time order that every engine holds in memory. A window of W seconds (RANGE)
-holds W rows, as a window of W rows (ROWS) does. Engines run in processes of their own and take
-turns, so that a machine's drift hits all alike; the running total and the shuffle alone, which
-have no window, are measured anew beside each. Spark's rows go to the `noop` sink; DuckDB and
-Polars return the whole column. Polars takes the rows' order from its input and does not sort.
-Sash's plans were checked to contain `SlidingWindow`, the others' not to.
+if they are slow, on {rows:,} rows in time order that every engine holds in memory. A window of W
+seconds (RANGE) holds W rows, as a window of W rows (ROWS) does. Engines run in processes of their
+own and take turns, so that a machine's drift hits all alike; the running total and the shuffle
+alone, which have no window, are measured anew beside each. Spark's rows go to the `noop` sink;
+DuckDB and Polars return the whole column. Polars takes the rows' order from its input and does
+not sort. Sash's plans were checked to contain `SlidingWindow`, the others' not to.
 
 {circumstances}
 """
@@ -104,11 +104,7 @@ def write(store: Store[Cell], path: Path) -> None:
     about, shown = store.about, panels(store)
     lines = ["# Sliding windows, side by side", ""]
     circumstances = machine.sentence(about)
-    lines += [
-        ABOUT.format(
-            runs=about["runs"], rows=about["rows"], circumstances=circumstances
-        )
-    ]
+    lines += [ABOUT.format(runs=about["runs"], rows=about["rows"], circumstances=circumstances)]
     lines += _summary(shown, about["rows"])
     place = ""
     for panel in shown:

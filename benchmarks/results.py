@@ -35,35 +35,50 @@ def save(path: Path, content: dict[str, Any]) -> None:
     partial.replace(path)
 
 
+def opened(
+    path: Path, about: dict[str, Any] | None, resume: bool
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The circumstances of a benchmark and what it has measured already, in the form of JSON.
+
+    Without circumstances, those of what was measured stay: nothing is measured now.
+    """
+    if about is not None and not (resume and path.exists()):
+        return about, []
+    if not path.exists():
+        raise SystemExit(f"{path} does not exist: nothing was measured yet")
+    earlier = json.loads(path.read_text())
+    results = earlier.pop("results")
+    if about is None:
+        return earlier, results
+    changing = {"date", "commits", "versions"}
+    for name in about.keys() - changing:
+        if about[name] != earlier.get(name):
+            raise SystemExit(
+                f"{path} cannot be resumed: its {name}: {earlier.get(name)}, now {about[name]}; "
+                "use --out for another file, or measure all anew"
+            )
+    about["commits"] = list(dict.fromkeys([*earlier["commits"], *about["commits"]]))
+    about["versions"] = {**earlier["versions"], **about["versions"]}
+    return about, results
+
+
 class Store(Generic[CellT]):
     """All results of a benchmark, and under which circumstances they came about."""
 
     def __init__(
         self,
         path: Path,
-        about: dict[str, Any],
+        about: dict[str, Any] | None,
         resume: bool,
         load_cell: Callable[[dict[str, Any]], CellT],
     ) -> None:
         self._path = path
-        self.about = about
-        self.results: dict[CellT, Result[CellT]] = {}
-        if resume and path.exists():
-            self._load(load_cell)
+        self.about, results = opened(path, about, resume)
+        loaded = [Result(**{**saved, "cell": load_cell(saved["cell"])}) for saved in results]
+        self.results: dict[CellT, Result[CellT]] = {result.cell: result for result in loaded}
 
     def add(self, results: list[Result[CellT]], versions: dict[str, str]) -> None:
         """Keep results, on disk too: a run that is stopped goes on from here."""
         self.about["versions"].update(versions)
         self.results.update((result.cell, result) for result in results)
         save(self._path, {**self.about, "results": [asdict(r) for r in self.results.values()]})
-
-    def _load(self, load_cell: Callable[[dict[str, Any]], CellT]) -> None:
-        content = json.loads(self._path.read_text())
-        for saved in content.pop("results"):
-            result = Result(**{**saved, "cell": load_cell(saved["cell"])})
-            self.results[result.cell] = result
-        if content.get("rows") != self.about.get("rows"):
-            raise SystemExit(f"{self._path} is of {content['rows']:,} rows: use that --rows")
-        commits = dict.fromkeys([*content["commits"], *self.about["commits"]])
-        self.about["commits"] = list(commits)
-        self.about["versions"].update(content["versions"])
