@@ -153,6 +153,8 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     private[this] var record = 0L // the next one of them
     private[this] var lateLeft = 0L
     private[this] var late: UnsafeSorterIterator = _ // stands at the next one
+    private[this] var ahead: UnsafeSorterIterator = _ // the same, up to a batch ahead
+    private[this] var aheadBy = 0
     private[this] var merged: Iterator[InternalRow] = _
 
     override def hasNext: Boolean = left > 0 || nextList()
@@ -208,8 +210,23 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       } else {
         loaded.pointTo(late.getBaseObject, late.getBaseOffset, late.getRecordLength)
         lateLeft -= 1
-        if (lateLeft > 0) late.loadNext()
+        if (lateLeft > 0) loadLate()
       }
+
+    /**
+     * Late rows lie anywhere in memory. Reading sizes of a batch of them before they go out lets
+     * the processor wait for all of them at once, not for one after the other.
+     */
+    private def loadLate(): Unit = {
+      if (aheadBy == 0) {
+        while (aheadBy < ReadAhead && ahead.hasNext) {
+          ahead.loadNext()
+          aheadBy += 1
+        }
+      }
+      late.loadNext()
+      aheadBy -= 1
+    }
 
     private def nextList(): Boolean = {
       inMemory = false
@@ -251,7 +268,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
         record = list.inOrder.first
         walking = list.inOrder.count
         lateLeft = lateCount
-        if (lateLeft > 0) late.loadNext()
+        if (lateLeft > 0) loadLate()
       } else if (lateCount > 0) {
         merge(list.count, program.within)
       } else {
@@ -275,7 +292,11 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
             val prefix = if (packed) strings.prefix(record) else records.prefix(record)
             sorter.insertRecord(records.ofSorter(record), prefix, false)
           }
-          late = sorter.getSortedIterator
+          // one walk, since no record was said to have NULL for its prefix
+          val sorted = sorter.getSortedIterator.asInstanceOf[UnsafeInMemorySorter#SortedIterator]
+          late = sorted
+          ahead = sorted.clone()
+          aheadBy = 0
           sortNanos += sorter.getSortTimeNanos
           true
         } catch { case _: SparkOutOfMemoryError => false }
@@ -306,4 +327,7 @@ private[spark] object KeyedOrder {
 
   /** Rows of a key whose pointers fit an array, room to sort them included. */
   private val MostSorted = 1L << 28
+
+  /** Late rows that are read at once: as many reads as a processor has on their way. */
+  private val ReadAhead = 32
 }
