@@ -3,18 +3,16 @@ package io.sash.spark
 import java.util.{ArrayList, Collections, Iterator => JavaIterator}
 
 import org.apache.spark.TaskContext
-import org.apache.spark.memory.{SparkOutOfMemoryError, TaskMemoryManager}
+import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.unsafe.memory.MemoryBlock
-import org.apache.spark.util.collection.unsafe.sort.{UnsafeInMemorySorter, UnsafeSorterIterator}
 
 /**
  * Orders the rows of one task: by hashing into keys, and within a key by nothing at all if its
- * rows came in order. Rows that came late are sorted, by Spark's radix sort or its merge of runs
- * ([[UnsafeInMemorySorter]]), and merged with the others as they go out.
+ * rows came in order. Rows that came late are sorted ([[LateRecords]]), and merged with the others
+ * as they go out.
  *
  * Memory that runs out while rows arrive hands all rows to Spark's own sorter, and so do first
  * rows that show it little to do ([[KeyRuns]]). Memory that another consumer needs while rows go
@@ -23,8 +21,6 @@ import org.apache.spark.util.collection.unsafe.sort.{UnsafeInMemorySorter, Unsaf
  * told apart.
  */
 private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetrics) {
-  import KeyedOrder._
-
   private[this] val context = TaskContext.get()
   private[this] val manager: TaskMemoryManager = SparkInternals.taskMemoryManager(context)
   private[this] val fields = program.within.input.length
@@ -129,13 +125,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
    */
   private final class Output(sorting: Boolean) extends Iterator[UnsafeRow] {
     private[this] val row = new UnsafeRow(fields)
-    private[this] val comparator = program.within.recordComparator
-    private[this] val prefixes = program.within.prefixComparator
-    private[this] val prefixDecides = program.within.prefixDecides
-    private[this] val oneColumn = program.within.order.length == 1
-    private[this] val strings =
-      program.within.bytesColumn.map(new PackedPrefix(records, fields, _)).orNull
-    private[this] var pointers: LongArray = _
+    private[this] val late = new LateRecords(rows, program.within)
 
     private[this] var bucket = -1 // the one that goes out
     private[this] var hasNulls = false // and whether one of its first sort columns is
@@ -151,15 +141,12 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     private[this] var inMemory = false
     private[this] var walking = 0L // so many of a walk are left
     private[this] var record = 0L // the next one of them
-    private[this] var lateLeft = 0L
-    private[this] var late: UnsafeSorterIterator = _ // stands at the next one
-    private[this] var ahead: UnsafeSorterIterator = _ // the same, up to a batch ahead
-    private[this] var aheadBy = 0
     private[this] var merged: Iterator[InternalRow] = _
 
     override def hasNext: Boolean = left > 0 || nextList()
 
     override def next(): UnsafeRow = {
+      SparkInternals.throwIfKilled(context)
       if (!hasNext) throw new NoSuchElementException("no more rows")
       left -= 1
       if (inMemory) {
@@ -196,37 +183,18 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       moveBuckets(bucket + 1, queue)
     }
 
-    def close(): Unit = if (pointers != null) {
-      rows.freeArray(pointers)
-      pointers = null
-    }
+    def close(): Unit = late.free()
 
     /** The next row of a list that is in memory; of equal ones, one in order came first. */
     private def load(loaded: UnsafeRow): Unit =
-      if (lateLeft == 0 || (walking > 0 && !records.outOfOrder(record, late, hasNulls))) {
+      if (late.isEmpty || (walking > 0 && !records.outOfOrder(record, late.first, hasNulls))) {
         records.pointTo(record, loaded)
         record = records.next(record) // of the last one it is not used
         walking -= 1
       } else {
-        loaded.pointTo(late.getBaseObject, late.getBaseOffset, late.getRecordLength)
-        lateLeft -= 1
-        if (lateLeft > 0) loadLate()
+        records.pointTo(late.first, loaded)
+        late.removeFirst()
       }
-
-    /**
-     * Late rows lie anywhere in memory. Reading sizes of a batch of them before they go out lets
-     * the processor wait for all of them at once, not for one after the other.
-     */
-    private def loadLate(): Unit = {
-      if (aheadBy == 0) {
-        while (aheadBy < ReadAhead && ahead.hasNext) {
-          ahead.loadNext()
-          aheadBy += 1
-        }
-      }
-      late.loadNext()
-      aheadBy -= 1
-    }
 
     private def nextList(): Boolean = {
       inMemory = false
@@ -257,56 +225,26 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
         outOfOrder += lateCount
         if (lateCount > 0) keysSorted += 1
       }
-      if (lateCount > 0 && disk == null && !sortInMemory(list.late)) {
-        starting = list
-        moveToDisk()
-        starting = null
+      if (lateCount > 0 && disk == null) {
+        if (late.sort(list.late, hasNulls)) {
+          sortNanos += late.sortNanos
+        } else {
+          starting = list
+          moveToDisk()
+          starting = null
+        }
       }
       if (disk == null) {
         inMemory = true
         left = list.count
         record = list.inOrder.first
         walking = list.inOrder.count
-        lateLeft = lateCount
-        if (lateLeft > 0) loadLate()
       } else if (lateCount > 0) {
         merge(list.count, program.within)
       } else {
         left = list.count
       }
     }
-
-    /** False if there is no memory to sort in. */
-    private def sortInMemory(chain: RecordChain): Boolean =
-      chain.count <= MostSorted && {
-        try {
-          val packed = strings != null && !hasNulls
-          val decides =
-            !hasNulls && (if (packed) strings.fit(chain) && oneColumn else prefixDecides)
-          val byRadix = program.within.radix && decides
-          // a pointer and a prefix for each row, and the room that the sort takes beside them
-          reserve((if (byRadix) 4 else 3) * (chain.count + 1))
-          val sorter =
-            new UnsafeInMemorySorter(rows, manager, comparator, prefixes, pointers, byRadix)
-          chain.foreach { record =>
-            val prefix = if (packed) strings.prefix(record) else records.prefix(record)
-            sorter.insertRecord(records.ofSorter(record), prefix, false)
-          }
-          // one walk, since no record was said to have NULL for its prefix
-          val sorted = sorter.getSortedIterator.asInstanceOf[UnsafeInMemorySorter#SortedIterator]
-          late = sorted
-          ahead = sorted.clone()
-          aheadBy = 0
-          sortNanos += sorter.getSortTimeNanos
-          true
-        } catch { case _: SparkOutOfMemoryError => false }
-      }
-
-    private def reserve(longs: Long): Unit =
-      if (pointers == null || pointers.size < longs) {
-        close()
-        pointers = rows.allocateArray(longs)
-      }
 
     /** The next rows of the disk, in order. */
     private def merge(count: Long, order: RowOrder): Unit = {
@@ -321,13 +259,4 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       left = count
     }
   }
-}
-
-private[spark] object KeyedOrder {
-
-  /** Rows of a key whose pointers fit an array, room to sort them included. */
-  private val MostSorted = 1L << 28
-
-  /** Late rows that are read at once: as many reads as a processor has on their way. */
-  private val ReadAhead = 32
 }

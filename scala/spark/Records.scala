@@ -5,7 +5,6 @@ import java.util.{Arrays, Iterator => JavaIterator}
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.{Platform, UnsafeAlignedOffset}
-import org.apache.spark.util.collection.unsafe.sort.UnsafeSorterIterator
 
 /**
  * Records in a task's pages, by address: the prefix of the order, the address of the next record
@@ -54,8 +53,16 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
     row.pointTo(base, at + HeaderBytes, UnsafeAlignedOffset.getSize(base, at + Size))
   }
 
-  /** What Spark's sorters are given as the record's address. */
-  def ofSorter(record: Long): Long = record + Size
+  /**
+   * Reads a record's first word and its last, of which nothing but the reading matters: the
+   * processor then has both near.
+   */
+  def touch(record: Long): Long = {
+    val base = manager.getPage(record)
+    val at = manager.getOffsetInPage(record)
+    val last = at + HeaderBytes + UnsafeAlignedOffset.getSize(base, at + Size) - 8
+    Platform.getLong(base, at) ^ Platform.getLong(base, last)
+  }
 
   /**
    * Whether a record that arrived later belongs before an older one, by their prefixes where
@@ -71,32 +78,25 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
       nulls: Boolean
   ): Boolean = {
     val compared = prefixes.compare(olderPrefix, youngerPrefix)
-    if (isDecided(compared, nulls)) compared > 0
-    else isAfter(older, manager.getPage(younger), manager.getOffsetInPage(younger) + HeaderBytes)
+    if (isDecided(compared, nulls)) compared > 0 else compareRows(older, younger) > 0
   }
 
-  /** The same for the record at which one of Spark's sorters stands. */
-  def outOfOrder(older: Long, younger: UnsafeSorterIterator, nulls: Boolean): Boolean = {
-    val (base, offset) = (younger.getBaseObject, younger.getBaseOffset)
-    // not what a sorter compared by, which can be a prefix fitted to its strings
-    val compared = prefixes.compare(prefix(older), Platform.getLong(base, offset - HeaderBytes))
-    if (isDecided(compared, nulls)) compared > 0
-    else isAfter(older, base, offset)
-  }
+  def outOfOrder(older: Long, younger: Long, nulls: Boolean): Boolean =
+    outOfOrder(older, prefix(older), younger, prefix(younger), nulls)
+
+  /** The order of two records without their prefixes. */
+  def compareRows(left: Long, right: Long): Int = rows.compare(
+    manager.getPage(left),
+    manager.getOffsetInPage(left) + HeaderBytes,
+    0, // an order needs no lengths
+    manager.getPage(right),
+    manager.getOffsetInPage(right) + HeaderBytes,
+    0
+  )
 
   /** Whether nothing but the prefixes, compared so, has a say. */
   private def isDecided(compared: Int, nulls: Boolean): Boolean =
     compared != 0 || (prefixDecides && !nulls)
-
-  /** Whether a record comes after a row in the whole order. */
-  private def isAfter(record: Long, rowBase: AnyRef, rowOffset: Long): Boolean = rows.compare(
-    manager.getPage(record),
-    manager.getOffsetInPage(record) + HeaderBytes,
-    0, // an order needs no lengths
-    rowBase,
-    rowOffset,
-    0
-  ) > 0
 }
 
 private[spark] object Records {

@@ -1,13 +1,35 @@
 package org.apache.spark.sash
 
 import java.io.{File, InputStream, OutputStream}
+import java.util.Comparator
 
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.memory.TaskMemoryManager
+import org.apache.spark.unsafe.array.LongArray
+import org.apache.spark.util.collection.Sorter
+import org.apache.spark.util.collection.unsafe.sort.{
+  RecordPointerAndKeyPrefix,
+  UnsafeSortDataFormat
+}
 
 /** What Sash needs of Spark's `private[spark]` parts; nothing else may live in this package. */
 object SparkInternals {
   def taskMemoryManager(context: TaskContext): TaskMemoryManager = context.taskMemoryManager()
+
+  /** Ends a task that was asked to end. */
+  def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()
+
+  /**
+   * Spark's adaptive merge sort of the first records of an array, each a pointer and a prefix.
+   *
+   * @param room for half of them
+   */
+  def mergeSort(
+      array: LongArray,
+      records: Int,
+      room: LongArray,
+      order: Comparator[RecordPointerAndKeyPrefix]
+  ): Unit = new Sorter(new UnsafeSortDataFormat(room)).sort(array, 0, records, order)
 
   def createTempFile(): File =
     SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()._2

@@ -26,4 +26,8 @@ object FakeTask {
       (answer, memory.requests, pages.cleanUpAllAllocatedMemory())
     } finally TaskContext.unset()
   }
+
+  /** Asks the task of this thread to end, as the driver does when its job is cancelled. */
+  def kill(): Unit =
+    TaskContext.get().asInstanceOf[TaskContextImpl].markInterrupted("killed")
 }

@@ -3,6 +3,7 @@ package io.sash.spark
 import scala.collection.mutable
 import scala.util.Random
 
+import org.apache.spark.TaskKilledException
 import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sash.FakeTask
 import org.apache.spark.sql.catalyst.InternalRow
@@ -90,6 +91,17 @@ class KeyedOrderSuite extends SashSuite {
           FakeTask.run(spark.sparkContext, refused = 0)(run(rows(count, keys, shuffled), taken))
         assert(found.length == taken && held == 0)
       }
+    }
+
+  for (shuffled <- Seq(false, true))
+    test(s"a task that is killed hands out no row: ${if (shuffled) "shuffled" else "ordered"}") {
+      val (_, _, held) = FakeTask.run(spark.sparkContext, refused = 0) {
+        val ordered = step().ordered(arriving(rows(3000, 5, shuffled).iterator))
+        (1 to 100).foreach(_ => ordered.next())
+        FakeTask.kill()
+        assertThrows[TaskKilledException](ordered.next())
+      }
+      assert(held == 0)
     }
 
   for {
