@@ -2,10 +2,11 @@ package io.sash.bench
 
 import java.util.concurrent.TimeUnit
 
-import io.sash.core.InOrderWindow
-import io.sash.core.fiba.Fiba
-import io.sash.core.mta.{MonoidTreeAggregator, WindowSlidePolicy}
 import org.openjdk.jmh.annotations._
+
+import io.sash.core.fiba.Fiba
+import io.sash.core.inorder.InOrderWindow
+import io.sash.core.mta.{MonoidTreeAggregator, WindowSlidePolicy}
 
 /** A window whose elements come at the times 0, 1, 2, … and leave in bulks. */
 abstract class BulkWindow {

@@ -3,7 +3,7 @@ package io.sash.bench
 import java.nio.ByteBuffer
 
 import io.sash.core.mta.SlotCodec
-import io.sash.core.{Invertible, Partials, Selective}
+import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
 abstract class BenchColumn extends Partials {

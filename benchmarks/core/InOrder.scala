@@ -2,8 +2,9 @@ package io.sash.bench
 
 import java.util.concurrent.TimeUnit
 
-import io.sash.core.InOrderWindow
 import org.openjdk.jmh.annotations._
+
+import io.sash.core.inorder.InOrderWindow
 
 /** A window that benchmarks slide, in whose process no other algorithm need be loaded. */
 @State(Scope.Thread)

@@ -4,9 +4,20 @@ import java.nio.file.Files
 
 import scala.reflect.io.Directory
 
-import io.sash.core._
 import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.inorder.{
+  Daba,
+  DabaLite,
+  FlatFit,
+  InOrderWindow,
+  Recalculate,
+  SlickDequeInv,
+  SlickDequeNonInv,
+  TwoStacks,
+  TwoStacksLite
+}
 import io.sash.core.mta.{Amta, KvsAmta, LogMta, RocksStore}
+import io.sash.core.slots.{Invertible, Selective}
 
 /** What a benchmark's parameters name. */
 object Named {

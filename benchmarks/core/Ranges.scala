@@ -2,9 +2,12 @@ package io.sash.bench
 
 import java.util.concurrent.TimeUnit
 
-import io.sash.core._
-import io.sash.core.shared.{SharedWindows, Suffixed}
 import org.openjdk.jmh.annotations._
+
+import io.sash.core.fat.BaseIntervals
+import io.sash.core.inorder.{FlatFit, Recalculate, SlickDequeInvRanges, SlickDequeNonInv}
+import io.sash.core.shared.{SharedWindows, Suffixed}
+import io.sash.core.slots.{Invertible, Selective}
 
 /** Windows of the ranges 1 to r over one stream: the max-multi-query environment. */
 @State(Scope.Thread)
@@ -29,7 +32,7 @@ class RangesState {
       case ("slickdeque_inv", c: Invertible)    => new SlickDequeInvRanges(c, r)
       case ("slickdeque_non_inv", c: Selective) => new Suffixed(new SlickDequeNonInv(c), r)
       case ("flatfit", c)                       => new Suffixed(new FlatFit(c), r)
-      case ("b_int", c)                         => new Suffixed(new fat.BaseIntervals(c), r)
+      case ("b_int", c)                         => new Suffixed(new BaseIntervals(c), r)
       case (_, c)                               => new Suffixed(new Recalculate(c), r)
     }
     (0 until r).foreach(_ => slide())

@@ -3,6 +3,8 @@ package io.sash.spark
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.buildConf
 
+import io.sash.spark.monoids.Algorithm
+
 /** All settings of Sash. docs/configuration.md is generated from this list. */
 object SashConf {
   val Enabled = buildConf("spark.sash.enabled")

@@ -6,6 +6,9 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
+import io.sash.spark.functions.SlidingAgg
+import io.sash.spark.plan.{PlanOrdering, PlanOrderingOnce, SlidingWindowStrategy}
+
 /**
  * What Sash adds to a session. It is on wherever the jar is on the class path
  * (META-INF/services), or by `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once

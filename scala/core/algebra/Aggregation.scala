@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.{Invertible, Selective}
+import io.sash.core.slots.{Invertible, Selective}
 
 /**
  * An aggregate operation, in three functions: `lift` makes a value a partial aggregate,

@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.Invertible
+import io.sash.core.slots.Invertible
 
 /**
  * An aggregation that is computed from the answers of two others over the same input, as the

@@ -2,7 +2,7 @@ package io.sash.core.algebra
 
 import scala.annotation.implicitNotFound
 
-import io.sash.core.Invertible
+import io.sash.core.slots.Invertible
 
 /**
  * The arithmetic mean, from sum and count.

@@ -2,7 +2,7 @@ package io.sash.core.algebra
 
 import java.util.Arrays
 
-import io.sash.core.Partials
+import io.sash.core.slots.Partials
 
 private[algebra] object Cells {
 

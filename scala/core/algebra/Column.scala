@@ -2,8 +2,9 @@ package io.sash.core.algebra
 
 import java.util.Arrays
 
-import io.sash.core.{InOrderWindow, Invertible, Partials, Selective}
 import io.sash.core.fiba.Fiba
+import io.sash.core.inorder.InOrderWindow
+import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**
  * A column of an aggregation's partials, the bridge from values to slots. Where In and Out are

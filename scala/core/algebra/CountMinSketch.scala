@@ -2,7 +2,7 @@ package io.sash.core.algebra
 
 import scala.collection.immutable.ArraySeq
 
-import io.sash.core.Invertible
+import io.sash.core.slots.Invertible
 
 /**
  * How often each value occurs in the window, or somewhat more often: `depth` rows of `width`

@@ -1,6 +1,7 @@
 package io.sash.core.algebra
 
-import io.sash.core.{InOrderWindow, Invertible, Partials, Selective}
+import io.sash.core.inorder.InOrderWindow
+import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**
  * Gives an algorithm the form `TwoStacksLite(Max[Double])`: its companion object extends the one

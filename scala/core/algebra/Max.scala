@@ -4,7 +4,7 @@ import java.lang.{Double => JDouble}
 
 import scala.annotation.implicitNotFound
 
-import io.sash.core.Selective
+import io.sash.core.slots.Selective
 
 /**
  * The maximum.

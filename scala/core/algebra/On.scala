@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.{Invertible, Selective}
+import io.sash.core.slots.{Invertible, Selective}
 
 /**
  * An aggregation of one part of what enters a window: of a field of a record, of a function of

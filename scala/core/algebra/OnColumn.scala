@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.{Invertible, Selective}
+import io.sash.core.slots.{Invertible, Selective}
 
 /** A column that lifts a part of what it is given. */
 private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => In)

@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.Invertible
+import io.sash.core.slots.Invertible
 
 /** Two columns under one slot number. */
 private[algebra] class PairColumn[In, OutA, OutB, Out](

@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.InOrderWindow
+import io.sash.core.inorder.InOrderWindow
 
 /** What a window of values can do without knowing their types. */
 sealed abstract class AnyWindow private[algebra] (algorithm: InOrderWindow) {

@@ -1,7 +1,8 @@
 package io.sash.core.fat
 
-import io.sash.core.{InOrderWindow, Partials, SlotRing, Suffixes}
 import io.sash.core.algebra.OfAggregation
+import io.sash.core.inorder.{InOrderWindow, Suffixes}
+import io.sash.core.slots.{Partials, SlotRing}
 
 /**
  * B-Int, base intervals: levels of dyadic intervals over the stream, of one element, of two, of

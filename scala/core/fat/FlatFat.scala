@@ -2,7 +2,7 @@ package io.sash.core.fat
 
 import java.util.Arrays
 
-import io.sash.core.{Partials, SlotRing}
+import io.sash.core.slots.{Partials, SlotRing}
 
 /**
  * FlatFAT, the flat fixed-sized aggregator: values a[1] … a[n] at the leaves of a complete binary

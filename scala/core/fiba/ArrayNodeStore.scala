@@ -2,7 +2,7 @@ package io.sash.core.fiba
 
 import java.util.Arrays
 
-import io.sash.core.Partials
+import io.sash.core.slots.Partials
 
 /**
  * Nodes in memory, as a structure of arrays that double: node k owns the places from

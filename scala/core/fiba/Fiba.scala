@@ -2,8 +2,8 @@ package io.sash.core.fiba
 
 import java.util.Arrays
 
-import io.sash.core.Partials
 import io.sash.core.algebra.{Aggregation, TimedWindow}
+import io.sash.core.slots.Partials
 
 /**
  * FiBA, the finger B-tree aggregator, with bulk eviction and bulk insertion: elements arrive in

@@ -1,6 +1,6 @@
 package io.sash.core.fiba
 
-import io.sash.core.Partials
+import io.sash.core.slots.Partials
 
 /**
  * Where the nodes of a [[Fiba]] live: in arrays ([[ArrayNodeStore]]), or elsewhere, loaded when

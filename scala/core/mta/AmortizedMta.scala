@@ -4,7 +4,7 @@ import java.lang.Long.lowestOneBit
 import java.lang.Long.numberOfLeadingZeros
 import java.lang.Long.numberOfTrailingZeros
 
-import io.sash.core.Partials
+import io.sash.core.slots.Partials
 
 /**
  * Amortized MTA, wherever its nodes live: a forest of binary trees, a result pair (R0, R1) and a

@@ -2,8 +2,8 @@ package io.sash.core.mta
 
 import java.lang.Integer.numberOfTrailingZeros
 
-import io.sash.core.{Partials, SlotRing}
 import io.sash.core.algebra.OfAggregation
+import io.sash.core.slots.{Partials, SlotRing}
 
 /**
  * Amortized MTA (AMTA) in memory: constant amortised time to insert and evict, logarithmic time

@@ -1,6 +1,6 @@
 package io.sash.core.mta
 
-import io.sash.core.Partials
+import io.sash.core.slots.Partials
 
 /**
  * Where KVS-AMTA keeps the middle of its level queues: a map from (level, number of the node in

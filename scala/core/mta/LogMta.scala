@@ -1,7 +1,7 @@
 package io.sash.core.mta
 
-import io.sash.core.Partials
 import io.sash.core.algebra.OfAggregation
+import io.sash.core.slots.Partials
 
 /**
  * Log MTA: one binary tree over the window. An insertion recomputes the nodes above the newest

@@ -1,6 +1,7 @@
 package io.sash.core.mta
 
-import io.sash.core.{InOrderWindow, Partials}
+import io.sash.core.inorder.InOrderWindow
+import io.sash.core.slots.Partials
 
 /**
  * The Monoid Tree Aggregator (MTA) framework: an in-order window over a list of level queues,

@@ -1,6 +1,7 @@
 package io.sash.core.policy
 
-import io.sash.core.{InOrderWindow, Partials}
+import io.sash.core.inorder.InOrderWindow
+import io.sash.core.slots.Partials
 
 /** Takes the answers of a window that triggers. */
 trait Output {

@@ -1,6 +1,7 @@
 package io.sash.core.shared
 
-import io.sash.core.{Coalescing, InOrderWindow, Partials, Suffixes}
+import io.sash.core.inorder.{Coalescing, InOrderWindow, Suffixes}
+import io.sash.core.slots.Partials
 
 /**
  * In-order windows of several lengths over one sequence of elements, numbered from 0: an element

@@ -1,5 +1,7 @@
 package io.sash.core
 
+import io.sash.core.slots.{Invertible, Partials, Selective}
+
 /**
  * A column of values for tests. It counts what an algorithm calls, and a slot that nobody has
  * written is poison: using one fails.

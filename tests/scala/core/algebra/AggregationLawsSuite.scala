@@ -3,7 +3,8 @@ package io.sash.core.algebra
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.{Element, Invertible, Laws, Selective}
+import io.sash.core.{Element, Laws}
+import io.sash.core.slots.{Invertible, Selective}
 
 /** The laws that an aggregation's type claims, of its functions and of its column. */
 class AggregationLawsSuite extends Laws {

@@ -6,8 +6,8 @@ import com.sun.management.ThreadMXBean
 import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.sash.core._
 import io.sash.core.fiba.Fiba
+import io.sash.core.inorder.{SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
 import io.sash.core.mta.{Amta, WindowSlidePolicy}
 
 /** Over a primitive column a window of primitives allocates nothing, whatever the algorithm. */

@@ -2,8 +2,8 @@ package io.sash.core.algebra
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.sash.core._
 import io.sash.core.fiba.Fiba
+import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
 
 /** The code of docs/core.md, and that it is this code. */
 class CoreDocSuite extends AnyFunSuite {

@@ -2,8 +2,18 @@ package io.sash.core.algebra
 
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core._
+import io.sash.core.{Laws, Schedule}
 import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.inorder.{
+  Daba,
+  DabaLite,
+  FlatFit,
+  Recalculate,
+  SlickDequeInv,
+  SlickDequeNonInv,
+  TwoStacks,
+  TwoStacksLite
+}
 import io.sash.core.mta.{Amta, LogMta}
 
 /** `TwoStacksLite(Max[Double])`: every algorithm over values equals Recalculate over values. */

@@ -2,8 +2,8 @@ package io.sash.core.algebra;
 
 import java.util.Arrays;
 
-import io.sash.core.Partials;
-import io.sash.core.TwoStacksLite;
+import io.sash.core.inorder.TwoStacksLite;
+import io.sash.core.slots.Partials;
 
 /** The Java of docs/core.md, for CoreDocSuite to run. */
 final class JavaUser {

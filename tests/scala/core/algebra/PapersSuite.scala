@@ -2,7 +2,7 @@ package io.sash.core.algebra
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.sash.core.{SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
+import io.sash.core.inorder.{SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
 
 /** What the papers print of operations: tables and worked examples. */
 class PapersSuite extends AnyFunSuite {

@@ -5,7 +5,8 @@ import org.apache.datasketches.hll.HllSketch
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.{Laws, SlickDequeInv, TwoStacksLite}
+import io.sash.core.Laws
+import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
 
 /** The sketches keep their promises, and are those of DataSketches. */
 class SketchesSuite extends Laws {

@@ -3,7 +3,8 @@ package io.sash.core.fat
 import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.{forAll, forAllNoShrink, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation, Schedule, SlickDequeExample, Step}
+import io.sash.core.{Element, Laws, Operation, Schedule, Step}
+import io.sash.core.inorder.SlickDequeExample
 
 /** B-Int as section 2.2 of the SlickDeque paper has it: any range from one structure. */
 class BaseIntervalsSuite extends Laws {

@@ -1,6 +1,8 @@
 package io.sash.core.fat
 
-import io.sash.core.{Element, InOrderWindow, Operation, Partials, Step, TestColumn}
+import io.sash.core.{Element, Operation, Step, TestColumn}
+import io.sash.core.inorder.InOrderWindow
+import io.sash.core.slots.Partials
 
 /** A window over a test column beside a plain model of what it should hold. */
 final class Driven[A, W <: InOrderWindow](val operation: Operation[A], make: Partials => W) {

@@ -1,6 +1,7 @@
 package io.sash.core.fat
 
-import io.sash.core.{InOrderWindow, Partials}
+import io.sash.core.inorder.InOrderWindow
+import io.sash.core.slots.Partials
 
 /** A column without storage, for tests in which only the numbers of its slots matter. */
 object Unstored extends Partials {

@@ -2,7 +2,8 @@ package io.sash.core.fiba
 
 import scala.collection.mutable
 
-import io.sash.core.{Partials, TestColumn}
+import io.sash.core.TestColumn
+import io.sash.core.slots.Partials
 
 /**
  * Nodes that live elsewhere, here in a map and in slots that no algorithm sees: one is loaded

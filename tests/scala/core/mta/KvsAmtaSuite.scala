@@ -8,7 +8,8 @@ import scala.util.Random
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation, Partials}
+import io.sash.core.{Element, Laws, Operation}
+import io.sash.core.slots.Partials
 
 /** KVS-AMTA: local memory, traffic with the store, and a window in RocksDB. */
 class KvsAmtaSuite extends Laws {

@@ -3,7 +3,7 @@ package io.sash.core.mta
 import java.nio.ByteBuffer
 import java.util.Arrays
 
-import io.sash.core.Partials
+import io.sash.core.slots.Partials
 
 /** Sums of longs in an array, as an operator would keep them. */
 final class LongSums extends Partials {

@@ -2,7 +2,8 @@ package io.sash.core.mta
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.sash.core.{Element, Operation, Partials}
+import io.sash.core.{Element, Operation}
+import io.sash.core.slots.Partials
 
 /** Bad use gives a clear error and leaves the window as it was. */
 class MtaBadUseSuite extends AnyFunSuite {

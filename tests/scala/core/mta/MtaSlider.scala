@@ -5,7 +5,8 @@ import java.nio.ByteBuffer
 import scala.collection.mutable
 import scala.util.Try
 
-import io.sash.core.{Element, Operation, Partials, TestColumn}
+import io.sash.core.{Element, Operation, TestColumn}
+import io.sash.core.slots.Partials
 
 /** An MTA window over a test column, driven by values. */
 final class MtaSlider[A](val algorithm: MtaAlgorithm, val operation: Operation[A]) {

@@ -4,8 +4,9 @@ import java.lang.management.ManagementFactory
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.sash.core.{InOrderWindow, Partials, TwoStacksLite}
 import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
+import io.sash.core.slots.Partials
 
 /** In steady state a window of primitive partials makes no garbage, nor does its policy. */
 class AllocationSuite extends AnyFunSuite {

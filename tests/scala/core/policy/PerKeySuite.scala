@@ -5,7 +5,8 @@ import scala.collection.mutable.ArrayBuffer
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation, TestColumn, TwoStacksLite}
+import io.sash.core.{Element, Laws, Operation, TestColumn}
+import io.sash.core.inorder.TwoStacksLite
 
 /** Partitions by key: sections 2.2 and 5.4 of the Reactive Aggregator's paper. */
 class PerKeySuite extends Laws {

@@ -5,8 +5,10 @@ import scala.collection.mutable.ArrayBuffer
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
-import io.sash.core.{Element, InOrderWindow, Laws, Operation, Partials, Recalculate, TestColumn}
+import io.sash.core.{Element, Laws, Operation, TestColumn}
 import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.inorder.{InOrderWindow, Recalculate}
+import io.sash.core.slots.Partials
 
 /** Time windows as section 2.1 of the Reactive Aggregator's paper defines them. */
 class TimePolicySuite extends Laws {

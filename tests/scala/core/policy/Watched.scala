@@ -2,7 +2,9 @@ package io.sash.core.policy
 
 import scala.collection.mutable.ArrayBuffer
 
-import io.sash.core.{Element, InOrderWindow, Operation, Partials, TestColumn, TwoStacksLite}
+import io.sash.core.{Element, Operation, TestColumn}
+import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
+import io.sash.core.slots.Partials
 
 /** A window under a policy, whose triggers are kept. */
 final class Watched[A](

@@ -2,10 +2,19 @@ package io.sash.core.shared
 
 import scala.collection.mutable
 
-import io.sash.core._
 import org.scalacheck.Gen
 import org.scalacheck.Prop
 import org.scalacheck.Prop.{forAll, propBoolean}
+
+import io.sash.core.{Element, HasInverse, Laws, Operation, PicksOperand, TestColumn}
+import io.sash.core.inorder.{
+  FlatFit,
+  Recalculate,
+  SlickDequeExample,
+  SlickDequeInvRanges,
+  SlickDequeNonInv
+}
+import io.sash.core.slots.{Invertible, Partials, Selective}
 
 private final case class Answer[A](query: Int, at: Long, value: A)
 

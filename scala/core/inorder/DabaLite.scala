@@ -1,0 +1,54 @@
+package io.sash.core.inorder
+
+import io.sash.core.algebra.OfAggregation
+import io.sash.core.slots.Partials
+
+/**
+ * DABA Lite: DABA in half the space. One slot of an element serves as value or as aggregate,
+ * and two running aggregates replace the rest.
+ *
+ * Invariants, for window contents v0 … vn-1 at positions F … E-1 and the pointers
+ * F <= L <= R <= A <= B <= E, where list p runs from its pointer to the next, and lF from F to B:
+ *  - (I1) position F+i holds, below L, vi ⊗ … ⊗ v(B-F-1); from L below R, vi ⊗ … ⊗ v(R-F-1);
+ *    from R below A, vi; from A below B, vi ⊗ … ⊗ v(B-F-1); from B on, vi
+ *  - (I2) L = R, or `aggRA` holds v(R-F) ⊗ … ⊗ v(B-F-1)
+ *  - (I3) B = E, or `aggB` holds v(B-F) ⊗ … ⊗ v(E-F-1)
+ *  - (I4) the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|
+ *
+ * Cost in combines, in the worst case: query 1, insert 3, evict 2; on average 2 and 1.
+ * Space: n + 2 partials, and one for the answer.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 6.
+ */
+final class DabaLite(initial: Partials) extends BankersReversal(initial, reserved = 3) {
+  private[this] final val aggRA = 0
+  private[this] final val aggB = 1
+  private[this] final val answer = 2
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    if (b == back) partials.copy(aggB, slot(back)) else combine(aggB, aggB, slot(back))
+    back += 1
+    fixup()
+  }
+
+  override def query(): Int =
+    if (front == b) { // then the window is empty (I4)
+      partials.identity(answer)
+      answer
+    } else if (b == back) {
+      slot(front)
+    } else {
+      combine(answer, slot(front), aggB)
+      answer
+    }
+
+  override protected[this] def flipped(): Unit = partials.copy(aggRA, aggB)
+
+  override protected[this] def shrink(): Unit = {
+    combine(slot(l), slot(l), aggRA)
+    if (a != b) combine(slot(a - 1), slot(a - 1), slot(a))
+  }
+}
+
+object DabaLite extends OfAggregation(new DabaLite(_))

@@ -1,0 +1,44 @@
+package io.sash.core.inorder
+
+import io.sash.core.algebra.OfAggregation
+import io.sash.core.slots.{Partials, SlotRing}
+
+/**
+ * Recalculate, the oracle: keeps the lifted values and combines all of them for each query.
+ *
+ * Cost: n - 1 combines a query, none otherwise. Space: n partials, and one for the answer.
+ *
+ * Paper: the ''Naive'' and ''Recalculate-All'' baselines of all five papers.
+ */
+final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 1) with Suffixes {
+  private[this] final val answer = 0
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    back += 1
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    front += 1
+  }
+
+  override def query(): Int = from(front)
+
+  override def query(last: Int): Int = {
+    requireSuffix(last)
+    from(back - last)
+  }
+
+  private def from(first: Long): Int = {
+    if (first == back) partials.identity(answer) else partials.copy(answer, slot(first))
+    var p = first + 1
+    while (p < back) {
+      combine(answer, answer, slot(p))
+      p += 1
+    }
+    answer
+  }
+}
+
+object Recalculate extends OfAggregation(new Recalculate(_))

@@ -1,0 +1,101 @@
+package io.sash.core.inorder
+
+import io.sash.core.shared.SharedWindows
+import io.sash.core.slots.{Invertible, Partials, SlotRing}
+
+/**
+ * SlickDeque (Inv) over several ranges: the elements once, and one running answer for each
+ * distinct range. As a single window it is its longest one.
+ *
+ * Invariants, for window i over the positions `fronts(i)` … B-1:
+ *  - (I1) positions `front` … B-1 hold the lifted values, where `front` is the least of `fronts`
+ *  - (I2) slot i holds the aggregate of window i
+ *
+ * Cost: for each range exactly one combine an insert and one subtract an evict, nothing a query.
+ * An evict from the longest window also looks at where each of the others begins.
+ * Space: n + the number of ranges.
+ *
+ * Paper: ''SlickDeque'', section 3.2, algorithm 1.
+ */
+final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
+    extends SlotRing(initial, reserved = windows)
+    with SharedWindows {
+  if (windows < 1) throw new IllegalArgumentException(s"$windows windows; at least 1 is needed")
+
+  private[this] val fronts = new Array[Long](windows)
+
+  identities()
+
+  override def size(window: Int): Int = (back - fronts(window)).toInt
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    val value = slot(back)
+    var i = 0
+    while (i < windows) {
+      partials.combine(i, i, value)
+      i += 1
+    }
+    back += 1
+  }
+
+  override def evict(window: Int): Unit = {
+    if (fronts(window) == back) {
+      throw new NoSuchElementException(s"evict($window) on an empty window")
+    }
+    val oldest = fronts(window)
+    drop(window)
+    if (oldest == front) front = least()
+  }
+
+  private def drop(window: Int): Unit = {
+    invertible.subtract(window, window, slot(fronts(window)))
+    fronts(window) += 1
+  }
+
+  /** The oldest position that a window still holds. */
+  private def least(): Long = {
+    var oldest = fronts(0)
+    var i = 1
+    while (i < windows) {
+      oldest = math.min(oldest, fronts(i))
+      i += 1
+    }
+    oldest
+  }
+
+  override def query(window: Int): Int = window
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    var i = 0
+    while (i < windows) {
+      if (fronts(i) == front) drop(i)
+      i += 1
+    }
+    front += 1
+  }
+
+  override def query(): Int = {
+    var i = 0
+    while (fronts(i) != front) i += 1
+    i
+  }
+
+  override def clear(): Unit = {
+    super.clear()
+    java.util.Arrays.fill(fronts, 0L)
+    identities()
+  }
+
+  private def identities(): Unit = {
+    var i = 0
+    while (i < windows) {
+      partials.identity(i)
+      i += 1
+    }
+  }
+
+  /** `grow` keeps what a column can do, so the cast holds for every column after the first. */
+  private def invertible: Invertible = partials.asInstanceOf[Invertible]
+}

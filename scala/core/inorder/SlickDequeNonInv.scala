@@ -1,0 +1,193 @@
+package io.sash.core.inorder
+
+import java.util.Arrays
+
+import io.sash.core.algebra.OfSelective
+import io.sash.core.slots.{Partials, Selective, SlotRing}
+
+/**
+ * SlickDeque (Non-Inv): a deque of those elements that may still become the answer, each with
+ * its position in the stream. A new element removes from the tail every element that it makes
+ * useless; the head is the answer.
+ *
+ * Invariants, for the deque d0 … dk-1:
+ *  - (I1) positions ascend, and all lie in the window
+ *  - (I2) di ⊗ di+1 = di for every i: no element is made useless by a younger one
+ *  - (I3) d0 is the aggregate of the window
+ *
+ * Cost: amortised under 2 comparisons a slide; query none. Queries of several ranges, the
+ * longest first, take one walk of the deque together. Space: 1 to n partials (open elements
+ * apart).
+ *
+ * Paper: ''SlickDeque'', section 3.2, algorithm 2.
+ */
+final class SlickDequeNonInv(initial: Partials with Selective)
+    extends InOrderWindow
+    with Suffixes {
+  private[this] final val identitySlot = 0
+  private[this] var capacity = SlotRing.InitialCapacity
+  private[this] var partials: Partials = initial.grow(1 + capacity)
+
+  // The deque and, behind it, the open elements: slots in arrival order at [head, opened), of
+  // which [head, tail) are the deque and [pending, opened) are open.
+  private[this] var slots = new Array[Int](capacity)
+  private[this] var positions = new Array[Long](capacity)
+  private[this] var head = 0
+  private[this] var length = 0
+
+  private[this] var pending = new Array[Int](capacity)
+  private[this] var pendingHead = 0
+  private[this] var pendingLength = 0
+
+  private[this] var free = Array.range(1, 1 + capacity).reverse
+  private[this] var freeLength = capacity
+
+  private[this] var first = 0L // position of the oldest element of the window
+  private[this] var next = 0L // position of the next element to insert
+  private[this] var walked = 0 // places of the deque, from its head, that the last query passed
+
+  override def size: Int = (next - first).toInt
+
+  override def open(): Int = {
+    if (freeLength == 0) doubleCapacity()
+    freeLength -= 1
+    val opened = free(freeLength)
+    pending(wrap(pendingHead + pendingLength)) = opened
+    pendingLength += 1
+    opened
+  }
+
+  override def insert(): Unit = {
+    requireOpen(pendingLength.toLong)
+    val value = pending(pendingHead)
+    pendingHead = wrap(pendingHead + 1)
+    pendingLength -= 1
+    walked = 0
+    removeUseless(value)
+    val tail = wrap(head + length)
+    slots(tail) = value
+    positions(tail) = next
+    length += 1
+    next += 1
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    walked = 0
+    if (positions(head) == first) {
+      release(slots(head))
+      head = wrap(head + 1)
+      length -= 1
+    }
+    first += 1
+  }
+
+  override def query(): Int =
+    if (length == 0) {
+      partials.identity(identitySlot)
+      identitySlot
+    } else {
+      slots(head)
+    }
+
+  override def query(last: Int): Int = {
+    requireSuffix(last)
+    val oldest = next - last
+    if (last == 0) {
+      partials.identity(identitySlot)
+      identitySlot
+    } else {
+      // further down the deque than the last answer, unless the range is longer
+      if (walked > 0 && positions(wrap(head + walked - 1)) >= oldest) walked = 0
+      while (positions(wrap(head + walked)) < oldest) walked += 1
+      slots(wrap(head + walked))
+    }
+  }
+
+  override protected def openCount: Long = pendingLength.toLong
+
+  override protected def openSlot(i: Long): Int = pending(wrap(pendingHead + i.toInt))
+
+  override protected def dropYoungestOpen(): Unit = {
+    release(openSlot(pendingLength - 1L))
+    pendingLength -= 1
+  }
+
+  override def clear(): Unit = {
+    walked = 0
+    while (length > 0) {
+      release(slots(head))
+      head = wrap(head + 1)
+      length -= 1
+    }
+    while (pendingLength > 0) {
+      release(pending(pendingHead))
+      pendingHead = wrap(pendingHead + 1)
+      pendingLength -= 1
+    }
+    first = 0L
+    next = 0L
+  }
+
+  override def column: Partials = partials
+
+  override def relocate(move: Partials => Partials): Unit = partials = move(partials)
+
+  /** Keeps (I2): pops every tail t with t ⊗ value = value. */
+  private def removeUseless(value: Int): Unit = {
+    val column = partials.asInstanceOf[Selective]
+    var going = length > 0
+    while (going) {
+      val tail = slots(wrap(head + length - 1))
+      going = column.selectsRight(tail, value)
+      if (going) {
+        release(tail)
+        length -= 1
+        going = length > 0
+      }
+    }
+  }
+
+  private def wrap(index: Int): Int = index & (capacity - 1)
+
+  private def release(slot: Int): Unit = {
+    free(freeLength) = slot
+    freeLength += 1
+  }
+
+  private def doubleCapacity(): Unit = {
+    if (capacity >= SlotRing.MaxCapacity) {
+      throw new IllegalStateException(
+        s"a window holds at most ${SlotRing.MaxCapacity} partial aggregates"
+      )
+    }
+    partials = partials.grow(1 + 2 * capacity)
+    slots = unrolled(slots, head)
+    pending = unrolled(pending, pendingHead)
+    positions = unrolledLongs(positions, head)
+    head = 0
+    pendingHead = 0
+    free = Arrays.copyOf(free, 2 * capacity)
+    while (freeLength < capacity) {
+      free(freeLength) = 2 * capacity - freeLength
+      freeLength += 1
+    }
+    capacity *= 2
+  }
+
+  private def unrolled(ring: Array[Int], from: Int): Array[Int] = {
+    val straight = new Array[Int](2 * capacity)
+    System.arraycopy(ring, from, straight, 0, capacity - from)
+    System.arraycopy(ring, 0, straight, capacity - from, from)
+    straight
+  }
+
+  private def unrolledLongs(ring: Array[Long], from: Int): Array[Long] = {
+    val straight = new Array[Long](2 * capacity)
+    System.arraycopy(ring, from, straight, 0, capacity - from)
+    System.arraycopy(ring, 0, straight, capacity - from, from)
+    straight
+  }
+}
+
+object SlickDequeNonInv extends OfSelective(new SlickDequeNonInv(_))

@@ -1,0 +1,65 @@
+package io.sash.core.inorder
+
+import io.sash.core.algebra.OfAggregation
+import io.sash.core.slots.{Partials, SlotRing}
+
+/**
+ * Two-Stacks Lite: a queue of partial aggregates with a boundary between a front and a back
+ * part, and one running aggregate of the back part.
+ *
+ * Invariants, for window contents v0 … vn-1 at positions F … E-1 and boundary B:
+ *  - (I1) position F+i < B holds vi ⊗ … ⊗ v(B-F-1): the front part holds suffix aggregates
+ *  - (I2) position F+i >= B holds vi: the back part holds the lifted values
+ *  - (I3) `aggB` holds the aggregate of the back part
+ *
+ * Cost in combines: insert and query at most 1, evict at most n and amortised 1.
+ * Space: n + 1 partials, and one for the answer.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4.
+ */
+final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved = 2) {
+  private[this] final val aggB = 0
+  private[this] final val answer = 1
+  private[this] var boundary = 0L
+
+  override def insert(): Unit = {
+    requireOpen(end - back)
+    val value = slot(back)
+    if (back == boundary) {
+      partials.copy(aggB, value) // 1 ⊗ v without the combine
+    } else {
+      combine(aggB, aggB, value)
+    }
+    back += 1
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty()
+    if (front == boundary) flip()
+    front += 1
+  }
+
+  override def query(): Int =
+    if (front == boundary) {
+      if (back == boundary) partials.identity(aggB)
+      aggB
+    } else if (back == boundary) {
+      slot(front)
+    } else {
+      combine(answer, slot(front), aggB)
+      answer
+    }
+
+  override def clear(): Unit = {
+    super.clear()
+    boundary = 0L
+  }
+
+  /** Makes the whole window the front part, from the youngest to the oldest (I1). */
+  private def flip(): Unit = {
+    aggregateSuffixes()
+    boundary = back
+  }
+}
+
+object TwoStacksLite extends OfAggregation(new TwoStacksLite(_))

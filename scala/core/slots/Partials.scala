@@ -1,0 +1,78 @@
+package io.sash.core.slots
+
+/**
+ * A column of partial aggregates. An algorithm of this library never touches a value: it moves
+ * ''slots'', the places of this column, numbered from 0. Whoever owns the column lifts a value
+ * into a slot and lowers the slot that holds the answer.
+ *
+ * The one law: `combine` is associative and `identity` is its neutral element. It need not be
+ * commutative: `left` always holds older elements than `right`.
+ *
+ * In every operation but `fold`, `dst` may be the same slot as any operand. Nothing here allocates
+ * but `grow`.
+ *
+ * Paper: Tangwongsan, Hirzel, Schneider, ''In-Order Sliding-Window Aggregation in Worst-Case
+ * Constant Time'', section 2 (lift, combine, lower; the monoid (⊗, 1)).
+ */
+trait Partials {
+
+  /** `dst <- 1` */
+  def identity(dst: Int): Unit
+
+  /** `dst <- left ⊗ right` */
+  def combine(dst: Int, left: Int, right: Int): Unit
+
+  /**
+   * Turns the slots first, first + 1, … last into the aggregates of their suffixes: from the last
+   * but one down to the first, `slot <- slot ⊗ (slot + 1)`. A column that keeps the running
+   * aggregate in a register does it several times faster than through its slots.
+   */
+  def suffixes(first: Int, last: Int): Unit = {
+    var i = last - 1
+    while (i >= first) {
+      combine(i, i, i + 1)
+      i -= 1
+    }
+  }
+
+  /**
+   * `dst <- slots(0) ⊗ slots(1) ⊗ … ⊗ slots(count - 1)`, of one slot or more, of which at most the
+   * first is `dst`. A column that keeps the running aggregate in a register does it several times
+   * faster than through its slots.
+   */
+  def fold(dst: Int, slots: Array[Int], count: Int): Unit =
+    if (count == 1) {
+      copy(dst, slots(0))
+    } else {
+      combine(dst, slots(0), slots(1))
+      var i = 2
+      while (i < count) {
+        combine(dst, dst, slots(i))
+        i += 1
+      }
+    }
+
+  /** `dst <- src` */
+  def copy(dst: Int, src: Int): Unit
+
+  /**
+   * Makes room for at least `slots` slots and keeps what the present ones hold. The answer is
+   * the column to use from now on, under the same slot numbers: a column that finds no memory
+   * may hand over to one that lives elsewhere.
+   */
+  def grow(slots: Int): Partials
+}
+
+/** Partials whose combine can be undone exactly: (x ⊗ y) ⊖ x = y for the oldest operand x. */
+trait Invertible extends Partials {
+
+  /** `dst <- whole ⊖ oldest`, where whole = oldest ⊗ rest; leaves rest. */
+  def subtract(dst: Int, whole: Int, oldest: Int): Unit
+}
+
+/** Partials whose combine picks an operand: x ⊗ y is x or y. */
+trait Selective extends Partials {
+
+  /** Whether left ⊗ right = right, that is, whether `right` makes the older `left` useless. */
+  def selectsRight(left: Int, right: Int): Boolean
+}

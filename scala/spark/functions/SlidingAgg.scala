@@ -1,0 +1,109 @@
+package io.sash.spark.functions
+
+import org.apache.spark.sql.{AnalysisException, SparkSession}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.sash.spark.SashErrors
+
+/**
+ * `sliding_agg(col, monoid, argument, …)`: the aggregate that `monoid` names, for use with OVER.
+ * It resolves to that aggregate's own expression, so whatever holds for `max(x) OVER (…)` holds
+ * for `sliding_agg(x, 'max') OVER (…)`: NULLs, types, errors and plan.
+ */
+private[spark] object SlidingAgg {
+  val Name = "sliding_agg"
+
+  val Info = new ExpressionInfo(
+    getClass.getName.stripSuffix("$"),
+    null,
+    Name,
+    "_FUNC_(col, monoid, ...) - Returns the aggregate named by `monoid` of `col`, over a window.",
+    "",
+    """
+    Examples:
+      > SELECT _FUNC_(col, 'max') OVER (ORDER BY col ROWS 1 PRECEDING) FROM VALUES (1), (2) AS tab(col);
+       1
+       2
+  """,
+    "",
+    "agg_funcs",
+    "0.1.0",
+    "",
+    "scala_udf"
+  )
+
+  def build(arguments: Seq[Expression]): Expression = arguments match {
+    case Seq(column, monoid, more @ _*) => named(nameOf(monoid), column +: more)
+    case _ =>
+      throw SashErrors.wrongArguments(
+        Name,
+        "at least 2 (the column and the name of a monoid)",
+        arguments.length
+      )
+  }
+
+  private def nameOf(monoid: Expression): String = monoid match {
+    case Literal(name: UTF8String, _: StringType) => name.toString
+    case other =>
+      throw new AnalysisException(
+        errorClass = "INVALID_PARAMETER_VALUE.STRING",
+        messageParameters = Map(
+          "parameter" -> "`monoid`",
+          "functionName" -> s"`$Name`",
+          "invalidValue" -> s"'${other.sql}'; pass the name of an aggregate, as in 'max'"
+        )
+      )
+  }
+
+  private def named(name: String, arguments: Seq[Expression]): Expression = {
+    val id = identifier(name).getOrElse(throw unknown(name))
+    registry.lookupFunction(id, arguments) match {
+      case aggregate if aggregate.find(_.isInstanceOf[AggregateFunction]).isDefined => aggregate
+      case _ => throw unknown(name)
+    }
+  }
+
+  private def registry: FunctionRegistry = SparkSession.active.sessionState.functionRegistry
+
+  /**
+   * The function as the registry spells it, a temporary one first: some versions of Spark know
+   * functions by one name, others by three.
+   */
+  private def identifier(name: String): Option[FunctionIdentifier] =
+    registry
+      .listFunction()
+      .filter(_.funcName.equalsIgnoreCase(name))
+      .sortBy(!_.database.contains("session"))
+      .headOption
+
+  private def unknown(name: String): Throwable = new AnalysisException(
+    errorClass = "UNRESOLVED_ROUTINE",
+    messageParameters = Map(
+      "routineName" -> s"`$name`",
+      "searchPath" -> s"the aggregates that `$Name` can use; nearest are ${nearest(name)}"
+    )
+  )
+
+  /** The aggregates whose names take the fewest edits. */
+  private def nearest(name: String): String = {
+    val wanted = UTF8String.fromString(name.toLowerCase(java.util.Locale.ROOT))
+    aggregates
+      .sortBy(a => (wanted.levenshteinDistance(UTF8String.fromString(a)), a))
+      .take(3)
+      .map(a => s"'$a'")
+      .mkString(", ")
+  }
+
+  private def aggregates: Seq[String] =
+    registry
+      .listFunction()
+      .flatMap(registry.lookupFunction)
+      .filter(_.getGroup == "agg_funcs")
+      .map(_.getName)
+      .distinct
+}

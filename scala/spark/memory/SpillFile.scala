@@ -1,0 +1,68 @@
+package io.sash.spark.memory
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, File, RandomAccessFile}
+
+import org.apache.spark.sash.SparkInternals
+
+/**
+ * A temporary file of blocks of bytes, for one task: encrypted where Spark encrypts its own
+ * spills, counted in `memory`, made when first written and deleted when the task ends.
+ */
+private[spark] final class SpillFile(memory: WindowMemory) {
+  import SpillFile.Block
+
+  private[this] var disk: RandomAccessFile = _
+  private[this] var end = 0L
+
+  /** Writes a block, over `previous` (null if there is none) where it has room. */
+  def store(previous: Block, bytes: Array[Byte], length: Int): Block = {
+    if (disk == null) create()
+    val sealedBytes = encrypted(bytes, length)
+    val size = sealedBytes.length
+    val fits = previous != null && size <= previous.room
+    val offset = if (fits) previous.offset else end
+    disk.seek(offset)
+    disk.write(sealedBytes)
+    memory.spilled(size.toLong)
+    if (fits) {
+      previous.copy(stored = size)
+    } else {
+      end += size
+      Block(offset, size, size)
+    }
+  }
+
+  def fetch(block: Block): Array[Byte] = {
+    val bytes = new Array[Byte](block.stored)
+    disk.seek(block.offset)
+    disk.readFully(bytes)
+    SparkInternals.decrypting(new ByteArrayInputStream(bytes)).readAllBytes()
+  }
+
+  private def encrypted(bytes: Array[Byte], length: Int): Array[Byte] = {
+    val buffer = new ByteArrayOutputStream(length)
+    val out = SparkInternals.encrypting(buffer)
+    out.write(bytes, 0, length)
+    out.close()
+    buffer.toByteArray
+  }
+
+  private def create(): Unit = {
+    val file: File = SparkInternals.createTempFile()
+    disk = new RandomAccessFile(file, "rw")
+    SparkInternals.onTaskCompletion { () =>
+      disk.close()
+      file.delete()
+    }
+  }
+}
+
+private[spark] object SpillFile {
+
+  /**
+   * @param offset where it begins
+   * @param room bytes that belong to it
+   * @param stored bytes of it in use
+   */
+  final case class Block(offset: Long, room: Int, stored: Int)
+}

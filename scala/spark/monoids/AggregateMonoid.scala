@@ -1,0 +1,96 @@
+package io.sash.spark.monoids
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+
+import io.sash.spark.plan.Refusal
+
+/**
+ * A Catalyst aggregate as a monoid over the cells `left` and `right`. A DeclarativeAggregate is
+ * one as it stands: identity = initialValues, lift = updateExpressions on fresh initialValues,
+ * combine = mergeExpressions, lower = evaluateExpression.
+ *
+ * @param identity over nothing
+ * @param lift over the input row; a row that FILTER drops lifts to the identity
+ * @param combine over (left, right)
+ * @param lower over left
+ * @param subtract over (left, right), if the combine has an exact inverse
+ * @param selectsRight over (left, right), if the combine picks an operand: when it picks right
+ */
+final case class AggregateMonoid(
+    left: Seq[AttributeReference],
+    right: Seq[AttributeReference],
+    identity: Seq[Expression],
+    lift: Seq[Expression],
+    combine: Seq[Expression],
+    lower: Expression,
+    subtract: Seq[Expression] = Nil,
+    selectsRight: Option[Expression] = None
+)
+
+object AggregateMonoid {
+
+  /** The monoid of an aggregate, or why it has none that Sash can use. */
+  def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
+    call.aggregateFunction match {
+      case _: PythonFuncExpression => Left(Refusal.Python(call.aggregateFunction.prettyName))
+      case f: DeclarativeAggregate =>
+        ExactSum.of(f).map(Right(_)).getOrElse(declarative(f)).map(filtered(call, _))
+      case f => Left(Refusal.Imperative(f.prettyName))
+    }
+
+  private def declarative(f: DeclarativeAggregate): Either[Refusal, AggregateMonoid] =
+    try {
+      val initial = f.aggBufferAttributes.map(_.exprId).zip(f.initialValues).toMap
+      val lift = f.updateExpressions.map(_.transform {
+        case a: AttributeReference if initial.contains(a.exprId) => initial(a.exprId)
+      })
+      Right(
+        AggregateMonoid(
+          f.aggBufferAttributes,
+          f.inputAggBufferAttributes,
+          f.initialValues,
+          lift,
+          f.mergeExpressions,
+          f.evaluateExpression,
+          inverse(f),
+          selection(f)
+        )
+      )
+    } catch { // ranking functions are declarative, too, but throw where they should merge
+      case _: UnsupportedOperationException | _: org.apache.spark.SparkException =>
+        Left(Refusal.NotMergeable(f.prettyName))
+    }
+
+  private def filtered(call: AggregateExpression, monoid: AggregateMonoid): AggregateMonoid =
+    call.filter.fold(monoid) { condition =>
+      monoid.copy(lift = monoid.lift.zip(monoid.identity).map { case (lifted, identity) =>
+        If(condition, lifted, identity)
+      })
+    }
+
+  private def inverse(f: DeclarativeAggregate): Seq[Expression] = f match {
+    case _: Count =>
+      Seq(WrappingLong.subtract(f.aggBufferAttributes.head, f.inputAggBufferAttributes.head))
+    case _ => Nil
+  }
+
+  /** Ties keep the older operand wherever Spark's merge does, since equal values may differ. */
+  private def selection(f: DeclarativeAggregate): Option[Expression] = {
+    def l(i: Int): Expression = f.aggBufferAttributes(i)
+    def r(i: Int): Expression = f.inputAggBufferAttributes(i)
+    def outdone(i: Int, better: Expression): Expression =
+      And(IsNotNull(r(i)), Or(IsNull(l(i)), better))
+    f match {
+      case _: Max   => Some(outdone(0, GreaterThan(r(0), l(0))))
+      case _: Min   => Some(outdone(0, LessThan(r(0), l(0))))
+      case _: MaxBy => Some(outdone(1, Not(GreaterThan(l(1), r(1)))))
+      case _: MinBy => Some(outdone(1, Not(LessThan(l(1), r(1)))))
+      case _: First => Some(Not(l(1)))
+      case _: Last  => Some(r(1))
+      case _        => None
+    }
+  }
+}

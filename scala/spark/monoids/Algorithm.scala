@@ -1,0 +1,81 @@
+package io.sash.spark.monoids
+
+import io.sash.core.inorder.{
+  InOrderWindow,
+  Recalculate,
+  SlickDequeInv,
+  SlickDequeNonInv,
+  TwoStacksLite
+}
+import io.sash.spark.slots.{SlotColumns, SlotProgram}
+
+/**
+ * The algorithms that the operator can run, and the cascade that chooses one.
+ *
+ * @param id what `spark.sash.window.algorithm` calls it
+ * @param title its name in the literature, shown by EXPLAIN
+ */
+sealed abstract class Algorithm(val id: String, val title: String) extends Serializable {
+
+  /** Whether the monoid has what the algorithm needs. */
+  def accepts(monoid: AggregateMonoid): Boolean
+
+  /** Whether aggregates of one frame can share a window as one product monoid. */
+  def sharesWindow: Boolean = true
+
+  /** The operations of the monoid that the algorithm calls. */
+  def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
+    SlotProgram.Part(
+      first,
+      monoid.identity,
+      monoid.lift,
+      combine = monoid.combine,
+      results = Seq((result, monoid.lower))
+    )
+
+  def window(columns: SlotColumns): InOrderWindow
+}
+
+object Algorithm {
+  case object TwoStacksLiteAlgorithm extends Algorithm("two-stacks-lite", "Two-Stacks Lite") {
+    override def accepts(monoid: AggregateMonoid): Boolean = true
+    override def window(columns: SlotColumns): InOrderWindow = new TwoStacksLite(columns)
+  }
+
+  case object SlickDequeInvAlgorithm extends Algorithm("slickdeque-inv", "SlickDeque (Inv)") {
+    override def accepts(monoid: AggregateMonoid): Boolean = monoid.subtract.nonEmpty
+    override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
+      super.part(monoid, first, result).copy(subtract = monoid.subtract)
+    override def window(columns: SlotColumns): InOrderWindow = new SlickDequeInv(columns)
+  }
+
+  case object SlickDequeNonInvAlgorithm
+      extends Algorithm("slickdeque-non-inv", "SlickDeque (Non-Inv)") {
+    override def accepts(monoid: AggregateMonoid): Boolean = monoid.selectsRight.nonEmpty
+    override def sharesWindow: Boolean = false
+    override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
+      super
+        .part(monoid, first, result)
+        .copy(combine = Nil, selectsRight = monoid.selectsRight)
+    override def window(columns: SlotColumns): InOrderWindow = new SlickDequeNonInv(columns)
+  }
+
+  case object RecalculateAlgorithm extends Algorithm("recalculate", "Recalculate") {
+    override def accepts(monoid: AggregateMonoid): Boolean = true
+    override def window(columns: SlotColumns): InOrderWindow = new Recalculate(columns)
+  }
+
+  val Auto = "auto"
+
+  /** In the order in which the cascade asks; Recalculate only runs when forced. */
+  private val Cascade: Seq[Algorithm] =
+    Seq(SlickDequeInvAlgorithm, SlickDequeNonInvAlgorithm, TwoStacksLiteAlgorithm)
+
+  val All: Seq[Algorithm] = Cascade :+ RecalculateAlgorithm
+
+  /** The forced algorithm where the monoid has what it needs, else the cascade's choice. */
+  def choose(monoid: AggregateMonoid, forced: String): Algorithm =
+    All
+      .find(a => a.id == forced && a.accepts(monoid))
+      .getOrElse(Cascade.find(_.accepts(monoid)).get)
+}

@@ -1,0 +1,25 @@
+package io.sash.spark.monoids
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
+import org.apache.spark.sql.types._
+
+/**
+ * The number inside an integer or interval, read as another type of that kind; the upper bits
+ * are dropped if the other is shorter. Unlike a cast it asks for no meaning.
+ */
+private[spark] final case class ReadAs(child: Expression, dataType: DataType)
+    extends UnaryExpression {
+  override def nullIntolerant: Boolean = true
+
+  override protected def nullSafeEval(number: Any): Any = {
+    val value = number.asInstanceOf[Number].longValue
+    if (CodeGenerator.javaType(dataType) == CodeGenerator.JAVA_INT) value.toInt else value
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(ctx, ev, number => s"((${CodeGenerator.javaType(dataType)}) $number)")
+
+  override protected def withNewChildInternal(newChild: Expression): ReadAs =
+    copy(child = newChild)
+}

@@ -1,0 +1,69 @@
+package io.sash.spark.ordering
+
+import java.util.{ArrayList, Arrays, Iterator => JavaIterator}
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * A list of records for each of some keys, found by open addressing. Lists, keys and table are
+ * used anew after `clear`, so that telling millions of tiny keys apart makes no garbage.
+ */
+private[spark] final class ListsByKey(records: Records) {
+  private[this] val lists = new ArrayList[RecordList]()
+  private[this] val keys = new ArrayList[UnsafeRow]()
+  private[this] var hashes = new Array[Int](64)
+  private[this] var used = 0
+
+  /** Numbers of lists, from 1 on; 0 is a free place. At most half of the places are taken. */
+  private[this] var table = new Array[Int](2 * hashes.length)
+
+  def clear(): Unit = {
+    used = 0
+    Arrays.fill(table, 0)
+  }
+
+  /** The lists in the order of their keys' arrival, valid until `clear`. */
+  def iterator: JavaIterator[RecordList] = lists.subList(0, used).iterator()
+
+  def of(key: UnsafeRow): RecordList = {
+    val hash = key.hashCode
+    var place = hash & (table.length - 1)
+    var list = table(place) - 1
+    while (list >= 0 && !(hashes(list) == hash && keys.get(list) == key)) {
+      place = (place + 1) & (table.length - 1)
+      list = table(place) - 1
+    }
+    if (list >= 0) {
+      lists.get(list)
+    } else {
+      table(place) = used + 1
+      append(key, hash)
+    }
+  }
+
+  private def append(key: UnsafeRow, hash: Int): RecordList = {
+    if (used == lists.size) {
+      lists.add(new RecordList(records))
+      keys.add(UnsafeRow.createFromByteArray(key.getSizeInBytes, key.numFields))
+    }
+    val list = lists.get(used)
+    list.clear()
+    keys.get(used).copyFrom(key)
+    hashes(used) = hash
+    used += 1
+    if (used == hashes.length) grow()
+    list
+  }
+
+  private def grow(): Unit = {
+    hashes = Arrays.copyOf(hashes, 2 * used)
+    table = new Array[Int](4 * used)
+    var list = 0
+    while (list < used) {
+      var place = hashes(list) & (table.length - 1)
+      while (table(place) > 0) place = (place + 1) & (table.length - 1)
+      table(place) = list + 1
+      list += 1
+    }
+  }
+}

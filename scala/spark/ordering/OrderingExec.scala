@@ -1,0 +1,45 @@
+package io.sash.spark.ordering
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+/**
+ * Hands rows out one key at a time, each key's rows in order, and the keys in no order: what a
+ * window needs, at less than a sort by keys and order costs. Rows are grouped by hashing, and
+ * only those that come late, after a younger one of their key, are sorted ([[KeyedOrder]]).
+ */
+final case class OrderingExec(
+    partitionSpec: Seq[Expression],
+    orderSpec: Seq[SortOrder],
+    child: SparkPlan
+) extends UnaryExecNode {
+
+  override def output: Seq[Attribute] = child.output
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] = if (partitionSpec.isEmpty) orderSpec else Nil
+
+  override lazy val metrics: Map[String, SQLMetric] = OrderMetrics.create(sparkContext)
+
+  override protected def withNewChildInternal(newChild: SparkPlan): OrderingExec =
+    copy(child = newChild)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val program =
+      OrderProgram(partitionSpec, RowOrder(orderSpec, child.output, conf.enableRadixSort))
+    val metrics = OrderMetrics.of(this.metrics)
+    child.execute().mapPartitions { rows =>
+      // without a row, nothing takes memory
+      if (rows.hasNext) new KeyedOrder(program, metrics).ordered(rows) else rows
+    }
+  }
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName hash + adaptive [${partitionSpec.map(_.sql).mkString(", ")}], " +
+      s"[${orderSpec.map(_.sql).mkString(", ")}]"
+}

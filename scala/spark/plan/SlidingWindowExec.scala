@@ -1,0 +1,156 @@
+package io.sash.spark.plan
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{EmptyBlock, FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+import io.sash.spark.SparkVersions
+import io.sash.spark.windows.{WaitingWindowTask, WindowMetrics, WindowProgram, WindowTask}
+
+/**
+ * Aggregates over moving and shrinking frames, in amortised constant time a row.
+ *
+ * Rows come clustered by `partitionSpec` and sorted by it and `orderSpec`. Where every frame
+ * ends at or before the current row (ROWS … AND CURRENT ROW), rows stream through and the
+ * operator takes part in whole-stage code generation; otherwise rows wait, in a queue that can
+ * spill, until the rows that their frames look ahead to have come. Either way the memory is
+ * that of the window, not of the partition.
+ *
+ * @param windowExpression named expressions over window calls that Sash takes, all of them
+ * @param forced the algorithm that `spark.sash.window.algorithm` asks for
+ * @param keyed whether rows come one key at a time, the keys in no order ([[OrderingExec]])
+ */
+final case class SlidingWindowExec(
+    windowExpression: Seq[NamedExpression],
+    partitionSpec: Seq[Expression],
+    orderSpec: Seq[SortOrder],
+    forced: String,
+    child: SparkPlan,
+    keyed: Boolean = false
+) extends UnaryExecNode
+    with CodegenSupport {
+
+  @transient private[spark] lazy val calls: Seq[WindowCall] =
+    windowExpression
+      .flatMap(_.collect { case w: WindowExpression => w })
+      .distinctBy(_.canonicalized)
+      .map(WindowCall.of(_, forced).fold(r => throw new IllegalStateException(r.reason), c => c))
+
+  @transient private lazy val program: WindowProgram =
+    WindowProgram(calls, partitionSpec, orderSpec, child.output, conf.sessionLocalTimeZone)
+
+  override def output: Seq[Attribute] = child.output ++ windowExpression.map(_.toAttribute)
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(
+      if (partitionSpec.isEmpty) AllTuples
+      else SparkVersions.clusteredDistribution(partitionSpec)
+    )
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq(if (keyed) Nil else partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec)
+
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override lazy val metrics: Map[String, SQLMetric] = WindowMetrics.create(sparkContext)
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SlidingWindowExec =
+    copy(child = newChild)
+
+  /** The results of all calls, as attributes behind the child's output. */
+  private def resultReferences: Seq[BoundReference] = calls.zipWithIndex.map { case (c, i) =>
+    BoundReference(child.output.length + i, c.expression.dataType, c.expression.nullable)
+  }
+
+  /** The window expressions with each window call replaced by its result. */
+  private def outputExpressions: Seq[Expression] = {
+    val references = calls.map(_.expression.canonicalized).zip(resultReferences).toMap
+    windowExpression.map(_.transform { case w: WindowExpression =>
+      references(w.canonicalized)
+    })
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (program, metrics) = (this.program, WindowMetrics.of(this.metrics))
+    val (input, appended) = (child.output, outputExpressions)
+    child.execute().mapPartitions { rows =>
+      val project = UnsafeProjection.create(input ++ appended, input)
+      if (program.isImmediate) {
+        val task = new WindowTask(program, metrics)
+        val joined = new JoinedRow
+        rows.map { row =>
+          task.slide(row)
+          project(joined(row, task.result))
+        }
+      } else {
+        new WaitingWindowTask(program, metrics, rows, input.length).map(project)
+      }
+    }
+  }
+
+  override def supportCodegen: Boolean = program.isImmediate
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
+
+  /** Columns are read from the row where they are needed, so none is evaluated beforehand. */
+  override def usedInputs: AttributeSet = AttributeSet.empty
+
+  private var taskTerm: String = _
+  private var resultTerm: String = _
+
+  override protected def doProduce(ctx: CodegenContext): String = {
+    val program = ctx.addReferenceObj("program", this.program)
+    val metrics = ctx.addReferenceObj("metrics", WindowMetrics.of(this.metrics))
+    val taskClass = classOf[WindowTask].getName
+    taskTerm = ctx.addMutableState(
+      taskClass,
+      "windowTask",
+      v => s"$v = new $taskClass($program, $metrics);",
+      true
+    )
+    resultTerm =
+      ctx.addMutableState("InternalRow", "windowResult", v => s"$v = $taskTerm.result();", true)
+    child.asInstanceOf[CodegenSupport].produce(ctx, this)
+  }
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val results = calls.zipWithIndex.map { case (c, i) =>
+      val dataType = c.expression.dataType
+      val value = CodeGenerator.getValue(resultTerm, dataType, i.toString)
+      val isNull =
+        if (c.expression.nullable) JavaCode.isNullExpression(s"$resultTerm.isNullAt($i)")
+        else FalseLiteral
+      ExprCode(isNull, JavaCode.expression(s"($value)", dataType))
+    }
+    // a row that is built here evaluates the columns that it is built from, once
+    if (row.code.nonEmpty) input.foreach(_.code = EmptyBlock)
+    ctx.currentVars = input ++ results
+    val appended = BindReferences
+      .bindReferences(outputExpressions, child.output)
+      .map(_.genCode(ctx))
+    s"""
+       |${row.code}
+       |$taskTerm.slide(${row.value});
+       |${consume(ctx, input ++ appended)}
+     """.stripMargin
+  }
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName [${calls.mkString("; ")}], " +
+      s"[${partitionSpec.map(_.sql).mkString(", ")}], [${orderSpec.map(_.sql).mkString(", ")}]"
+
+  override def verboseStringWithOperatorId(): String =
+    s"""$formattedNodeName
+       |Input: ${child.output.mkString("[", ", ", "]")}
+       |Windows: ${calls.mkString("[", "; ", "]")}
+       |Partition by: ${partitionSpec.map(_.sql).mkString("[", ", ", "]")}
+       |Order by: ${orderSpec.map(_.sql).mkString("[", ", ", "]")}
+       |""".stripMargin
+}

@@ -1,0 +1,73 @@
+package io.sash.spark.plan
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+
+import io.sash.spark.{SashConf, SparkVersions}
+import io.sash.spark.monoids.Algorithm
+
+/**
+ * Plans SlidingWindowExec for the window expressions that Sash takes. The rest of the node goes
+ * to Spark's own strategy, below ours, under the same requirements, so that one sort serves both.
+ */
+final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrategy {
+
+  private def conf: SQLConf = session.sessionState.conf
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case _ if !SashConf.enabled(conf) =>
+      Explain.show(conf, shown = false)
+      Nil
+    case window: Window =>
+      Explain.show(conf, shown = true)
+      val (theirs, ours) = window.windowExpressions.partitionMap { e =>
+        refusal(e, window).map(r => (e, r)).toLeft(e)
+      }
+      window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
+      if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1)))
+    case other =>
+      KeptSort.noteSort(other)
+      Nil
+  }
+
+  private def split(
+      window: Window,
+      ours: Seq[NamedExpression],
+      theirs: Seq[NamedExpression]
+  ): SparkPlan = {
+    val below =
+      if (theirs.isEmpty) window.child else SparkVersions.withExpressions(window, theirs)
+    val sliding = SlidingWindowExec(
+      ours,
+      window.partitionSpec,
+      window.orderSpec,
+      SashConf.algorithm(conf),
+      planLater(below)
+    )
+    if (theirs.isEmpty) sliding else ProjectExec(window.output, sliding)
+  }
+
+  private def refusal(e: NamedExpression, window: Window): Option[Refusal] = {
+    val calls = e.collect { case w: WindowExpression => w }
+    val unordered = window.partitionSpec.find(p => !RowOrdering.isOrderable(p.dataType))
+    if (calls.isEmpty) {
+      Some(Refusal.NoWindowFunction)
+    } else {
+      unordered
+        .map(p => Refusal.Unordered(p.sql))
+        .orElse(
+          calls.iterator
+            .map(WindowCall.of(_, Algorithm.Auto).swap.toOption)
+            .collectFirst { case Some(r) => r }
+        )
+    }
+  }
+
+  private def described(e: NamedExpression): String =
+    e.collectFirst { case w: WindowExpression => w }.fold(e.sql) { w =>
+      s"${w.windowFunction.sql} ${FrameText(WindowCall.frameOf(w))}"
+    }
+}

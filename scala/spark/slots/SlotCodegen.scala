@@ -1,0 +1,336 @@
+package io.sash.spark.slots
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression}
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{Ascending, NullsFirst, SortOrder}
+import org.apache.spark.sql.types.{BinaryType, DataType}
+
+/**
+ * Generates the class of a [[SlotProgram]]: one array and, for a nullable column, one array of
+ * null flags for each column; one method for each part of each operation.
+ */
+private[spark] object SlotCodegen {
+  def compile(program: SlotProgram): SlotColumns = {
+    val generator = new SlotCodegen(program)
+    val code = generator.source()
+    val (compiled, _) = CodeGenerator.compile(code)
+    compiled.generate(generator.references).asInstanceOf[SlotColumns]
+  }
+}
+
+private final class SlotCodegen(program: SlotProgram) {
+  private val ctx = new CodegenContext
+  private val columns = program.columns.toIndexedSeq
+  private val schema: Seq[Attribute] = program.input ++ columns ++ program.right
+  private val counted = "count();\n"
+
+  def references: Array[Any] = ctx.references.toArray
+
+  def source(): CodeAndComment = {
+    val body = Seq(
+      copyMethod,
+      operation("identity", "int dst", _.identity),
+      liftMethod,
+      operation("combine", "int dst, int left, int right", _.combine, counted),
+      operation("subtract", "int dst, int left, int right", _.subtract, counted),
+      selectsRightMethod,
+      lowerMethod,
+      shiftMethod,
+      compareMethod,
+      matchesMethod,
+      saveMethod,
+      loadMethod
+    ).mkString("\n")
+    val arrays = columns.indices.map { i =>
+      s"private ${arrayType(i)} v$i = new ${emptyArray(i)};" +
+        (if (columns(i).nullable) s" private boolean[] n$i = new boolean[0];" else "")
+    }
+    val text =
+      s"""
+         |public Object generate(Object[] references) {
+         |  return new SpecificSlotColumns(references);
+         |}
+         |final class SpecificSlotColumns extends ${classOf[SlotColumns].getName} {
+         |  private Object[] references;
+         |  ${arrays.mkString("\n  ")}
+         |  ${ctx.declareMutableStates()}
+         |  public SpecificSlotColumns(Object[] references) {
+         |    this.references = references;
+         |    ${ctx.initMutableStates()}
+         |    ${ctx.initPartition()}
+         |  }
+         |  public ${classOf[SlotColumns].getName} fresh() {
+         |    return new SpecificSlotColumns(references);
+         |  }
+         |  public void resize(int slots) {
+         |    ${columns.indices.map(resized).mkString("\n    ")}
+         |  }
+         |  $body
+         |  ${ctx.declareAddedFunctions()}
+         |}
+       """.stripMargin
+    CodeFormatter.stripOverlappingComments(
+      new CodeAndComment(text, ctx.getPlaceHolderToComments())
+    )
+  }
+
+  private def javaType(i: Int): String = CodeGenerator.javaType(columns(i).dataType)
+
+  private def arrayType(i: Int): String = s"${javaType(i)}[]"
+
+  private def emptyArray(i: Int): String =
+    if (columns(i).dataType == BinaryType) "byte[0][]" else s"${javaType(i)}[0]"
+
+  private def resized(i: Int): String =
+    s"v$i = (${arrayType(i)}) java.util.Arrays.copyOf(v$i, slots);" +
+      (if (columns(i).nullable) s" n$i = java.util.Arrays.copyOf(n$i, slots);" else "")
+
+  /** Cells of the slot named `index`, as inputs for generated expressions. */
+  private def cells(index: String): Seq[ExprCode] = columns.indices.map { i =>
+    val isNull =
+      if (columns(i).nullable) JavaCode.isNullExpression(s"n$i[$index]") else FalseLiteral
+    ExprCode(EmptyBlock, isNull, JavaCode.expression(s"v$i[$index]", columns(i).dataType))
+  }
+
+  private def noCells: Seq[ExprCode] = Seq.fill(columns.length)(null)
+
+  /** Loads the cells that `expressions` refer to into local variables, once. */
+  private def loaded(
+      side: Seq[ExprCode],
+      from: Seq[Attribute],
+      expressions: Seq[Expression]
+  ): (String, Seq[ExprCode]) = {
+    val used = expressions.flatMap(_.references.toSeq).map(_.exprId).toSet
+    val pairs = from.zip(side).map { case (a, cell) =>
+      if (cell == null || !used(a.exprId)) {
+        ("", cell)
+      } else {
+        val value = ctx.freshName("cell")
+        val javaType = CodeGenerator.javaType(a.dataType)
+        val isNull = ctx.freshName("cellIsNull")
+        val nullLine = if (a.nullable) s"boolean $isNull = ${cell.isNull};" else ""
+        (
+          s"$nullLine $javaType $value = ${cell.value};",
+          ExprCode(
+            EmptyBlock,
+            if (a.nullable) JavaCode.isNullVariable(isNull) else FalseLiteral,
+            JavaCode.variable(value, a.dataType)
+          )
+        )
+      }
+    }
+    (pairs.map(_._1).filter(_.nonEmpty).mkString("\n"), pairs.map(_._2))
+  }
+
+  /** Code that evaluates `expressions` over the row (if any) and the slots left and right. */
+  private def evaluate(
+      expressions: Seq[Expression],
+      left: Option[String],
+      right: Option[String],
+      row: Option[String]
+  ): (String, Seq[ExprCode]) = {
+    val (leftLoads, leftVars) =
+      loaded(left.fold(noCells)(cells), columns, expressions)
+    val (rightLoads, rightVars) =
+      loaded(right.fold(noCells)(cells), program.right, expressions)
+    ctx.INPUT_ROW = row.orNull
+    ctx.currentVars =
+      if (left.isEmpty && right.isEmpty && row.isDefined) null
+      else Seq.fill[ExprCode](program.input.length)(null) ++ leftVars ++ rightVars
+    val codes = expressions.map(e => BindReferences.bindReference(e, schema).genCode(ctx))
+    val code = (leftLoads +: rightLoads +: codes.map(_.code.toString)).mkString("\n")
+    ctx.INPUT_ROW = null
+    ctx.currentVars = null
+    (code, codes)
+  }
+
+  private def assign(i: Int, dst: String, code: ExprCode, copied: Boolean): String = {
+    val dataType = columns(i).dataType
+    val value =
+      if (copied && !SlotProgram.isPrimitive(dataType)) {
+        s"(${CodeGenerator.boxedType(dataType)}) InternalRow.copyValue(${code.value})"
+      } else {
+        code.value.toString
+      }
+    val nullLine = if (columns(i).nullable) s"n$i[$dst] = ${code.isNull};" else ""
+    s"v$i[$dst] = $value; $nullLine"
+  }
+
+  private def method(signature: String, body: String): String =
+    s"public $signature {\n$body\n}"
+
+  /** An operation over slots: a method that calls one method for each part. */
+  private def operation(
+      name: String,
+      parameters: String,
+      of: SlotProgram.Part => Seq[Expression],
+      first: String = ""
+  ): String = {
+    val parts = program.parts.filter(of(_).nonEmpty)
+    if (parts.isEmpty) {
+      ""
+    } else {
+      val binary = parameters.contains("right")
+      val methods = parts.zipWithIndex.map { case (part, k) =>
+        val expressions = of(part)
+        val (code, values) = evaluate(
+          expressions,
+          if (binary) Some("left") else None,
+          if (binary) Some("right") else None,
+          None
+        )
+        val assigns = values.zipWithIndex.map { case (v, i) =>
+          assign(part.first + i, "dst", v, copied = false)
+        }
+        method(s"void $name$k($parameters)", code + "\n" + assigns.mkString("\n"))
+      }
+      dispatch(name, parameters, methods, first)
+    }
+  }
+
+  private def dispatch(
+      name: String,
+      parameters: String,
+      methods: Seq[String],
+      first: String = ""
+  ): String = {
+    val arguments = parameters.split(", ").map(_.split(" ").last).mkString(", ")
+    val calls = methods.indices.map(k => s"$name$k($arguments);").mkString(first, "\n", "")
+    (methods :+ method(s"void $name($parameters)", calls)).mkString("\n")
+  }
+
+  private def liftMethod: String = {
+    val methods = program.parts.zipWithIndex.map { case (part, k) =>
+      val (code, values) = evaluate(part.lift, None, None, Some("row"))
+      val assigns = values.zipWithIndex.map { case (v, i) =>
+        assign(part.first + i, "dst", v, copied = true)
+      }
+      method(s"void lift$k(int dst, InternalRow row)", code + "\n" + assigns.mkString("\n"))
+    }
+    dispatch("lift", "int dst, InternalRow row", methods)
+  }
+
+  private def copyMethod: String = method(
+    "void copy(int dst, int src)",
+    columns.indices
+      .map { i =>
+        s"v$i[dst] = v$i[src];" + (if (columns(i).nullable) s" n$i[dst] = n$i[src];" else "")
+      }
+      .mkString("\n")
+  )
+
+  private def condition(
+      signature: String,
+      expression: Expression,
+      right: Option[String],
+      row: Option[String],
+      left: String,
+      first: String = ""
+  ): String = {
+    val (code, Seq(value)) = evaluate(Seq(expression), Some(left), right, row)
+    method(signature, s"$first$code\nreturn !(${value.isNull}) && (${value.value});")
+  }
+
+  private def selectsRightMethod: String =
+    program.parts.flatMap(_.selectsRight).headOption.fold("") {
+      val signature = "boolean selectsRight(int left, int right)"
+      condition(signature, _, Some("right"), None, "left", counted)
+    }
+
+  private def matchesMethod: String = program.matches.fold("") {
+    condition("boolean matches(int slot, InternalRow row)", _, None, Some("row"), "slot")
+  }
+
+  private def lowerMethod: String = {
+    val results = program.parts.flatMap(_.results)
+    if (results.isEmpty) {
+      ""
+    } else {
+      val methods = results.zipWithIndex.map { case ((ordinal, e), k) =>
+        val (code, Seq(value)) = evaluate(Seq(e), Some("slot"), None, None)
+        method(
+          s"void lower$k(int slot, InternalRow out)",
+          s"$code\n${written("out", ordinal, e.dataType, e.nullable, value)}"
+        )
+      }
+      dispatch("lower", "int slot, InternalRow out", methods)
+    }
+  }
+
+  private def written(
+      out: String,
+      ordinal: Int,
+      dataType: DataType,
+      nullable: Boolean,
+      value: ExprCode
+  ): String = {
+    val set = CodeGenerator.setColumn(out, dataType, ordinal, value.value)
+    if (nullable) s"if (${value.isNull}) { $out.setNullAt($ordinal); } else { $set; }"
+    else s"$set;"
+  }
+
+  private def shiftMethod: String =
+    if (program.keyShifts.isEmpty) {
+      ""
+    } else {
+      val cases = program.keyShifts.zipWithIndex.map { case (e, k) =>
+        val (code, Seq(value)) = evaluate(Seq(e), Some("src"), None, None)
+        s"case $k: {\n$code\n${assign(0, "dst", value, copied = false)}\nbreak;\n}"
+      }
+      method(
+        "void shift(int which, int dst, int src)",
+        s"switch (which) {\n${cases.mkString("\n")}\n}"
+      )
+    }
+
+  private def compareMethod: String =
+    if (program.keyOrder.isEmpty) {
+      ""
+    } else {
+      val steps = program.keyOrder.map(comparison)
+      method("int compare(int left, int right)", steps.mkString("\n") + "\nreturn 0;")
+    }
+
+  private def comparison(order: SortOrder): String = {
+    val i = columns.indexWhere(_.exprId == order.child.references.head.exprId)
+    val c = ctx.freshName("c")
+    val compared = ctx.genComp(columns(i).dataType, s"v$i[left]", s"v$i[right]")
+    val signed = if (order.direction == Ascending) c else s"-$c"
+    val values = s"{ int $c = $compared; if ($c != 0) return $signed; }"
+    if (!columns(i).nullable) {
+      values
+    } else {
+      val nullLeft = if (order.nullOrdering == NullsFirst) -1 else 1
+      s"""if (n$i[left] || n$i[right]) {
+         |  if (!(n$i[left] && n$i[right])) return n$i[left] ? $nullLeft : ${-nullLeft};
+         |} else $values""".stripMargin
+    }
+  }
+
+  private def saveMethod: String = {
+    val writes = columns.indices.map { i =>
+      val cell = cells("slot")(i)
+      val dataType = columns(i).dataType
+      if (SlotProgram.isPrimitive(dataType)) {
+        written("out", i, dataType, columns(i).nullable, cell)
+      } else { // a slot that was never written holds no object
+        val unset = JavaCode.isNullExpression(s"(${cell.isNull} || v$i[slot] == null)")
+        written("out", i, dataType, nullable = true, cell.copy(isNull = unset))
+      }
+    }
+    method("void save(int slot, InternalRow out)", writes.mkString("\n"))
+  }
+
+  private def loadMethod: String = {
+    val reads = columns.indices.map { i =>
+      val dataType = columns(i).dataType
+      val value = CodeGenerator.getValue("in", dataType, i.toString)
+      val copied =
+        if (SlotProgram.isPrimitive(dataType)) value
+        else s"(${CodeGenerator.boxedType(dataType)}) InternalRow.copyValue($value)"
+      if (columns(i).nullable) s"n$i[dst] = in.isNullAt($i); if (!n$i[dst]) v$i[dst] = $copied;"
+      else s"v$i[dst] = $copied;"
+    }
+    method("void load(int dst, InternalRow in)", reads.mkString("\n"))
+  }
+}

@@ -1,0 +1,109 @@
+package io.sash.spark.slots
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.CodeGeneratorWithInterpretedFallback
+
+import io.sash.core.slots.{Invertible, Partials, Selective}
+import io.sash.spark.memory.WindowMemory
+
+/**
+ * Slots of a [[SlotProgram]]: partial aggregates, order keys or a partition key. A subclass is
+ * generated for each program and implements just the operations that the program defines.
+ */
+abstract class SlotColumns extends Invertible with Selective {
+  private[this] var memory: WindowMemory = WindowMemory.Unlimited
+  private[this] var program: SlotProgram = _
+  private[this] var slots = 0
+  private[this] var called = 0L
+
+  /** Says whose memory `grow` takes; until then it is not accounted. */
+  final def accountedBy(memory: WindowMemory, program: SlotProgram): this.type = {
+    this.memory = memory
+    this.program = program
+    this
+  }
+
+  final def capacity: Int = slots
+
+  /** Calls of combine, subtract and selectsRight so far. */
+  def operations: Long = called
+
+  /** Has to be called by each of the three. */
+  final def count(): Unit = called += 1
+
+  /** Grows in memory, or, where the task has none to give, moves to disk. */
+  override def grow(wanted: Int): Partials =
+    if (wanted <= slots) {
+      this
+    } else if (acquired(wanted - slots)) {
+      resizeTo(wanted)
+      this
+    } else {
+      page().grow(wanted)
+    }
+
+  /** Moves the slots to disk, but for a few resident pages, and gives their memory back. */
+  def page(): SlotColumns = {
+    val paged = new PagedSlots(fresh(), program.columns.map(_.dataType), memory)
+    paged.takeOver(this)
+    memory.release(slots.toLong * program.bytesPerSlot)
+    resizeTo(0)
+    paged
+  }
+
+  private def acquired(more: Int): Boolean =
+    program == null || memory.tryAcquire(more.toLong * program.bytesPerSlot)
+
+  private[spark] final def resizeTo(wanted: Int): Unit = {
+    resize(wanted)
+    slots = wanted
+  }
+
+  /** A new, empty instance of the same class. */
+  protected[spark] def fresh(): SlotColumns
+
+  /** Makes the arrays hold exactly `slots` slots and keeps what fits. */
+  protected def resize(slots: Int): Unit
+
+  def identity(dst: Int): Unit = undefined("identity")
+
+  /** `dst <- lift(row)`; keeps copies of what `row` points to. */
+  def lift(dst: Int, row: InternalRow): Unit
+
+  def combine(dst: Int, left: Int, right: Int): Unit = undefined("combine")
+
+  def subtract(dst: Int, whole: Int, oldest: Int): Unit = undefined("subtract")
+
+  def selectsRight(left: Int, right: Int): Boolean = undefined("selectsRight")
+
+  /** Writes the results of the slot into `out`, at the ordinals that the program names. */
+  def lower(slot: Int, out: InternalRow): Unit = undefined("lower")
+
+  /** `dst <- keyShifts(which)(src)` */
+  def shift(which: Int, dst: Int, src: Int): Unit = undefined("shift")
+
+  /** Compares two slots by the program's `keyOrder`. */
+  def compare(left: Int, right: Int): Int = undefined("compare")
+
+  def matches(slot: Int, row: InternalRow): Boolean = undefined("matches")
+
+  /** Writes the cells of a slot into `out`, a row of the program's columns. */
+  def save(slot: Int, out: InternalRow): Unit
+
+  /** Reads the cells of a slot from `in`, as `save` wrote them; keeps copies. */
+  def load(dst: Int, in: InternalRow): Unit
+
+  private def undefined(operation: String): Nothing =
+    throw new IllegalStateException(s"the slot program defines no $operation")
+}
+
+/** Compiles a program; falls back to interpretation as Spark's own projections do. */
+object SlotColumns extends CodeGeneratorWithInterpretedFallback[SlotProgram, SlotColumns] {
+  def apply(program: SlotProgram): SlotColumns = createObject(program)
+
+  override protected def createCodeGeneratedObject(program: SlotProgram): SlotColumns =
+    SlotCodegen.compile(program)
+
+  override protected def createInterpretedObject(program: SlotProgram): SlotColumns =
+    new InterpretedSlots(program)
+}

@@ -1,0 +1,63 @@
+package io.sash.spark.slots
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+
+/**
+ * What one class of slots holds and can do, said in Catalyst expressions. A slot is a row of
+ * `columns`; each operation computes cells of a slot from the input row or from other slots.
+ * [[SlotCodegen]] compiles a program, [[InterpretedSlots]] evaluates it.
+ *
+ * Operations come in parts: the expressions of one part assign the columns from `first` on, and
+ * each part becomes a method of its own, small enough for the JIT.
+ *
+ * @param input the attributes of the row that `lift` and `matches` read
+ * @param columns the cells of a slot; as operands of an operation, those of the left (or only) slot
+ * @param right the same cells as attributes of the right slot
+ * @param parts one for each monoid that lives in the slots
+ * @param keyShifts assignments of the first column from another slot: bounds of a range frame
+ * @param keyOrder how slots compare: an order over `columns`
+ * @param matches a condition over the input row and the left slot
+ */
+final case class SlotProgram(
+    input: Seq[Attribute],
+    columns: Seq[Attribute],
+    right: Seq[Attribute],
+    parts: Seq[SlotProgram.Part],
+    keyShifts: Seq[Expression] = Nil,
+    keyOrder: Seq[SortOrder] = Nil,
+    matches: Option[Expression] = None
+) {
+
+  /** Estimated bytes a slot takes in memory; objects count with their header and reference. */
+  def bytesPerSlot: Int = columns.map { c =>
+    val nullBit = if (c.nullable) 1 else 0
+    nullBit + (if (SlotProgram.isPrimitive(c.dataType)) c.dataType.defaultSize
+               else c.dataType.defaultSize + SlotProgram.ObjectOverhead)
+  }.sum
+}
+
+object SlotProgram {
+  private val ObjectOverhead = 32
+
+  /**
+   * @param first index of the first column that the part assigns
+   * @param identity the neutral element, over nothing
+   * @param lift the partial of one input row
+   * @param combine over (left, right); empty if slots of this program are not combined
+   * @param subtract over (left, right), where it has an inverse
+   * @param selectsRight over (left, right), where combine picks an operand
+   * @param results what `lower` writes, as (ordinal of the result, expression over left)
+   */
+  final case class Part(
+      first: Int,
+      identity: Seq[Expression],
+      lift: Seq[Expression],
+      combine: Seq[Expression] = Nil,
+      subtract: Seq[Expression] = Nil,
+      selectsRight: Option[Expression] = None,
+      results: Seq[(Int, Expression)] = Nil
+  )
+
+  private[spark] def isPrimitive(dataType: org.apache.spark.sql.types.DataType): Boolean =
+    org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.isPrimitiveType(dataType)
+}

@@ -1,0 +1,67 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.DayTimeIntervalType.DAY
+
+import io.sash.spark.SparkVersions
+import io.sash.spark.slots.SlotProgram
+
+/** The slot program of the order keys of a range frame, and the shifts that give its bounds. */
+private[spark] object RangeBounds {
+
+  /** @return the program, and the indexes of the lower and upper shift (-1: no shift) */
+  def program(
+      input: Seq[Attribute],
+      orderSpec: Seq[SortOrder],
+      frame: SpecifiedWindowFrame,
+      timeZone: String
+  ): (SlotProgram, Int, Int) = {
+    val keys = orderSpec.map(o => AttributeReference("key", o.child.dataType, nullable = true)())
+    val shifts = Seq(frame.lower, frame.upper).map {
+      case _: SpecialFrameBoundary => None
+      case offset => Some(shifted(keys.head, orderSpec.head.direction, offset, timeZone))
+    }
+    val indexes = shifts.scanLeft(0)((n, s) => n + s.size)
+    val order =
+      orderSpec.zip(keys).map { case (o, key) => o.copy(child = key, sameOrderExpressions = Nil) }
+    val program = SlotProgram(
+      input,
+      keys,
+      keys.map(_.newInstance()),
+      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = orderSpec.map(_.child))),
+      keyShifts = shifts.flatten,
+      keyOrder = order
+    )
+    (program, shifts(0).fold(-1)(_ => indexes(0)), shifts(1).fold(-1)(_ => indexes(1)))
+  }
+
+  /** key + offset as WindowExec computes it; a descending order turns the offset's sign. */
+  private def shifted(
+      key: Expression,
+      direction: SortDirection,
+      offset: Expression,
+      timeZone: String
+  ): Expression = {
+    val signed = direction match {
+      case Descending => new UnaryMinus(offset)
+      case Ascending  => offset
+    }
+    (key.dataType, signed.dataType) match {
+      case (DateType, IntegerType)              => DateAdd(key, signed)
+      case (DateType, _: YearMonthIntervalType) => DateAddYMInterval(key, signed)
+      case (DateType, DayTimeIntervalType(DAY, DAY)) =>
+        DateAdd(key, ExtractANSIIntervalDays(signed))
+      case (TimestampType | TimestampNTZType, _: YearMonthIntervalType) =>
+        TimestampAddYMInterval(key, signed, Some(timeZone))
+      case (TimestampType | TimestampNTZType, _) =>
+        TimestampPlusMicros
+          .fixedMicros(key, signed, timeZone)
+          .fold(SparkVersions.timestampAddInterval(key, signed, timeZone))(
+            TimestampPlusMicros(key, _)
+          )
+      case (d: DecimalType, _: DecimalType) => DecimalAddNoOverflowCheck(key, signed, d)
+      case _                                => new Add(key, signed)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package io.sash.spark.windows
+
+import java.time.ZoneId
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/**
+ * A timestamp moved by a fixed number of microseconds. Spark adds every interval through the
+ * calendar of the session's time zone; where no month is added, and no day whose length could
+ * vary, that is plain addition. It fails on overflow as Spark's does.
+ */
+private[spark] final case class TimestampPlusMicros(child: Expression, micros: Long)
+    extends UnaryExpression {
+  override def dataType: DataType = child.dataType
+
+  override def nullIntolerant: Boolean = true
+
+  override protected def nullSafeEval(start: Any): Any =
+    Math.addExact(start.asInstanceOf[Long], micros)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(ctx, ev, start => s"java.lang.Math.addExact($start, ${micros}L)")
+
+  override protected def withNewChildInternal(newChild: Expression): TimestampPlusMicros =
+    copy(child = newChild)
+}
+
+private[spark] object TimestampPlusMicros {
+  private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
+
+  /** The interval in microseconds, if it is as long at any time in the zone of `key`. */
+  def fixedMicros(key: Expression, interval: Expression, timeZone: String): Option[Long] = {
+    val fixedDays = key.dataType == TimestampNTZType || ZoneId.of(timeZone).getRules.isFixedOffset
+    interval.eval() match {
+      case micros: Long if fixedDays || Math.abs(micros) < MicrosPerDay => Some(micros)
+      case i: CalendarInterval if i.months == 0 && (fixedDays || i.days == 0) =>
+        Some(Math.addExact(Math.multiplyExact(i.days.toLong, MicrosPerDay), i.microseconds))
+      case _ => None
+    }
+  }
+}

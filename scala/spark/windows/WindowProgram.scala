@@ -1,0 +1,130 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.DataType
+
+import io.sash.spark.memory.WindowMemory
+import io.sash.spark.monoids.Algorithm
+import io.sash.spark.plan.WindowCall
+import io.sash.spark.slots.{SlotColumns, SlotProgram}
+
+/** One frame and the windows of its aggregates, ready to be sent to tasks. */
+private[spark] final case class FrameProgram(
+    frame: SpecifiedWindowFrame,
+    keys: Option[(SlotProgram, Int, Int)],
+    windows: Seq[(Algorithm, SlotProgram)]
+) {
+
+  /** Whether each row has its answer as soon as it arrives. */
+  def isImmediate: Boolean =
+    frame.frameType == RowFrame && FrameProgram.rowOffset(frame.upper) <= 0
+
+  def create(memory: WindowMemory): Frame = {
+    def columns(program: SlotProgram): SlotColumns =
+      SlotColumns(program).accountedBy(memory, program)
+    val groups = windows.map { case (algorithm, program) =>
+      new WindowGroup(algorithm.window(columns(program)))
+    }.toArray
+    keys match {
+      case None =>
+        new RowsFrame(
+          groups,
+          FrameProgram.rowOffset(frame.lower),
+          FrameProgram.rowOffset(frame.upper)
+        )
+      case Some((program, lower, upper)) =>
+        new RangeFrame(
+          groups,
+          new RangeKeys(columns(program), lower, upper),
+          frame.upper == UnboundedFollowing
+        )
+    }
+  }
+}
+
+private[spark] object FrameProgram {
+  def rowOffset(bound: Expression): Long = bound match {
+    case CurrentRow         => 0L
+    case UnboundedFollowing => Long.MaxValue
+    case offset             => offset.eval().asInstanceOf[Int].toLong
+  }
+}
+
+/**
+ * All that a task needs to run the frames of one operator, made on the driver.
+ *
+ * @param key the partition key, as a program of one slot; none without PARTITION BY
+ * @param results types of the results, in the order of the operator's window calls
+ */
+private[spark] final case class WindowProgram(
+    key: Option[SlotProgram],
+    frames: Seq[FrameProgram],
+    results: Seq[DataType]
+) {
+  def isImmediate: Boolean = frames.forall(_.isImmediate)
+}
+
+private[spark] object WindowProgram {
+  def apply(
+      calls: Seq[WindowCall],
+      partitionSpec: Seq[Expression],
+      orderSpec: Seq[SortOrder],
+      input: Seq[Attribute],
+      timeZone: String
+  ): WindowProgram = {
+    val frames = calls.zipWithIndex.groupBy(_._1.frame).toSeq.sortBy(_._2.head._2).map {
+      case (frame, members) =>
+        val keys = frame.frameType match {
+          case RowFrame   => None
+          case RangeFrame => Some(RangeBounds.program(input, orderSpec, frame, timeZone))
+        }
+        FrameProgram(frame, keys, windows(members, input))
+    }
+    WindowProgram(partitionKey(partitionSpec, input), frames, calls.map(_.expression.dataType))
+  }
+
+  private def windows(
+      members: Seq[(WindowCall, Int)],
+      input: Seq[Attribute]
+  ): Seq[(Algorithm, SlotProgram)] = {
+    val byAlgorithm = members.groupBy(_._1.algorithm).toSeq.sortBy(_._2.head._2)
+    byAlgorithm.flatMap { case (algorithm, sharing) =>
+      val groups = if (algorithm.sharesWindow) Seq(sharing) else sharing.map(Seq(_))
+      groups.map(g => (algorithm, product(algorithm, g, input)))
+    }
+  }
+
+  /** The product of several monoids: their cells side by side in one slot. */
+  private def product(
+      algorithm: Algorithm,
+      members: Seq[(WindowCall, Int)],
+      input: Seq[Attribute]
+  ): SlotProgram = {
+    val monoids = members.map(_._1.monoid)
+    val firsts = monoids.scanLeft(0)(_ + _.left.length)
+    val parts = members.zip(firsts).map { case ((call, result), first) =>
+      algorithm.part(call.monoid, first, result)
+    }
+    SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
+  }
+
+  private def partitionKey(
+      partitionSpec: Seq[Expression],
+      input: Seq[Attribute]
+  ): Option[SlotProgram] =
+    if (partitionSpec.isEmpty) {
+      None
+    } else {
+      val keys = partitionSpec.map(e => AttributeReference("key", e.dataType, e.nullable)())
+      val same = keys.zip(partitionSpec).map { case (key, e) => EqualNullSafe(key, e) }
+      Some(
+        SlotProgram(
+          input,
+          keys,
+          keys.map(_.newInstance()),
+          Seq(SlotProgram.Part(first = 0, identity = Nil, lift = partitionSpec)),
+          matches = Some(same.reduce[Expression](And(_, _)))
+        )
+      )
+    }
+}

@@ -1,0 +1,180 @@
+package io.sash.core.inorder
+
+import scala.collection.mutable
+
+import org.scalacheck.Prop
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+import io.sash.core.{Element, Laws, Operation, Schedule, Step}
+import io.sash.core.slots.SlotRing
+
+/** Theorems and invariants of sections 5 and 6 of the DABA Lite paper. */
+class DabaSuite extends Laws {
+  private val both = Seq(WindowAlgorithm.Daba, WindowAlgorithm.DabaLite)
+
+  /** Combines of one insert and of one evict, at most. */
+  private val bounds = Map[WindowAlgorithm, (Long, Long)](
+    WindowAlgorithm.Daba -> ((4L, 3L)),
+    WindowAlgorithm.DabaLite -> ((3L, 2L))
+  )
+
+  private def pointers(window: InOrderWindow): Seq[Long] = window match {
+    case daba: BankersReversal => daba.pointers
+    case other => throw new IllegalArgumentException(s"$other has no such pointers")
+  }
+
+  for (algorithm <- both) {
+    val (insert, evict) = bounds(algorithm)
+
+    law(s"$algorithm: query takes at most 1 combine, insert $insert, evict $evict, each time") {
+      forAll(Schedule.random) { schedule =>
+        val s = new Slider(algorithm, Operation.Sum)
+        schedule.forall {
+          case Step.Open(value) =>
+            s.open(Element(value, 0))
+            s.cost(s.window.insert()) <= insert
+          case Step.Query                      => s.cost(s.query()) <= 1
+          case Step.Evict if s.window.size > 0 => s.cost(s.window.evict()) <= evict
+          case _                               => true
+        }
+      }
+    }
+
+    test(s"$algorithm reaches its bounds") {
+      val s = new Slider(algorithm, Operation.Sum)
+      val inserts = (0 until 100).map(i => s.cost(s.insert(Element(i, i))))
+      val evicts = (0 until 90).map(_ => s.cost(s.window.evict()))
+      assert(inserts.max == insert && evicts.max == evict)
+    }
+
+    law(s"$algorithm: the size invariants hold after each call") {
+      forAll(Schedule.random) { schedule =>
+        val s = new Slider(algorithm, Operation.Sum)
+        schedule.forall { step =>
+          step match {
+            case Step.Open(value)                => s.insert(Element(value, 0))
+            case Step.Evict if s.window.size > 0 => s.window.evict()
+            case Step.Clear                      => s.window.clear()
+            case _                               => ()
+          }
+          sizesHold(pointers(s.window))
+        }
+      }
+    }
+
+    test(s"$algorithm: each flip is followed by as many shrinks as shifts") {
+      val s = new Slider(algorithm, Operation.Sum)
+      val fixups = (0 until 63).map(i => s.cost(s.insert(Element(i, i))))
+      // joining the back list costs 1, a shift nothing more; flips come at 2, 4, 8, … elements,
+      // of which the first, with one shrink and one shift, is too small to be told by its cost
+      val shrinks = fixups.drop(3).map(_ > 1)
+      val wanted = Seq(2, 4, 8, 16).flatMap(m => Seq.fill(m)(true) ++ Seq.fill(m)(false))
+      assert(shrinks == wanted)
+    }
+  }
+
+  law("on average, DABA takes 2.5 and 1.5 combines an insert and an evict, DABA Lite 2 and 1") {
+    forAll(org.scalacheck.Gen.choose(2, 200)) { n =>
+      Prop.all(Seq(WindowAlgorithm.Daba -> 4.0, WindowAlgorithm.DabaLite -> 3.0).map {
+        case (algorithm, perSlide) =>
+          val s = new Slider(algorithm, Operation.Sum)
+          (0 until n).foreach(i => s.insert(Element(i, i)))
+          val slides = 40 * n
+          val cost = s.cost((0 until slides).foreach { i =>
+            s.insert(Element(i, i))
+            s.window.evict()
+          })
+          // a flip and its like cost less, and a cycle may be cut at the end
+          (cost <= perSlide * slides + 3 * n) :| s"$algorithm, n = $n: $cost in $slides slides"
+      }: _*)
+    }
+  }
+
+  private def sizesHold(pointers: Seq[Long]): Boolean = {
+    val Seq(f, l, r, a, b, e) = pointers
+    val ordered = pointers == pointers.sorted
+    ordered && (f == e || (r - l) + (a - r) + (b - a) + 1 == (b - f) - (e - b) && r - l == a - r)
+  }
+
+  /** A window of at most 16 elements, so that slots stay where `open` put them. */
+  private def checked(
+      algorithm: WindowAlgorithm
+  )(check: (Slider[String], IndexedSeq[Int], String) => Unit): Prop =
+    forAll(Schedule.random) { schedule =>
+      val s = new Slider(algorithm, Operation.Concat)
+      val slots = mutable.ArrayDeque.empty[Int]
+      val values = new mutable.StringBuilder
+      var arrivals = 0
+      schedule.foreach { step =>
+        step match {
+          case Step.Open(_) if slots.size < 16 =>
+            val element = Element(arrivals, 0)
+            slots += s.open(element)
+            values ++= Operation.Concat.lift(element)
+            arrivals += 1
+            s.window.insert()
+          case Step.Evict if slots.nonEmpty =>
+            s.window.evict()
+            slots.removeHead()
+            values.deleteCharAt(0)
+          case _ => ()
+        }
+        check(s, slots.toIndexedSeq, values.toString)
+      }
+      true
+    }
+
+  law("DABA: each element holds the value and the aggregate that its list prescribes") {
+    checked(WindowAlgorithm.Daba) { (s, slots, values) =>
+      val Seq(f, l, r, a, b, _) = pointers(s.window)
+      slots.indices.foreach { i =>
+        def to(end: Long): String = values.slice(i, (end - f).toInt)
+        def from(start: Long): String = values.slice((start - f).toInt, i + 1)
+        val p = f + i
+        val aggregate =
+          if (p < l) to(b)
+          else if (p < r) to(r)
+          else if (p < a) from(r)
+          else if (p < b) to(b)
+          else from(b)
+        assert(s.column(slots(i)) == values.substring(i, i + 1), s"value $i of $values")
+        assert(
+          s.column(slots(i) + SlotRing.InitialCapacity) == aggregate,
+          s"aggregate $i of $values"
+        )
+      }
+    }
+  }
+
+  law("DABA Lite: each element holds what its list prescribes") {
+    checked(WindowAlgorithm.DabaLite) { (s, slots, values) =>
+      val Seq(f, l, r, a, b, _) = pointers(s.window)
+      slots.indices.foreach { i =>
+        def to(end: Long): String = values.slice(i, (end - f).toInt)
+        val p = f + i
+        val own = values.substring(i, i + 1)
+        val content =
+          if (p < l) to(b)
+          else if (p < r) to(r)
+          else if (p < a) own
+          else if (p < b) to(b)
+          else own
+        assert(s.column(slots(i)) == content, s"element $i of $values")
+      }
+    }
+  }
+
+  law(
+    "space: DABA Lite asks for n + 3 slots, DABA for 2n + 1, rounded up by doubling",
+    runs = 20
+  ) {
+    forAll(org.scalacheck.Gen.choose(17, 5000)) { n =>
+      Prop.all(both.zip(Seq(2 * n + 1, n + 3)).map { case (algorithm, least) =>
+        val s = new Slider(algorithm, Operation.Sum)
+        (0 until n).foreach(i => s.insert(Element(i, i)))
+        val capacity = s.column.capacity
+        (capacity >= least && capacity <= 2 * least) :| s"$algorithm: $capacity slots for $n"
+      }: _*)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package io.sash.core.inorder
+
+import org.scalacheck.Gen
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+import io.sash.core.{Element, Laws, Operation}
+
+/** SlickDeque (Non-Inv): section 3.2's example and section 4.1's cost. */
+class SlickDequeNonInvSuite extends Laws {
+  private def slider[A](operation: Operation[A]): Slider[A] =
+    new Slider(WindowAlgorithm.SlickNonInv, operation)
+
+  private val streams: Gen[List[Int]] = Gen.oneOf(
+    Gen.listOf(Gen.choose(-100, 100)),
+    Gen.listOf(Gen.choose(0, 1)),
+    Gen.choose(0, 300).map(List.range(0, _)),
+    Gen.choose(0, 300).map(n => List.range(0, n).reverse)
+  )
+
+  law("under 2 comparisons an element, amortised; none to evict or query") {
+    forAll(streams, Gen.choose(1, 100)) { (stream, n) =>
+      val s = slider(Operation.Max)
+      val costs = stream.zipWithIndex.map { case (value, i) =>
+        if (s.window.size == n) assert(s.cost(s.window.evict()) == 0)
+        val cost = s.cost(s.insert(Element(value, i)))
+        assert(s.cost(s.query()) == 0)
+        cost
+      }
+      // each comparison but an element's last removes another element for good
+      val bound = math.max(0, 2L * stream.length - 1)
+      (costs.sum <= bound) :| s"${costs.sum} comparisons for ${stream.length} elements"
+    }
+  }
+
+  law("an insert compares at most once with each element of the window") {
+    forAll(streams, Gen.choose(1, 100)) { (stream, n) =>
+      val s = slider(Operation.Min)
+      stream.zipWithIndex.forall { case (value, i) =>
+        if (s.window.size == n) s.window.evict()
+        val size = s.window.size
+        s.cost(s.insert(Element(value, i))) <= size
+      }
+    }
+  }
+
+  law("space: at most n elements wait in the deque, and as many slots by doubling", runs = 20) {
+    forAll(Gen.choose(1, 2000)) { n =>
+      val s = slider(Operation.Max)
+      // descending, so that no element is ever useless
+      (0 until 4 * n).foreach { i =>
+        if (s.window.size == n) s.window.evict()
+        s.insert(Element(-i, i))
+      }
+      val capacity = s.column.capacity
+      (capacity >= n + 1 && capacity <= math.max(16, 2 * n) + 1) :| s"$capacity slots for $n"
+    }
+  }
+
+  test("a stream that ascends keeps one element, however long the window") {
+    val s = slider(Operation.Max)
+    (0 until 10000).foreach(i => s.insert(Element(i, i)))
+    assert(s.window.size == 10000 && s.column.capacity == 17)
+  }
+
+  for (range <- SlickDequeExample.Ranges) test(s"example 3: maxima over range $range") {
+    val answers = SlickDequeExample.answers(slider(Operation.Max), range)
+    assert(answers.map(_.get.value) == SlickDequeExample.Maxima(range))
+  }
+
+  test("example 3 takes 11 operations on the deque that serves both ranges") {
+    val s = slider(Operation.ArgMax) // the paper removes equal values, too
+    assert(s.cost(SlickDequeExample.answers(s, 5)) == 11)
+  }
+}

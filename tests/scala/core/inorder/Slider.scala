@@ -1,0 +1,103 @@
+package io.sash.core.inorder
+
+import io.sash.core.{Element, HasInverse, Operation, PicksOperand, TestColumn}
+import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.mta.{Amta, LogMta}
+import io.sash.core.slots.{Invertible, Partials, Selective}
+
+/** A window over a test column, driven by values, as a user of the core would drive it. */
+final class Slider[A](val algorithm: WindowAlgorithm, val operation: Operation[A]) {
+  private[this] val initial = TestColumn(operation)
+  val window: InOrderWindow = algorithm.window(initial)
+
+  def column: TestColumn[A] = window.column.asInstanceOf[TestColumn[A]]
+
+  /** The slot that was opened for `element`. */
+  def open(element: Element): Int = {
+    val slot = window.open()
+    column.lift(slot, element)
+    slot
+  }
+
+  def insert(element: Element): Unit = {
+    open(element)
+    window.insert()
+  }
+
+  def query(): A = column(window.query())
+
+  /** What `body` calls of combine, subtract and selectsRight. */
+  def cost(body: => Unit): Long = {
+    val before = column.operations
+    body
+    column.operations - before
+  }
+}
+
+/** An algorithm of the matrix: how to make its window, where the operation has what it needs. */
+sealed abstract class WindowAlgorithm(val name: String) {
+  def accepts(operation: Operation[_]): Boolean
+  def window(column: Partials): InOrderWindow
+  override def toString: String = name
+}
+
+object WindowAlgorithm {
+
+  /** An algorithm that takes any monoid. */
+  sealed class General(name: String, make: Partials => InOrderWindow)
+      extends WindowAlgorithm(name) {
+    override def accepts(operation: Operation[_]): Boolean = true
+    override def window(column: Partials): InOrderWindow = make(column)
+  }
+
+  sealed class WithInverse(name: String, make: Partials with Invertible => InOrderWindow)
+      extends WindowAlgorithm(name) {
+    override def accepts(operation: Operation[_]): Boolean = operation.isInstanceOf[HasInverse[_]]
+    override def window(column: Partials): InOrderWindow = column match {
+      case c: Invertible => make(c)
+      case _             => throw new IllegalArgumentException("the column has no inverse")
+    }
+  }
+
+  sealed class Picking(name: String, make: Partials with Selective => InOrderWindow)
+      extends WindowAlgorithm(name) {
+    override def accepts(operation: Operation[_]): Boolean =
+      operation.isInstanceOf[PicksOperand[_]]
+    override def window(column: Partials): InOrderWindow = column match {
+      case c: Selective => make(c)
+      case _            => throw new IllegalArgumentException("the column does not pick")
+    }
+  }
+
+  object Naive extends General("Recalculate", new Recalculate(_))
+  object TwoStacks extends General("Two-Stacks", new TwoStacks(_))
+  object TwoStacksLite extends General("Two-Stacks Lite", new TwoStacksLite(_))
+  object Daba extends General("DABA", new Daba(_))
+  object DabaLite extends General("DABA Lite", new DabaLite(_))
+  object FlatFit extends General("FlatFIT", new FlatFit(_))
+  object SlickInv extends WithInverse("SlickDeque (Inv)", new SlickDequeInv(_))
+  object SlickInvRanges
+      extends WithInverse("SlickDeque (Inv) over ranges", new SlickDequeInvRanges(_, 3))
+  object SlickNonInv extends Picking("SlickDeque (Non-Inv)", new SlickDequeNonInv(_))
+
+  object Reactive extends General("Reactive Aggregator", new ReactiveAggregator(_))
+  object BInt extends General("B-Int", new BaseIntervals(_))
+  object LogMtaTree extends General("Log MTA", new LogMta(_))
+  object AmtaForest extends General("AMTA", new Amta(_))
+
+  val All: Seq[WindowAlgorithm] = Seq(
+    Naive,
+    TwoStacks,
+    TwoStacksLite,
+    Daba,
+    DabaLite,
+    FlatFit,
+    Reactive,
+    BInt,
+    LogMtaTree,
+    AmtaForest,
+    SlickInv,
+    SlickInvRanges,
+    SlickNonInv
+  )
+}

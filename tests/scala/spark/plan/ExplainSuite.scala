@@ -1,0 +1,125 @@
+package io.sash.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, RowNumber, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Literal, PythonUDAF}
+import org.apache.spark.sql.catalyst.expressions.{RowFrame, SpecifiedWindowFrame}
+import org.apache.spark.sql.catalyst.expressions.{CurrentRow, WindowSpecDefinition}
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.execution.{ExtendedMode, FormattedMode, SimpleMode}
+import org.apache.spark.sql.types.{IntegerType, LongType}
+
+import io.sash.spark.SashSuite
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
+
+/** EXPLAIN says which windows Sash took, by which algorithm, and why it left the others. */
+class ExplainSuite extends SashSuite {
+  private val table = "(SELECT id, id % 3 AS k, id * 7 % 5 AS x FROM range(20)) AS t"
+
+  private def explained(query: String): String =
+    spark.sql(query).queryExecution.explainString(SimpleMode)
+
+  private def over(call: String, frame: String = "ROWS 3 PRECEDING"): String =
+    s"SELECT id, $call OVER (PARTITION BY k ORDER BY id $frame) AS c FROM $table"
+
+  test("the node names each aggregate, its frame and its algorithm") {
+    val text = explained(
+      s"SELECT sum(x) OVER w, max(x) OVER w, stddev(x) OVER w FROM $table " +
+        "WINDOW w AS (PARTITION BY k ORDER BY id ROWS 3 PRECEDING)"
+    )
+    val frame = "ROWS BETWEEN 3 PRECEDING AND CURRENT ROW"
+    assert(text.contains("SlidingWindow ["), text)
+    assert(text.contains(s"sum(t.x) $frame: SlickDeque (Inv)"), text)
+    assert(text.contains(s"max(t.x) $frame: SlickDeque (Non-Inv)"), text)
+    assert(text.contains(s"$frame: Two-Stacks Lite"), text)
+  }
+
+  test("every mode of EXPLAIN has Sash's part") {
+    val frame = spark.sql(over("avg(x)"))
+    for (mode <- Seq(SimpleMode, ExtendedMode, FormattedMode)) {
+      val text = frame.queryExecution.explainString(mode)
+      assert(text.contains("Sash"), text)
+      assert(text.contains("slides: avg(t.x) ROWS BETWEEN 3 PRECEDING AND CURRENT ROW: "), text)
+    }
+    val formatted = frame.queryExecution.explainString(FormattedMode)
+    assert(formatted.contains("Windows: [avg(t.x) "), formatted)
+    assert(formatted.contains("Partition by: [t.k]"), formatted)
+  }
+
+  test("EXPLAIN of a query that has run, adaptively") {
+    withSettings("spark.sql.adaptive.enabled" -> "true") {
+      val frame = spark.sql(over("avg(x)"))
+      frame.collect()
+      val text = new Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
+      assert(
+        text == "slides: avg(t.x) ROWS BETWEEN 3 PRECEDING AND CURRENT ROW: Two-Stacks Lite\n" +
+          "ordering: hash + adaptive\n"
+      )
+    }
+  }
+
+  private val refused: Seq[(String, String, Refusal)] = Seq(
+    (
+      "the entire partition",
+      over("sum(x)", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"),
+      Refusal.EntirePartition
+    ),
+    ("a growing frame", over("sum(x)", "ROWS UNBOUNDED PRECEDING"), Refusal.Growing),
+    ("no frame, which is a growing one", over("sum(x)", ""), Refusal.Growing),
+    ("a ranking function", over("row_number()", ""), Refusal.NotAnAggregate("row_number")),
+    ("an offset function", over("lag(x)", ""), Refusal.NotAnAggregate("lag")),
+    ("a list", over("collect_list(x)"), Refusal.Imperative("collect_list")),
+    ("a percentile", over("percentile(x, 0.5)"), Refusal.Imperative("percentile")),
+    ("a sketch", over("approx_count_distinct(x)"), Refusal.Imperative("approx_count_distinct")),
+    ("a constant", over("count(CAST(NULL AS INT))"), Refusal.NoWindowFunction)
+  )
+
+  for ((name, query, refusal) <- refused) test(s"left to Spark: $name") {
+    val frame = spark.sql(query)
+    assert(sliding(frame).isEmpty)
+    val text = explained(query)
+    assert(text.contains(refusal.reason), text)
+    assert(text.contains("left to Spark: "), text)
+    assert(frame.collect().length == 20)
+  }
+
+  test("refusals that SQL cannot provoke") {
+    val x = AttributeReference("x", LongType)()
+    def call(bound: Literal): WindowExpression = WindowExpression(
+      Count(x).toAggregateExpression(),
+      WindowSpecDefinition(Nil, Nil, SpecifiedWindowFrame(RowFrame, bound, CurrentRow))
+    )
+    val unknown = WindowCall.of(call(Literal(null, IntegerType)), Algorithm.Auto)
+    assert(unknown.swap.toOption.contains(Refusal.Unbound("CAST(NULL AS INT)")), unknown)
+    assert(WindowCall.of(call(Literal(-1)), Algorithm.Auto).isRight)
+
+    val ranking = AggregateMonoid.of(RowNumber().toAggregateExpression())
+    assert(ranking.swap.toOption.contains(Refusal.NotMergeable("row_number")), ranking)
+
+    val python = PythonUDAF("median_of", null, LongType, Seq(x), udfDeterministic = true, 0)
+    val refusal = AggregateMonoid.of(python.toAggregateExpression()).swap.toOption
+    assert(refusal.exists(_.isInstanceOf[Refusal.Python]), refusal)
+  }
+
+  test("a query without a window says so, and one with Sash off says nothing of it") {
+    assert(!explained(s"SELECT id FROM $table").contains("slides: "))
+    withSash(enabled = false) {
+      val text = explained(over("sum(x)"))
+      assert(!text.contains("Sash") && !text.contains("SlidingWindow"), text)
+    }
+  }
+
+  test("what the user has set as explain providers stays") {
+    val key = "spark.sql.extendedExplainProviders"
+    withSettings(key -> classOf[OtherExplain].getName) {
+      val text = explained(over("avg(x)"))
+      assert(text.contains("something else") && text.contains("slides: avg(t.x)"), text)
+      assert(spark.conf.get(key).startsWith(classOf[OtherExplain].getName))
+    }
+  }
+}
+
+final class OtherExplain extends org.apache.spark.sql.ExtendedExplainGenerator {
+  override def title: String = "Other"
+  override def generateExtendedInfo(plan: org.apache.spark.sql.execution.SparkPlan): String =
+    "something else"
+}

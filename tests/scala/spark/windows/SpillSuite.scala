@@ -1,0 +1,191 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.scalatest.BeforeAndAfterAll
+
+import io.sash.spark.{RowEquality, SashConf, SashSession, SashSuite}
+import io.sash.spark.ordering.OrderingExec
+
+/** Under a small memory limit windows go to disk, page by page, and answer as before. */
+class SpillSuite extends SashSuite with BeforeAndAfterAll {
+  private val memory = Map(
+    // too little for the windows below, enough for the pages of a sort
+    "spark.testing.memory" -> (2L * 1024 * 1024).toString,
+    "spark.testing.reservedMemory" -> "0",
+    "spark.memory.fraction" -> "0.8",
+    "spark.memory.storageFraction" -> "0",
+    "spark.buffer.pageSize" -> "64k",
+    "spark.master" -> "local[1]"
+  )
+
+  override protected def spark: SparkSession = SashSession.having(memory)
+
+  override def afterAll(): Unit = {
+    SashSession.shared
+    super.afterAll()
+  }
+
+  private val rows = 60000
+
+  private def table: String =
+    s"(SELECT id, id * 7919 % 10007 AS x, concat('value ', id * 31 % 4001) AS s, " +
+      s"IF(id % 3 = 0, NULL, id / 8.0D) AS d FROM range(0, $rows, 1, 1))"
+
+  private def query(calls: String, frame: String): String =
+    s"SELECT id, $calls FROM $table WINDOW w AS (ORDER BY id $frame)"
+
+  private def spilled(frame: DataFrame): Long =
+    sliding(frame).map(_.metrics("spillSize").value).sum
+
+  /** The rows, and the bytes that went to disk for them. */
+  private def run(sql: String): (Seq[Row], Long) = {
+    val frame = spark.sql(sql)
+    (frame.collect().toSeq, spilled(frame))
+  }
+
+  /** A plain computation of the windows, since Spark's own takes as long as they are. */
+  private def sums(below: Int, ahead: Int): Array[Long] = {
+    val prefix = (0 until rows).scanLeft(0L)((s, i) => s + i.toLong * 7919 % 10007).toArray
+    Array.tabulate(rows) { i =>
+      prefix(math.min(rows, i + ahead + 1)) - prefix(math.max(0, i - below))
+    }
+  }
+
+  private def assertSums(answer: Seq[Row], expected: Array[Long]): Unit = {
+    assert(answer.length == rows)
+    val wrong = answer.find(r => r.getLong(1) != expected(r.getLong(0).toInt))
+    assert(wrong.isEmpty, wrong.map(r => s"instead of ${expected(r.getLong(0).toInt)}"))
+  }
+
+  for {
+    (name, below, ahead) <- Seq(
+      ("ROWS BETWEEN 40000 PRECEDING AND CURRENT ROW", 40000, 0),
+      ("ROWS BETWEEN 20000 PRECEDING AND 20000 FOLLOWING", 20000, 20000),
+      ("ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", 0, rows),
+      ("RANGE BETWEEN 20000 PRECEDING AND 20000 FOLLOWING", 20000, 20000)
+    )
+    algorithm <- Seq("slickdeque-inv", "two-stacks-lite")
+  } test(s"sums over $name, $algorithm") {
+    withSettings(SashConf.WindowAlgorithm.key -> algorithm) {
+      val (answer, bytes) = run(query("sum(x) OVER w AS c, count(s) OVER w AS n, id", name))
+      assert(bytes > 0, "vacuous: nothing went to disk")
+      assertSums(answer, sums(below, ahead))
+    }
+  }
+
+  test("strings, nulls and moments, against the same windows in memory") {
+    val frame = "ROWS BETWEEN 30000 PRECEDING AND 2000 FOLLOWING"
+    val sql = query(
+      "last(s) OVER w AS a, avg(d) OVER w AS b, stddev(d) OVER w AS c, " +
+        "max_by(s, x) OVER w AS e, bit_xor(x) OVER w AS f",
+      frame
+    )
+    val (paged, bytes) = run(sql)
+    assert(bytes > 0, "vacuous: nothing went to disk")
+    val ample = SashSession.shared.sql(sql)
+    val unpaged = ample.collect().toSeq
+    assert(spilled(ample) == 0)
+    assert(RowEquality.difference(unpaged, paged).isEmpty)
+  }
+
+  test("a deque that never drops an element") {
+    val (answer, bytes) = run(
+      "SELECT id, min(lpad(id, 12, '0')) OVER (ORDER BY id ROWS 50000 PRECEDING) AS m " +
+        s"FROM $table"
+    )
+    assert(bytes > 0, "vacuous: nothing went to disk")
+    assert(answer.forall(r => r.getString(1).toLong == math.max(0L, r.getLong(0) - 50000)))
+  }
+
+  test("a sort above takes the window's memory while it slides") {
+    val sql = "SELECT id, c FROM (" +
+      query(
+        "sum(x) OVER w AS c, concat(s, s) AS t",
+        "ROWS BETWEEN 9000 PRECEDING AND CURRENT ROW"
+      ) +
+      ") SORT BY t, id"
+    val (answer, bytes) = run(sql)
+    assert(bytes > 0, "vacuous: the window was left in memory")
+    val expected = sums(9000, 0)
+    assertSums(answer, expected)
+  }
+
+  test("several partitions, of which the large ones go to disk") {
+    val sql =
+      s"SELECT id, sum(x) OVER (PARTITION BY id % 16 = 0 ORDER BY id ROWS 45000 PRECEDING) " +
+        s"AS c FROM $table"
+    // else it is the rows below that make room for the window
+    withSettings(SashConf.OrderingEnabled.key -> "false") {
+      val (answer, bytes) = run(sql)
+      assert(bytes > 0, "vacuous: nothing went to disk")
+      val ample = SashSession.shared.sql(sql).collect().toSeq
+      assert(RowEquality.difference(ample, answer).isEmpty)
+    }
+  }
+
+  private def orderings(frame: DataFrame): Seq[OrderingExec] =
+    collect(frame.queryExecution.executedPlan) { case o: OrderingExec => o }
+
+  /** Rows of several sizes, shuffled, some keys in order and some not. */
+  private val shuffled =
+    s"(SELECT id, IF(id % 4 = 0, id, hash(id)) AS o, IF(id % 4 = 0, 7, pmod(hash(id, 1), 5)) AS k, " +
+      s"repeat('x', pmod(hash(id, 2), 90)) AS s FROM range(0, $rows, 1, 1))"
+
+  private val ordered =
+    "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id ROWS 5 PRECEDING) AS c, s " +
+      s"FROM $shuffled"
+
+  private def ample(sql: String): Seq[Row] = {
+    val frame = SashSession.shared.sql(sql)
+    val answer = frame.collect().toSeq
+    assert(orderings(frame).map(_.metrics("spillSize").value).sum == 0)
+    answer
+  }
+
+  test("rows that outgrow the memory while they come go to Spark's sorter") {
+    val frame = spark.sql(ordered)
+    val answer = frame.collect().toSeq
+    val Seq(ordering) = orderings(frame)
+    assert(ordering.metrics("spillSize").value > 0, "vacuous: all rows fitted")
+    assert(RowEquality.difference(ample(ordered), answer).isEmpty)
+  }
+
+  test("many keys, and more rows than fit") {
+    // a few keys fill the memory before the many come
+    val sql = "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id ROWS 5 PRECEDING) AS c " +
+      "FROM (SELECT id, hash(id) AS o, IF(id < 9000, id % 3, id) AS k, repeat('x', 60) AS s " +
+      s"FROM range(0, $rows, 1, 1))"
+    withSettings("spark.sql.shuffle.partitions" -> "1") {
+      val frame = spark.sql(sql)
+      val answer = frame.collect().toSeq
+      val Seq(ordering) = orderings(frame)
+      assert(ordering.metrics("tasksSortedBySpark").value == 1)
+      assert(RowEquality.difference(ample(sql), answer).isEmpty)
+    }
+  }
+
+  /** A few keys; and so many that a bucket has several, in order and not. */
+  private val leaving = Seq(
+    ordered,
+    ordered.replace("PARTITION BY k", "PARTITION BY k, id % 5000"),
+    ordered.replace("PARTITION BY k", "PARTITION BY pmod(hash(id, 4), 3000)"),
+    ordered.replace("PARTITION BY k ORDER BY o, id", "PARTITION BY id * 7919 % 3000 ORDER BY id")
+  )
+
+  for ((query, i) <- leaving.zipWithIndex)
+    test(
+      s"rows that go out while another operator needs memory go by way of the disk: $i"
+    ) {
+      // rows that fit, below an aggregate by rows that does not
+      val few = query.replace(s"range(0, $rows,", "range(0, 9000,")
+      val sql = s"SELECT max(id) AS id, sum(c) AS c, s || id AS g FROM ($few) GROUP BY s || id"
+      withSettings("spark.sql.shuffle.partitions" -> "1") {
+        val frame = spark.sql(sql)
+        val answer = frame.collect().toSeq
+        val Seq(ordering) = orderings(frame)
+        assert(ordering.metrics("spillSize").value > 0, "vacuous: the rows stayed in memory")
+        assert(ordering.metrics("tasksSortedBySpark").value == 0, "vacuous: Spark sorted")
+        assert(RowEquality.difference(ample(sql), answer).isEmpty)
+      }
+    }
+}
