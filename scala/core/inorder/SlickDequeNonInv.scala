@@ -39,8 +39,10 @@ final class SlickDequeNonInv(initial: Partials with Selective)
   private[this] var pendingHead = 0
   private[this] var pendingLength = 0
 
-  private[this] var free = Array.range(1, 1 + capacity).reverse
-  private[this] var freeLength = capacity
+  // Slots that no element has: those that were given back, and all from `unused` on.
+  private[this] var free = new Array[Int](capacity)
+  private[this] var freeLength = 0
+  private[this] var unused = identitySlot + 1
 
   private[this] var first = 0L // position of the oldest element of the window
   private[this] var next = 0L // position of the next element to insert
@@ -49,9 +51,7 @@ final class SlickDequeNonInv(initial: Partials with Selective)
   override def size: Int = (next - first).toInt
 
   override def open(): Int = {
-    if (freeLength == 0) doubleCapacity()
-    freeLength -= 1
-    val opened = free(freeLength)
+    val opened = take()
     pending(wrap(pendingHead + pendingLength)) = opened
     pendingLength += 1
     opened
@@ -115,16 +115,10 @@ final class SlickDequeNonInv(initial: Partials with Selective)
 
   override def clear(): Unit = {
     walked = 0
-    while (length > 0) {
-      release(slots(head))
-      head = wrap(head + 1)
-      length -= 1
-    }
-    while (pendingLength > 0) {
-      release(pending(pendingHead))
-      pendingHead = wrap(pendingHead + 1)
-      pendingLength -= 1
-    }
+    length = 0
+    pendingLength = 0
+    freeLength = 0
+    unused = identitySlot + 1
     first = 0L
     next = 0L
   }
@@ -150,6 +144,16 @@ final class SlickDequeNonInv(initial: Partials with Selective)
 
   private def wrap(index: Int): Int = index & (capacity - 1)
 
+  private def take(): Int =
+    if (freeLength > 0) {
+      freeLength -= 1
+      free(freeLength)
+    } else {
+      if (unused > capacity) doubleCapacity()
+      unused += 1
+      unused - 1
+    }
+
   private def release(slot: Int): Unit = {
     free(freeLength) = slot
     freeLength += 1
@@ -168,10 +172,6 @@ final class SlickDequeNonInv(initial: Partials with Selective)
     head = 0
     pendingHead = 0
     free = Arrays.copyOf(free, 2 * capacity)
-    while (freeLength < capacity) {
-      free(freeLength) = 2 * capacity - freeLength
-      freeLength += 1
-    }
     capacity *= 2
   }
 
