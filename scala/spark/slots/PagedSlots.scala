@@ -4,7 +4,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, Da
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, StringType}
+import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, StringType, UserDefinedType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.sash.core.slots.Partials
@@ -39,9 +39,9 @@ private[spark] final class PagedSlots(
 
   /** A partial may exceed the precision of its column, so a decimal travels as its digits. */
   private[this] val decimals =
-    columnTypes.indices.filter(columnTypes(_).isInstanceOf[DecimalType])
+    columnTypes.indices.filter(isDecimal)
   private[this] val pageTypes =
-    columnTypes.map(t => if (t.isInstanceOf[DecimalType]) StringType else t).toArray
+    columnTypes.indices.map(i => if (isDecimal(i)) StringType else columnTypes(i)).toArray
   private[this] val cells = new SpecificInternalRow(columnTypes)
   private[this] val pageCells = new GenericInternalRow(columnTypes.length)
   private[this] val toBytes = UnsafeProjection.create(pageTypes)
@@ -128,6 +128,11 @@ private[spark] final class PagedSlots(
   override def save(slot: Int, out: InternalRow): Unit = resident.save(read(slot), out)
 
   override def load(dst: Int, in: InternalRow): Unit = resident.load(written(dst), in)
+
+  private def isDecimal(i: Int): Boolean = columnTypes(i) match {
+    case u: UserDefinedType[_] => u.sqlType.isInstanceOf[DecimalType]
+    case t                     => t.isInstanceOf[DecimalType]
+  }
 
   private def written(slot: Int): Int = {
     val at = read(slot)

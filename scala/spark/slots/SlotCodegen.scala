@@ -3,7 +3,7 @@ package io.sash.spark.slots
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression}
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Ascending, NullsFirst, SortOrder}
-import org.apache.spark.sql.types.{BinaryType, DataType}
+import org.apache.spark.sql.types.DataType
 
 /**
  * Generates the class of a [[SlotProgram]]: one array and, for a nullable column, one array of
@@ -32,6 +32,8 @@ private final class SlotCodegen(program: SlotProgram) {
       operation("identity", "int dst", _.identity),
       liftMethod,
       operation("combine", "int dst, int left, int right", _.combine, counted),
+      suffixesMethod,
+      foldMethod,
       operation("subtract", "int dst, int left, int right", _.subtract, counted),
       selectsRightMethod,
       lowerMethod,
@@ -78,8 +80,9 @@ private final class SlotCodegen(program: SlotProgram) {
 
   private def arrayType(i: Int): String = s"${javaType(i)}[]"
 
+  /** The length goes before the brackets of an element that is an array itself. */
   private def emptyArray(i: Int): String =
-    if (columns(i).dataType == BinaryType) "byte[0][]" else s"${javaType(i)}[0]"
+    if (javaType(i) == "byte[]") "byte[0][]" else s"${javaType(i)}[0]"
 
   private def resized(i: Int): String =
     s"v$i = (${arrayType(i)}) java.util.Arrays.copyOf(v$i, slots);" +
@@ -128,14 +131,20 @@ private final class SlotCodegen(program: SlotProgram) {
       left: Option[String],
       right: Option[String],
       row: Option[String]
+  ): (String, Seq[ExprCode]) =
+    evaluateOver(expressions, left.fold(noCells)(cells), right.fold(noCells)(cells), row)
+
+  private def evaluateOver(
+      expressions: Seq[Expression],
+      left: Seq[ExprCode],
+      right: Seq[ExprCode],
+      row: Option[String]
   ): (String, Seq[ExprCode]) = {
-    val (leftLoads, leftVars) =
-      loaded(left.fold(noCells)(cells), columns, expressions)
-    val (rightLoads, rightVars) =
-      loaded(right.fold(noCells)(cells), program.right, expressions)
+    val (leftLoads, leftVars) = loaded(left, columns, expressions)
+    val (rightLoads, rightVars) = loaded(right, program.right, expressions)
     ctx.INPUT_ROW = row.orNull
     ctx.currentVars =
-      if (left.isEmpty && right.isEmpty && row.isDefined) null
+      if (left == noCells && right == noCells && row.isDefined) null
       else Seq.fill[ExprCode](program.input.length)(null) ++ leftVars ++ rightVars
     val codes = expressions.map(e => BindReferences.bindReference(e, schema).genCode(ctx))
     val code = (leftLoads +: rightLoads +: codes.map(_.code.toString)).mkString("\n")
@@ -197,6 +206,75 @@ private final class SlotCodegen(program: SlotProgram) {
     val arguments = parameters.split(", ").map(_.split(" ").last).mkString(", ")
     val calls = methods.indices.map(k => s"$name$k($arguments);").mkString(first, "\n", "")
     (methods :+ method(s"void $name($parameters)", calls)).mkString("\n")
+  }
+
+  /** [[io.sash.core.slots.Partials.suffixes]], the running aggregate in local variables. */
+  private def suffixesMethod: String = running("suffixes", "int first, int last") { part =>
+    val start = s"${part.load("last")}\nfor (int i = last - 1; i >= first; i--) {"
+    val (code, values) = evaluateOver(part.combine, cells("i"), part.cells, None)
+    Seq(start, code, part.set(values), part.store("i"), "}")
+  }
+
+  /** [[io.sash.core.slots.Partials.fold]], the running aggregate in local variables. */
+  private def foldMethod: String = running("fold", "int dst, int[] slots, int count") { part =>
+    val start =
+      s"${part.load("slots[0]")}\nfor (int i = 1; i < count; i++) { int slot = slots[i];"
+    val (code, values) = evaluateOver(part.combine, part.cells, cells("slot"), None)
+    Seq(start, code, part.set(values), "}", part.store("dst"))
+  }
+
+  private def running(name: String, parameters: String)(
+      loop: RunningAggregate => Seq[String]
+  ): String = {
+    val parts = program.parts.filter(_.combine.nonEmpty)
+    if (parts.isEmpty) {
+      ""
+    } else {
+      val methods = parts.zipWithIndex.map { case (part, k) =>
+        method(s"void $name$k($parameters)", loop(new RunningAggregate(part)).mkString("\n"))
+      }
+      val combines = if (name == "fold") "count - 1" else "last - first"
+      dispatch(name, parameters, methods, s"count($combines);\n")
+    }
+  }
+
+  /** Local variables that hold the cells of a part. */
+  private final class RunningAggregate(part: SlotProgram.Part) {
+    val combine: Seq[Expression] = part.combine
+    private val ordinals = part.first until part.first + combine.length
+    private val values = ordinals.map(_ -> ctx.freshName("running")).toMap
+
+    /** Those of a slot, as inputs for generated expressions. */
+    val cells: Seq[ExprCode] = columns.indices.map { i =>
+      values
+        .get(i)
+        .map { name =>
+          val isNull =
+            if (columns(i).nullable) JavaCode.isNullVariable(s"${name}IsNull") else FalseLiteral
+          ExprCode(EmptyBlock, isNull, JavaCode.variable(name, columns(i).dataType))
+        }
+        .orNull
+    }
+
+    def load(slot: String): String = each { (i, name) =>
+      val isNull = if (columns(i).nullable) s"boolean ${name}IsNull = n$i[$slot];" else ""
+      s"${javaType(i)} $name = v$i[$slot]; $isNull"
+    }
+
+    /** Expressions read copies of the variables, so one may be set before the next is. */
+    def set(to: Seq[ExprCode]): String = each { (i, name) =>
+      val code = to(i - part.first)
+      val isNull = if (columns(i).nullable) s"${name}IsNull = ${code.isNull};" else ""
+      s"$name = ${code.value}; $isNull"
+    }
+
+    def store(slot: String): String = each { (i, name) =>
+      val isNull = if (columns(i).nullable) s"n$i[$slot] = ${name}IsNull;" else ""
+      s"v$i[$slot] = $name; $isNull"
+    }
+
+    private def each(code: (Int, String) => String): String =
+      ordinals.map(i => code(i, values(i))).mkString("\n")
   }
 
   private def liftMethod: String = {

@@ -31,6 +31,9 @@ abstract class SlotColumns extends Invertible with Selective {
   /** Has to be called by each of the three. */
   final def count(): Unit = called += 1
 
+  /** Has to be called by operations that combine several times. */
+  final def count(combines: Int): Unit = called += combines
+
   /** Grows in memory, or, where the task has none to give, moves to disk. */
   override def grow(wanted: Int): Partials =
     if (wanted <= slots) {

@@ -3,7 +3,15 @@ package io.sash.spark.slots
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  Attribute,
+  AttributeReference,
+  Coalesce,
+  Literal,
+  SortOrder,
+  WindowExpression
+}
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.types.DataType
 
@@ -61,11 +69,39 @@ class SlotColumnsSuite extends SashSuite {
     assert(kinds.agree("operations")(_.operations) == Right(40L * counted))
   }
 
+  /** The operations that combine several slots at once are the same as one by one. */
+  private def exerciseRuns(
+      call: WindowCall,
+      input: Seq[Attribute],
+      rows: IndexedSeq[InternalRow]
+  ): Unit = {
+    val monoid = call.monoid
+    val part = Algorithm.TwoStacksLiteAlgorithm.part(monoid, first = 0, result = 0)
+    val program = SlotProgram(input, monoid.left, monoid.right, Seq(part))
+    val kinds = new SlotKinds(program, Seq(call.expression.dataType))
+    val random = new Random(seed)
+    val run = 1 to 5
+    (1 to 4).foreach { _ =>
+      (0 to 6).foreach { s =>
+        val row = rows(random.nextInt(rows.length))
+        if (kinds.agree("lift")(_.lift(s, row)).isLeft) kinds.agree("identity")(_.identity(s))
+      }
+      val slots = random.shuffle(run.toList).toArray
+      val count = 1 + random.nextInt(slots.length)
+      kinds.change("fold", 6)(_.fold(6, slots, count))
+      if (kinds.agree("suffixes")(_.suffixes(run.head, run.last)).isRight) {
+        (0 to 6).foreach(s => kinds.agree("cells of a run")(kinds.contents(_, s)))
+        kinds.agree("operations")(_.operations)
+      }
+    }
+  }
+
   for ((calls, i) <- WindowCalls.All.grouped(60).zipWithIndex) {
     test(s"aggregates, part ${i + 1}: ${calls.head.sql} … ${calls.last.sql}") {
       val (node, rows) = window(calls.map(_.sql), "(ORDER BY id ROWS 1 PRECEDING)")
       for (call <- callsOf(node).distinct) withClue(s"seed $seed, $call\n") {
         exercise(call.algorithm, call, node.child.output, rows)
+        exerciseRuns(call, node.child.output, rows)
         if (call.algorithm != Algorithm.TwoStacksLiteAlgorithm && call.monoid.subtract.isEmpty)
           exercise(Algorithm.TwoStacksLiteAlgorithm, call, node.child.output, rows)
       }
@@ -125,6 +161,30 @@ class SlotColumnsSuite extends SashSuite {
       rows.take(40).foreach(other => kinds.agree("matches")(_.matches(0, other)))
     }
   }
+
+  for (userType <- Seq(UserTypes.OfBinary, UserTypes.OfDecimal, UserTypes.OfLong))
+    test(s"a user-defined type over ${userType.sqlType.sql} lies in slots as its SQL type does") {
+      val in = AttributeReference("in", userType)()
+      val Seq(left, right) = Seq.fill(2)(AttributeReference("cell", userType)())
+      val last = Coalesce(Seq(right, left))
+      val part = SlotProgram.Part(
+        first = 0,
+        identity = Seq(Literal(null, userType)),
+        lift = Seq(in),
+        combine = Seq(last),
+        results = Seq((0, left))
+      )
+      val order = Seq(SortOrder(left, Ascending))
+      val program = SlotProgram(Seq(in), Seq(left), Seq(right), Seq(part), keyOrder = order)
+      val kinds = new SlotKinds(program, Seq(userType))
+      val values = Seq("7", "42", null).map(userType.serialize)
+      kinds.slots.foreach { s =>
+        kinds.change("lift", s)(_.lift(s, InternalRow(values(s / 200 % 3))))
+      }
+      kinds.change("combine", 200)(_.combine(200, 0, 400))
+      assert(kinds.agree("compare")(_.compare(0, 200)) == Right(0))
+      assert(kinds.agree("lower")(kinds.result(_, 200)) == Right(Seq("7")))
+    }
 
   test("a partial that exceeds its type's precision survives a page that goes to disk") {
     val large = "CAST(9e37 AS DECIMAL(38, 0))"
