@@ -59,6 +59,9 @@ final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeSto
     freedCount += 1
   }
 
+  /** Nodes on the free list, for the tests of its being deferred. */
+  private[fiba] def listed: Int = freedCount
+
   private def reuse(): Int = {
     freedCount -= 1
     val node = freed(freedCount)

@@ -16,14 +16,12 @@ import io.sash.core.slots.{Partials, Selective, SlotRing}
  *  - (I3) d0 is the aggregate of the window
  *
  * Cost: amortised under 2 comparisons a slide; query none. Queries of several ranges, the
- * longest first, take one walk of the deque together. Space: 1 to n partials (open elements
- * apart).
+ * longest first, take one walk of the deque together: at most its length and two looks a range.
+ * Space: 1 to n partials (open elements apart).
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
  */
-final class SlickDequeNonInv(initial: Partials with Selective)
-    extends InOrderWindow
-    with Suffixes {
+class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow with Suffixes {
   private[this] final val identitySlot = 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials: Partials = initial.grow(1 + capacity)
@@ -98,8 +96,8 @@ final class SlickDequeNonInv(initial: Partials with Selective)
       identitySlot
     } else {
       // further down the deque than the last answer, unless the range is longer
-      if (walked > 0 && positions(wrap(head + walked - 1)) >= oldest) walked = 0
-      while (positions(wrap(head + walked)) < oldest) walked += 1
+      if (walked > 0 && positionAt(walked - 1) >= oldest) walked = 0
+      while (positionAt(walked) < oldest) walked += 1
       slots(wrap(head + walked))
     }
   }
@@ -141,6 +139,9 @@ final class SlickDequeNonInv(initial: Partials with Selective)
       }
     }
   }
+
+  /** Where in the stream the i-th of the deque is; a walk reads it, so that a test can count. */
+  private[inorder] def positionAt(i: Int): Long = positions(wrap(head + i))
 
   private def wrap(index: Int): Int = index & (capacity - 1)
 

@@ -11,7 +11,7 @@ trait Condition {
  * every younger part of a window for which it holds (a sum of at most 10 over what is not
  * negative), that is the longest window that ends here and meets it.
  *
- * Cost: amortised under 2 queries an element, one of them for the trigger. This is the naive
+ * Cost: amortised at most 3 queries an element, one of them for the trigger. This is the naive
  * enforcement of a slide policy, on any algorithm; AMTA searches its tree for the place instead.
  *
  * Paper: Villalba, Berral, Carrera, ''Constant-Time Sliding Window Framework'', section 3.2.

@@ -30,7 +30,7 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
   }
 
   private var partials: Partials = initial
-  private var slotsUsed = 0
+  private var slotsUsed, slotsCapacity = 0
   private val window = newSlots(3 * maxArity)
   private val neverWritten = newSlots(1)
   private val stored = mutable.Map.empty[Int, Node]
@@ -38,11 +38,21 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
   private val loaded = mutable.ArrayBuffer.empty[Node]
   private val numbers = mutable.Map.empty[Int, Int]
   private var freed = List.empty[Int]
+  private var searching = true
+
+  /** Steps from a node to its parent, or to a child, since the last flush. */
+  var steps = 0L
+
+  /** The steps, and the nodes touched, until the first change since the last flush. */
+  var searchSteps, searchTouched = 0L
 
   private def newSlots(count: Int): Int = {
     val first = slotsUsed
     slotsUsed += count
-    partials = partials.grow(slotsUsed)
+    if (slotsUsed > slotsCapacity) {
+      slotsCapacity = 2 * slotsUsed
+      partials = partials.grow(slotsCapacity)
+    }
     first
   }
 
@@ -61,11 +71,28 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
     root = number(kept(0))
     leftFinger = number(kept(1))
     rightFinger = number(kept(2))
+    searching = true
+    steps = 0
+    noteSearch()
+  }
+
+  private def noteSearch(): Unit = {
+    searchSteps = steps
+    searchTouched = touched.toLong
+  }
+
+  /** A step to the node of this id. */
+  private def step(id: Int): Int = {
+    val next = number(id)
+    steps += 1
+    if (searching) noteSearch()
+    next
   }
 
   private def node(number: Int): Node = loaded(number - 1)
 
   private def dirty(number: Int): Node = {
+    searching = false
     node(number).dirty = true
     node(number)
   }
@@ -102,9 +129,9 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
   override def level(node: Int): Int = this.node(node).level
   override def arity(node: Int): Int = this.node(node).arity
   override def setArity(node: Int, arity: Int): Unit = dirty(node).arity = arity
-  override def parent(node: Int): Int = number(this.node(node).parent)
+  override def parent(node: Int): Int = step(this.node(node).parent)
   override def detach(node: Int): Unit = dirty(node).parent = 0
-  override def child(node: Int, i: Int): Int = number(this.node(node).children(i))
+  override def child(node: Int, i: Int): Int = step(this.node(node).children(i))
 
   override def setChild(node: Int, i: Int, child: Int): Unit = {
     dirty(node).children(i) = id(child)

@@ -80,9 +80,17 @@ class BadUseSuite extends AnyFunSuite {
   }
 
   test("an algorithm that needs more of the operation does not compile without it") {
-    assertTypeError("new SlickDequeInv(io.sash.core.TestColumn.selective(io.sash.core.Operation.Max))")
-    assertTypeError("new SlickDequeNonInv(io.sash.core.TestColumn.invertible(io.sash.core.Operation.Sum))")
-    assertCompiles("new SlickDequeInv(io.sash.core.TestColumn.invertible(io.sash.core.Operation.Sum))")
-    assertCompiles("new SlickDequeNonInv(io.sash.core.TestColumn.selective(io.sash.core.Operation.Max))")
+    assertTypeError(
+      "new SlickDequeInv(io.sash.core.TestColumn.selective(io.sash.core.Operation.Max))"
+    )
+    assertTypeError(
+      "new SlickDequeNonInv(io.sash.core.TestColumn.invertible(io.sash.core.Operation.Sum))"
+    )
+    assertCompiles(
+      "new SlickDequeInv(io.sash.core.TestColumn.invertible(io.sash.core.Operation.Sum))"
+    )
+    assertCompiles(
+      "new SlickDequeNonInv(io.sash.core.TestColumn.selective(io.sash.core.Operation.Max))"
+    )
   }
 }

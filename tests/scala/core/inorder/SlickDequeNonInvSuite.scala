@@ -3,7 +3,7 @@ package io.sash.core.inorder
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation}
+import io.sash.core.{Element, Laws, Operation, TestColumn}
 
 /** SlickDeque (Non-Inv): section 3.2's example and section 4.1's cost. */
 class SlickDequeNonInvSuite extends Laws {
@@ -41,6 +41,75 @@ class SlickDequeNonInvSuite extends Laws {
         s.cost(s.insert(Element(value, i))) <= size
       }
     }
+  }
+
+  /** A window that counts the places of its deque that queries look at. */
+  private final class Walked extends SlickDequeNonInv(TestColumn.selective(Operation.Max)) {
+    var looks = 0L
+
+    override private[inorder] def positionAt(i: Int): Long = {
+      looks += 1
+      super.positionAt(i)
+    }
+
+    def value(slot: Int): Option[Element] =
+      column.asInstanceOf[TestColumn[Option[Element]]](slot)
+
+    def add(element: Element): Unit = {
+      val slot = open()
+      column.asInstanceOf[TestColumn[Option[Element]]].lift(slot, element)
+      insert()
+    }
+  }
+
+  law("several ranges, the longest first, take one walk: the deque and two looks a range") {
+    forAll(streams, Gen.choose(1, 100), Gen.choose(1, 10)) { (stream, n, step) =>
+      val w = new Walked
+      stream.zipWithIndex.forall { case (value, i) =>
+        if (w.size == n) w.evict()
+        w.add(Element(value, i))
+        val before = w.looks
+        val ranges = (1 to w.size by step).reverse
+        ranges.foreach(last => w.query(last))
+        // the deque holds what no younger element exceeds
+        val window = stream.slice(i + 1 - w.size, i + 1)
+        val deque = window.tails.count(t => t.nonEmpty && t.forall(_ <= t.head))
+        w.looks - before <= deque + 2L * ranges.size
+      }
+    }
+  }
+
+  law("any range in any order, between any calls") {
+    forAll(Gen.listOf(Gen.zip(Gen.choose(0, 4), Gen.choose(0, 40)))) { calls =>
+      val w = new Walked
+      var window = Vector.empty[Element]
+      val wrong = calls.zipWithIndex.find {
+        case ((0, _), _) if window.nonEmpty =>
+          w.evict()
+          window = window.tail
+          false
+        case ((1 | 2, value), i) =>
+          val element = Element(value % 7, i)
+          w.add(element)
+          window :+= element
+          false
+        case ((_, range), _) =>
+          val last = range % (window.size + 1)
+          w.value(w.query(last)) != Operation.Max.aggregate(window.takeRight(last))
+      }
+      wrong.isEmpty :| s"${wrong.fold("")(_.toString)} of $calls"
+    }
+  }
+
+  test("what a walk has passed and an eviction has dropped is not looked at again") {
+    val w = new Walked
+    // 6 makes 3, 2 and 1 useless, whose places lie behind it
+    val stream = Seq(9, 8, 3, 2, 1, 6).zipWithIndex.map { case (v, i) => Element(v, i) }
+    stream.foreach(w.add)
+    assert(w.value(w.query(1)).contains(stream.last))
+    w.evict()
+    w.evict()
+    assert(w.value(w.query(2)).contains(stream.last))
   }
 
   law("space: at most n elements wait in the deque, and as many slots by doubling", runs = 20) {

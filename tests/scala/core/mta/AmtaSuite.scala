@@ -159,6 +159,22 @@ class AmtaSuite extends Laws {
     }
   }
 
+  law("to find them it asks the policy as often, and once more", runs = 50) {
+    forAll(Gen.choose(1, 20000), Gen.choose(0, 20000), Gen.choose(0, 1000)) { (n, m, before) =>
+      val s = new MtaSlider(MtaAlgorithm.Amortized, Count)
+      (0 until n + before).foreach(i => s.insert(Element(i, i)))
+      (0 until before).foreach(_ => s.window.evict())
+      val evicted = math.min(m, n)
+      var asked = 0
+      s.evict { (_, prefix) =>
+        asked += 1
+        prefix <= evicted
+      }
+      // what goes is found from the oldest on, so that it matters how much, and not of how much
+      (asked <= 4 * log2(evicted + 1) + 2) :| s"asked $asked times for $evicted of $n"
+    }
+  }
+
   test("grows from any state of the stack, and drains") {
     (0 until 140).foreach { slides =>
       val s = new MtaSlider(MtaAlgorithm.Amortized, Both(Count, Operation.Collect))

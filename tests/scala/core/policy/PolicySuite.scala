@@ -3,7 +3,9 @@ package io.sash.core.policy
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation}
+import io.sash.core.{Element, Laws, Operation, TestColumn}
+import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
+import io.sash.core.slots.Partials
 
 /** Count, delta, punctuation, session and predicate windows, each beside a plain model. */
 class PolicySuite extends Laws {
@@ -146,8 +148,39 @@ class PolicySuite extends Laws {
     }
   }
 
+  law("predicate: amortised at most 3 queries an element, and any element leaves once") {
+    forAllNoShrink(Gen.listOf(Gen.choose(0, 9)), Gen.choose(0, 30)) { (values, bound) =>
+      var asked: Asked = null
+      var watched: Watched[Long] = null
+      val policy = new PredicatePolicy(answer => watched.column(answer) <= bound)
+      def make(column: Partials): InOrderWindow = {
+        asked = new Asked(new TwoStacksLite(column))
+        asked
+      }
+      watched = new Watched(Operation.Sum, policy, make)
+      values.foreach(v => watched.arrive(0, Element(v, 0)))
+      (asked.queries <= 3L * values.length && asked.evictions <= values.length) :|
+        s"${asked.queries} queries, ${asked.evictions} evictions of ${values.length}"
+    }
+  }
+
+  law("delta: at most one trigger an element, and any element leaves once") {
+    forAllNoShrink(attributes, Gen.choose(1L, 20L), Gen.choose(0L, 20L)) { (all, a, b) =>
+      val asked = new Asked(new TwoStacksLite(TestColumn(Operation.Sum)))
+      var triggers = 0
+      val window =
+        new PolicyWindow(asked, new DeltaPolicy(a max b, a min b), _ => triggers += 1)
+      all.forall { attribute =>
+        val before = triggers
+        window.column.identity(window.arrive(attribute))
+        window.insert()
+        triggers <= before + 1
+      } && asked.queries == triggers && asked.evictions <= all.length
+    }
+  }
+
   private def policies: Seq[WindowPolicy] = Seq(
-    new CountPolicy(3, 2),
+    new CountPolicy(4, 4),
     new TimePolicy(5, 2),
     new DeltaPolicy(5, 2),
     new PunctuationPolicy,

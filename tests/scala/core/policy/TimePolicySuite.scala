@@ -76,6 +76,21 @@ class TimePolicySuite extends Laws {
     }
   }
 
+  law("at most two triggers an element, of one query each, and any element leaves once") {
+    forAllNoShrink(streams) { case ((range, slide), times) =>
+      val asked = new Asked(new Recalculate(TestColumn(Operation.Sum)))
+      var triggers = 0
+      val window = new PolicyWindow(asked, new TimePolicy(range, slide), _ => triggers += 1)
+      times.foreach { time =>
+        window.column.identity(window.arrive(time))
+        window.insert()
+      }
+      window.punctuate(Long.MaxValue)
+      (triggers <= 2 * times.length && asked.queries == triggers) :| s"$triggers triggers" &&
+      (asked.evictions == times.length) :| s"${asked.evictions} evictions"
+    }
+  }
+
   law("any algorithm gives the same answers") {
     forAllNoShrink(streams) { case ((range, slide), times) =>
       val algorithms: Seq[Partials => InOrderWindow] =

@@ -198,6 +198,32 @@ class SharedQueriesSuite extends Laws {
     }
   }
 
+  law("of the queries that are due at once, those of the longest range are answered first") {
+    forAll(queries, slicing) { (queries, slicing) =>
+      val run = new Run(new SharedPlan(queries, slicing), Naive, Operation.Sum)
+      run.advance(60)
+      run.answers.groupBy(_.at).values.forall { atOnce =>
+        val ranges = atOnce.map(answer => queries(answer.query).range)
+        ranges == ranges.sorted.reverse
+      }
+    }
+  }
+
+  test("SlickDeque (Inv) over ranges, as a single window, is its longest one") {
+    for (longest <- 0 until 3) {
+      val column = TestColumn.invertible(Operation.Sum)
+      val windows = new SlickDequeInvRanges(column, 3)
+      (1 to 40).foreach { i =>
+        column.lift(windows.open(), Element(i, i))
+        windows.insert()
+        (0 until 3).filter(w => w != longest && i > w + 1).foreach(w => windows.evict(w))
+        if (i > 5) windows.evict()
+        assert(windows.size == math.min(i, 5))
+        assert(column(windows.query()) == (i - windows.size + 1 to i).sum)
+      }
+    }
+  }
+
   test("example 1 (figure 7): ranges 6 and 8 with slides 2 and 4 share partials of 2 tuples") {
     val queries = Vector(ContinuousQuery(6, 2), ContinuousQuery(8, 4))
     val plan = new SharedPlan(queries, Slicing.Panes)
