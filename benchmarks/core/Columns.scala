@@ -2,8 +2,7 @@ package io.sash.bench
 
 import java.nio.ByteBuffer
 
-import io.sash.core.mta.SlotCodec
-import io.sash.core.slots.{Invertible, Partials, Selective}
+import io.sash.core.slots.{Invertible, Partials, Selective, SlotCodec, Slots}
 
 /** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
 abstract class BenchColumn extends Partials {
@@ -58,13 +57,13 @@ final class SumColumn extends IntColumn with Invertible {
 
 /** Four bytes a sum, for a key-value store. */
 object SumCodec extends SlotCodec {
-  override def write(column: Partials, slot: Int): Array[Byte] =
+  override def write(column: Slots, slot: Int): Array[Byte] =
     ByteBuffer.allocate(4).putInt(sums(column).lower(slot).toInt).array
 
-  override def read(column: Partials, slot: Int, value: Array[Byte]): Unit =
+  override def read(column: Slots, slot: Int, value: Array[Byte]): Unit =
     sums(column).lift(slot, ByteBuffer.wrap(value).getInt)
 
-  private def sums(column: Partials): SumColumn = column.asInstanceOf[SumColumn]
+  private def sums(column: Slots): SumColumn = column.asInstanceOf[SumColumn]
 }
 
 /** Counts, which a window slide policy looks at. */

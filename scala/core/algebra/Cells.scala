@@ -22,6 +22,12 @@ private[algebra] object Cells {
 private[algebra] abstract class LongCells(width: Int) extends Partials {
   protected[this] final var cells = new Array[Long](0)
 
+  override final def move(dst: Int, src: Int, count: Int): Unit =
+    System.arraycopy(cells, src * width, cells, dst * width, count * width)
+
+  override final def shrink(slots: Int): Unit =
+    if (slots < cells.length / width) cells = Arrays.copyOf(cells, slots * width)
+
   override final def grow(slots: Int): this.type = {
     val length = Cells.length(slots, width)
     if (length > cells.length) cells = Arrays.copyOf(cells, length)
@@ -32,6 +38,12 @@ private[algebra] abstract class LongCells(width: Int) extends Partials {
 /** Partials of `width` doubles each, side by side. A count is exact in a double up to 2^53. */
 private[algebra] abstract class DoubleCells(width: Int) extends Partials {
   protected[this] final var cells = new Array[Double](0)
+
+  override final def move(dst: Int, src: Int, count: Int): Unit =
+    System.arraycopy(cells, src * width, cells, dst * width, count * width)
+
+  override final def shrink(slots: Int): Unit =
+    if (slots < cells.length / width) cells = Arrays.copyOf(cells, slots * width)
 
   override final def grow(slots: Int): this.type = {
     val length = Cells.length(slots, width)
@@ -84,6 +96,9 @@ private[algebra] abstract class LongRows(width: Int) extends Partials {
   override final def copy(dst: Int, src: Int): Unit =
     System.arraycopy(rows(src), 0, rows(dst), 0, width)
 
+  override final def shrink(slots: Int): Unit =
+    if (slots < rows.length) rows = Arrays.copyOf(rows, slots)
+
   override final def grow(slots: Int): this.type = {
     val length = rows.length
     if (slots > length) {
@@ -132,6 +147,22 @@ private[algebra] abstract class IntColumn extends Column[Int, Int] {
     cells(dst) = running
   }
 
+  override final def foldRange(dst: Int, first: Int, last: Int): Unit = {
+    var running = cells(dst)
+    var i = first
+    while (i <= last) {
+      running = combined(running, cells(i))
+      i += 1
+    }
+    cells(dst) = running
+  }
+
+  override final def move(dst: Int, src: Int, count: Int): Unit =
+    System.arraycopy(cells, src, cells, dst, count)
+
+  override final def shrink(slots: Int): Unit =
+    if (slots < cells.length) cells = Arrays.copyOf(cells, slots)
+
   override final def grow(slots: Int): this.type = {
     if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
     this
@@ -169,6 +200,16 @@ private[algebra] abstract class LongColumn extends LongCells(1) with Column[Long
     }
     cells(dst) = running
   }
+
+  override final def foldRange(dst: Int, first: Int, last: Int): Unit = {
+    var running = cells(dst)
+    var i = first
+    while (i <= last) {
+      running = combined(running, cells(i))
+      i += 1
+    }
+    cells(dst) = running
+  }
 }
 
 /** One double a partial, for a [[Distributive]] operation. */
@@ -198,6 +239,16 @@ private[algebra] abstract class DoubleColumn extends DoubleCells(1) with Column[
     var i = 1
     while (i < count) {
       running = combined(running, cells(slots(i)))
+      i += 1
+    }
+    cells(dst) = running
+  }
+
+  override final def foldRange(dst: Int, first: Int, last: Int): Unit = {
+    var running = cells(dst)
+    var i = first
+    while (i <= last) {
+      running = combined(running, cells(i))
       i += 1
     }
     cells(dst) = running

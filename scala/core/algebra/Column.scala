@@ -51,6 +51,12 @@ private[algebra] class ObjectColumn[In, Agg, Out](aggregation: Aggregation[In, A
 
   override def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
 
+  override def move(dst: Int, src: Int, count: Int): Unit =
+    System.arraycopy(cells, src, cells, dst, count)
+
+  override def shrink(slots: Int): Unit =
+    if (slots < cells.length) cells = Arrays.copyOf(cells, slots)
+
   override def grow(slots: Int): this.type = {
     if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
     this

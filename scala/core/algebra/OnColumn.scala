@@ -11,8 +11,12 @@ private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => 
   override def suffixes(first: Int, last: Int): Unit = column.suffixes(first, last)
   override def fold(dst: Int, slots: Array[Int], count: Int): Unit =
     column.fold(dst, slots, count)
+  override def foldRange(dst: Int, first: Int, last: Int): Unit =
+    column.foldRange(dst, first, last)
   override def lower(slot: Int): Out = column.lower(slot)
   override def copy(dst: Int, src: Int): Unit = column.copy(dst, src)
+  override def move(dst: Int, src: Int, count: Int): Unit = column.move(dst, src, count)
+  override def shrink(slots: Int): Unit = column.shrink(slots)
 
   override def grow(slots: Int): this.type = {
     column.grow(slots)

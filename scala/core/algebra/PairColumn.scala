@@ -33,11 +33,26 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
     second.fold(dst, slots, count)
   }
 
+  override def foldRange(dst: Int, first: Int, last: Int): Unit = {
+    this.first.foldRange(dst, first, last)
+    second.foldRange(dst, first, last)
+  }
+
   override def lower(slot: Int): Out = finish(first.lower(slot), second.lower(slot))
 
   override def copy(dst: Int, src: Int): Unit = {
     first.copy(dst, src)
     second.copy(dst, src)
+  }
+
+  override def move(dst: Int, src: Int, count: Int): Unit = {
+    first.move(dst, src, count)
+    second.move(dst, src, count)
+  }
+
+  override def shrink(slots: Int): Unit = {
+    first.shrink(slots)
+    second.shrink(slots)
   }
 
   override def grow(slots: Int): this.type = {

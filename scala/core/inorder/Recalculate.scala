@@ -31,11 +31,11 @@ final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 
   }
 
   private def from(first: Long): Int = {
-    if (first == back) partials.identity(answer) else partials.copy(answer, slot(first))
-    var p = first + 1
-    while (p < back) {
-      combine(answer, answer, slot(p))
-      p += 1
+    if (first == back) {
+      partials.identity(answer)
+    } else {
+      partials.copy(answer, slot(first))
+      foldOnto(answer, first + 1)
     }
     answer
   }

@@ -1,7 +1,5 @@
 package io.sash.core.mta
 
-import io.sash.core.slots.Partials
-
 /**
  * Where KVS-AMTA keeps the middle of its level queues: a map from (level, number of the node in
  * its level) to bytes, such as an embedded or a remote key-value store. A window that is the
@@ -23,11 +21,4 @@ trait KeyValueStore {
 
   /** Removes the nodes from <= number < until of the level, those of them that are there. */
   def remove(level: Int, from: Long, until: Long): Unit
-}
-
-/** Turns slots of a column into bytes and back; `column` is the window's at the time. */
-trait SlotCodec {
-  def write(column: Partials, slot: Int): Array[Byte]
-
-  def read(column: Partials, slot: Int, value: Array[Byte]): Unit
 }

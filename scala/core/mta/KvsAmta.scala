@@ -1,6 +1,6 @@
 package io.sash.core.mta
 
-import io.sash.core.slots.Partials
+import io.sash.core.slots.{Partials, SlotCodec}
 
 /**
  * KVS-AMTA: Amortized MTA with the middle of its level queues in a key-value store, so that the

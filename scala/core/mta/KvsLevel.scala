@@ -1,6 +1,6 @@
 package io.sash.core.mta
 
-import io.sash.core.slots.Partials
+import io.sash.core.slots.{Partials, SlotCodec}
 
 /**
  * One level queue of KVS-AMTA, in three sections: the newest nodes wait in a ring of local slots

@@ -1,6 +1,6 @@
 package io.sash.core.policy
 
-import io.sash.core.inorder.LongQueue
+import io.sash.core.slots.LongQueue
 
 /**
  * Size and slide by an attribute that does not go back: when an element comes whose attribute is

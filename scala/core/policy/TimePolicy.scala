@@ -1,6 +1,6 @@
 package io.sash.core.policy
 
-import io.sash.core.inorder.LongQueue
+import io.sash.core.slots.LongQueue
 
 /**
  * Range and slide by event time, as CQL has them: window number k holds the elements with a time

@@ -1,6 +1,6 @@
 package io.sash.core.shared
 
-import io.sash.core.inorder.LongQueue
+import io.sash.core.slots.LongQueue
 
 /** Takes the answers of [[SharedQueries]]. */
 trait Answers {

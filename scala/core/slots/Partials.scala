@@ -8,13 +8,12 @@ package io.sash.core.slots
  * The one law: `combine` is associative and `identity` is its neutral element. It need not be
  * commutative: `left` always holds older elements than `right`.
  *
- * In every operation but `fold`, `dst` may be the same slot as any operand. Nothing here allocates
- * but `grow`.
+ * In every operation but the folds, `dst` may be the same slot as any operand.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''In-Order Sliding-Window Aggregation in Worst-Case
  * Constant Time'', section 2 (lift, combine, lower; the monoid (⊗, 1)).
  */
-trait Partials {
+trait Partials extends Slots {
 
   /** `dst <- 1` */
   def identity(dst: Int): Unit
@@ -52,15 +51,19 @@ trait Partials {
       }
     }
 
-  /** `dst <- src` */
-  def copy(dst: Int, src: Int): Unit
-
   /**
-   * Makes room for at least `slots` slots and keeps what the present ones hold. The answer is
-   * the column to use from now on, under the same slot numbers: a column that finds no memory
-   * may hand over to one that lives elsewhere.
+   * `dst <- dst ⊗ first ⊗ (first + 1) ⊗ … ⊗ last`, slots among which `dst` is not; nothing if
+   * `last` is less than `first`.
    */
-  def grow(slots: Int): Partials
+  def foldRange(dst: Int, first: Int, last: Int): Unit = {
+    var i = first
+    while (i <= last) {
+      combine(dst, dst, i)
+      i += 1
+    }
+  }
+
+  override def grow(slots: Int): Partials
 }
 
 /** Partials whose combine can be undone exactly: (x ⊗ y) ⊖ x = y for the oldest operand x. */

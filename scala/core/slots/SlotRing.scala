@@ -61,6 +61,18 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
     }
   }
 
+  /** `dst <- dst ⊗ …` the elements of the window from position `from` on. */
+  protected[this] final def foldOnto(dst: Int, from: Long): Unit = {
+    val first = slot(from)
+    val last = slot(back - 1)
+    if (first <= last) {
+      if (from < back) partials.foldRange(dst, first, last)
+    } else if (from < back) { // they wrap around
+      partials.foldRange(dst, first, reserved + capacity - 1)
+      partials.foldRange(dst, reserved, last)
+    }
+  }
+
   override final def open(): Int = {
     if (end - front == capacity) doubleCapacity()
     val opened = slot(end)
@@ -81,10 +93,7 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
 
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
-  /**
-   * A position whose bit `capacity` is set moves up by that much; all others stay (R2). Second
-   * slots, which the longer first plane overlaps, make room before that.
-   */
+  /** Second slots make room for the longer first plane before that is spread. */
   private def doubleCapacity(): Unit = {
     val most = SlotRing.MaxCapacity / planes
     if (capacity >= most) {
@@ -92,18 +101,11 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
     }
     partials = partials.grow(reserved + planes * 2 * capacity)
     if (paired) {
-      var p = front
-      while (p < end) {
-        val from = slot(p) + capacity
-        partials.copy(from + capacity + (p & capacity).toInt, from)
-        p += 1
-      }
+      val (from, to) = (reserved + capacity, reserved + 2 * capacity)
+      partials.move(to, from, capacity)
+      SlotRing.spread(partials, to, capacity, end)
     }
-    var p = front
-    while (p < end) {
-      if ((p & capacity) != 0) partials.copy(slot(p) + capacity, slot(p))
-      p += 1
-    }
+    SlotRing.spread(partials, reserved, capacity, end)
     capacity *= 2
     mask = capacity - 1L
     doubled()
@@ -113,4 +115,17 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
 private[core] object SlotRing {
   val InitialCapacity: Int = 16
   val MaxCapacity: Int = 1 << 30
+
+  /**
+   * Spreads a full ring of `capacity` slots, which begins at slot `first` and holds the positions
+   * up to before `end`, over a ring of twice as many. A position whose bit `capacity` is set moves
+   * up by that much, and all others stay: one half of the ring moves, as it begins anew at a
+   * multiple of the capacity.
+   */
+  def spread(slots: Slots, first: Int, capacity: Int, end: Long): Unit = {
+    val turn = (end - 1) & -capacity.toLong
+    val after = (end - turn).toInt
+    if ((turn & capacity) != 0) slots.move(first + capacity, first, after)
+    else slots.move(first + capacity + after, first + after, capacity - after)
+  }
 }

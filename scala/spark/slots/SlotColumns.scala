@@ -3,14 +3,14 @@ package io.sash.spark.slots
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.CodeGeneratorWithInterpretedFallback
 
-import io.sash.core.slots.{Invertible, Partials, Selective}
+import io.sash.core.slots.{Invertible, Keys, Selective}
 import io.sash.spark.memory.WindowMemory
 
 /**
  * Slots of a [[SlotProgram]]: partial aggregates, order keys or a partition key. A subclass is
  * generated for each program and implements just the operations that the program defines.
  */
-abstract class SlotColumns extends Invertible with Selective {
+abstract class SlotColumns extends Invertible with Selective with Keys {
   private[this] var memory: WindowMemory = WindowMemory.Unlimited
   private[this] var program: SlotProgram = _
   private[this] var slots = 0
@@ -35,7 +35,7 @@ abstract class SlotColumns extends Invertible with Selective {
   final def count(combines: Int): Unit = called += combines
 
   /** Grows in memory, or, where the task has none to give, moves to disk. */
-  override def grow(wanted: Int): Partials =
+  override def grow(wanted: Int): SlotColumns =
     if (wanted <= slots) {
       this
     } else if (acquired(wanted - slots)) {
@@ -47,7 +47,8 @@ abstract class SlotColumns extends Invertible with Selective {
 
   /** Moves the slots to disk, but for a few resident pages, and gives their memory back. */
   def page(): SlotColumns = {
-    val paged = new PagedSlots(fresh(), program.columns.map(_.dataType), memory)
+    val codec = new RowCodec(program.columns.map(_.dataType).toIndexedSeq)
+    val paged = new PagedSlots(fresh(), codec, new SpilledPages(memory))
     paged.takeOver(this)
     memory.release(slots.toLong * program.bytesPerSlot)
     resizeTo(0)

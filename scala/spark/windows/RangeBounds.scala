@@ -4,13 +4,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 
+import io.sash.core.frames.RangeKeys
 import io.sash.spark.SparkVersions
 import io.sash.spark.slots.SlotProgram
 
 /** The slot program of the order keys of a range frame, and the shifts that give its bounds. */
 private[spark] object RangeBounds {
 
-  /** @return the program, and the indexes of the lower and upper shift (-1: no shift) */
+  /** @return the program, and what gives the lower and the upper bound, as [[RangeKeys]] has it */
   def program(
       input: Seq[Attribute],
       orderSpec: Seq[SortOrder],
@@ -33,7 +34,13 @@ private[spark] object RangeBounds {
       keyShifts = shifts.flatten,
       keyOrder = order
     )
-    (program, shifts(0).fold(-1)(_ => indexes(0)), shifts(1).fold(-1)(_ => indexes(1)))
+    (program, bound(frame.lower, indexes(0)), bound(frame.upper, indexes(1)))
+  }
+
+  private def bound(of: Expression, shift: Int): Int = of match {
+    case CurrentRow              => RangeKeys.CurrentRow
+    case _: SpecialFrameBoundary => RangeKeys.Unbounded
+    case _                       => shift
   }
 
   /** key + offset as WindowExec computes it; a descending order turns the offset's sign. */

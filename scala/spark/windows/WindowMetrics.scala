@@ -15,7 +15,7 @@ private[spark] final case class WindowMetrics(
     spillSize: SQLMetric
 ) {
 
-  def report(rowCount: Long, frames: Seq[Frame], memory: TaskWindowMemory): Unit = {
+  def report(rowCount: Long, frames: Seq[SlidingFrame], memory: TaskWindowMemory): Unit = {
     rows.add(rowCount)
     combines.add(frames.map(_.operations).sum)
     evictions.add(frames.map(_.evictions).sum)

@@ -3,6 +3,7 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
+import io.sash.core.frames.{RangeFrame, RangeKeys, RowsFrame}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.WindowCall
@@ -19,7 +20,7 @@ private[spark] final case class FrameProgram(
   def isImmediate: Boolean =
     frame.frameType == RowFrame && FrameProgram.rowOffset(frame.upper) <= 0
 
-  def create(memory: WindowMemory): Frame = {
+  def create(memory: WindowMemory): SlidingFrame = {
     def columns(program: SlotProgram): SlotColumns =
       SlotColumns(program).accountedBy(memory, program)
     val groups = windows.map { case (algorithm, program) =>
@@ -27,17 +28,12 @@ private[spark] final case class FrameProgram(
     }.toArray
     keys match {
       case None =>
-        new RowsFrame(
-          groups,
-          FrameProgram.rowOffset(frame.lower),
-          FrameProgram.rowOffset(frame.upper)
-        )
+        val lower = FrameProgram.rowOffset(frame.lower)
+        val upper = FrameProgram.rowOffset(frame.upper)
+        new SlidingFrame(new RowsFrame(groups.map(_.window), lower, upper), groups, null)
       case Some((program, lower, upper)) =>
-        new RangeFrame(
-          groups,
-          new RangeKeys(columns(program), lower, upper),
-          frame.upper == UnboundedFollowing
-        )
+        val keys = new RangeKeys(columns(program), lower, upper)
+        new SlidingFrame(new RangeFrame(groups.map(_.window), keys), groups, keys)
     }
   }
 }

@@ -17,7 +17,7 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics) 
 
   protected[this] val memory =
     new TaskWindowMemory(SparkInternals.taskMemoryManager(context), () => spill())
-  protected[this] val frames: Array[Frame] = program.frames.map(_.create(memory)).toArray
+  protected[this] val frames: Array[SlidingFrame] = program.frames.map(_.create(memory)).toArray
 
   /** Number of rows of the present partition that have arrived. */
   protected[this] var arrived = 0L

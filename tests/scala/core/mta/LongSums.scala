@@ -3,7 +3,7 @@ package io.sash.core.mta
 import java.nio.ByteBuffer
 import java.util.Arrays
 
-import io.sash.core.slots.Partials
+import io.sash.core.slots.{Partials, SlotCodec, Slots}
 
 /** Sums of longs in an array, as an operator would keep them. */
 final class LongSums extends Partials {
@@ -30,13 +30,13 @@ final class LongSums extends Partials {
 
 object LongSums {
   object Codec extends SlotCodec {
-    override def write(column: Partials, slot: Int): Array[Byte] =
+    override def write(column: Slots, slot: Int): Array[Byte] =
       ByteBuffer.allocate(8).putLong(sums(column)(slot)).array
 
-    override def read(column: Partials, slot: Int, value: Array[Byte]): Unit =
+    override def read(column: Slots, slot: Int, value: Array[Byte]): Unit =
       sums(column)(slot) = ByteBuffer.wrap(value).getLong
 
-    private def sums(column: Partials): LongSums = column.asInstanceOf[LongSums]
+    private def sums(column: Slots): LongSums = column.asInstanceOf[LongSums]
   }
 
   /** The numbers first, first + 1, … are inserted. */

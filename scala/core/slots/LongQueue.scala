@@ -1,4 +1,4 @@
-package io.sash.core.inorder
+package io.sash.core.slots
 
 /** Longs that elements of a window carry, oldest first, in a ring that doubles when full. */
 private[core] final class LongQueue {

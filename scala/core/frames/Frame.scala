@@ -1,0 +1,72 @@
+package io.sash.core.frames
+
+import io.sash.core.inorder.InOrderWindow
+
+/**
+ * One frame of a window specification (ROWS or RANGE between two bounds), which moves over the
+ * rows of a partition. Rows arrive in order and are numbered from 0; a row has arrived when a
+ * slot for it is open, and filled, in each of the windows that move by this frame. The owner then
+ * asks for the frame of row 0, 1, 2, …, and the windows hold just the rows of that frame:
+ * {{{
+ *   val frame = new RowsFrame(Array(window), lower = -2, upper = 0)
+ *   frame.clear()                                        // a partition begins
+ *   column.lift(window.open(), value)                    // row 0 arrives
+ *   if (frame.moveTo(0, arrived = 1, ended = false))
+ *     column.lower(window.query())
+ * }}}
+ * Each bound moves forwards only, so a row enters and leaves once.
+ *
+ * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the frame,
+ * later ones wait in open slots.
+ */
+abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
+  protected[this] var entered = 0L
+  protected[this] var evicted = 0L
+
+  /** Rows that have left, since this frame was made. */
+  var evictions = 0L
+
+  /** The most rows that the frame has held. */
+  var peakRows = 0L
+
+  /** Another partition begins: as if no row had arrived. */
+  def clear(): Unit = {
+    entered = 0L
+    evicted = 0L
+    var i = 0
+    while (i < windows.length) {
+      windows(i).clear()
+      i += 1
+    }
+  }
+
+  /**
+   * Moves the frame to row `current`, which has arrived and lies not before the row of the last
+   * call.
+   *
+   * @param arrived number of rows that have arrived
+   * @param ended whether these are all rows of the partition
+   * @return false if rows that have yet to arrive may belong to the frame
+   */
+  def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean
+
+  protected final def enter(): Unit = {
+    var i = 0
+    while (i < windows.length) {
+      windows(i).insert()
+      i += 1
+    }
+    entered += 1
+    if (entered - evicted > peakRows) peakRows = entered - evicted
+  }
+
+  protected final def leave(): Unit = {
+    var i = 0
+    while (i < windows.length) {
+      windows(i).evict()
+      i += 1
+    }
+    evicted += 1
+    evictions += 1
+  }
+}

@@ -1,0 +1,27 @@
+package io.sash.core.frames
+
+import io.sash.core.inorder.InOrderWindow
+
+/**
+ * RANGE BETWEEN lower AND upper: the rows whose order keys lie between two bounds, which are the
+ * current row's key moved by an offset each. A row has arrived when its key is in `keys`, too.
+ */
+final class RangeFrame(windows: Array[InOrderWindow], keys: RangeKeys) extends Frame(windows) {
+
+  override def clear(): Unit = {
+    super.clear()
+    keys.clear()
+  }
+
+  /** The order of steps is that of Spark's own frames: it decides which bounds are evaluated. */
+  override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
+    while (entered < arrived && !keys.isAbove(entered, current)) enter()
+    if (entered == arrived && !ended) {
+      false
+    } else {
+      while (evicted < entered && keys.isBelow(evicted, current)) leave()
+      keys.forgetBefore(math.min(evicted, current))
+      true
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package io.sash.core.slots
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.util.Arrays
+
+/**
+ * Virtual memory of slots: all of them live in a store, page by page, and a few pages are
+ * resident in ordinary slots. `read` and `written` translate the number of a slot into that of the
+ * resident slot which stands for it now.
+ *
+ * Every algorithm of this library walks its queue from an end, so a page is read once a pass.
+ *
+ * Invariants:
+ *  - (P1) frameOf(page) is the frame that holds the page, or -1; pageIn(frame) is its inverse
+ *  - (P2) a page that is not resident is in the store, or was never written
+ *  - (P3) the three pages used last are resident: no operation loses an operand to another
+ *
+ * @param resident slots of their own, which are made to hold `Frames` pages
+ */
+private[sash] final class Pages(resident: Slots, codec: SlotCodec, store: PageStore) {
+  import Pages._
+
+  private[this] var frameOf = Array.emptyIntArray
+  private[this] var stored = Array.emptyBooleanArray
+  private[this] val pageIn = Array.fill(Frames)(-1)
+  private[this] val usedAt = new Array[Long](Frames)
+  private[this] val dirty = new Array[Boolean](Frames)
+  private[this] var clock = 0L
+
+  /** Makes room for at least so many slots. */
+  def grow(slots: Int): Unit = {
+    val pages = (slots - 1) / Size + 1
+    val before = frameOf.length
+    if (pages > before) {
+      frameOf = Arrays.copyOf(frameOf, pages)
+      Arrays.fill(frameOf, before, pages, -1)
+      stored = Arrays.copyOf(stored, pages)
+    }
+  }
+
+  /** The resident slot of `slot`, which is about to be written. */
+  def written(slot: Int): Int = {
+    val at = read(slot)
+    dirty(at / Size) = true
+    at
+  }
+
+  /** The resident slot of `slot`; brings its page in if need be. */
+  def read(slot: Int): Int = {
+    val page = slot / Size
+    var frame = frameOf(page)
+    if (frame < 0) frame = bringIn(page)
+    clock += 1
+    usedAt(frame) = clock
+    frame * Size + slot % Size
+  }
+
+  private def bringIn(page: Int): Int = {
+    val frame = leastRecentlyUsed()
+    if (pageIn(frame) >= 0) {
+      if (dirty(frame)) writeOut(frame)
+      frameOf(pageIn(frame)) = -1
+      pageIn(frame) = -1
+    }
+    if (stored(page)) readIn(page, frame)
+    pageIn(frame) = page
+    frameOf(page) = frame
+    dirty(frame) = false
+    frame
+  }
+
+  private def leastRecentlyUsed(): Int = {
+    var oldest = 0
+    var i = 1
+    while (i < Frames) {
+      if (usedAt(i) < usedAt(oldest)) oldest = i
+      i += 1
+    }
+    oldest
+  }
+
+  private def writeOut(frame: Int): Unit = {
+    val buffer = new ByteArrayOutputStream
+    val out = new DataOutputStream(buffer)
+    var i = 0
+    while (i < Size) {
+      val value = codec.write(resident, frame * Size + i)
+      out.writeInt(value.length)
+      out.write(value)
+      i += 1
+    }
+    store.store(pageIn(frame), buffer.toByteArray, buffer.size)
+    stored(pageIn(frame)) = true
+  }
+
+  private def readIn(page: Int, frame: Int): Unit = {
+    val in = new DataInputStream(new ByteArrayInputStream(store.fetch(page)))
+    var i = 0
+    while (i < Size) {
+      codec.read(resident, frame * Size + i, in.readNBytes(in.readInt()))
+      i += 1
+    }
+  }
+}
+
+private[sash] object Pages {
+
+  /** Slots a page. */
+  val Size: Int = 256
+
+  /** Pages that are resident. */
+  val Frames: Int = 16
+
+  /** Slots that pages are resident in. */
+  val Resident: Int = Frames * Size
+}
