@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
 import io.sash.spark.functions.SlidingAgg
-import io.sash.spark.plan.{PlanOrdering, PlanOrderingOnce, SlidingWindowStrategy}
+import io.sash.spark.ordering.{OneSort, OneSortOnce}
+import io.sash.spark.plan.SlidingWindowStrategy
 
 /**
  * What Sash adds to a session. It is on wherever the jar is on the class path
@@ -26,9 +27,9 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       SashConf.register()
       // moving and shrinking frames of OVER
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
-      // the order of the rows below them
-      extensions.injectQueryStagePrepRule(_ => PlanOrdering)
-      extensions.injectColumnar(_ => PlanOrderingOnce)
+      // one sort where the rows below them are sorted anyway
+      extensions.injectQueryStagePrepRule(_ => OneSort)
+      extensions.injectColumnar(_ => OneSortOnce)
       // sliding_agg(col, 'monoid') OVER (…)
       extensions.injectFunction(
         (FunctionIdentifier(SlidingAgg.Name), SlidingAgg.Info, SlidingAgg.build)

@@ -3,13 +3,15 @@ package io.sash.spark.ordering
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
+import io.sash.spark.SparkVersions
+
 /**
  * Hands rows out one key at a time, each key's rows in order, and the keys in no order: what a
- * window needs, at less than a sort by keys and order costs. Rows are grouped by hashing, and
+ * window needs ([[KeyOrder]]), at less than a sort by keys and order costs. Rows are grouped by hashing, and
  * only those that come late, after a younger one of their key, are sorted ([[KeyedOrder]]).
  */
 final case class OrderingExec(
@@ -18,10 +20,18 @@ final case class OrderingExec(
     child: SparkPlan
 ) extends UnaryExecNode {
 
+  def keyOrder: KeyOrder = KeyOrder(partitionSpec, orderSpec)
+
   override def output: Seq[Attribute] = child.output
+
+  override def requiredChildDistribution: Seq[Distribution] = Seq(
+    if (partitionSpec.isEmpty) AllTuples
+    else SparkVersions.clusteredDistribution(partitionSpec)
+  )
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
+  /** Without keys it is an order of all rows. */
   override def outputOrdering: Seq[SortOrder] = if (partitionSpec.isEmpty) orderSpec else Nil
 
   override lazy val metrics: Map[String, SQLMetric] = OrderMetrics.create(sparkContext)

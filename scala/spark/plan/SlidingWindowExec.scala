@@ -10,28 +10,28 @@ import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.sash.spark.SparkVersions
+import io.sash.spark.ordering.{KeptSort, KeyOrder}
 import io.sash.spark.windows.{WaitingWindowTask, WindowMetrics, WindowProgram, WindowTask}
 
 /**
  * Aggregates over moving and shrinking frames, in amortised constant time a row.
  *
- * Rows come clustered by `partitionSpec` and sorted by it and `orderSpec`. Where every frame
- * ends at or before the current row (ROWS … AND CURRENT ROW), rows stream through and the
- * operator takes part in whole-stage code generation; otherwise rows wait, in a queue that can
- * spill, until the rows that their frames look ahead to have come. Either way the memory is
- * that of the window, not of the partition.
+ * Rows come clustered by `partitionSpec`, each key's rows together and sorted by `orderSpec`
+ * ([[KeyOrder]]), and leave in the order in which they came. Where every frame ends at or before
+ * the current row (ROWS … AND CURRENT ROW), rows stream through and the operator takes part in
+ * whole-stage code generation; otherwise rows wait, in a queue that can spill, until the rows that
+ * their frames look ahead to have come. Either way the memory is that of the window, not of the
+ * partition.
  *
  * @param windowExpression named expressions over window calls that Sash takes, all of them
  * @param forced the algorithm that `spark.sash.window.algorithm` asks for
- * @param keyed whether rows come one key at a time, the keys in no order ([[OrderingExec]])
  */
 final case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
     partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],
     forced: String,
-    child: SparkPlan,
-    keyed: Boolean = false
+    child: SparkPlan
 ) extends UnaryExecNode
     with CodegenSupport {
 
@@ -52,8 +52,10 @@ final case class SlidingWindowExec(
       else SparkVersions.clusteredDistribution(partitionSpec)
     )
 
+  def order: KeyOrder = KeyOrder(partitionSpec, orderSpec)
+
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(if (keyed) Nil else partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec)
+    Seq(if (order.isGivenBy(child)) Nil else order.sorted)
 
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
@@ -144,7 +146,8 @@ final case class SlidingWindowExec(
 
   override def simpleString(maxFields: Int): String =
     s"$nodeName [${calls.mkString("; ")}], " +
-      s"[${partitionSpec.map(_.sql).mkString(", ")}], [${orderSpec.map(_.sql).mkString(", ")}]"
+      s"[${partitionSpec.map(_.sql).mkString(", ")}], [${orderSpec.map(_.sql).mkString(", ")}]" +
+      getTagValue(KeptSort.Tag).fold("")(kept => s", ordering: Spark's sort: ${kept.reason}")
 
   override def verboseStringWithOperatorId(): String =
     s"""$formattedNodeName

@@ -8,29 +8,25 @@ import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 
 import io.sash.spark.{SashConf, SparkVersions}
 import io.sash.spark.monoids.Algorithm
+import io.sash.spark.ordering.{KeptSort, KeyOrder, OrderingExec}
 
 /**
- * Plans SlidingWindowExec for the window expressions that Sash takes. The rest of the node goes
- * to Spark's own strategy, below ours, under the same requirements, so that one sort serves both.
+ * Plans SlidingWindowExec for the window expressions that Sash takes, over the step that orders
+ * its rows. The rest of the node goes to Spark's own strategy, below ours, whose sort then serves
+ * both.
  */
 final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrategy {
 
   private def conf: SQLConf = session.sessionState.conf
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case _ if !SashConf.enabled(conf) =>
-      Explain.show(conf, shown = false)
-      Nil
-    case window: Window =>
-      Explain.show(conf, shown = true)
+    case window: Window if SashConf.enabled(conf) =>
       val (theirs, ours) = window.windowExpressions.partitionMap { e =>
         refusal(e, window).map(r => (e, r)).toLeft(e)
       }
       window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
       if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1)))
-    case other =>
-      KeptSort.noteSort(other)
-      Nil
+    case _ => Nil
   }
 
   private def split(
@@ -40,14 +36,21 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
   ): SparkPlan = {
     val below =
       if (theirs.isEmpty) window.child else SparkVersions.withExpressions(window, theirs)
-    val sliding = SlidingWindowExec(
-      ours,
-      window.partitionSpec,
-      window.orderSpec,
-      SashConf.algorithm(conf),
-      planLater(below)
-    )
+    val sliding = ordered(window, ours, planLater(below))
     if (theirs.isEmpty) sliding else ProjectExec(window.output, sliding)
+  }
+
+  private def ordered(
+      window: Window,
+      ours: Seq[NamedExpression],
+      child: SparkPlan
+  ): SlidingWindowExec = {
+    val (keys, within) = (window.partitionSpec, window.orderSpec)
+    val kept = KeptSort.of(KeyOrder(keys, within), conf)
+    val input = if (kept.isEmpty) OrderingExec(keys, within, child) else child
+    val sliding = SlidingWindowExec(ours, keys, within, SashConf.algorithm(conf), input)
+    kept.foreach(sliding.setTagValue(KeptSort.Tag, _))
+    sliding
   }
 
   private def refusal(e: NamedExpression, window: Window): Option[Refusal] = {

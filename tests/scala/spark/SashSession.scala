@@ -10,7 +10,9 @@ object SashSession {
   private val common: Map[String, String] = Map(
     "spark.ui.enabled" -> "false",
     "spark.sql.shuffle.partitions" -> "2",
-    "spark.sql.extensions" -> classOf[SashExtensions].getName,
+    "spark.sql.extensions" ->
+      Seq(classOf[SashExtensions], classOf[CheckedPromises]).map(_.getName).mkString(","),
+    "spark.sql.extendedExplainProviders" -> classOf[Explain].getName,
     "spark.sql.datetime.java8API.enabled" -> "true",
     // days of 23 and 25 hours lie in the data
     "spark.sql.session.timeZone" -> "Europe/Berlin",

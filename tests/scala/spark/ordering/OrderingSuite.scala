@@ -3,10 +3,10 @@ package io.sash.spark.ordering
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.{SimpleMode, SortExec}
 import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
-import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions.{col, sum}
 
 import io.sash.spark.{RowEquality, SashConf, SashSuite}
-import io.sash.spark.plan.KeptSort
 
 /** Rows ordered by hashing and adaptive sorting, against rows in Spark's order. */
 class OrderingSuite extends SashSuite {
@@ -190,7 +190,7 @@ class OrderingSuite extends SashSuite {
     }
   }
 
-  test("Spark's sort stays below a sort within partitions that it makes redundant") {
+  test("a sort within partitions moves below the window, and is the only one") {
     def sorted: DataFrame = spark
       .sql(
         "SELECT id, k, l, sum(id) OVER (PARTITION BY k ORDER BY l, id ROWS 3 PRECEDING) AS c " +
@@ -206,14 +206,14 @@ class OrderingSuite extends SashSuite {
     assert(RowEquality.difference(expected, places(sorted)).isEmpty)
   }
 
-  test("Spark's sort stays below an operator that needs the keys in order") {
+  test("the sort that an operator above needs of the keys moves below the window") {
     val join = s"""SELECT /*+ MERGE(b) */ a.id, a.around, b.n
                   |  FROM (SELECT id, k, sum(id) OVER (PARTITION BY k ORDER BY l, id
                   |          ROWS 3 PRECEDING) AS around FROM ${table(10)}) a
                   |  JOIN (SELECT k, count(*) AS n FROM ${table(10)} GROUP BY k) b ON a.k = b.k
                   |""".stripMargin
     withSettings("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
-      assertKept(spark.sql(join), KeptSort.NeededAbove)
+      assertKept(spark.sql(join), KeptSort.SortedAbove)
       checkSlides(join)
     }
   }
@@ -224,20 +224,20 @@ class OrderingSuite extends SashSuite {
     "max(i) OVER (PARTITION BY k ORDER BY l, id ROWS BETWEEN UNBOUNDED PRECEDING AND " +
     "UNBOUNDED FOLLOWING) AS e, ntile(7) OVER w AS f, nth_value(s, 3) OVER w AS g"
 
-  test("Spark's windows over the same order are fed from it, too") {
+  private def sorts(query: String): Int =
+    collect(spark.sql(query).queryExecution.executedPlan) { case s: SortExec => s }.size
+
+  test("Spark's windows over the same order share their sort with sliding ones") {
     val query = s"SELECT id, $mixed FROM ${table(10)} WINDOW w AS (PARTITION BY k ORDER BY l, id)"
     for (adaptive <- Seq("true", "false"); codegen <- Seq("true", "false"))
       withSettings(
         "spark.sql.adaptive.enabled" -> adaptive,
         "spark.sql.codegen.wholeStage" -> codegen
       ) {
-        checkOrdered(query)
-        val plan = spark.sql(query).queryExecution.executedPlan
-        assert(collect(plan) { case w: KeyedWindowExec => w }.nonEmpty, "vacuous: not fed")
-        assert(collect(plan) { case s: SortExec => s }.isEmpty)
+        checkSlides(query)
+        assert(sorts(query) == 1)
+        assertKept(spark.sql(query), KeptSort.SortedBelow)
       }
-    val text = explained(spark.sql(query))
-    assert(text.contains("ordering: hash + adaptive") && text.contains("Window ["), text)
   }
 
   test("Spark's windows above and below sliding ones, over one order") {
@@ -247,9 +247,22 @@ class OrderingSuite extends SashSuite {
       s"FROM ($below)"
     val above = s"SELECT *, rank() OVER (PARTITION BY k ORDER BY l, id) + a AS q FROM ($sliding)"
     for (query <- Seq(sliding, above)) {
-      checkOrdered(query)
-      val plan = spark.sql(query).queryExecution.executedPlan
-      assert(collect(plan) { case s: SortExec => s }.isEmpty)
+      checkSlides(query)
+      assert(sorts(query) == 1)
+    }
+  }
+
+  test("sliding windows over one another order their rows once, if their orders agree") {
+    val keys = Seq("k, b", "b, k")
+    for (lower <- keys; upper <- keys) {
+      val inner =
+        s"SELECT *, sum(id) OVER (PARTITION BY $lower ORDER BY l, id ROWS 3 PRECEDING) " +
+          s"AS a FROM ${table(10)}"
+      val query =
+        s"SELECT id, max(a) OVER (PARTITION BY $upper ORDER BY l ROWS 1 PRECEDING) AS m " +
+          s"FROM ($inner)"
+      checkSlides(query)
+      assert(ordering(spark.sql(query)).size == 1 && sorts(query) == 0)
     }
   }
 
@@ -278,19 +291,19 @@ class OrderingSuite extends SashSuite {
     }
   }
 
-  test("Spark's sort stays where partitions are ranges of keys, which ORDER BY may rely on") {
-    spark
+  test("where partitions are ranges of keys, ORDER BY moves its sort below the window") {
+    val last = Window.partitionBy("k").orderBy("l", "id").rowsBetween(-3, 0)
+    def frame: DataFrame = spark
       .sql(s"SELECT id, k, l FROM ${table(10)}")
       .repartitionByRange(3, col("k"))
-      .createOrReplaceTempView("ranged")
-    def query: DataFrame = spark.sql(
-      "SELECT id, k, sum(id) OVER (PARTITION BY k ORDER BY l, id ROWS 3 PRECEDING) AS c " +
-        "FROM ranged"
-    )
-    assertKept(query, KeptSort.Ranges)
-    val keys = query.collect().map(_.getInt(1)).toSeq
-    assert(query.orderBy("k").collect().map(_.getInt(1)).toSeq == keys.sorted)
-    checkSlides(query)
+      .select(col("id"), col("k"), sum("id").over(last).as("c"))
+    checkSlides(frame)
+    assert(ordering(frame).nonEmpty)
+    def sorted: DataFrame = frame.orderBy("k")
+    assertKept(sorted, KeptSort.SortedAbove)
+    val keys = sorted.collect().map(_.getInt(1)).toSeq
+    assert(keys == keys.sorted)
+    checkSlides(sorted)
   }
 
   test("Spark's sort stays for keys with a collation, whose equal strings may hash apart") {

@@ -1,5 +1,6 @@
 package io.sash.spark.plan
 
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, RowNumber, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.{Literal, PythonUDAF}
 import org.apache.spark.sql.catalyst.expressions.{RowFrame, SpecifiedWindowFrame}
@@ -8,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.execution.{ExtendedMode, FormattedMode, SimpleMode}
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
-import io.sash.spark.SashSuite
+import io.sash.spark.{Explain, SashConf, SashSuite}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 
 /** EXPLAIN says which windows Sash took, by which algorithm, and why it left the others. */
@@ -104,22 +105,26 @@ class ExplainSuite extends SashSuite {
     assert(!explained(s"SELECT id FROM $table").contains("slides: "))
     withSash(enabled = false) {
       val text = explained(over("sum(x)"))
-      assert(!text.contains("Sash") && !text.contains("SlidingWindow"), text)
+      assert(text.contains("switched off: spark.sash.enabled is false"), text)
+      assert(!text.contains("SlidingWindow"), text)
     }
   }
 
-  test("what the user has set as explain providers stays") {
+  test("planning changes no setting of the session, and a view stores none of Sash's") {
     val key = "spark.sql.extendedExplainProviders"
-    withSettings(key -> classOf[OtherExplain].getName) {
-      val text = explained(over("avg(x)"))
-      assert(text.contains("something else") && text.contains("slides: avg(t.x)"), text)
-      assert(spark.conf.get(key).startsWith(classOf[OtherExplain].getName))
+    val session = spark.newSession()
+    session.conf.unset(key)
+    val before = session.conf.getAll
+    for (enabled <- Seq("true", "false", "true")) {
+      session.conf.set(SashConf.Enabled.key, enabled)
+      session.sql(over("avg(x)")).collect()
+      assert(session.conf.getAll - SashConf.Enabled.key == before - SashConf.Enabled.key)
+      assert(session.conf.getOption(key).isEmpty)
     }
+    session.sql(s"CREATE OR REPLACE VIEW averages AS ${over("avg(x)")}")
+    try {
+      val view = session.sessionState.catalog.getTableMetadata(TableIdentifier("averages"))
+      assert(!view.properties.exists(_.toString.contains("Explain")), view.properties)
+    } finally session.sql("DROP VIEW averages")
   }
-}
-
-final class OtherExplain extends org.apache.spark.sql.ExtendedExplainGenerator {
-  override def title: String = "Other"
-  override def generateExtendedInfo(plan: org.apache.spark.sql.execution.SparkPlan): String =
-    "something else"
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.window.WindowExec
 
 import io.sash.spark.{SashExtensions, SashSuite}
-import io.sash.spark.ordering.{KeyedWindowExec, OrderingExec}
+import io.sash.spark.ordering.OrderingExec
 
 /** What is planned: which windows are whose, and how often rows are sorted and shuffled. */
 class PlanSuite extends SashSuite {
@@ -23,10 +23,7 @@ class PlanSuite extends SashSuite {
     val plan = frame.queryExecution.executedPlan
     (
       sliding(plan).size,
-      collect(plan) {
-        case w: WindowExec      => w
-        case w: KeyedWindowExec => w
-      }.size,
+      collect(plan) { case w: WindowExec => w }.size,
       collect(plan) {
         case s: SortExec     => s
         case o: OrderingExec => o

@@ -1,0 +1,35 @@
+package io.sash.spark.ordering
+
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.internal.SQLConf
+
+import io.sash.spark.SashConf
+
+/** Why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it. */
+sealed abstract class KeptSort(val reason: String)
+
+object KeptSort {
+  case object SwitchedOff extends KeptSort(s"${SashConf.OrderingEnabled.key} is false")
+
+  case object NoOrder extends KeptSort("the window has no ORDER BY")
+
+  case object Collated
+      extends KeptSort("a key has a collation, by which strings of different bytes can be equal")
+
+  case object SortedAbove
+      extends KeptSort("the keys have to be in order above the window, and one sort serves both")
+
+  case object SortedBelow
+      extends KeptSort("the rows come from below in an order that serves the window, too")
+
+  /** On the windows over the sort. */
+  val Tag: TreeNodeTag[KeptSort] = TreeNodeTag("sash.keptSort")
+
+  /** Why an order is Spark's to make, by what is known when the window is planned. */
+  private[spark] def of(order: KeyOrder, conf: SQLConf): Option[KeptSort] =
+    if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)
+    else if (order.within.isEmpty) Some(NoOrder)
+    else if (!order.keys.forall(k => UnsafeRowUtils.isBinaryStable(k.dataType))) Some(Collated)
+    else None
+}

@@ -1,0 +1,70 @@
+package io.sash.spark.ordering
+
+import org.apache.spark.sql.catalyst.expressions.SortOrder
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, ProjectExec, SortExec, SparkPlan}
+
+import io.sash.spark.plan.SlidingWindowExec
+
+/**
+ * Does without an [[OrderingExec]] where the rows are sorted anyway:
+ *
+ *  - a sort above the window, with nothing but windows and projections between, moves
+ *    into its place if it puts the keys in order, too;
+ *  - rows that come from below in an order that serves the window go straight through.
+ *
+ * Every plan was right before, since a step promises what it gives from the moment it is planned
+ * ([[KeyOrder]]). The rule only makes promises stronger, so that nothing which leaned on one can
+ * fall; where it does not look, the plan has one sort too many.
+ */
+private[spark] object OneSort extends Rule[SparkPlan] {
+
+  override def apply(plan: SparkPlan): SparkPlan = plan
+    .transformDown { case sort: SortExec => movedBelow(sort).getOrElse(sort) }
+    .transformUp { case window: SlidingWindowExec => withoutStep(window) }
+
+  private def withoutStep(window: SlidingWindowExec): SlidingWindowExec = window.child match {
+    case step: OrderingExec if window.order.isGivenBy(step.child) =>
+      // over another step, it is that one which EXPLAIN shows
+      val isSorted = window.order.isGivenBy(step.child.outputOrdering)
+      kept(window, step.child, KeptSort.SortedBelow, told = isSorted)
+    case _ => window
+  }
+
+  private def movedBelow(sort: SortExec): Option[SparkPlan] =
+    sortedBelow(sort.child, sort)
+      .filter(moved => SortOrder.orderingSatisfies(moved.outputOrdering, sort.sortOrder))
+
+  /** The plan with the sort in the place of the step below it, if it serves that one's windows. */
+  private def sortedBelow(plan: SparkPlan, sort: SortExec): Option[SparkPlan] = plan match {
+    case step: OrderingExec =>
+      step.keyOrder.sortedBy(sort.sortOrder).flatMap { order =>
+        val moved = sort.copy(sortOrder = order, child = step.child)
+        moved.copyTagsFrom(step) // the logical plan that it stands for, which AQE asks for
+        val isPossible = order.forall(_.references.subsetOf(step.child.outputSet)) &&
+          step.child.outputPartitioning.satisfies(moved.requiredChildDistribution.head)
+        Option.when(isPossible)(moved)
+      }
+    case window: SlidingWindowExec =>
+      sortedBelow(window.child, sort).map(kept(window, _, KeptSort.SortedAbove, told = true))
+    case project: ProjectExec =>
+      sortedBelow(project.child, sort).map(c => project.withNewChildren(Seq(c)))
+    case _ => None
+  }
+
+  private def kept(
+      window: SlidingWindowExec,
+      child: SparkPlan,
+      why: KeptSort,
+      told: Boolean
+  ): SlidingWindowExec = {
+    val result = window.withNewChildren(Seq(child)).asInstanceOf[SlidingWindowExec]
+    if (told) result.setTagValue(KeptSort.Tag, why)
+    result
+  }
+}
+
+/** The rule for plans that are not adaptive, which have no hook of their own for it. */
+private[spark] object OneSortOnce extends ColumnarRule {
+  override def preColumnarTransitions: Rule[SparkPlan] = OneSort
+}
