@@ -27,6 +27,10 @@ TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
 LINTED_PYTHON := python tests/python $(wildcard examples benchmarks)
 
+# examples run as users run them
+SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
+	$(BIN)/spark-submit --jars $(JAR)
+
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
 .PHONY: help
@@ -48,8 +52,7 @@ wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
 .PHONY: demo
 demo: $(INSTALLED) ## the main job on real flights and weather
 	$(call step,demo)
-	PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/spark-submit \
-		--jars $(JAR) examples/rolling_flights.py
+	$(SUBMIT) examples/rolling_flights.py --chart target/demo/rolling_flights.png
 
 .PHONY: test
 test: $(INSTALLED) ## every test, Scala and Python
@@ -107,10 +110,13 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md ## the generated documentation
+docs: docs/configuration.md docs/images/rolling_flights.png ## what is generated in docs
 
 docs/configuration.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.ConfigurationDoc >$@
+
+docs/images/rolling_flights.png: $(JAR) $(wildcard examples/*.py) | $(INSTALLED)
+	$(SUBMIT) examples/rolling_flights.py --chart $@
 
 .PHONY: clean
 clean: ## remove everything that was made

@@ -33,7 +33,8 @@ from nycflights import register_tables
 from timing import SASH, SLOW, SPARK, settings, step, timed
 from window_sweep import draw, sweep
 
-CHART = Path(__file__).parent.parent / "docs" / "images" / "rolling_flights.png"
+CHART = Path(tempfile.gettempdir()) / "sash" / "rolling_flights.png"
+TURNS = 3
 
 
 class Question(NamedTuple):
@@ -139,12 +140,15 @@ def explain_lines(df: DataFrame) -> list[str]:
     return [line.strip() for line in text.getvalue().splitlines() if "SlidingWindow" in line]
 
 
-def answer_and_time(spark: SparkSession, question: Question) -> tuple[DataFrame, float]:
-    """The rows of an answer, and the seconds that it takes a warm JVM to compute them."""
-    start = time.perf_counter()
-    rows = question.query(spark).localCheckpoint()
-    seconds = time.perf_counter() - start
-    return rows, seconds if seconds > SLOW else timed(lambda: question.query(spark))
+def in_turns(spark: SparkSession, question: Question, turns: int) -> dict[str, float]:
+    """The least seconds of Sash and of Spark, both warm, which take turns."""
+    least: dict[str, float] = {}
+    for _ in range(turns):
+        for name, values in (("Sash", SASH), ("Spark", SPARK)):
+            with settings(spark, values):
+                seconds = timed(lambda: question.query(spark))
+            least[name] = min(seconds, least.get(name, seconds))
+    return least
 
 
 def answer(spark: SparkSession, question: Question) -> DataFrame:
@@ -158,18 +162,21 @@ def answer(spark: SparkSession, question: Question) -> DataFrame:
                 "  spark-submit --jars $(python -m sash jar) examples/rolling_flights.py"
             )
         print("\n".join(plan))
-        ours, seconds = answer_and_time(spark, question)
+        ours = question.query(spark).localCheckpoint()
     with settings(spark, SPARK):
         if explain_lines(question.query(spark)):
             raise SystemExit("spark.sash.enabled=false did not switch Sash off")
-        theirs, spark_seconds = answer_and_time(spark, question)
+        start = time.perf_counter()
+        theirs = question.query(spark).localCheckpoint()
+        slow = time.perf_counter() - start > SLOW
 
+    least = in_turns(spark, question, turns=1 if slow else TURNS)
     wrong = differences(ours, theirs, question.key)
     if count := wrong.count():
         wrong.show(20, truncate=False)
         raise SystemExit(f"{count:,} rows differ from Spark's own; the first are above")
     print(f"All {ours.count():,} rows agree with Spark's own.")
-    print(f"Sash {seconds:.2f} s, Spark {spark_seconds:.2f} s")
+    print(", ".join(f"{name} {seconds:.2f} s" for name, seconds in least.items()))
     return ours
 
 
@@ -211,8 +218,9 @@ def main() -> int:
         worst_moments(spark, week).show(truncate=False)
 
         print("Time of one query as its window grows")
+        options.chart.parent.mkdir(parents=True, exist_ok=True)
         draw(sweep(spark, options.budget), spark.table("flights").count(), options.chart)
-        print(f"Chart: {os.path.relpath(options.chart)}")
+        print(f"Chart: {options.chart}")
     spark.stop()
     return 0
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import io
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+
+from sash.session import is_active
 
 _TITLE = "== Extended Information (Sash) =="
 _NODE = "SlidingWindow"
+_PROVIDERS = "spark.sql.extendedExplainProviders"
+_EXPLAIN = "io.sash.spark.Explain"
+_INACTIVE = "Sash is not active in this session"
 
 
 def explain(df: DataFrame) -> None:
     """Print what Sash took over in a query, and why it left the rest to Spark.
 
     First come the ``SlidingWindow`` nodes of the physical plan, then one line for each window
-    function: the algorithm that runs it, or the reason why Spark does. The whole plan, with the
-    same lines at its end, is ``df.explain()``.
+    function: the algorithm that runs it, or the reason why Spark does. ``df.explain()`` prints
+    the same lines below the whole plan where the setting ``spark.sql.extendedExplainProviders``
+    names ``io.sash.spark.Explain``, as it does here for the time of the call.
 
     Args:
         df: Any DataFrame, classic or Connect. It is planned, not run.
@@ -38,11 +45,28 @@ def explain(df: DataFrame) -> None:
 
 def explanation(df: DataFrame) -> str:
     """What ``explain`` prints, as a string."""
+    if not is_active(df.sparkSession):
+        return _INACTIVE
     printed = io.StringIO()
     # explain() alone is public in classic and in Connect
-    with redirect_stdout(printed):
+    with redirect_stdout(printed), _provided(df.sparkSession):
         df.explain()
     plan, _, sash = printed.getvalue().partition(_TITLE)
     nodes = [line.lstrip(" +-:*()0123456789") for line in plan.splitlines() if _NODE in line]
     said = [line for line in sash.splitlines() if line.strip()]
-    return "\n".join([*nodes, *said] or ["Sash is not active in this session"])
+    return "\n".join([*nodes, *said])
+
+
+@contextmanager
+def _provided(spark: SparkSession) -> Iterator[None]:
+    """The session with Sash's part in EXPLAIN, beside what the user has set."""
+    before = spark.conf.get(_PROVIDERS, None)
+    others = [name for name in (before or "").split(",") if name and name != _EXPLAIN]
+    spark.conf.set(_PROVIDERS, ",".join([*others, _EXPLAIN]))
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(_PROVIDERS)
+        else:
+            spark.conf.set(_PROVIDERS, before)

@@ -21,6 +21,26 @@ def test_explain_prints_what_slides_and_what_does_not(spark, capsys):
     assert any("sum(id)" in line and "UNBOUNDED PRECEDING" in line for line in left)
 
 
+def test_explain_leaves_the_session_as_it_was(spark):
+    key = "spark.sql.extendedExplainProviders"
+    for before in (None, "org.example.Other"):
+        if before:
+            spark.conf.set(key, before)
+        try:
+            explanation(spark.range(3))
+            assert spark.conf.get(key, None) == before
+        finally:
+            spark.conf.unset(key)
+
+
+def test_explain_with_sash_off_says_so(spark):
+    spark.conf.set("spark.sash.enabled", "false")
+    try:
+        assert "spark.sash.enabled is false" in explanation(spark.sql(MIXED))
+    finally:
+        spark.conf.unset("spark.sash.enabled")
+
+
 def test_a_query_without_windows_says_so(spark):
     assert explanation(spark.range(3)) == "no window"
 

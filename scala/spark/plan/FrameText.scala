@@ -1,5 +1,7 @@
 package io.sash.spark.plan
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.CalendarIntervalType
 
@@ -14,13 +16,16 @@ private[spark] object FrameText {
     case offset => offsetText(Literal(offset.eval(), offset.dataType))
   }
 
-  private def offsetText(offset: Literal): String = {
-    val zero = Literal.default(offset.dataType)
-    val precedes = offset.dataType match {
-      case CalendarIntervalType => offset.sql.contains("-")
-      case _                    => LessThan(offset, zero).eval() == true
-    }
-    if (precedes) s"${Literal(new UnaryMinus(offset).eval(), offset.dataType).sql} PRECEDING"
-    else s"${offset.sql} FOLLOWING"
+  /** The least value of a type has no negation: it stays what it is, and follows. */
+  private def offsetText(offset: Literal): String =
+    Option
+      .when(isNegative(offset))(Try(Literal(new UnaryMinus(offset).eval(), offset.dataType)))
+      .flatMap(_.toOption)
+      .filterNot(isNegative)
+      .fold(s"${offset.sql} FOLLOWING")(preceding => s"${preceding.sql} PRECEDING")
+
+  private def isNegative(offset: Literal): Boolean = offset.dataType match {
+    case CalendarIntervalType => offset.sql.contains("-")
+    case _                    => LessThan(offset, Literal.default(offset.dataType)).eval() == true
   }
 }

@@ -1,9 +1,10 @@
 package io.sash.spark.windows
 
-import java.time.ZoneId
+import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
@@ -31,13 +32,20 @@ private[spark] final case class TimestampPlusMicros(child: Expression, micros: L
 private[spark] object TimestampPlusMicros {
   private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
 
-  /** The interval in microseconds, if it is as long at any time in the zone of `key`. */
+  /**
+   * The interval in microseconds, if it is as long at any time in the zone of `key` and they are
+   * few enough for a BIGINT; what is not so is added as Spark adds it.
+   */
   def fixedMicros(key: Expression, interval: Expression, timeZone: String): Option[Long] = {
-    val fixedDays = key.dataType == TimestampNTZType || ZoneId.of(timeZone).getRules.isFixedOffset
+    val fixedDays = key.dataType == TimestampNTZType ||
+      DateTimeUtils.getZoneId(timeZone).getRules.isFixedOffset
     interval.eval() match {
-      case micros: Long if fixedDays || Math.abs(micros) < MicrosPerDay => Some(micros)
+      case micros: Long if fixedDays || (-MicrosPerDay < micros && micros < MicrosPerDay) =>
+        Some(micros)
       case i: CalendarInterval if i.months == 0 && (fixedDays || i.days == 0) =>
-        Some(Math.addExact(Math.multiplyExact(i.days.toLong, MicrosPerDay), i.microseconds))
+        Try(
+          Math.addExact(Math.multiplyExact(i.days.toLong, MicrosPerDay), i.microseconds)
+        ).toOption
       case _ => None
     }
   }

@@ -290,9 +290,9 @@ class PromisesSuite extends SashSuite {
     for (adaptive <- Seq("true", "false"))
       withSettings("spark.sql.adaptive.enabled" -> adaptive) {
         val over = "OVER (PARTITION BY k ORDER BY o"
-      val query = s"SELECT id, row_number() $over), sum(id) $over ROWS 2 PRECEDING) " +
-        s"FROM ($base FROM range(50))"
-      val rdd = spark.sql(query).rdd
+        val query = s"SELECT id, row_number() $over), sum(id) $over ROWS 2 PRECEDING) " +
+          s"FROM ($base FROM range(50))"
+        val rdd = spark.sql(query).rdd
         var counted = 0L
         val thread = new Thread(() => {
           org.apache.spark.sql.SparkSession.clearActiveSession()

@@ -80,4 +80,16 @@ class RangeOverflowSuite extends SashSuite {
     assert(failures.length < outcomes.length * 2 / 3, "many queries should answer")
     assert(failures.nonEmpty, "some should fail")
   }
+
+  for (zone <- Seq("PST", "EST", "CST", "+8:00", "UTC+3", "Europe/Berlin", "Z"))
+    test(s"hours and days in a session's time zone as Spark spells it: $zone") {
+      withSettings("spark.sql.session.timeZone" -> zone) {
+        for (width <- Seq("1 HOUR", "1 DAY", "'1 3' DAY TO HOUR"))
+          checkSlides(
+            s"SELECT id, sum(id) OVER (ORDER BY t RANGE INTERVAL $width PRECEDING) AS s FROM (" +
+              "SELECT id, timestamp'2024-03-08 00:00:00' + id * INTERVAL '37' MINUTE AS t " +
+              "FROM range(200))"
+          )
+      }
+    }
 }
