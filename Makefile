@@ -25,7 +25,9 @@ JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
-LINTED_PYTHON := python tests/python $(wildcard examples benchmarks)
+LINTED_PYTHON := python tests/python tests/mutants $(wildcard examples benchmarks)
+# progress bars are the benchmarks'
+MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
@@ -80,12 +82,18 @@ test-pyspark-%: .venvs/%/.installed
 	$(call step,Python tests on PySpark $*)
 	.venvs/$*/bin/pytest
 
+.PHONY: mutants
+mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" selects by name
+	$(call step,mutants)
+	$(MUTANTS) --sbt '$(abspath $(BIN))/jgo $(wordlist 2,9,$(SBT))' $(ONLY)
+
 .PHONY: lint
 lint: $(INSTALLED) ## formats, types and lints, changing nothing
 	$(call step,lint)
 	$(BIN)/ruff check $(LINTED_PYTHON)
 	$(BIN)/ruff format --check $(LINTED_PYTHON)
 	$(BIN)/mypy
+	$(MUTANTS) --check
 	$(SBT) scalafmtCheckAll scalafmtSbtCheck $(NO_TERMINAL)
 
 .PHONY: fmt

@@ -39,7 +39,7 @@ import io.sash.core.slots.Partials
  *  - range: see [[RangeQuery]]
  *
  * and O(log n) at worst, O(m log((m + n)/m) + log d) for bulkInsert. Space: for each node
- * 2μ slots, of which a window that slides in order uses μ + 2.
+ * 2μ slots, of which a window that slides in order uses μ + 1.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
  * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.

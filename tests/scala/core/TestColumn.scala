@@ -13,19 +13,26 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
   var subtracts = 0L
   var comparisons = 0L
 
+  /** Slots written by whatever it was, but not lifted values. */
+  var writes = 0L
+
   /** The most slots that were ever asked for. */
   def capacity: Int = values.length
 
   def operations: Long = combines + subtracts + comparisons
 
-  def lift(slot: Int, element: Element): Unit = put(slot, operation.lift(element))
+  def lift(slot: Int, element: Element): Unit =
+    values(slot) = operation.lift(element).asInstanceOf[AnyRef]
 
   def apply(slot: Int): A = {
     require(values(slot) != null, s"slot $slot was never written")
     values(slot).asInstanceOf[A]
   }
 
-  protected def put(slot: Int, value: A): Unit = values(slot) = value.asInstanceOf[AnyRef]
+  protected def put(slot: Int, value: A): Unit = {
+    writes += 1
+    values(slot) = value.asInstanceOf[AnyRef]
+  }
 
   override def identity(dst: Int): Unit = put(dst, operation.identity)
 
@@ -34,7 +41,10 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
     put(dst, operation.combine(this(left), this(right)))
   }
 
-  override def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+  override def copy(dst: Int, src: Int): Unit = {
+    writes += 1
+    values(dst) = values(src)
+  }
 
   override def grow(slots: Int): Partials = {
     if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)

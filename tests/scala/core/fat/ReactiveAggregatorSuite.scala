@@ -116,8 +116,10 @@ class ReactiveAggregatorSuite extends Laws {
       val gone = new scala.util.Random(order).shuffle((0 until n).toVector).take(m)
       val noting = r.cost(gone.foreach(i => r.window.remove(i.toLong)))
       val querying = r.cost(r.query())
+      val again = r.cost(r.query())
       (noting == 0) :| "events are only noted" &&
       (querying <= bound(n, m) + 2 * logOf(n)) :| s"$querying for $m of $n" &&
+      (again <= 2 * logOf(n)) :| s"$again when nothing has changed" &&
       (r.query() == (1 to n).sum - gone.map(_ + 1).sum) :| "the sum of the others"
     }
   }

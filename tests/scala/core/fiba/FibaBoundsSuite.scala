@@ -1,8 +1,12 @@
 package io.sash.core.fiba
 
+import java.lang.management.ManagementFactory
+
+import com.sun.management.ThreadMXBean
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.{Operation, TestColumn}
+import io.sash.core.fat.Unstored
 
 /**
  * The theorems, in combines and in nodes touched. A node has at most 2μ children and 2μ - 1
@@ -166,5 +170,33 @@ class FibaBoundsSuite extends AnyFunSuite {
       assert(window.column.capacity == capacity, s"in round $round")
     }
     assert(new Invariants(window).broken.isEmpty)
+  }
+
+  for (minArity <- arities)
+    test(s"μ = $minArity: in order, a node has μ values, one by one or in bulk") {
+      val n = 1 << 12
+      val slid = windowOf(0, minArity)
+      for (time <- 0 until 3 * n) {
+        slid.insert(time.toLong)
+        if (time >= n) slid.fiba.evict()
+      }
+      for (window <- Seq(slid, windowOf(n, minArity))) {
+        def nodes(node: Int): Int = 1 + window.children(node).map(nodes).sum
+        // its values, and its aggregate; both spines have more or less than the rest
+        val slots = 1 + n.toDouble / nodes(window.store.root)
+        assert(math.abs(slots - (minArity + 1)) < 0.1)
+      }
+    }
+
+  test("a node takes 112 bytes beside its slots") {
+    val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
+    val store = new ArrayNodeStore(Unstored)
+    val capacity = 1 << 16
+    (3 until capacity).foreach(_ => store.allocate(0))
+    val thread = Thread.currentThread.getId
+    val before = threads.getThreadAllocatedBytes(thread)
+    store.allocate(0)
+    val doubled = threads.getThreadAllocatedBytes(thread) - before
+    assert(math.abs(doubled - 2 * capacity * 112) < 10000)
   }
 }

@@ -224,6 +224,34 @@ class SharedQueriesSuite extends Laws {
     }
   }
 
+  test("one combine a value within a partial, and one an answer of Cutty within one") {
+    val queries = Vector(ContinuousQuery(range = 18, slide = 5))
+    val costs = Seq(Slicing.Panes, Slicing.Pairs, Slicing.Cutty).map { slicing =>
+      val run = new Run(new SharedPlan(queries, slicing), Inv, Operation.Sum)
+      def slides(from: Int, until: Int): Unit = (from until until).foreach { i =>
+        run.insert(Element(i, i), i.toLong)
+        run.advance(i.toLong)
+      }
+      slides(1, 101)
+      val before = run.column.operations
+      slides(101, 151)
+      run.column.operations - before
+    }
+    // 50 values make 10 slides of 5, 2 or 1 partials, which enter the window and leave it
+    assert(costs == Seq(0 + 2 * 50, 30 + 2 * 20, 40 + 2 * 10 + 10))
+  }
+
+  test("an empty stretch has answers, but no partials") {
+    val queries = Vector(ContinuousQuery(range = 6, slide = 2))
+    val run = new Run(new SharedPlan(queries, Slicing.Panes), Inv, Operation.Sum)
+    run.insert(Element(1, 0), 1)
+    run.advance(6)
+    val before = run.column.operations
+    run.advance(1000)
+    assert(run.column.operations - before == 1 && run.windows.size(0) == 0)
+    assert(run.answers.size == 500)
+  }
+
   test("example 1 (figure 7): ranges 6 and 8 with slides 2 and 4 share partials of 2 tuples") {
     val queries = Vector(ContinuousQuery(6, 2), ContinuousQuery(8, 4))
     val plan = new SharedPlan(queries, Slicing.Panes)
