@@ -16,7 +16,7 @@ import io.sash.core.slots.{Partials, SlotRing}
  *
  * The buffer grows and shrinks: when it is full, it is compacted if at most three quarters of it
  * are elements, else doubled; when an element leaves and less than a quarter of it is left, it is
- * halved, though not below its initial capacity. Open elements count as elements, and may move:
+ * halved, and its column shrinks, though not below its initial capacity. Open elements count as elements, and may move:
  * fill a slot before the next call.
  *
  * Invariants, for positions F <= B <= E of the stream (front, back, end of the open elements):
@@ -210,6 +210,7 @@ final class ReactiveAggregator(
     fat = new FlatFat(oldFat.column, newCapacity)
     if (oldArrivals.length > 0) arrivals = new Array[Long](newCapacity)
     moveFrom(oldFat, oldArrivals)
+    column.shrink(2 * newCapacity)
   }
 
   /** Moves all elements to consecutive positions from the front on, and leaves out the holes. */

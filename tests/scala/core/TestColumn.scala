@@ -16,7 +16,7 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
   /** Slots written by whatever it was, but not lifted values. */
   var writes = 0L
 
-  /** The most slots that were ever asked for. */
+  /** The most slots that were asked for, since the column last shrank. */
   def capacity: Int = values.length
 
   def operations: Long = combines + subtracts + comparisons
@@ -50,6 +50,9 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
     if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
     this
   }
+
+  override def shrink(slots: Int): Unit =
+    if (slots < values.length) values = java.util.Arrays.copyOf(values, slots)
 
   /** A new column with all the values of this one, which is of no use afterwards. */
   def moved(): TestColumn[A] = {

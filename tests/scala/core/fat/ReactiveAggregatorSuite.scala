@@ -174,6 +174,7 @@ class ReactiveAggregatorSuite extends Laws {
     val capacities = (31 to 0 by -1).map { size =>
       r.window.evict()
       assert(r.window.size == size && r.query() == (33 - size to 32).sum)
+      assert(r.column.capacity == 2 * r.window.capacity, "no memory is kept")
       size -> r.window.capacity
     }
     assert(
