@@ -21,7 +21,7 @@ final class PagedPartials(resident: Partials, codec: SlotCodec, store: PageStore
     extends Partials {
   private[this] val pages = new Pages(resident, codec, store)
 
-  resident.grow(Pages.Resident)
+  resident.grow(pages.resident)
 
   /** The slot of `resident` that stands for `slot` until the next call. */
   def read(slot: Int): Int = pages.read(slot)

@@ -15,9 +15,15 @@ import java.util.Arrays
  *  - (P2) a page that is not resident is in the store, or was never written
  *  - (P3) the three pages used last are resident: no operation loses an operand to another
  *
- * @param resident slots of their own, which are made to hold `Frames` pages
+ * @param inMemory slots of their own, which the owner makes hold `resident` slots
+ * @param size slots a page, a power of two
  */
-private[sash] final class Pages(resident: Slots, codec: SlotCodec, store: PageStore) {
+private[sash] final class Pages(
+    inMemory: Slots,
+    codec: SlotCodec,
+    store: PageStore,
+    size: Int = Pages.Size
+) {
   import Pages._
 
   private[this] var frameOf = Array.emptyIntArray
@@ -26,10 +32,14 @@ private[sash] final class Pages(resident: Slots, codec: SlotCodec, store: PageSt
   private[this] val usedAt = new Array[Long](Frames)
   private[this] val dirty = new Array[Boolean](Frames)
   private[this] var clock = 0L
+  private[this] val logSize = Integer.numberOfTrailingZeros(size)
+
+  /** Slots that are in memory. */
+  def resident: Int = Frames * size
 
   /** Makes room for at least so many slots. */
   def grow(slots: Int): Unit = {
-    val pages = (slots - 1) / Size + 1
+    val pages = ((slots - 1) >> logSize) + 1
     val before = frameOf.length
     if (pages > before) {
       frameOf = Arrays.copyOf(frameOf, pages)
@@ -41,18 +51,18 @@ private[sash] final class Pages(resident: Slots, codec: SlotCodec, store: PageSt
   /** The resident slot of `slot`, which is about to be written. */
   def written(slot: Int): Int = {
     val at = read(slot)
-    dirty(at / Size) = true
+    dirty(at >> logSize) = true
     at
   }
 
   /** The resident slot of `slot`; brings its page in if need be. */
   def read(slot: Int): Int = {
-    val page = slot / Size
+    val page = slot >> logSize
     var frame = frameOf(page)
     if (frame < 0) frame = bringIn(page)
     clock += 1
     usedAt(frame) = clock
-    frame * Size + slot % Size
+    (frame << logSize) + (slot & (size - 1))
   }
 
   private def bringIn(page: Int): Int = {
@@ -83,8 +93,8 @@ private[sash] final class Pages(resident: Slots, codec: SlotCodec, store: PageSt
     val buffer = new ByteArrayOutputStream
     val out = new DataOutputStream(buffer)
     var i = 0
-    while (i < Size) {
-      val value = codec.write(resident, frame * Size + i)
+    while (i < size) {
+      val value = codec.write(inMemory, (frame << logSize) + i)
       out.writeInt(value.length)
       out.write(value)
       i += 1
@@ -96,8 +106,8 @@ private[sash] final class Pages(resident: Slots, codec: SlotCodec, store: PageSt
   private def readIn(page: Int, frame: Int): Unit = {
     val in = new DataInputStream(new ByteArrayInputStream(store.fetch(page)))
     var i = 0
-    while (i < Size) {
-      codec.read(resident, frame * Size + i, in.readNBytes(in.readInt()))
+    while (i < size) {
+      codec.read(inMemory, (frame << logSize) + i, in.readNBytes(in.readInt()))
       i += 1
     }
   }
@@ -105,12 +115,17 @@ private[sash] final class Pages(resident: Slots, codec: SlotCodec, store: PageSt
 
 private[sash] object Pages {
 
-  /** Slots a page. */
+  /** Slots a page, if they are small. */
   val Size: Int = 256
 
   /** Pages that are resident. */
   val Frames: Int = 16
 
-  /** Slots that pages are resident in. */
-  val Resident: Int = Frames * Size
+  /** Slots a page such that the resident pages take about `budget` bytes, and at most `Size`. */
+  def sizeFor(slotBytes: Long, budget: Long): Int =
+    java.lang.Long
+      .highestOneBit(
+        math.max(1L, math.min(Size.toLong, budget / Frames / math.max(1L, slotBytes)))
+      )
+      .toInt
 }

@@ -51,8 +51,18 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
     val values = cells.map { case (_, e) => InternalRow.copyValue(e.eval(from)) }
     val row = new GenericInternalRow(width)
     cells.indices.foreach(i => row.update(cells(i)._1, values(i)))
+    set(dst, row)
+  }
+
+  private def set(dst: Int, row: GenericInternalRow): Unit = {
+    if (program.varying.nonEmpty) valuesChanged(valueBytesOf(rows(dst)), valueBytesOf(row))
     rows(dst) = row
   }
+
+  override protected def valueBytesOf(slot: Int): Long = valueBytesOf(rows(slot))
+
+  private def valueBytesOf(row: GenericInternalRow): Long =
+    if (row == null) 0L else program.varying.map(i => ValueBytes.of(row.values(i))).sum
 
   override protected[spark] def fresh(): SlotColumns = new InterpretedSlots(program)
 
@@ -77,7 +87,7 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
     selection.get.eval(pair(rows(left), rows(right))) == true
   }
 
-  override def copy(dst: Int, src: Int): Unit = rows(dst) = rows(src)
+  override def copy(dst: Int, src: Int): Unit = set(dst, rows(src))
 
   override def lower(slot: Int, out: InternalRow): Unit = {
     var i = 0

@@ -2,30 +2,45 @@ package io.sash.spark.slots
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.sash.core.slots.{PageStore, Pages, SlotCodec}
+import io.sash.core.slots.Pages
+import io.sash.spark.memory.WindowMemory
 
-/** Slots of which a few pages are resident and the others in a store: see [[Pages]]. */
-private[spark] final class PagedSlots(resident: SlotColumns, codec: SlotCodec, store: PageStore)
-    extends SlotColumns {
-  private[this] val pages = new Pages(resident, codec, store)
+/**
+ * Slots of which a few pages are resident and the others in a file: see [[Pages]]. The larger the
+ * values, the fewer slots a page has; if they become larger still, the slots move once more.
+ */
+private[spark] final class PagedSlots private (
+    resident: SlotColumns,
+    private[spark] override val codec: RowCodec,
+    memory: WindowMemory,
+    pageSize: Int
+) extends SlotColumns {
+  import PagedSlots._
+
+  private[this] val pages = new Pages(resident, codec, new SpilledPages(memory), pageSize)
   private[this] var operationsBefore = 0L
 
-  resident.resizeTo(Pages.Resident)
+  resident.resizeTo(pages.resident)
 
   override def operations: Long = operationsBefore + resident.operations
 
   /** Copies all slots of `other`, which keeps them, and goes on with its count. */
-  def takeOver(other: SlotColumns): Unit = {
+  private def takeOver(other: SlotColumns): Unit = {
     operationsBefore = other.operations
     resizeTo(other.capacity)
     var slot = 0
     while (slot < other.capacity) {
-      codec.read(resident, pages.written(slot), codec.write(other, slot))
+      val value = codec.write(other, slot)
+      codec.read(resident, pages.written(slot), value)
       slot += 1
     }
   }
 
-  override def page(): SlotColumns = this
+  override def fits(): Boolean = pageSize == 1 || resident.valueBytes <= 2 * ResidentBytes
+
+  override def page(): SlotColumns =
+    if (fits()) this
+    else of(this, resident.fresh(), memory, resident.valueBytes / pages.resident)
 
   override def grow(wanted: Int): SlotColumns = {
     if (wanted > capacity) resizeTo(wanted)
@@ -80,4 +95,22 @@ private[spark] final class PagedSlots(resident: SlotColumns, codec: SlotCodec, s
   override def save(slot: Int, out: InternalRow): Unit = resident.save(pages.read(slot), out)
 
   override def load(dst: Int, in: InternalRow): Unit = resident.load(pages.written(dst), in)
+}
+
+private[spark] object PagedSlots {
+
+  /** About what the resident pages may take. */
+  private val ResidentBytes = 1L << 20
+
+  /** All slots of `slots`, by way of `resident`, of as many bytes each. */
+  def of(
+      slots: SlotColumns,
+      resident: SlotColumns,
+      memory: WindowMemory,
+      bytes: Long
+  ): PagedSlots = {
+    val paged = new PagedSlots(resident, slots.codec, memory, Pages.sizeFor(bytes, ResidentBytes))
+    paged.takeOver(slots)
+    paged
+  }
 }

@@ -41,7 +41,8 @@ private final class SlotCodegen(program: SlotProgram) {
       compareMethod,
       matchesMethod,
       saveMethod,
-      loadMethod
+      loadMethod,
+      valueBytesMethod
     ).mkString("\n")
     val arrays = columns.indices.map { i =>
       s"private ${arrayType(i)} v$i = new ${emptyArray(i)};" +
@@ -205,7 +206,28 @@ private final class SlotCodegen(program: SlotProgram) {
   ): String = {
     val arguments = parameters.split(", ").map(_.split(" ").last).mkString(", ")
     val calls = methods.indices.map(k => s"$name$k($arguments);").mkString(first, "\n", "")
-    (methods :+ method(s"void $name($parameters)", calls)).mkString("\n")
+    (methods :+ method(s"void $name($parameters)", measured(parameters, calls))).mkString("\n")
+  }
+
+  /** Where values vary in size, counts what they take in the slots that `body` writes. */
+  private def measured(parameters: String, body: String): String = {
+    val bytes =
+      if (parameters.contains("int dst")) "valueBytesOf(dst)"
+      else if (parameters.startsWith("int first")) "valueBytesOf(first, last)"
+      else ""
+    if (program.varying.isEmpty || bytes.isEmpty) {
+      body
+    } else {
+      // one that throws may have written some cells
+      s"long before = $bytes;\ntry {\n$body\n} finally { valuesChanged(before, $bytes); }"
+    }
+  }
+
+  private def valueBytesMethod: String = if (program.varying.isEmpty) ""
+  else {
+    val of = s"${ValueBytes.getClass.getName.stripSuffix("$")}.of"
+    val sum = program.varying.map(i => s"$of(v$i[slot])").mkString(" + ")
+    method("long valueBytesOf(int slot)", s"return $sum;")
   }
 
   /** [[io.sash.core.slots.Partials.suffixes]], the running aggregate in local variables. */
@@ -288,14 +310,18 @@ private final class SlotCodegen(program: SlotProgram) {
     dispatch("lift", "int dst, InternalRow row", methods)
   }
 
-  private def copyMethod: String = method(
-    "void copy(int dst, int src)",
+  private def copyMethod: String = writer(
+    "void copy",
+    "int dst, int src",
     columns.indices
       .map { i =>
         s"v$i[dst] = v$i[src];" + (if (columns(i).nullable) s" n$i[dst] = n$i[src];" else "")
       }
       .mkString("\n")
   )
+
+  private def writer(name: String, parameters: String, body: String): String =
+    method(s"$name($parameters)", measured(parameters, body))
 
   private def condition(
       signature: String,
@@ -355,8 +381,9 @@ private final class SlotCodegen(program: SlotProgram) {
         val (code, Seq(value)) = evaluate(Seq(e), Some("src"), None, None)
         s"case $k: {\n$code\n${assign(0, "dst", value, copied = false)}\nbreak;\n}"
       }
-      method(
-        "void shift(int which, int dst, int src)",
+      writer(
+        "void shift",
+        "int which, int dst, int src",
         s"switch (which) {\n${cases.mkString("\n")}\n}"
       )
     }
@@ -409,6 +436,6 @@ private final class SlotCodegen(program: SlotProgram) {
       if (columns(i).nullable) s"n$i[dst] = in.isNullAt($i); if (!n$i[dst]) v$i[dst] = $copied;"
       else s"v$i[dst] = $copied;"
     }
-    method("void load(int dst, InternalRow in)", reads.mkString("\n"))
+    writer("void load", "int dst, InternalRow in", reads.mkString("\n"))
   }
 }

@@ -11,10 +11,14 @@ import io.sash.spark.memory.WindowMemory
  * generated for each program and implements just the operations that the program defines.
  */
 abstract class SlotColumns extends Invertible with Selective with Keys {
+  import SlotColumns.ValueStep
+
   private[this] var memory: WindowMemory = WindowMemory.Unlimited
   private[this] var program: SlotProgram = _
   private[this] var slots = 0
   private[this] var called = 0L
+  private[this] var values = 0L
+  private[this] var granted = 0L // of them
 
   /** Says whose memory `grow` takes; until then it is not accounted. */
   final def accountedBy(memory: WindowMemory, program: SlotProgram): this.type = {
@@ -45,15 +49,61 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
       page().grow(wanted)
     }
 
+  /** Whether slots hold values of varying size, so that `fits` has to be asked after a `lift`. */
+  final def varies: Boolean = program != null && program.varying.nonEmpty
+
+  /** What the values of varying size take now. */
+  final def valueBytes: Long = values
+
+  /** Has to be called when such values come and go, with the bytes that they took. */
+  final def valuesChanged(before: Long, after: Long): Unit = values += after - before
+
+  /**
+   * Takes memory for what values of varying size have come to, or gives it back. The answer is
+   * false where the task has none to give: then the slots have to move by `page`.
+   */
+  def fits(): Boolean =
+    if (values > granted) {
+      val wanted = values - granted
+      // some more, so as not to ask for each value
+      val got = Seq(wanted + ValueStep, wanted).find(memory.tryAcquire)
+      got.foreach(granted += _)
+      got.nonEmpty
+    } else {
+      if (granted - values > 4 * ValueStep) {
+        memory.release(granted - values)
+        granted = values
+      }
+      true
+    }
+
   /** Moves the slots to disk, but for a few resident pages, and gives their memory back. */
   def page(): SlotColumns = {
-    val codec = new RowCodec(program.columns.map(_.dataType).toIndexedSeq)
-    val paged = new PagedSlots(fresh(), codec, new SpilledPages(memory))
-    paged.takeOver(this)
-    memory.release(slots.toLong * program.bytesPerSlot)
+    val bytes = if (slots == 0) 0L else program.bytesPerSlot + values / slots
+    val paged = PagedSlots.of(this, fresh(), memory, bytes)
+    memory.release(slots.toLong * program.bytesPerSlot + granted)
+    granted = 0L
+    values = 0L
     resizeTo(0)
     paged
   }
+
+  override def shrink(wanted: Int): Unit = if (wanted < slots) {
+    if (varies) {
+      var slot = wanted
+      while (slot < slots) {
+        valuesChanged(valueBytesOf(slot), 0L)
+        slot += 1
+      }
+      fits()
+    }
+    if (program != null) memory.release((slots - wanted).toLong * program.bytesPerSlot)
+    resizeTo(wanted)
+  }
+
+  /** Turns slots of this program into bytes and back. */
+  private[spark] def codec: RowCodec =
+    new RowCodec(program.columns.map(_.dataType).toIndexedSeq)
 
   private def acquired(more: Int): Boolean =
     program == null || memory.tryAcquire(more.toLong * program.bytesPerSlot)
@@ -70,6 +120,19 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
   protected def resize(slots: Int): Unit
 
   def identity(dst: Int): Unit = undefined("identity")
+
+  /** What the values of varying size in a slot take. */
+  protected def valueBytesOf(slot: Int): Long = 0L
+
+  protected final def valueBytesOf(first: Int, last: Int): Long = {
+    var sum = 0L
+    var slot = first
+    while (slot <= last) {
+      sum += valueBytesOf(slot)
+      slot += 1
+    }
+    sum
+  }
 
   /** `dst <- lift(row)`; keeps copies of what `row` points to. */
   def lift(dst: Int, row: InternalRow): Unit
@@ -103,6 +166,8 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
 
 /** Compiles a program; falls back to interpretation as Spark's own projections do. */
 object SlotColumns extends CodeGeneratorWithInterpretedFallback[SlotProgram, SlotColumns] {
+  private val ValueStep = 64L * 1024
+
   def apply(program: SlotProgram): SlotColumns = createObject(program)
 
   override protected def createCodeGeneratedObject(program: SlotProgram): SlotColumns =

@@ -28,11 +28,18 @@ final case class SlotProgram(
     matches: Option[Expression] = None
 ) {
 
-  /** Estimated bytes a slot takes in memory; objects count with their header and reference. */
-  def bytesPerSlot: Int = columns.map { c =>
-    val nullBit = if (c.nullable) 1 else 0
-    nullBit + (if (SlotProgram.isPrimitive(c.dataType)) c.dataType.defaultSize
-               else c.dataType.defaultSize + SlotProgram.ObjectOverhead)
+  /** Columns whose values differ in what they take in memory. */
+  val varying: Seq[Int] = columns.indices.filter(i => ValueBytes.vary(columns(i).dataType))
+
+  /**
+   * Estimated bytes that every slot takes in memory; objects count with their header and reference.
+   * What the values of `varying` columns take comes on top.
+   */
+  def bytesPerSlot: Int = columns.indices.map { i =>
+    val dataType = columns(i).dataType
+    val overhead = if (SlotProgram.isPrimitive(dataType)) 0 else SlotProgram.ObjectOverhead
+    val value = if (varying.contains(i)) 0 else dataType.defaultSize
+    (if (columns(i).nullable) 1 else 0) + overhead + value
   }.sum
 }
 

@@ -8,10 +8,16 @@ import io.sash.spark.slots.SlotColumns
 
 /** Aggregates that share a window: the results of one algorithm over one class of slots. */
 private[spark] final class WindowGroup(val window: InOrderWindow) {
+  private[this] val varies = columns.varies
+
   def lift(row: InternalRow): Unit = {
     val slot = window.open()
     columns.lift(slot, row)
+    if (varies && !columns.fits()) page()
   }
+
+  /** Moves the slots to disk. */
+  def page(): Unit = window.relocate(_.asInstanceOf[SlotColumns].page())
 
   def lower(out: InternalRow): Unit = {
     val slot = window.query()
@@ -32,6 +38,8 @@ private[spark] final class SlidingFrame(
     groups: Array[WindowGroup],
     keys: RangeKeys
 ) {
+  private[this] val keysVary = keys != null && keyColumns.varies
+
   def startPartition(): Unit = frame.clear()
 
   /** A row has arrived. */
@@ -41,10 +49,13 @@ private[spark] final class SlidingFrame(
       groups(i).lift(row)
       i += 1
     }
-    if (keys != null) {
-      val slot = keys.open()
-      keyColumns.lift(slot, row)
-    }
+    if (keys != null) liftKey(row)
+  }
+
+  private def liftKey(row: InternalRow): Unit = {
+    val slot = keys.open()
+    keyColumns.lift(slot, row)
+    if (keysVary && !keyColumns.fits()) pageKeys()
   }
 
   /** Moves the frame to row `current`: see [[Frame.moveTo]]. */
@@ -69,9 +80,11 @@ private[spark] final class SlidingFrame(
 
   /** Moves all that the frame holds to disk. */
   def page(): Unit = {
-    groups.foreach(_.window.relocate(_.asInstanceOf[SlotColumns].page()))
-    if (keys != null) keys.relocate(_ => keyColumns.page())
+    groups.foreach(_.page())
+    if (keys != null) pageKeys()
   }
+
+  private def pageKeys(): Unit = keys.relocate(_.asInstanceOf[SlotColumns].page())
 
   private def keyColumns: SlotColumns = keys.column.asInstanceOf[SlotColumns]
 }

@@ -11,6 +11,8 @@ import io.sash.core.inorder.{Daba, DabaLite, FlatFit, InOrderWindow, TwoStacks, 
 
 /** Windows over a column that lives in a store, but for a few pages. */
 class PagedPartialsSuite extends AnyFunSuite {
+  private val inMemory = Pages.Frames * Pages.Size
+
   private object Codec extends SlotCodec {
     private def sums(slots: Slots): Column[Long, Long] = slots.asInstanceOf[Column[Long, Long]]
 
@@ -51,7 +53,7 @@ class PagedPartialsSuite extends AnyFunSuite {
       val store = new MemoryStore
       val column = new PagedPartials(resident, Codec, store)
       val window = make(column)
-      val n = 3 * Pages.Resident
+      val n = 3 * inMemory
       var sum = 0L
       def insert(i: Int): Unit = {
         resident.lift(column.written(window.open()), i.toLong * i)
@@ -74,7 +76,7 @@ class PagedPartialsSuite extends AnyFunSuite {
   test("what a page holds comes back after any walk") {
     val resident = Sum[Long].newColumn()
     val column = new PagedPartials(resident, Codec, new MemoryStore)
-    val slots = 5 * Pages.Resident
+    val slots = 5 * inMemory
     column.grow(slots)
     (0 until slots).foreach(s => resident.lift(column.written(s), s.toLong))
     val random = new scala.util.Random(7L)

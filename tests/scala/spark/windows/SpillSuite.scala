@@ -97,6 +97,34 @@ class SpillSuite extends SashSuite with BeforeAndAfterAll {
     assert(answer.forall(r => r.getString(1).toLong == math.max(0L, r.getLong(0) - 50000)))
   }
 
+  for (algorithm <- Seq("slickdeque-non-inv", "two-stacks-lite"))
+    test(s"a few large values count as what they take: $algorithm") {
+      // descending, so that a deque keeps all of them
+      val sql = "SELECT id, min(concat(id, repeat('x', 20000))) OVER " +
+        "(ORDER BY id ROWS 200 PRECEDING) AS m FROM range(100000, 100600, 1, 1)"
+      withSettings(SashConf.WindowAlgorithm.key -> algorithm) {
+        val (answer, bytes) = run(s"SELECT id, substring(m, 1, 6) FROM ($sql)")
+        assert(bytes > 200 * 20000L, "vacuous: the values were left in memory")
+        assert(answer.forall { r =>
+          r.getString(1).toLong == math.max(100000L, r.getLong(0) - 200)
+        })
+        val ample = SashSession.shared.sql(sql)
+        ample.collect()
+        val peak = sliding(ample).map(_.metrics("peakMemory").value).sum
+        assert(peak > 200 * 20000L, "accounted")
+      }
+    }
+
+  test("values that grow when the window is on disk already") {
+    val sql = "SELECT id, min(concat(id, repeat('x', int(id % 100000) * 10))) OVER " +
+      "(ORDER BY id ROWS 1500 PRECEDING) AS m FROM range(100000, 103000, 1, 1)"
+    val (answer, bytes) = run(s"SELECT id, substring(m, 1, 6) FROM ($sql)")
+    assert(bytes > 0, "vacuous: the values were left in memory")
+    assert(answer.forall { r =>
+      r.getString(1).toLong == math.max(100000L, r.getLong(0) - 1500)
+    })
+  }
+
   test("a sort above takes the window's memory while it slides") {
     val sql = "SELECT id, c FROM (" +
       query(
