@@ -88,19 +88,20 @@ mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" s
 	$(MUTANTS) --sbt '$(abspath $(BIN))/jgo $(wordlist 2,9,$(SBT))' $(ONLY)
 
 .PHONY: lint
-lint: $(INSTALLED) ## formats, types and lints, changing nothing
+lint: $(INSTALLED) ## formats, types, lints, scaladoc, and programs against the published core
 	$(call step,lint)
 	$(BIN)/ruff check $(LINTED_PYTHON)
 	$(BIN)/ruff format --check $(LINTED_PYTHON)
 	$(BIN)/mypy
 	$(MUTANTS) --check
-	$(SBT) scalafmtCheckAll scalafmtSbtCheck $(NO_TERMINAL)
+	$(SBT) scalafmtCheckAll outside/scalafmtCheckAll scalafmtSbtCheck outside/runOutside \
+		spark/doc $(NO_TERMINAL)
 
 .PHONY: fmt
 fmt: $(INSTALLED) ## format all sources
 	$(BIN)/ruff check --fix $(LINTED_PYTHON)
 	$(BIN)/ruff format $(LINTED_PYTHON)
-	$(SBT) scalafmtAll scalafmtSbt $(NO_TERMINAL)
+	$(SBT) scalafmtAll outside/scalafmtAll scalafmtSbt $(NO_TERMINAL)
 
 .PHONY: bench-window
 bench-window: $(INSTALLED) ## Sash, Spark, DuckDB and Polars side by side

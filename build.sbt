@@ -7,7 +7,20 @@ ThisBuild / version := {
   val source = IO.read((LocalRootProject / baseDirectory).value / "python/sash/_version.py")
   """__version__ = "([^"]+)"""".r.findFirstMatchIn(source).get.group(1)
 }
+ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / licenses := Seq(License.Apache2)
+
+// Where the sources are is not for the build to say: where this clone came from, or the clone.
+lazy val origin = {
+  val Address = """(?:https://(?:[^/@]*@)?|git@)([^/:@]+)[/:](.+?)(?:\.git)?""".r
+  scala.util.Try(Process("git config --get remote.origin.url").!!.trim).toOption match {
+    case Some(Address(host, path)) => s"https://$host/$path"
+    case _                         => file(".").getCanonicalFile.toURI.toString
+  }
+}
+ThisBuild / homepage := Some(url(origin))
+ThisBuild / scmInfo := Some(ScmInfo(url(origin), s"scm:git:$origin"))
+ThisBuild / developers := List(Developer("sash", "The Sash developers", "", url(origin)))
 
 ThisBuild / scalacOptions ++= Seq(
   "-release:17",
@@ -50,7 +63,39 @@ lazy val core = (project in file("scala/core"))
       "org.apache.datasketches" % "datasketches-java" % "6.2.0" % Provided,
       // the store in which KVS-AMTA is tested, likewise
       "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
-    )
+    ),
+    publishTo := Some(scratchRepository.value),
+    publishConfiguration ~= (_.withOverwrite(true)),
+    publishLocalConfiguration ~= (_.withOverwrite(true))
+  )
+
+/** Where `core/publish` puts the library, for `outside` to find. */
+lazy val scratchRepository = Def.setting {
+  val directory = (LocalRootProject / baseDirectory).value / "target" / "repository"
+  MavenCache("scratch", directory)
+}
+
+lazy val runOutside = taskKey[Unit]("Runs programs of others against the core as it is published")
+
+// What a user of the core writes, outside its packages: compiled and run against the jar and the
+// POM that were published, never against this build's classes.
+lazy val outside = (project in file("tests/outside"))
+  .settings(
+    target := (LocalRootProject / baseDirectory).value / "target" / "outside",
+    Compile / scalaSource := baseDirectory.value,
+    Compile / javaSource := baseDirectory.value,
+    libraryDependencies += (core / projectID).value,
+    resolvers += scratchRepository.value,
+    csrInterProjectDependencies := Nil,
+    update := update.dependsOn(core / publish).value,
+    publish / skip := true,
+    runOutside := {
+      val programs = (Compile / discoveredMainClasses).value
+      if (programs.length < 2) sys.error(s"programs outside: $programs")
+      val run = (Compile / Keys.run / runner).value
+      val classPath = (Compile / fullClasspath).value.files
+      programs.foreach(run.run(_, classPath, Nil, streams.value.log).get)
+    }
   )
 
 // The core's benchmarks, by JMH: `make bench-core`.

@@ -6,7 +6,8 @@ package io.sash.core.algebra
  *
  * Types: In, (A, B), (OutA, OutB). Identity: both identities. Cost: one combine of each.
  * The product of invertibles is invertible, that of commutatives commutative; that of
- * selectives is not selective, since each may pick another operand.
+ * selectives is not selective, since each may pick another operand. `Both` has a type for each of
+ * these, which Java cannot tell apart: there it is `Both.of` or `Both.ofInvertible`.
  * {{{
  * Both(Max[Double], Min[Double]).aggregate(3.0, 1.0, 4.0) == ((4.0, 1.0))
  * }}}
@@ -51,4 +52,16 @@ object Both {
       erasure: DummyImplicit
   ): InvertibleAggregation[In, (A, B), (OutA, OutB)] with Commutative =
     new InvertibleBoth(first, second) with Commutative
+
+  /** For Java: the product of any two. */
+  def of[In, A, OutA, B, OutB](
+      first: Aggregation[In, A, OutA],
+      second: Aggregation[In, B, OutB]
+  ): Aggregation[In, (A, B), (OutA, OutB)] = new Both(first, second)
+
+  /** For Java: the product of two that have an inverse. */
+  def ofInvertible[In, A, OutA, B, OutB](
+      first: InvertibleAggregation[In, A, OutA],
+      second: InvertibleAggregation[In, B, OutB]
+  ): InvertibleAggregation[In, (A, B), (OutA, OutB)] = new InvertibleBoth(first, second)
 }

@@ -24,10 +24,23 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
   override def grow(slots: Int): this.type
 
   /** The window of values over `algorithm`, which must be a new one over this column. */
-  def over(algorithm: InOrderWindow): Window[In, Out] = new Window[In, Out](algorithm, this)
+  def over(algorithm: InOrderWindow): Window[In, Out] = {
+    requireOver(algorithm.column)
+    new Window[In, Out](algorithm, this)
+  }
 
   /** The window of values over `tree`, which must be a new one over this column. */
-  def over(tree: Fiba): TimedWindow[In, Out] = new TimedWindow[In, Out](tree, this)
+  def over(tree: Fiba): TimedWindow[In, Out] = {
+    requireOver(tree.column)
+    new TimedWindow[In, Out](tree, this)
+  }
+
+  private def requireOver(column: Partials): Unit = {
+    if (column ne this) {
+      throw new IllegalArgumentException("over() of a window that is over another column")
+    }
+    claimed(Partials.Values)
+  }
 }
 
 /** A column for any aggregation: an array of references. */

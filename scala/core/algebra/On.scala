@@ -4,7 +4,8 @@ import io.sash.core.slots.{Invertible, Selective}
 
 /**
  * An aggregation of one part of what enters a window: of a field of a record, of a function of
- * a number. Nothing else changes, its laws included.
+ * a number. Nothing else changes, its laws included. `On` has a type for each law, which Java
+ * cannot tell apart: there it is `On.of`, `On.ofInvertible` or `On.ofSelective`.
  *
  * Types: I, Agg, Out. Identity and cost: those of the aggregation. A primitive field is boxed
  * on its way.
@@ -76,4 +77,22 @@ object On {
       again: DummyImplicit
   ): SelectiveAggregation[I, Agg, Out] with Commutative =
     new SelectiveOn(aggregation, part) with Commutative
+
+  /** For Java: of any aggregation. */
+  def of[I, In, Agg, Out](
+      aggregation: Aggregation[In, Agg, Out],
+      part: I => In
+  ): Aggregation[I, Agg, Out] = new On(aggregation, part)
+
+  /** For Java: of one that has an inverse. */
+  def ofInvertible[I, In, Agg, Out](
+      aggregation: InvertibleAggregation[In, Agg, Out],
+      part: I => In
+  ): InvertibleAggregation[I, Agg, Out] = new InvertibleOn(aggregation, part)
+
+  /** For Java: of one that picks an operand. */
+  def ofSelective[I, In, Agg, Out](
+      aggregation: SelectiveAggregation[In, Agg, Out],
+      part: I => In
+  ): SelectiveAggregation[I, Agg, Out] = new SelectiveOn(aggregation, part)
 }

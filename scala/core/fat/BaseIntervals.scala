@@ -28,7 +28,7 @@ final class BaseIntervals(initial: Partials)
     with DyadicIntervals {
   private[this] final val answer = 0
   private[this] var capacity = SlotRing.InitialCapacity
-  private[this] var partials = initial.grow(2 * capacity)
+  private[this] var partials = initial.claimed(Partials.Slots).grow(2 * capacity)
 
   private[this] var front = 0L
   private[this] var back = 0L

@@ -31,16 +31,20 @@ import io.sash.core.slots.{Partials, SlotRing}
  *
  * @param capacity n, a power of two
  */
-final class FlatFat(initial: Partials, val capacity: Int) extends DyadicIntervals {
-  FlatFat.requireCapacity(capacity)
-
-  private[this] var partials = initial.grow(2 * capacity)
+final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicIntervals {
+  private[this] var partials = owned.grow(2 * capacity)
 
   // What algorithm 2 works with, made by the first update: the nodes of one level that change,
   // and for each internal node the last update that changed it.
   private[this] var changing = Array.emptyIntArray
   private[this] var changedBy = Array.emptyIntArray
   private[this] var updates = 0
+
+  def this(initial: Partials, capacity: Int) =
+    this(FlatFat.checked(capacity), initial.claimed(Partials.Slots))
+
+  /** Another tree over the same column, in place of this one; neither has been built. */
+  private[fat] def resized(newCapacity: Int): FlatFat = new FlatFat(newCapacity, partials)
 
   /** The slot of a[i], to be written before `build`, or before `update` is told of it. */
   def leaf(i: Int): Int = {
@@ -173,10 +177,12 @@ object FlatFat {
   /** The largest tree whose slots can be numbered. */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2
 
-  private def requireCapacity(capacity: Int): Unit =
+  private def checked(capacity: Int): Int = {
     if (capacity < 1 || capacity > MaxCapacity || (capacity & (capacity - 1)) != 0) {
       throw new IllegalArgumentException(
         s"capacity $capacity is not a power of two from 1 to $MaxCapacity"
       )
     }
+    capacity
+  }
 }

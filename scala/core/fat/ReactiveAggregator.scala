@@ -207,7 +207,7 @@ final class ReactiveAggregator(
   /** The leaves of the new tree lie where the old one has none. */
   private def resize(newCapacity: Int): Unit = {
     val (oldFat, oldArrivals) = (fat, arrivals)
-    fat = new FlatFat(oldFat.column, newCapacity)
+    fat = oldFat.resized(newCapacity)
     if (oldArrivals.length > 0) arrivals = new Array[Long](newCapacity)
     moveFrom(oldFat, oldArrivals)
     column.shrink(2 * newCapacity)

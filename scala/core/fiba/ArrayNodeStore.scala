@@ -23,7 +23,7 @@ final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeSto
   private[this] val maxCapacity = 1 << (30 - shift)
 
   private[this] var capacity = 16
-  private[this] var partials = initial.grow(capacity << shift)
+  private[this] var partials = initial.claimed(Partials.Slots).grow(capacity << shift)
   private[this] var times = new Array[Long](capacity << shift)
   private[this] var children = new Array[Int](capacity << shift)
 

@@ -26,7 +26,7 @@ import io.sash.core.slots.Partials
  *  - (I1) height: all leaves are at the same distance from the root
  *  - (I2) order: times ascend within a node, and lie between those of the node above
  *  - (I3) arity: from μ = minArity to 2μ, of the root from 2; an empty window is a leaf of arity 1
- *  - (I4) aggregates: every node holds that of its location, see [[Aggregates]]
+ *  - (I4) aggregates: every node holds that of its location, see `Aggregates`
  *  - (I5) a node on no spine knows the number of entries below it, so that `size` is exact after
  *    a bulk eviction without a look at what has gone
  *
@@ -36,7 +36,8 @@ import io.sash.core.slots.Partials
  *  - insert and remove: O(log d)
  *  - bulkEvict of m elements: O(log m)
  *  - bulkInsert of m elements: O(log d + m(1 + log(d/m)))
- *  - range: see [[RangeQuery]]
+ *  - range: O(log d + log e), where d and e are the distances of the range's ends to the nearer
+ *    ends of the window; if both are nearer to the same end, of the farther one
  *
  * and O(log n) at worst, O(m log((m + n)/m) + log d) for bulkInsert. Space: for each node
  * 2μ slots, of which a window that slides in order uses μ + 1.

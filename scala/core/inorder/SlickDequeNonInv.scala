@@ -24,7 +24,7 @@ import io.sash.core.slots.{Partials, Selective, SlotRing}
 class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow with Suffixes {
   private[this] final val identitySlot = 0
   private[this] var capacity = SlotRing.InitialCapacity
-  private[this] var partials: Partials = initial.grow(1 + capacity)
+  private[this] var partials: Partials = initial.claimed(Partials.Slots).grow(1 + capacity)
 
   // The deque and, behind it, the open elements: slots in arrival order at [head, opened), of
   // which [head, tail) are the deque and [pending, opened) are open.

@@ -23,7 +23,7 @@ import io.sash.core.slots.Partials
 abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InOrderWindow {
   import MonoidTreeAggregator._
 
-  protected[this] var partials: Partials = initial
+  protected[this] var partials: Partials = initial.claimed(Partials.Slots)
 
   /** Position of the oldest element. */
   protected[this] var front = 0L

@@ -11,18 +11,15 @@ final class CountPolicy(size: Int, slide: Int) extends WindowPolicy {
 
   private[this] var due = slide // elements until the next trigger
 
-  override private[policy] def arrive(attribute: Long, window: PolicyWindow): Unit =
+  override def arrive(attribute: Long, window: Sliding): Unit =
     if (window.size == size) window.evict()
 
-  override private[policy] def entered(attribute: Long, window: PolicyWindow): Unit = {
-    due -= 1
-    if (due == 0) {
-      due = slide
-      window.trigger()
-    }
+  override def entered(attribute: Long, window: Sliding): Unit = {
+    if (due == 1) window.trigger()
+    due = if (due == 1) slide else due - 1
   }
 
-  override private[policy] def punctuate(attribute: Long, window: PolicyWindow): Unit = ()
+  override def punctuate(attribute: Long, window: Sliding): Unit = ()
 
-  override private[policy] def clear(): Unit = due = slide
+  override def clear(): Unit = due = slide
 }

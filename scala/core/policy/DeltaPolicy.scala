@@ -22,25 +22,36 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
 
   private[this] val attributes = new LongQueue
   private[this] var slidAt = 0L
+  private[this] var leaving = false // whether the window has triggered there, but not yet slid
 
-  override private[policy] def move(attribute: Long, window: PolicyWindow): Unit =
-    if (attributes.size > 0 && attribute >= slidAt + slide) {
+  override protected def move(attribute: Long, window: Sliding): Unit = {
+    val repeated = leaving && attribute == slidAt
+    if (leaving) leave(window)
+    if (!repeated && attributes.size > 0 && attribute >= slidAt + slide) {
       window.trigger()
-      val oldest = attribute - (size - slide)
-      while (attributes.size > 0 && attributes.head < oldest) {
-        attributes.remove()
-        window.evict()
-      }
       slidAt = attribute
+      leaving = true
+      leave(window)
     }
+  }
 
-  override private[policy] def entered(attribute: Long, window: PolicyWindow): Unit = {
+  /** Evicts what lies too far before the place where the window has slid. */
+  private def leave(window: Sliding): Unit = {
+    while (attributes.size > 0 && attributes.head < slidAt - (size - slide)) {
+      window.evict()
+      attributes.remove()
+    }
+    leaving = false
+  }
+
+  override def entered(attribute: Long, window: Sliding): Unit = {
     if (attributes.size == 0) slidAt = attribute
     attributes.add(attribute)
   }
 
-  override private[policy] def clear(): Unit = {
+  override def clear(): Unit = {
     super.clear()
     attributes.clear()
+    leaving = false
   }
 }

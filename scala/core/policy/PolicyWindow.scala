@@ -20,28 +20,43 @@ trait Output {
  *   window.column.lift(slot, value)
  *   window.insert()                           // it may trigger, too
  * }}}
- * What is refused (an attribute that goes back) leaves the window as it was.
+ * What is refused (an attribute that goes back) leaves the window as it was. Where the column or
+ * the output throws, what has left or triggered before that stays so, and nothing else has
+ * changed: the same call again goes on with the step that failed.
  */
 final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Output) {
-  private[this] var arriving = false
+  import PolicyWindow._
+
+  private[this] var stage = Settled
   private[this] var attribute = 0L
+
+  private[this] val sliding: Sliding = new Sliding {
+    override def size: Int = window.size
+    override def query(): Int = window.query()
+    override def evict(): Unit = window.evict()
+    override def evictAll(): Unit = window.clear() // at no event an element is open
+    override def trigger(): Unit = output.trigger(window.query())
+  }
 
   /** An element with this attribute has come. The answer is the slot for its value. */
   def arrive(attribute: Long): Int = {
     requireSettled("arrive()")
-    policy.arrive(attribute, this)
+    policy.arrive(attribute, sliding)
     val slot = window.open()
     this.attribute = attribute
-    arriving = true
+    stage = Arriving
     slot
   }
 
   /** Takes the element that has come into the window. */
   def insert(): Unit = {
-    if (!arriving) throw new IllegalStateException("insert() without an element; call arrive()")
-    arriving = false
-    window.insert()
-    policy.entered(attribute, this)
+    if (stage == Settled) {
+      throw new IllegalStateException("insert() without an element; call arrive()")
+    }
+    if (stage == Arriving) window.insert()
+    stage = Entering
+    policy.entered(attribute, sliding)
+    stage = Settled
   }
 
   /**
@@ -50,7 +65,7 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
    */
   def punctuate(attribute: Long): Unit = {
     requireSettled("punctuate()")
-    policy.punctuate(attribute, this)
+    policy.punctuate(attribute, sliding)
   }
 
   /** The slot of the present aggregate, between triggers, too; valid until a change. */
@@ -64,17 +79,19 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
   def clear(): Unit = {
     window.clear()
     policy.clear()
-    arriving = false
+    stage = Settled
   }
 
-  private[policy] def evict(): Unit = window.evict()
-
-  private[policy] def evictAll(): Unit = while (window.size > 0) window.evict()
-
-  private[policy] def trigger(): Unit = output.trigger(window.query())
-
   private def requireSettled(call: String): Unit =
-    if (arriving) {
+    if (stage != Settled) {
       throw new IllegalStateException(s"$call before the last element is in; call insert()")
     }
+}
+
+private object PolicyWindow {
+
+  // How far the element that came last is.
+  final val Settled = 0
+  final val Arriving = 1 // its slot is open
+  final val Entering = 2 // it is in the window, and the policy is told so
 }

@@ -18,14 +18,14 @@ trait Condition {
  */
 final class PredicatePolicy(condition: Condition) extends WindowPolicy {
 
-  override private[policy] def arrive(attribute: Long, window: PolicyWindow): Unit = ()
+  override def arrive(attribute: Long, window: Sliding): Unit = ()
 
-  override private[policy] def entered(attribute: Long, window: PolicyWindow): Unit = {
+  override def entered(attribute: Long, window: Sliding): Unit = {
     while (window.size > 0 && !condition.holds(window.query())) window.evict()
     window.trigger()
   }
 
-  override private[policy] def punctuate(attribute: Long, window: PolicyWindow): Unit = ()
+  override def punctuate(attribute: Long, window: Sliding): Unit = ()
 
-  override private[policy] def clear(): Unit = ()
+  override def clear(): Unit = ()
 }

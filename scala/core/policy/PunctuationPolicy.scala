@@ -8,15 +8,15 @@ package io.sash.core.policy
  */
 final class PunctuationPolicy extends WindowPolicy {
 
-  override private[policy] def arrive(attribute: Long, window: PolicyWindow): Unit = ()
+  override def arrive(attribute: Long, window: Sliding): Unit = ()
 
-  override private[policy] def entered(attribute: Long, window: PolicyWindow): Unit = ()
+  override def entered(attribute: Long, window: Sliding): Unit = ()
 
-  override private[policy] def punctuate(attribute: Long, window: PolicyWindow): Unit =
+  override def punctuate(attribute: Long, window: Sliding): Unit =
     if (window.size > 0) {
       window.trigger()
       window.evictAll()
     }
 
-  override private[policy] def clear(): Unit = ()
+  override def clear(): Unit = ()
 }

@@ -9,11 +9,11 @@ final class SessionPolicy(gap: Long) extends OrderedPolicy {
 
   private[this] var youngest = 0L
 
-  override private[policy] def move(time: Long, window: PolicyWindow): Unit =
+  override protected def move(time: Long, window: Sliding): Unit =
     if (window.size > 0 && time >= youngest + gap) {
       window.trigger()
       window.evictAll()
     }
 
-  override private[policy] def entered(time: Long, window: PolicyWindow): Unit = youngest = time
+  override def entered(time: Long, window: Sliding): Unit = youngest = time
 }

@@ -31,6 +31,7 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
   private[this] val times = new LongQueue
   private[this] var enters = TimePolicy.Never
   private[this] var number = 0L
+  private[this] var due = false // whether window `number` has still to trigger
 
   /** τb, the first time of the window that triggers, for whom takes its answer. */
   def begin: Long = number * slide
@@ -38,30 +39,39 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
   /** τe, the last time of the window that triggers, for whom takes its answer. */
   def end: Long = begin + range
 
-  override private[policy] def move(time: Long, window: PolicyWindow): Unit = {
+  override protected def move(time: Long, window: Sliding): Unit = {
+    if (due) show(window)
     var next = nextChange
     while (next != TimePolicy.Never && next * slide < time - range) {
       number = next
       enters = TimePolicy.Never
-      while (times.size > 0 && times.head < begin) {
-        times.remove()
-        window.evict()
-      }
-      if (times.size > 0) window.trigger()
+      due = true
+      show(window)
       next = nextChange
     }
   }
 
-  override private[policy] def entered(time: Long, window: PolicyWindow): Unit = {
+  /** Window `number` triggers, without what came before it. */
+  private def show(window: Sliding): Unit = {
+    while (times.size > 0 && times.head < begin) {
+      window.evict()
+      times.remove()
+    }
+    if (times.size > 0) window.trigger()
+    due = false
+  }
+
+  override def entered(time: Long, window: Sliding): Unit = {
     times.add(time)
     if (enters == TimePolicy.Never) enters = -Math.floorDiv(range - time, slide)
   }
 
-  override private[policy] def clear(): Unit = {
+  override def clear(): Unit = {
     super.clear()
     times.clear()
     enters = TimePolicy.Never
     number = 0L
+    due = false
   }
 
   /** The number of the next window that an element enters, or that the oldest is not in. */

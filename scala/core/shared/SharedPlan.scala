@@ -1,5 +1,7 @@
 package io.sash.core.shared
 
+import java.util.Arrays
+
 /**
  * An aggregate continuous query: the aggregate of the last `range` positions, answered every
  * `slide` positions. A position is the number of a tuple, from 1, or a time.
@@ -78,14 +80,28 @@ final class SharedPlan(val queries: IndexedSeq[ContinuousQuery], val slicing: Sl
   /** Stops of a composite slide: cuts, and positions at which a query is due. */
   private[shared] def length: Int = stops.length
 
-  /** The position of the i-th stop of the stream, counted from 0. */
+  /** The position of the i-th stop; that of number 0 is the first after position 0. */
   private[shared] def position(i: Long): Long =
-    i / length * compositeSlide + stops((i % length).toInt)
+    Math.floorDiv(i, length) * compositeSlide + stops(Math.floorMod(i, length))
 
-  private[shared] def cutsAt(i: Long): Boolean = cutting((i % length).toInt)
+  private[shared] def cutsAt(i: Long): Boolean = cutting(Math.floorMod(i, length))
 
   /** The queries that are due at the i-th stop, those of the longest range first. */
-  private[shared] def dueAt(i: Long): Array[Int] = due((i % length).toInt)
+  private[shared] def dueAt(i: Long): Array[Int] = due(Math.floorMod(i, length))
+
+  /** The first stop at this position or after it. */
+  private[shared] def stopAt(position: Long): Long = {
+    val slides = Math.floorDiv(position - 1, compositeSlide)
+    val found = Arrays.binarySearch(stops, position - slides * compositeSlide)
+    slides * length + (if (found < 0) -(found + 1) else found)
+  }
+
+  /** The position of the last cut before a stop. */
+  private[shared] def cutBefore(stop: Long): Long = {
+    var i = stop - 1
+    while (!cutsAt(i)) i -= 1
+    position(i)
+  }
 
   /** Offsets within a slide, repeated over the composite slide. */
   private def offsets(within: ContinuousQuery => Seq[Long]): Seq[Long] =

@@ -23,7 +23,14 @@ trait Answers {
  *   queries.insert(position)         // answers what was due before this position
  *   queries.advance(position)        // answers what is due at it: nothing more will arrive there
  * }}}
- * Positions must not descend. Several values may share a position.
+ * Positions must not descend. Several values may share a position. A value that is refused, or
+ * whose insertion fails, still waits in its slot: insert it again, or open the slot anew.
+ *
+ * The stream starts with its first value, wherever that is; what is due before has no answer.
+ * Where it is cut does not depend on that: slides are counted from position 0.
+ *
+ * Where the column or `answers` throws, what has been answered is over, up to there, and nothing
+ * else has changed: the same call again goes on with the answer that failed.
  *
  * Cost: one combine a value within a partial, then what the windows cost; Cutty adds one combine
  * an answer. An empty stretch of the stream has no partials, but its answers.
@@ -34,40 +41,63 @@ trait Answers {
  */
 final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Answers) {
   private[this] val ranges = plan.queries.map(_.range).toArray
+  private[this] var started = false
   private[this] var stop = 0L // the next stop's number
-  private[this] var due = plan.position(0) // its position
-  private[this] var last = 0L // the last value's position
-  private[this] var passed = 0L // what was advanced to
+  private[this] var due = Long.MaxValue // its position
+  private[this] var answered = 0 // answers that have been given at this stop
+  private[this] var last = Long.MinValue // the last value's position
+  private[this] var passed = Long.MinValue // what was advanced to
   private[this] var lastCut = 0L
   private[this] var growing = false // whether the oldest open element is a partial that grows
+  private[this] var waiting = false // whether the youngest open element is a value
 
   // where each partial in the longest window starts, from the oldest
   private[this] val starts = new LongQueue
 
-  def open(): Int = windows.open()
+  /** The slot for the next value. */
+  def open(): Int = {
+    if (waiting) windows.discard()
+    waiting = false
+    val opened = windows.open()
+    waiting = true
+    opened
+  }
 
   /** Takes the value that was lifted into the open slot; a position that is over refuses it. */
   def insert(position: Long): Unit = {
+    if (!waiting) throw new IllegalStateException("insert() without an open slot; call open()")
     if (position <= passed || position < last) {
-      windows.discard()
-      throw new IllegalArgumentException(
-        s"a value at position $position; values have come up to $last, and all up to $passed is over"
-      )
+      throw new IllegalArgumentException(s"a value at position $position; $progress")
     }
-    pass(position - 1)
+    if (started) pass(position - 1) else start(position)
     if (growing) windows.coalesce() else growing = true
+    waiting = false
     last = position
   }
 
   /** Answers every query that is due up to, and at, this position: what comes, comes later. */
   def advance(position: Long): Unit = {
     if (position < last || position < passed) {
-      throw new IllegalArgumentException(
-        s"advance($position) back; values have come up to $last, and all up to $passed is over"
-      )
+      throw new IllegalArgumentException(s"advance($position) back; $progress")
     }
     pass(position)
     passed = position
+  }
+
+  private def progress: String = {
+    def upTo(position: Long) = if (position == Long.MinValue) "nowhere" else position.toString
+    s"values have come up to ${upTo(last)}, and all up to ${upTo(passed)} is over"
+  }
+
+  /** The first value's partial begins where one would, had there been values before. */
+  private def start(position: Long): Unit = {
+    if (math.abs(position) >= SharedQueries.Limit || position == Long.MinValue) {
+      throw new IllegalArgumentException(s"position $position, which is not below 2^62")
+    }
+    stop = plan.stopAt(position)
+    due = plan.position(stop)
+    lastCut = plan.cutBefore(stop)
+    started = true
   }
 
   private def pass(position: Long): Unit =
@@ -75,6 +105,8 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
       if (plan.cutsAt(stop)) cut()
       expire()
       answer()
+      passed = due
+      answered = 0
       stop += 1
       due = plan.position(stop)
     }
@@ -82,8 +114,8 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
   /** Closes the partial of the positions (lastCut, due]. */
   private def cut(): Unit = {
     if (growing) {
-      starts.add(lastCut)
       windows.insert()
+      starts.add(lastCut)
       growing = false
     }
     lastCut = due
@@ -105,22 +137,27 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
 
   private def answer(): Unit = {
     val queries = plan.dueAt(stop)
-    var i = 0
-    while (i < queries.length) {
+    while (answered < queries.length) {
+      val query = queries(answered)
       if (growing) { // it began where a window began, so that it lies in all that are due
-        answerWithin(queries(i))
+        answerWithin(query)
       } else {
-        answers.answer(queries(i), due, windows.query(queries(i)))
+        answers.answer(query, due, windows.query(query))
       }
-      i += 1
+      answered += 1
     }
   }
 
   /** A window that ends within a partial: its whole partials, and that one as far as it goes. */
   private def answerWithin(query: Int): Unit = {
     val whole = windows.open()
-    windows.column.combine(whole, windows.query(query), windows.oldestOpen)
-    answers.answer(query, due, whole)
-    windows.discard()
+    try {
+      windows.column.combine(whole, windows.query(query), windows.oldestOpen)
+      answers.answer(query, due, whole)
+    } finally windows.discard()
   }
+}
+
+private object SharedQueries {
+  final val Limit = 1L << 62
 }

@@ -11,7 +11,7 @@ import io.sash.core.slots.Partials
  */
 trait SharedWindows extends Coalescing {
 
-  /** Opens a slot for the next element, as [[InOrderWindow.open]]. */
+  /** Opens a slot for the next element, as `InOrderWindow.open`. */
   def open(): Int
 
   /** Takes the oldest open element into every window. */
@@ -59,8 +59,8 @@ final class Suffixed(longest: InOrderWindow with Suffixes, windows: Int) extends
 
   override def evict(window: Int): Unit = {
     if (sizes(window) == 0) throw new NoSuchElementException(s"evict($window) on an empty window")
+    if (holdsOldestAlone(window)) longest.evict()
     sizes(window) -= 1
-    if (sizes(window) + 1 == longest.size) shrink()
   }
 
   override def query(window: Int): Int = longest.query(sizes(window))
@@ -69,14 +69,13 @@ final class Suffixed(longest: InOrderWindow with Suffixes, windows: Int) extends
 
   override def column: Partials = longest.column
 
-  /** Drops what no window holds any more. */
-  private def shrink(): Unit = {
-    var most = 0
+  private def holdsOldestAlone(window: Int): Boolean = {
+    var windowsWithOldest = 0
     var i = 0
     while (i < windows) {
-      most = math.max(most, sizes(i))
+      if (sizes(i) == longest.size) windowsWithOldest += 1
       i += 1
     }
-    while (longest.size > most) longest.evict()
+    windowsWithOldest == 1 && sizes(window) == longest.size
   }
 }

@@ -8,12 +8,27 @@ package io.sash.core.slots
  * The one law: `combine` is associative and `identity` is its neutral element. It need not be
  * commutative: `left` always holds older elements than `right`.
  *
+ * A column belongs to one window, for good: the one that was made over it first.
+ *
  * In every operation but the folds, `dst` may be the same slot as any operand.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''In-Order Sliding-Window Aggregation in Worst-Case
  * Constant Time'', section 2 (lift, combine, lower; the monoid (⊗, 1)).
  */
-trait Partials extends Slots {
+abstract class Partials extends Slots {
+  private[this] var owner = Partials.Nobody
+
+  /**
+   * Makes whoever calls this the column's owner of a rank, of which there is but one: two windows
+   * over one column would write each other's slots.
+   */
+  private[core] final def claimed(rank: Int): this.type = {
+    if (owner >= rank) {
+      throw new IllegalStateException("this column is another window's; make one for each window")
+    }
+    owner = rank
+    this
+  }
 
   /** `dst <- 1` */
   def identity(dst: Int): Unit
@@ -64,6 +79,13 @@ trait Partials extends Slots {
   }
 
   override def grow(slots: Int): Partials
+}
+
+private[core] object Partials {
+  // Ranks of owners: a window of slots, and a window of values over it.
+  final val Nobody = 0
+  final val Slots = 1
+  final val Values = 2
 }
 
 /** Partials whose combine can be undone exactly: (x ⊗ y) ⊖ x = y for the oldest operand x. */

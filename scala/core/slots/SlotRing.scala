@@ -21,7 +21,8 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var mask = capacity - 1L
 
-  protected[this] var partials: Partials = initial.grow(reserved + planes * capacity)
+  protected[this] var partials: Partials =
+    initial.claimed(Partials.Slots).grow(reserved + planes * capacity)
 
   /** Position of the oldest element. */
   protected[this] var front = 0L

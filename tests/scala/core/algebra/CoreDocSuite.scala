@@ -57,6 +57,7 @@ class CoreDocSuite extends AnyFunSuite {
 
   test("from Java") {
     assert(JavaUser.values() == 1.0)
+    assert(JavaUser.product() == ((7.0, 3.5)))
     assert(JavaUser.slots() == "window")
   }
 

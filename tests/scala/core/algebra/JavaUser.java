@@ -2,6 +2,8 @@ package io.sash.core.algebra;
 
 import java.util.Arrays;
 
+import scala.Tuple2;
+
 import io.sash.core.inorder.TwoStacksLite;
 import io.sash.core.slots.Partials;
 
@@ -18,6 +20,17 @@ final class JavaUser {
     return max;
   }
 
+  static Tuple2<Object, Object> product() {
+    Window<Reading, Tuple2<Object, Object>> readings =
+        TwoStacksLite.apply(
+            Both.of(
+                On.ofSelective(Max.OfDouble$.MODULE$, (Reading r) -> r.wind()),
+                On.ofInvertible(ArithmeticMean.OfLong$.MODULE$, (Reading r) -> r.rain())));
+    readings.insert(new Reading(7.0, 2L));
+    readings.insert(new Reading(3.0, 5L));
+    return readings.query();
+  }
+
   static String slots() {
     Longest longest = new Longest();
     TwoStacksLite words = new TwoStacksLite(longest);
@@ -31,7 +44,9 @@ final class JavaUser {
   }
 }
 
-final class Longest implements Partials {
+record Reading(double wind, long rain) {}
+
+final class Longest extends Partials {
   String[] cells = new String[0];
 
   @Override public void identity(int dst) { cells[dst] = ""; }

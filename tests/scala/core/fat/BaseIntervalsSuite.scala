@@ -131,7 +131,7 @@ class BaseIntervalsSuite extends Laws {
   }
 
   test("more open slots than a window can number") {
-    val window = new BaseIntervals(Unstored)
+    val window = new BaseIntervals(new Unstored)
     val error = Unstored.overflow(window, BaseIntervals.MaxCapacity)
     assert(error.getMessage.contains(BaseIntervals.MaxCapacity.toString))
     window.insert()

@@ -285,7 +285,7 @@ class ReactiveAggregatorSuite extends Laws {
   }
 
   test("more open slots than a window can number") {
-    val window = new ReactiveAggregator(Unstored, FlatFat.MaxCapacity)
+    val window = new ReactiveAggregator(new Unstored, FlatFat.MaxCapacity)
     val error = Unstored.overflow(window, FlatFat.MaxCapacity)
     assert(error.getMessage.contains(FlatFat.MaxCapacity.toString))
     window.insert()

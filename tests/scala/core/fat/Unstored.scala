@@ -4,11 +4,14 @@ import io.sash.core.inorder.InOrderWindow
 import io.sash.core.slots.Partials
 
 /** A column without storage, for tests in which only the numbers of its slots matter. */
-object Unstored extends Partials {
+final class Unstored extends Partials {
   override def identity(dst: Int): Unit = ()
   override def combine(dst: Int, left: Int, right: Int): Unit = ()
   override def copy(dst: Int, src: Int): Unit = ()
   override def grow(slots: Int): Partials = this
+}
+
+object Unstored {
 
   /** Opens as many slots as there can be, and one more, whose error is the answer. */
   def overflow(window: InOrderWindow, most: Int): Throwable = {

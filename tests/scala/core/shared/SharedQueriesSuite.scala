@@ -81,7 +81,10 @@ class SharedQueriesSuite extends Laws {
     def advance(position: Long): Unit = runner.advance(position)
   }
 
-  /** Every answer up to `end`, from the definition: at each slide, over (at - range, at]. */
+  /**
+   * Every answer from the stream's first value to `end`, from the definition: at each multiple of
+   * the slide, over (at - range, at].
+   */
   private def expected[A](
       queries: Seq[ContinuousQuery],
       operation: Operation[A],
@@ -90,7 +93,8 @@ class SharedQueriesSuite extends Laws {
   ): Set[Answer[A]] = {
     for {
       (query, i) <- queries.zipWithIndex
-      at <- query.slide to end by query.slide
+      first <- stream.headOption.map(_._2).toSeq
+      at <- query.slide * -Math.floorDiv(-first, query.slide) to end by query.slide
     } yield {
       val window = stream.collect { case (e, p) if p > at - query.range && p <= at => e }
       Answer(i, at, operation.aggregate(window))
@@ -107,18 +111,22 @@ class SharedQueriesSuite extends Laws {
   private def stream(distance: Gen[Long]): Gen[List[(Int, Long)]] =
     Gen.choose(0, 120).flatMap(Gen.listOfN(_, Gen.zip(Gen.choose(-5, 5), distance)))
 
+  /** Where a stream starts: with its first tuple, at a time of our days, before 1970. */
+  private val start =
+    Gen.oneOf(Gen.const(1L), Gen.choose(170000000L, 170000100L), Gen.choose(-100L, 0L))
+
   private val slicing = Gen.oneOf(Slicing.Panes, Slicing.Pairs, Slicing.Cutty)
 
   private def agrees[A](makes: Final, operation: Operation[A], distance: Gen[Long]): Prop =
-    forAll(queries, slicing, stream(distance)) { (queries, slicing, values) =>
+    forAll(queries, slicing, start, stream(distance)) { (queries, slicing, start, values) =>
       val run = new Run(new SharedPlan(queries, slicing), makes, operation)
-      var position = 1L - values.headOption.fold(0L)(_._2 min 1L)
+      var position = start
       val placed = values.zipWithIndex.map { case ((value, distance), i) =>
-        position += distance
-        (Element(value, i), math.max(position, 1L))
+        if (i > 0) position += distance
+        (Element(value, i), position)
       }
       placed.foreach { case (element, p) => run.insert(element, p) }
-      val end = placed.lastOption.fold(1L)(_._2)
+      val end = placed.lastOption.fold(start)(_._2)
       run.advance(end)
       val wanted = expected(queries, operation, placed, end)
       (run.answers.toSet == wanted && run.answers.size == wanted.size) :|
@@ -295,6 +303,38 @@ class SharedQueriesSuite extends Laws {
     run.insert(Element(4, 4), 3)
     run.advance(3)
     assert(run.answers.filter(_.query == 0).sortBy(_.at).map(_.value) == Seq(1L, 3L, 7L))
+    assertThrows[IllegalStateException](
+      new SharedQueries(
+        new SharedPlan(example, Slicing.Panes),
+        Inv.windows(TestColumn(Operation.Sum), 2),
+        (_, _, _) => ()
+      ).insert(1)
+    )
+  }
+
+  test("a stream starts with its first value, wherever that is") {
+    val queries = Vector(ContinuousQuery(range = 7, slide = 3))
+    for (slicing <- Seq(Slicing.Panes, Slicing.Pairs, Slicing.Cutty)) {
+      val run = new Run(new SharedPlan(queries, slicing), Inv, Operation.Sum)
+      run.advance(100000000L)
+      run.insert(Element(1, 0), 170000000L)
+      run.insert(Element(2, 1), 170000004L)
+      run.advance(170000008L)
+      assert(
+        run.answers.toSeq == Seq(
+          Answer(0, 170000001L, 1L),
+          Answer(0, 170000004L, 3L),
+          Answer(0, 170000007L, 2L)
+        ),
+        slicing
+      )
+      val far = new Run(new SharedPlan(queries, slicing), Inv, Operation.Sum)
+      assertThrows[IllegalArgumentException](far.insert(Element(1, 0), Long.MinValue))
+      assertThrows[IllegalArgumentException](far.insert(Element(1, 0), 1L << 62))
+      far.insert(Element(1, 0), 1L)
+      far.advance(3L)
+      assert(far.answers.toSeq == Seq(Answer(0, 3L, 1L)))
+    }
   }
 
   test("evicting from an empty window is refused") {
