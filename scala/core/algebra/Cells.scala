@@ -22,6 +22,8 @@ private[algebra] object Cells {
 private[algebra] abstract class LongCells(width: Int) extends Partials {
   protected[this] final var cells = new Array[Long](0)
 
+  override final def total: Boolean = true
+
   override final def move(dst: Int, src: Int, count: Int): Unit =
     System.arraycopy(cells, src * width, cells, dst * width, count * width)
 
@@ -38,6 +40,8 @@ private[algebra] abstract class LongCells(width: Int) extends Partials {
 /** Partials of `width` doubles each, side by side. A count is exact in a double up to 2^53. */
 private[algebra] abstract class DoubleCells(width: Int) extends Partials {
   protected[this] final var cells = new Array[Double](0)
+
+  override final def total: Boolean = true
 
   override final def move(dst: Int, src: Int, count: Int): Unit =
     System.arraycopy(cells, src * width, cells, dst * width, count * width)
@@ -91,6 +95,8 @@ private[algebra] abstract class DoubleTriples extends DoubleCells(3) {
 private[algebra] abstract class LongRows(width: Int) extends Partials {
   protected[this] final var rows = new Array[Array[Long]](0)
 
+  override final def total: Boolean = true
+
   override final def identity(dst: Int): Unit = Arrays.fill(rows(dst), 0L)
 
   override final def copy(dst: Int, src: Int): Unit =
@@ -116,6 +122,8 @@ private[algebra] abstract class LongRows(width: Int) extends Partials {
 /** One int a partial, for a [[Distributive]] operation. */
 private[algebra] abstract class IntColumn extends Column[Int, Int] {
   protected[this] final var cells = new Array[Int](0)
+
+  override final def total: Boolean = true
 
   override final def lift(slot: Int, in: Int): Unit = cells(slot) = in
   override final def lower(slot: Int): Int = cells(slot)

@@ -5,6 +5,7 @@ import io.sash.core.slots.{Invertible, Selective}
 /** A column that lifts a part of what it is given. */
 private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => In)
     extends Column[I, Out] {
+  override def total: Boolean = column.total
   override def identity(dst: Int): Unit = column.identity(dst)
   override def lift(slot: Int, in: I): Unit = column.lift(slot, part(in))
   override def combine(dst: Int, left: Int, right: Int): Unit = column.combine(dst, left, right)

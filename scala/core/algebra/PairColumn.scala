@@ -2,12 +2,21 @@ package io.sash.core.algebra
 
 import io.sash.core.slots.Invertible
 
-/** Two columns under one slot number. */
+/**
+ * Two columns under one slot number. A part that can throw goes first, so that a combine that
+ * fails has changed nothing; where both can, the first one's result waits in a spare slot.
+ */
 private[algebra] class PairColumn[In, OutA, OutB, Out](
     first: Column[In, OutA],
     second: Column[In, OutB],
     finish: (OutA, OutB) => Out
 ) extends Column[In, Out] {
+  protected[this] final val spared: Boolean = !first.total && !second.total
+  protected[this] final val firstLast: Boolean = first.total
+  protected[this] final var spare: Int = 0
+
+  override final val total: Boolean = first.total && second.total
+
   override def identity(dst: Int): Unit = {
     first.identity(dst)
     second.identity(dst)
@@ -18,10 +27,18 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
     second.lift(slot, in)
   }
 
-  override def combine(dst: Int, left: Int, right: Int): Unit = {
-    first.combine(dst, left, right)
-    second.combine(dst, left, right)
-  }
+  override def combine(dst: Int, left: Int, right: Int): Unit =
+    if (firstLast) {
+      second.combine(dst, left, right)
+      first.combine(dst, left, right)
+    } else if (!spared) {
+      first.combine(dst, left, right)
+      second.combine(dst, left, right)
+    } else {
+      first.combine(spare, left, right)
+      second.combine(dst, left, right)
+      first.copy(dst, spare)
+    }
 
   override def suffixes(first: Int, last: Int): Unit = {
     this.first.suffixes(first, last)
@@ -51,13 +68,15 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
   }
 
   override def shrink(slots: Int): Unit = {
-    first.shrink(slots)
+    spare = math.min(spare, slots)
+    first.shrink(if (spared) slots + 1 else slots)
     second.shrink(slots)
   }
 
   override def grow(slots: Int): this.type = {
-    first.grow(slots)
+    first.grow(if (spared) slots + 1 else slots)
     second.grow(slots)
+    spare = math.max(spare, slots)
     this
   }
 }
@@ -68,8 +87,16 @@ private[algebra] final class InvertiblePairColumn[In, OutA, OutB, Out](
     finish: (OutA, OutB) => Out
 ) extends PairColumn(first, second, finish)
     with Invertible {
-  override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
-    first.subtract(dst, whole, oldest)
-    second.subtract(dst, whole, oldest)
-  }
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+    if (firstLast) {
+      second.subtract(dst, whole, oldest)
+      first.subtract(dst, whole, oldest)
+    } else if (!spared) {
+      first.subtract(dst, whole, oldest)
+      second.subtract(dst, whole, oldest)
+    } else {
+      first.subtract(spare, whole, oldest)
+      second.subtract(dst, whole, oldest)
+      first.copy(dst, spare)
+    }
 }

@@ -2,9 +2,12 @@ package io.sash.core.algebra
 
 import io.sash.core.inorder.InOrderWindow
 
-/** What a window of values can do without knowing their types. */
+/**
+ * What a window of values can do without knowing their types. Where a function of the aggregation
+ * throws, the window is as it was before the call.
+ */
 sealed abstract class AnyWindow private[algebra] (algorithm: InOrderWindow) {
-  private[this] var opened = AnyWindow.NoSlot
+  private[this] var opened = false
 
   /** Drops the oldest value; fails on an empty window and leaves it as it was. */
   final def evict(): Unit = algorithm.evict()
@@ -15,25 +18,24 @@ sealed abstract class AnyWindow private[algebra] (algorithm: InOrderWindow) {
   /** Empties the window; capacity is kept. */
   final def clear(): Unit = {
     algorithm.clear()
-    opened = AnyWindow.NoSlot
+    opened = false
   }
 
-  /** A slot whose filling failed still waits for its value. */
+  /** A slot whose filling or insertion has failed is given back. */
   protected[this] final def slotToFill(): Int = {
-    if (opened == AnyWindow.NoSlot) opened = algorithm.open()
-    opened
+    if (opened) algorithm.discard()
+    opened = false
+    val slot = algorithm.open()
+    opened = true
+    slot
   }
 
   protected[this] final def filled(): Unit = {
-    opened = AnyWindow.NoSlot
     algorithm.insert()
+    opened = false
   }
 
   protected[this] final def answer(): Int = algorithm.query()
-}
-
-private object AnyWindow {
-  final val NoSlot = -1
 }
 
 /**

@@ -7,7 +7,10 @@ import io.sash.core.slots.{Partials, SlotRing}
  * a call moves them, so that the back list is reversed step by step before the front list is
  * used up. List p runs from its pointer to the next, and lF from F to B; F is `front`, E `back`.
  *
- * Invariant: the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|.
+ * Invariant: the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|. A call
+ * that fails in the middle of a step leaves |lL| = |lR| - 1, and the next call does the rest of it
+ * for its own step; so each pointer moves as soon as what it promises is there, and those of the
+ * window when nothing is left that can fail.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', sections 5 and 6.
  */
@@ -23,8 +26,8 @@ private[core] abstract class BankersReversal(
 
   override final def evict(): Unit = {
     requireNonEmpty()
+    step(front + 1, back, backAggregate)
     front += 1
-    fixup()
   }
 
   override final def clear(): Unit = {
@@ -35,40 +38,55 @@ private[core] abstract class BankersReversal(
     b = 0L
   }
 
-  /** One step of the incremental reversal, which restores the invariants. */
-  protected[this] final def fixup(): Unit =
-    if (l != r) {
+  /**
+   * One step of the incremental reversal, which restores the invariants for a window that becomes
+   * [newFront, newBack), whose elements from B on have their aggregate in slot `aggregate`.
+   */
+  protected[this] final def step(newFront: Long, newBack: Long, aggregate: Int): Unit =
+    if (a != r) {
       shrink()
-      l += 1
-      a -= 1
     } else if (l != b) { // shift
       a += 1
       r += 1
       l += 1
     } else {
-      turn()
+      turn(newFront, newBack, aggregate)
     }
+
+  private def shrink(): Unit = {
+    if (r - l == a - r) {
+      shrinkLeft()
+      l += 1
+    }
+    shrinkRight()
+    a -= 1
+  }
 
   /** The step when lL, lR and lA are used up. */
-  private def turn(): Unit =
-    if (front == b) { // singleton
-      b = back
-      a = back
-      r = back
-      l = back
-    } else { // flip: lF and lB become lL and lR
-      l = front
-      a = back
-      b = back
-      flipped()
-      fixup()
+  private def turn(newFront: Long, newBack: Long, aggregate: Int): Unit =
+    if (newFront == b) { // singleton
+      b = newBack
+      a = newBack
+      r = newBack
+      l = newBack
+    } else { // flip: lF and lB become lL and lR, which shrink at once
+      flip(newFront, newBack, aggregate)
+      l = newFront + 1
+      a = newBack - 1
+      b = newBack
     }
 
-  /** The back list has become lR. */
-  protected[this] def flipped(): Unit = ()
+  /** The slot of the aggregate of lB, where that is not empty. */
+  protected[this] def backAggregate: Int
 
-  /** Makes the element at L hold what lF prescribes, and the one before A what lA does. */
-  protected[this] def shrink(): Unit
+  /** Makes the element at L hold what lF prescribes. */
+  protected[this] def shrinkLeft(): Unit
+
+  /** Makes the element before A hold what lA prescribes. */
+  protected[this] def shrinkRight(): Unit
+
+  /** Both, for the first element of the front list and the last of the back list. */
+  protected[this] def flip(first: Long, end: Long, aggregate: Int): Unit
 
   /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */
   private[core] final def pointers: Seq[Long] = Seq(front, l, r, a, b, back)

@@ -32,8 +32,8 @@ final class Daba(initial: Partials)
     } else {
       combine(agg(back), agg(back - 1), slot(back))
     }
+    step(front, back + 1, agg(back))
     back += 1
-    fixup()
   }
 
   override def query(): Int =
@@ -47,14 +47,23 @@ final class Daba(initial: Partials)
       answer
     }
 
-  override protected[this] def shrink(): Unit = {
-    combine(agg(l), agg(l), agg(a - 1))
+  override protected[this] def backAggregate: Int = agg(back - 1)
+
+  override protected[this] def shrinkLeft(): Unit =
     if (a == b) {
-      partials.copy(agg(a - 1), slot(a - 1))
+      combine(agg(l), agg(l), agg(a - 1))
     } else {
-      combine(agg(l), agg(l), agg(a))
-      combine(agg(a - 1), slot(a - 1), agg(a))
+      combine(answer, agg(l), agg(a - 1))
+      combine(agg(l), answer, agg(a))
     }
+
+  override protected[this] def shrinkRight(): Unit =
+    if (a == b) partials.copy(agg(a - 1), slot(a - 1))
+    else combine(agg(a - 1), slot(a - 1), agg(a))
+
+  override protected[this] def flip(first: Long, end: Long, aggregate: Int): Unit = {
+    combine(agg(first), agg(first), aggregate)
+    partials.copy(aggregate, slot(end - 1))
   }
 
   private def agg(position: Long): Int = slot(position) + length

@@ -22,14 +22,19 @@ import io.sash.core.slots.Partials
  */
 final class DabaLite(initial: Partials) extends BankersReversal(initial, reserved = 3) {
   private[this] final val aggRA = 0
-  private[this] final val aggB = 1
-  private[this] final val answer = 2
+
+  // They change roles, so that an insertion that fails leaves the aggregate of lB as it was.
+  private[this] var aggB = 1
+  private[this] var answer = 2
 
   override def insert(): Unit = {
     requireOpen(end - back)
-    if (b == back) partials.copy(aggB, slot(back)) else combine(aggB, aggB, slot(back))
+    val longer = answer
+    if (b == back) partials.copy(longer, slot(back)) else combine(longer, aggB, slot(back))
+    step(front, back + 1, longer)
+    answer = aggB
+    aggB = longer
     back += 1
-    fixup()
   }
 
   override def query(): Int =
@@ -43,11 +48,16 @@ final class DabaLite(initial: Partials) extends BankersReversal(initial, reserve
       answer
     }
 
-  override protected[this] def flipped(): Unit = partials.copy(aggRA, aggB)
+  override protected[this] def backAggregate: Int = aggB
 
-  override protected[this] def shrink(): Unit = {
-    combine(slot(l), slot(l), aggRA)
+  override protected[this] def shrinkLeft(): Unit = combine(slot(l), slot(l), aggRA)
+
+  override protected[this] def shrinkRight(): Unit =
     if (a != b) combine(slot(a - 1), slot(a - 1), slot(a))
+
+  override protected[this] def flip(first: Long, end: Long, aggregate: Int): Unit = {
+    combine(slot(first), slot(first), aggregate)
+    partials.copy(aggRA, aggregate)
   }
 }
 

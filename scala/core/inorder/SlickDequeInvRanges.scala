@@ -9,20 +9,22 @@ import io.sash.core.slots.{Invertible, Partials, SlotRing}
  *
  * Invariants, for window i over the positions `fronts(i)` … B-1:
  *  - (I1) positions `front` … B-1 hold the lifted values, where `front` is the least of `fronts`
- *  - (I2) slot i holds the aggregate of window i
+ *  - (I2) slot `answers` + i holds the aggregate of window i; `answers` is 0 or the number of
+ *    windows, and the other half of these slots is where an insertion puts the next answers
  *
  * Cost: for each range exactly one combine an insert and one subtract an evict, nothing a query.
  * An evict from the longest window also looks at where each of the others begins.
- * Space: n + the number of ranges.
+ * Space: n + twice the number of ranges.
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 1.
  */
 final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
-    extends SlotRing(initial, reserved = windows)
+    extends SlotRing(initial, reserved = 2 * windows)
     with SharedWindows {
   if (windows < 1) throw new IllegalArgumentException(s"$windows windows; at least 1 is needed")
 
   private[this] val fronts = new Array[Long](windows)
+  private[this] var answers = 0
 
   identities()
 
@@ -31,11 +33,13 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
   override def insert(): Unit = {
     requireOpen(end - back)
     val value = slot(back)
+    val next = windows - answers
     var i = 0
     while (i < windows) {
-      partials.combine(i, i, value)
+      partials.combine(next + i, answers + i, value)
       i += 1
     }
+    answers = next
     back += 1
   }
 
@@ -44,13 +48,9 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
       throw new NoSuchElementException(s"evict($window) on an empty window")
     }
     val oldest = fronts(window)
-    drop(window)
-    if (oldest == front) front = least()
-  }
-
-  private def drop(window: Int): Unit = {
-    invertible.subtract(window, window, slot(fronts(window)))
+    invertible.subtract(answers + window, answers + window, slot(oldest))
     fronts(window) += 1
+    if (oldest == front) front = least()
   }
 
   /** The oldest position that a window still holds. */
@@ -64,13 +64,23 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
     oldest
   }
 
-  override def query(window: Int): Int = window
+  override def query(window: Int): Int = answers + window
 
   override def evict(): Unit = {
     requireNonEmpty()
+    val next = windows - answers
+    val oldest = slot(front)
     var i = 0
     while (i < windows) {
-      if (fronts(i) == front) drop(i)
+      if (fronts(i) == front) invertible.subtract(next + i, answers + i, oldest)
+      i += 1
+    }
+    i = 0
+    while (i < windows) {
+      if (fronts(i) == front) {
+        partials.copy(answers + i, next + i)
+        fronts(i) += 1
+      }
       i += 1
     }
     front += 1
@@ -79,7 +89,7 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
   override def query(): Int = {
     var i = 0
     while (fronts(i) != front) i += 1
-    i
+    answers + i
   }
 
   override def clear(): Unit = {
@@ -91,7 +101,7 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
   private def identities(): Unit = {
     var i = 0
     while (i < windows) {
-      partials.identity(i)
+      partials.identity(answers + i)
       i += 1
     }
   }

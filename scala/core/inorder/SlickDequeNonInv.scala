@@ -58,10 +58,11 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
   override def insert(): Unit = {
     requireOpen(pendingLength.toLong)
     val value = pending(pendingHead)
+    val kept = useful(value)
+    walked = 0
     pendingHead = wrap(pendingHead + 1)
     pendingLength -= 1
-    walked = 0
-    removeUseless(value)
+    releaseFrom(kept)
     val tail = wrap(head + length)
     slots(tail) = value
     positions(tail) = next
@@ -125,20 +126,19 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
 
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
-  /** Keeps (I2): pops every tail t with t ⊗ value = value. */
-  private def removeUseless(value: Int): Unit = {
+  /** How many of the deque stay when a value comes (I2): those that it makes useless are last. */
+  private def useful(value: Int): Int = {
     val column = partials.asInstanceOf[Selective]
-    var going = length > 0
-    while (going) {
-      val tail = slots(wrap(head + length - 1))
-      going = column.selectsRight(tail, value)
-      if (going) {
-        release(tail)
-        length -= 1
-        going = length > 0
-      }
-    }
+    var kept = length
+    while (kept > 0 && column.selectsRight(slots(wrap(head + kept - 1)), value)) kept -= 1
+    kept
   }
+
+  private def releaseFrom(kept: Int): Unit =
+    while (length > kept) {
+      length -= 1
+      release(slots(wrap(head + length)))
+    }
 
   /** Where in the stream the i-th of the deque is; a walk reads it, so that a test can count. */
   private[inorder] def positionAt(i: Int): Long = positions(wrap(head + i))

@@ -63,11 +63,13 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
   /** Pops the whole back stack onto the empty front stack, youngest first (I2). */
   private def flip(): Unit = {
     var i = back - 1
-    partials.copy(agg(i), slot(i))
+    var younger = slot(i) // not its aggregate, which answers for the back stack to the last
     while (i != front) {
       i -= 1
-      partials.combine(agg(i), slot(i), agg(i + 1))
+      partials.combine(agg(i), slot(i), younger)
+      younger = agg(i)
     }
+    partials.copy(agg(back - 1), slot(back - 1))
     bottom = back
   }
 }

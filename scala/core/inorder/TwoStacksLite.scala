@@ -11,6 +11,8 @@ import io.sash.core.slots.{Partials, SlotRing}
  *  - (I1) position F+i < B holds vi ⊗ … ⊗ v(B-F-1): the front part holds suffix aggregates
  *  - (I2) position F+i >= B holds vi: the back part holds the lifted values
  *  - (I3) `aggB` holds the aggregate of the back part
+ *  - (I4) a flip that has failed leaves B = F and, in the positions from `flipped` to before
+ *    `flipEnd`, what (I1) asks for with B = flipEnd; else flipEnd = B
  *
  * Cost in combines: insert and query at most 1, evict at most n and amortised 1.
  * Space: n + 1 partials, and one for the answer.
@@ -21,6 +23,8 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
   private[this] final val aggB = 0
   private[this] final val answer = 1
   private[this] var boundary = 0L
+  private[this] var flipEnd = 0L
+  private[this] var flipped = 0L
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -53,12 +57,32 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
   override def clear(): Unit = {
     super.clear()
     boundary = 0L
+    flipEnd = 0L
   }
 
-  /** Makes the whole window the front part, from the youngest to the oldest (I1). */
+  /** Makes the window the front part, from the youngest to the oldest (I1). */
   private def flip(): Unit = {
-    aggregateSuffixes()
-    boundary = back
+    if (flipEnd == boundary) {
+      flipEnd = back
+      flipped = back - 1
+    }
+    if (partials.total) aggregateSuffixes() else flipStepByStep()
+    if (flipEnd < back) aggregateBack()
+    boundary = flipEnd
+  }
+
+  /** Overwrites values, so that a step that fails is where the next flip goes on (I4). */
+  private def flipStepByStep(): Unit =
+    while (flipped > front) {
+      combine(slot(flipped - 1), slot(flipped - 1), slot(flipped))
+      flipped -= 1
+    }
+
+  /** Keeps (I3) for what came after a flip had failed. */
+  private def aggregateBack(): Unit = {
+    partials.copy(answer, slot(flipEnd))
+    foldOnto(answer, flipEnd + 1)
+    partials.copy(aggB, answer)
   }
 }
 

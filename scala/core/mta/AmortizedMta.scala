@@ -21,6 +21,9 @@ import io.sash.core.slots.Partials
  *    z counts the trailing zeros of p. The next of them after p is p + 2^z^, the first front + 1
  *  - (A4) the stack's slot for p, as that of R0 for the front, is number z, or `stackTop` if that
  *    is less: no window has two positions with so many zeros
+ *  - (A5) each number of the stack has two slots, of which its bit in `banks` says which is in
+ *    use, and so has R1: an operation writes the other ones, and changes over when nothing is left
+ *    that can fail
  *
  * Cost in combines, for windows of at most n elements: insert amortised at most 2, at worst
  * log2 n + 1; evict amortised at most 4/3, at worst 3 log2(n + 1); query at most 1; bulk
@@ -41,7 +44,7 @@ import io.sash.core.slots.Partials
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.2.
  *
- * @param stackTop the last slot of the stack, counted from 0
+ * @param stackTop the last number of the stack, counted from 0
  */
 abstract class AmortizedMta private[mta] (initial: Partials, private[this] var stackTop: Int)
     extends MonoidTreeAggregator(initial) {
@@ -49,6 +52,9 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   import MonoidTreeAggregator._
 
   private[this] var boundary = 0L
+  private[this] var rightSlot = R1
+  private[this] var banks = 0
+  private[this] var pushed = 0 // the numbers whose other slots the operation has written
 
   /** A slot for the node after the last one of its level. */
   protected def newNode(level: Int, number: Long): Int
@@ -57,20 +63,21 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   override final def insert(): Unit = {
     requireOpen(end - back)
     val leaf = back
-    if (leaf == boundary) partials.copy(R1, node(0, leaf)) else combine(R1, R1, node(0, leaf))
+    if ((leaf & 1) == 0) addParents(leaf)
+    if (leaf == boundary) partials.copy(rightSlot, node(0, leaf))
+    else combine(rightSlot, rightSlot, node(0, leaf))
     back = leaf + 1
     answered = false
-    if ((leaf & 1) == 0) addParents(leaf)
   }
 
   override final def query(): Int =
     if (front == boundary) {
-      if (back == boundary) partials.identity(R1)
-      R1
+      if (back == boundary) partials.identity(rightSlot)
+      rightSlot
     } else if (back == boundary) {
       stackSlot(front)
     } else {
-      if (!answered) combine(Answer, stackSlot(front), R1)
+      if (!answered) combine(Answer, stackSlot(front), rightSlot)
       answered = true
       Answer
     }
@@ -104,33 +111,48 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   }
 
   override protected def evictUntil(to: Long): Unit = {
-    val from = front
+    pushed = 0
+    if (to < boundary) popUntil(front, to)
+    else if (to > boundary) recompute(to)
+    banks ^= pushed
     front = to
     answered = false
-    if (to < boundary) popUntil(from, to)
-    else if (to > boundary) recompute()
   }
 
-  /** Algorithms 4 and 5: makes the leftmost tree of the forest that of R0. */
-  private[mta] final def recompute(): Unit = {
-    boundary = front
-    if (front < back) {
-      val top = topLevel()
-      boundary = nodesEnd(top) << top
-      computeLeftResult(top)
-      computeRightResult(top)
+  /** Algorithms 4 and 5: makes the leftmost tree of the forest from `first` on that of R0. */
+  private def recompute(first: Long): Unit = {
+    var leftEnd = first
+    if (first < back) {
+      val top = topLevel(first)
+      leftEnd = nodesEnd(top) << top
+      computeLeftResult(top, first, leftEnd)
+      computeRightResult(top, leftEnd)
     }
+    boundary = leftEnd
+  }
+
+  private[mta] final def recompute(): Unit = {
+    pushed = 0
+    recompute(front)
+    banks ^= pushed
   }
 
   /** The first node of the level that covers no evicted position. */
-  private[mta] final def firstNode(level: Int): Long = (front + (1L << level) - 1) >> level
+  private[mta] final def firstNode(level: Int): Long = firstNode(level, front)
+
+  private def firstNode(level: Int, first: Long): Long = (first + (1L << level) - 1) >> level
 
   /** The number after that of the last node of the level. */
   private[mta] final def nodesEnd(level: Int): Long = ((back + 1) >> level) - 1
 
   /** The slot of the aggregate of [position, boundary), for R0 and the stack. */
-  private[mta] final def stackSlot(position: Long): Int =
-    FirstStackSlot + math.min(numberOfTrailingZeros(position), stackTop)
+  private[mta] final def stackSlot(position: Long): Int = {
+    val number = stackNumber(position)
+    FirstStackSlot + 2 * number + ((banks >>> number) & 1)
+  }
+
+  private def stackNumber(position: Long): Int =
+    math.min(numberOfTrailingZeros(position), stackTop)
 
   /** The positions on the stack, from its top. */
   private[mta] final def stack: Array[Long] =
@@ -139,12 +161,13 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   /** Where the leftmost tree ends, and what R1 aggregates begins. */
   private[mta] final def leftTreeEnd: Long = boundary
 
-  private[mta] final def rightResult: Int = R1
+  private[mta] final def rightResult: Int = rightSlot
 
-  /** Gives the stack one more slot, after its last one. */
+  /** Gives the stack one more number, of the two slots after its last ones. */
   protected final def lengthenStack(slot: Int): Unit = {
-    partials.copy(slot, slot - 1)
+    partials.copy(slot, slot - 2 + ((banks >>> stackTop) & 1))
     stackTop += 1
+    banks &= ~(1 << stackTop)
   }
 
   /** The pair before a node that begins a pair gets a parent, which may begin a pair itself. */
@@ -179,50 +202,54 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
     if (!isNode) push(to, node(0, to), younger)
   }
 
-  /** Puts node ⊗ younger, from `position` to the boundary, into its slot, which is the answer. */
+  /** Puts node ⊗ younger, from `position` to the boundary, into its other slot: the answer. */
   private def push(position: Long, node: Int, younger: Int): Int = {
-    val slot = stackSlot(position)
+    val number = stackNumber(position)
+    val slot = FirstStackSlot + 2 * number + (~(banks >>> number) & 1)
+    pushed |= 1 << number
     if (younger == NoSlot) partials.copy(slot, node) else combine(slot, node, younger)
     slot
   }
 
-  /** The highest level that has a node. */
-  private def topLevel(): Int = {
-    var level = 63 - numberOfLeadingZeros(back - front)
-    while (firstNode(level) >= nodesEnd(level)) level -= 1
+  /** The highest level that has a node from `first` on. */
+  private def topLevel(first: Long): Int = {
+    var level = 63 - numberOfLeadingZeros(back - first)
+    while (firstNode(level, first) >= nodesEnd(level)) level -= 1
     level
   }
 
-  private def computeLeftResult(top: Int): Unit = {
+  private def computeLeftResult(top: Int, first: Long, leftEnd: Long): Unit = {
     var level = top
-    var start = boundary
+    var start = leftEnd
     var younger = NoSlot
-    while (start > front + 1) {
-      while (start - (1L << level) <= front) level -= 1
+    while (start > first + 1) {
+      while (start - (1L << level) <= first) level -= 1
       start -= 1L << level
       younger = push(start, node(level, start >> level), younger)
     }
-    push(front, node(0, front), younger)
+    push(first, node(0, first), younger)
   }
 
-  private def computeRightResult(top: Int): Unit = {
+  private def computeRightResult(top: Int, leftEnd: Long): Unit = {
+    val other = R1 + 1 - (rightSlot - R1)
     var level = top
-    var start = boundary
+    var start = leftEnd
     while (start < back) {
       while ((start >> level) >= nodesEnd(level)) level -= 1
       val tree = node(level, start >> level)
-      if (start == boundary) partials.copy(R1, tree) else combine(R1, R1, tree)
+      if (start == leftEnd) partials.copy(other, tree) else combine(other, other, tree)
       start += 1L << level
     }
+    rightSlot = other
   }
 }
 
 private[mta] object AmortizedMta {
   private val R1: Int = MonoidTreeAggregator.Reserved
-  private val FirstStackSlot: Int = R1 + 1
+  private val FirstStackSlot: Int = R1 + 2
 
   private val NoSlot: Int = -1
 
   /** The slot after those of a stack with slots for the levels 0 to `stackTop`. */
-  def slotsEnd(stackTop: Int): Int = FirstStackSlot + stackTop + 1
+  def slotsEnd(stackTop: Int): Int = FirstStackSlot + 2 * (stackTop + 1)
 }

@@ -9,7 +9,7 @@ import io.sash.core.slots.{Partials, SlotRing}
  * Amortized MTA (AMTA) in memory: constant amortised time to insert and evict, logarithmic time
  * at worst and for bulk evictions. Invariants and cost: see [[AmortizedMta]].
  *
- * Space: 2n partials, rounded up by doubling, and log2 n + 5 for the stack, the results and the
+ * Space: 2n partials, rounded up by doubling, and 2 log2 n + 7 for the stack, the results and the
  * search.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
@@ -32,7 +32,7 @@ final class Amta(initial: Partials) extends AmortizedMta(initial, Amta.StackTop)
   override protected def newNode(level: Int, number: Long): Int = queues.slot(level, number)
 
   private def doubleCapacity(): Unit = {
-    val bigger = queues.doubled(queues.first + 1)
+    val bigger = queues.doubled(queues.first + 2)
     partials = partials.grow(bigger.slotsEnd)
     queues.move(partials, 0, front, end, bigger)
     var level = 1

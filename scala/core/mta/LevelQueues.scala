@@ -23,7 +23,7 @@ private[mta] final class LevelQueues(val first: Int, val elements: Int, slack: I
   /** The slot after the last one. */
   def slotsEnd: Int = first + 2 * capacity
 
-  /** Queues of twice as many elements, with number 0 at `newFirst`, `first` or the slot after. */
+  /** Queues of twice as many elements, with number 0 at `newFirst`, at most two slots after `first`. */
   def doubled(newFirst: Int): LevelQueues = {
     if (2 * capacity > LevelQueues.MaxCapacity) {
       throw new IllegalStateException(

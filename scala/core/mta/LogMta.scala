@@ -10,6 +10,8 @@ import io.sash.core.slots.Partials
  * Invariants, beside (M1) and (M2), where a level's nodes are those that overlap the window:
  *  - (L1) every node holds the aggregate of its positions that lie in the window
  *  - (L2) `top` is the lowest level of at most two nodes, the root pair
+ *  - (L3) where an operation has failed, (L1) holds but for the nodes above position `touched`
+ *    that lie below the top, until the next operation recomputes them
  *
  * Cost in combines, for windows of at most n elements and h = ⌈log2 n⌉: insert at most h + 1,
  * every eviction, bulk ones included, at most h, query at most 1, and to enforce a policy at
@@ -27,6 +29,7 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
 
   private[this] var queues = LevelQueues(Reserved, slack = 1)
   private[this] var top = 0
+  private[this] var touched = LogMta.Nothing
 
   partials = partials.grow(queues.slotsEnd)
 
@@ -41,17 +44,15 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
   override def insert(): Unit = {
     requireOpen(end - back)
     val leaf = back
+    touch(leaf)
+    var newTop = top
+    if ((leaf >> top) - firstNode(top) > 1) {
+      newTop += 1
+      recompute(newTop, firstNode(newTop), front, leaf + 1)
+    }
+    recomputeAbove(leaf, newTop, front, leaf + 1)
     back += 1
-    answered = false
-    if (lastNode(top) - firstNode(top) > 1) {
-      top += 1
-      recompute(top, firstNode(top))
-    }
-    var level = 1
-    while (level <= top) {
-      recompute(level, leaf >> level)
-      level += 1
-    }
+    settle(newTop)
   }
 
   /** The root pair's aggregate. */
@@ -71,10 +72,12 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
     front = end
     back = end
     top = 0
+    touched = LogMta.Nothing
   }
 
   /** Algorithm 2's upper half: from the root to the leaf that stays, the oldest node first. */
   override protected def slide(policy: WindowSlidePolicy, total: Int): Long = {
+    restore()
     var keep = front
     var level = top
     while (level >= 0 && keep < back) {
@@ -88,19 +91,41 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
 
   /** Algorithm 2's lower half: along the left side of what is left, from the leaf to the root. */
   override protected def evictUntil(to: Long): Unit = {
+    touch(to)
+    var newTop = 0
+    if (to < back) {
+      newTop = top
+      while (newTop > 0 && lastNode(newTop - 1) - (to >> (newTop - 1)) <= 1) newTop -= 1
+      recomputeAbove(to, newTop, to, back)
+    }
     front = to
+    settle(newTop)
+  }
+
+  /** Begins an operation that recomputes the nodes above a position. */
+  private def touch(position: Long): Unit = {
+    restore()
+    touched = position
+  }
+
+  /** Ends it. */
+  private def settle(newTop: Int): Unit = {
+    top = newTop
     answered = false
-    if (front == back) {
-      top = 0
-    } else {
-      while (top > 0 && lastNode(top - 1) - firstNode(top - 1) <= 1) top -= 1
+    touched = LogMta.Nothing
+  }
+
+  /** Makes up for an operation that has failed (L3). */
+  private def restore(): Unit =
+    if (touched != LogMta.Nothing) {
       var level = 1
       while (level <= top) {
-        recompute(level, firstNode(level))
+        val number = touched >> level
+        if (number <= lastNode(level)) recompute(level, number, front, back)
         level += 1
       }
+      touched = LogMta.Nothing
     }
-  }
 
   private[mta] def height: Int = top
 
@@ -110,13 +135,22 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
 
   override private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
 
-  /** Keeps (L1) for one node, given its children. */
-  private def recompute(level: Int, number: Long): Unit = {
+  /** The root pair's node comes last, so that until then the query's answer stays. */
+  private def recomputeAbove(leaf: Long, newTop: Int, first: Long, until: Long): Unit = {
+    var level = 1
+    while (level <= newTop) {
+      recompute(level, leaf >> level, first, until)
+      level += 1
+    }
+  }
+
+  /** Keeps (L1) for one node of the window [first, until), given its children. */
+  private def recompute(level: Int, number: Long, first: Long, until: Long): Unit = {
     val left = 2 * number
     val right = left + 1
     val below = level - 1
-    if (left < firstNode(below)) partials.copy(node(level, number), node(below, right))
-    else if (right > lastNode(below)) partials.copy(node(level, number), node(below, left))
+    if (left < (first >> below)) partials.copy(node(level, number), node(below, right))
+    else if (right > ((until - 1) >> below)) partials.copy(node(level, number), node(below, left))
     else combine(node(level, number), node(below, left), node(below, right))
   }
 
@@ -133,4 +167,6 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
   }
 }
 
-object LogMta extends OfAggregation(new LogMta(_))
+object LogMta extends OfAggregation(new LogMta(_)) {
+  private final val Nothing = -1L
+}

@@ -29,6 +29,8 @@ final class PagedPartials(resident: Partials, codec: SlotCodec, store: PageStore
   /** The slot of `resident` that stands for `slot` until the next call, and is to be written. */
   def written(slot: Int): Int = pages.written(slot)
 
+  override def total: Boolean = resident.total
+
   override def identity(dst: Int): Unit = resident.identity(pages.written(dst))
 
   override def combine(dst: Int, left: Int, right: Int): Unit = {

@@ -10,7 +10,16 @@ package io.sash.core.slots
  *
  * A column belongs to one window, for good: the one that was made over it first.
  *
+<<<<<<< HEAD
  * In every operation but the folds, `dst` may be the same slot as any operand.
+=======
+ * What throws leaves every slot as it was; `identity` and `copy` never do. Only `suffixes` and
+ * `fold` may have written their slots. So a window is after an exception what it was before the
+ * call.
+ *
+ * In every operation but `fold`, `dst` may be the same slot as any operand. Nothing here allocates
+ * but `grow`.
+>>>>>>> a97540b (Core: a window in order is after an exception what it was before the call)
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''In-Order Sliding-Window Aggregation in Worst-Case
  * Constant Time'', section 2 (lift, combine, lower; the monoid (⊗, 1)).
@@ -29,6 +38,12 @@ abstract class Partials extends Slots {
     owner = rank
     this
   }
+
+  /**
+   * Whether nothing here but `grow` ever throws, so that a window need not be ready to take a call
+   * back; true, too, where no window is asked anything more after an exception.
+   */
+  def total: Boolean = false
 
   /** `dst <- 1` */
   def identity(dst: Int): Unit

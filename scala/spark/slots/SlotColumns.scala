@@ -29,6 +29,9 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
 
   final def capacity: Int = slots
 
+  /** An exception ends the task, and its windows with it. */
+  override final def total: Boolean = true
+
   /** Calls of combine, subtract and selectsRight so far. */
   def operations: Long = called
 

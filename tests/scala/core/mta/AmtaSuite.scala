@@ -196,11 +196,11 @@ class AmtaSuite extends Laws {
     }
   }
 
-  law("space: grow asks for 2n slots and log2 n + 5, rounded up by doubling", runs = 20) {
+  law("space: grow asks for 2n slots and 2 log2 n + 7, rounded up by doubling", runs = 20) {
     forAll(Gen.choose(1, 5000)) { n =>
       val capacity = filled(n).slider.column.capacity
       val leaves = math.max(16, Integer.highestOneBit(2 * n - 1))
-      (capacity == 2 * leaves + Integer.numberOfTrailingZeros(leaves) + 5) :|
+      (capacity == 2 * leaves + 2 * Integer.numberOfTrailingZeros(leaves) + 7) :|
         s"$capacity slots for $n"
     }
   }

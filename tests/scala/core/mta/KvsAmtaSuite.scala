@@ -102,7 +102,7 @@ class KvsAmtaSuite extends Laws {
       s.slide(n / 4)
       val levels = log2(n + 2)
       val stored = (0 until levels).count(l => (n + 1 >> l) > buffer / 2)
-      val bound = buffer * (levels + stored) + 37
+      val bound = buffer * (levels + stored) + 69
       (s.column.capacity <= bound) :| s"${s.column.capacity} slots for $n, not $bound"
     }
   }
