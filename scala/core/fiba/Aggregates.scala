@@ -32,23 +32,43 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   /** Entries that the left finger can lose before it is underfull; 0 if it is the root. */
   final var spare = 0
 
+  // Both as they were when an operation began that may have to be taken back.
+  private[this] var parentHeadBefore = 0
+  private[this] var spareBefore = 0
+
   // The highest changed nodes of the two spines, 0 for none, and whether the root has changed.
   private[this] var leftTop = 0
   private[this] var rightTop = 0
   private[this] var rootChanged = false
 
+  /** Begins an operation that `undo` can take back. */
+  final def begin(): Unit = {
+    parentHeadBefore = parentHead
+    spareBefore = spare
+    store.begin()
+  }
+
+  final def undo(): Unit = {
+    store.undo()
+    parentHead = parentHeadBefore
+    spare = spareBefore
+    rootChanged = false
+    leftTop = 0
+    rightTop = 0
+  }
+
   final def combine(dst: Int, left: Int, right: Int): Unit =
-    store.column.combine(dst, left, right)
+    store.slots.combine(dst, left, right)
 
   /** Π(leftFinger) ⊗ Π(root) ⊗ Π(rightFinger): at most two combines. */
   final def query(): Int =
     if (store.size == 0) {
-      store.column.identity(answer)
+      store.slots.identity(answer)
       answer
     } else if (store.leftFinger == store.root) {
       store.aggregate(store.root)
     } else {
-      val column = store.column
+      val column = store.slots
       column.combine(answer, suffixes + store.head, store.aggregate(store.root))
       column.combine(answer, answer, store.aggregate(store.rightFinger))
       answer
@@ -168,10 +188,10 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   final def leftFingerMerged(sibling: Int, drop: Int, kept: Int): Unit = {
     var i = 0
     while (i < kept) {
-      store.column.copy(suffixes + i, suffixes + drop + i)
+      store.slots.copy(suffixes + i, suffixes + drop + i)
       i += 1
     }
-    store.column.copy(suffixes + kept, parentSuffixes + parentHead)
+    store.slots.copy(suffixes + kept, parentSuffixes + parentHead)
     parentHead += 1
     store.leftFinger = sibling
     store.head = 0
@@ -189,7 +209,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
   /** Stacks the left aggregates of the left finger's suffixes that start at `first` or later. */
   private def stackSuffixes(first: Int): Unit = {
-    val column = store.column
+    val column = store.slots
     val leaf = store.leftFinger
     val parent = store.parent(leaf)
     var i = store.arity(leaf) - 2
@@ -287,7 +307,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       operands(count) = after
       count += 1
     }
-    store.column.fold(store.aggregate(node), operands, count)
+    store.slots.fold(store.aggregate(node), operands, count)
     store.changed(node)
   }
 }

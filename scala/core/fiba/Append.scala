@@ -14,9 +14,13 @@ private[fiba] final class Append(tree: FingerTree) {
   def merge(slot: Int): Unit = {
     val leaf = store.rightFinger
     val youngest = store.slot(leaf, store.arity(leaf) - 2)
-    tree.combine(youngest, youngest, slot)
+    tree.combine(tree.answer, youngest, slot)
     tree.extend(leaf, slot)
+    store.slots.copy(youngest, tree.answer)
   }
+
+  /** Whether the next entry needs no split: then all that can fail is one combine, the first. */
+  def hasRoom: Boolean = store.arity(store.rightFinger) <= mostEntries
 
   /** Appends one entry. */
   def append(time: Long, slot: Int): Unit = {
@@ -26,13 +30,12 @@ private[fiba] final class Append(tree: FingerTree) {
       // the split changes nothing about the right spine's aggregate, unless the root takes part
       tree.extend(leaf, slot)
       val next = splitOff(leaf)
-      store.column.copy(store.aggregate(next), store.aggregate(leaf))
+      store.slots.copy(store.aggregate(next), store.aggregate(leaf))
       appendToFull(leaf, next, time, slot)
     } else {
+      if (entries > 0) tree.extend(leaf, slot)
       put(leaf, entries, time, slot)
-      if (entries > 0) {
-        tree.extend(leaf, slot)
-      } else {
+      if (entries == 0) {
         tree.changed(leaf)
         tree.passDown()
       }
@@ -68,7 +71,7 @@ private[fiba] final class Append(tree: FingerTree) {
 
   private def put(leaf: Int, entries: Int, time: Long, slot: Int): Unit = {
     store.setTime(leaf, entries, time)
-    store.column.copy(store.slot(leaf, entries), slot)
+    store.slots.copy(store.slot(leaf, entries), slot)
     store.setArity(leaf, entries + 2)
     store.size += 1
   }
@@ -77,7 +80,7 @@ private[fiba] final class Append(tree: FingerTree) {
     var i = from
     while (i < until) {
       store.setTime(leaf, i - from, times(i))
-      store.column.copy(store.slot(leaf, i - from), firstSlot + i)
+      store.slots.copy(store.slot(leaf, i - from), firstSlot + i)
       i += 1
     }
     store.setArity(leaf, until - from + 1)
@@ -109,7 +112,7 @@ private[fiba] final class Append(tree: FingerTree) {
     while (parent != 0 && store.arity(parent) == store.maxArity) {
       extend(parent, left, entry)
       val sibling = splitOff(parent)
-      store.column.copy(store.aggregate(sibling), store.aggregate(parent))
+      store.slots.copy(store.aggregate(sibling), store.aggregate(parent))
       hang(sibling, entryTime, entry, right)
       left = parent
       right = sibling
@@ -147,7 +150,7 @@ private[fiba] final class Append(tree: FingerTree) {
   private def hang(parent: Int, time: Long, slot: Int, child: Int): Unit = {
     val arity = store.arity(parent)
     store.setTime(parent, arity - 1, time)
-    store.column.copy(store.slot(parent, arity - 1), slot)
+    store.slots.copy(store.slot(parent, arity - 1), slot)
     store.setChild(parent, arity, child)
     store.setSpine(child, NodeStore.Right)
     store.setArity(parent, arity + 1)

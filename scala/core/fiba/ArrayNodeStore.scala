@@ -15,20 +15,21 @@ import io.sash.core.slots.Partials
  *
  * Space: for minimum arity 4, a node takes 112 bytes beside its eight slots.
  */
-final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeStore(minArity) {
+class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
+    extends NodeStore(minArity) {
   import ArrayNodeStore._
 
-  private[this] val shift = Integer.numberOfTrailingZeros(maxArity)
+  protected[this] final val shift = Integer.numberOfTrailingZeros(maxArity)
   private[this] val last = maxArity - 1
   private[this] val maxCapacity = 1 << (30 - shift)
 
   private[this] var capacity = 16
   private[this] var partials = initial.claimed(Partials.Slots).grow(capacity << shift)
-  private[this] var times = new Array[Long](capacity << shift)
-  private[this] var children = new Array[Int](capacity << shift)
+  protected[this] final var times = new Array[Long](capacity << shift)
+  protected[this] final var children = new Array[Int](capacity << shift)
 
   // Four fields a node, next to each other since most operations want several of them.
-  private[this] var fields = new Array[Int](capacity << 2)
+  protected[this] final var fields = new Array[Int](capacity << 2)
 
   // Numbers 0 to 2 are no nodes: their slots are the window's.
   private[this] var used = 3
@@ -39,21 +40,23 @@ final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeSto
   private[this] var reserved = 0
   private[this] var reservedNodes = 0
 
-  override def windowSlots: Int = 0
+  override final def windowSlots: Int = 0
 
-  override def column: Partials = partials
+  override final def column: Partials = partials
 
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
   override def allocate(level: Int): Int = {
     val node = if (freedCount == 0) take(1) else reuse()
     fields(node << 2) = 0
-    setArity(node, 1)
+    fields((node << 2) + Arity) = 1
     fields((node << 2) + Level) = level << 2
     node
   }
 
-  override def free(node: Int): Unit = {
+  override def free(node: Int): Unit = list(node)
+
+  private def list(node: Int): Unit = {
     if (freedCount == freed.length) freed = Arrays.copyOf(freed, 2 * freedCount)
     freed(freedCount) = node
     freedCount += 1
@@ -68,7 +71,7 @@ final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeSto
     if (level(node) > 0) {
       var i = arity(node) - 1
       while (i >= 0) {
-        free(children((node << shift) + i))
+        list(children((node << shift) + i))
         i -= 1
       }
     }
@@ -190,10 +193,15 @@ final class ArrayNodeStore(initial: Partials, minArity: Int = 4) extends NodeSto
   }
 }
 
-private object ArrayNodeStore {
+object ArrayNodeStore {
+
+  /** A store that takes back what an operation has done where the column throws. */
+  def apply(initial: Partials, minArity: Int = Fiba.MinArity): ArrayNodeStore =
+    if (initial.total) new ArrayNodeStore(initial, minArity)
+    else new UndoingNodeStore(initial, minArity)
 
   // The fields of a node, after its parent; the lowest bits of its level are its spine.
-  private final val Arity = 1
-  private final val Level = 2
-  private final val Count = 3
+  private[fiba] final val Arity = 1
+  private[fiba] final val Level = 2
+  private[fiba] final val Count = 3
 }

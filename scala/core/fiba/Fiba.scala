@@ -30,6 +30,10 @@ import io.sash.core.slots.Partials
  *  - (I5) a node on no spine knows the number of entries below it, so that `size` is exact after
  *    a bulk eviction without a look at what has gone
  *
+ * Where the column throws, the window and what is open are as they were before the call. Of a
+ * column that is not `total` an operation that splits or merges nodes, or comes in bulk, copies
+ * each slot that it writes before it does, and makes no combine more.
+ *
  * Cost, amortised, for a window of n elements, where d is an element's distance to the nearer end:
  *  - query: at most 2 combines
  *  - in-order insert and evict: O(1)
@@ -56,6 +60,12 @@ final class Fiba(store: NodeStore) {
   private[this] val removal = new Removal(tree)
   private[this] val ranges = new RangeQuery(tree)
 
+  // An operation of several steps is taken back where one of them fails.
+  private[this] val takingBack: PartialFunction[Throwable, Unit] = { case e =>
+    tree.undo()
+    throw e
+  }
+
   private[this] var isOpen = false
   private[this] var openSlots = 0
   private[this] var firstOpen = 0
@@ -65,7 +75,7 @@ final class Fiba(store: NodeStore) {
 
   /** A window in memory. */
   def this(initial: Partials, minArity: Int = Fiba.MinArity) =
-    this(new ArrayNodeStore(initial, minArity))
+    this(ArrayNodeStore(initial, minArity))
 
   /** Elements in the window; those of one timestamp are one. */
   def size: Int = store.size
@@ -100,14 +110,22 @@ final class Fiba(store: NodeStore) {
   /** Takes the element in the open slot into the window. */
   def insert(time: Long): Unit = {
     if (!isOpen) throw new IllegalStateException("insert() without an open slot; call open()")
-    insert(time, tree.opened)
+    if (isLast(time) && appending.hasRoom) appending.append(time, tree.opened)
+    else
+      try {
+        tree.begin()
+        insert(time, tree.opened)
+        store.commit()
+      } catch takingBack
     isOpen = false
   }
 
   private def insert(time: Long, slot: Int): Unit =
-    if (store.size == 0 || time > tree.youngest) appending.append(time, slot)
+    if (isLast(time)) appending.append(time, slot)
     else if (time == tree.youngest) appending.merge(slot)
     else insertion.insert(time, slot)
+
+  private def isLast(time: Long): Boolean = store.size == 0 || time > tree.youngest
 
   /** Opens `count` adjacent slots, of which it answers the first, in place of those open so far. */
   def openBulk(count: Int): Int = {
@@ -122,7 +140,15 @@ final class Fiba(store: NodeStore) {
   /** Takes the elements in the first `count` open slots, of ascending times, into the window. */
   def bulkInsert(times: Array[Long], count: Int): Unit = {
     requireBulk(times, count)
+    try {
+      tree.begin()
+      insertAll(times, count)
+      store.commit()
+    } catch takingBack
     openSlots = 0
+  }
+
+  private def insertAll(times: Array[Long], count: Int): Unit = {
     val length = if (strictlyAscending(times, count)) count else combineEqual(times, count)
     val ascending = if (length == count) times else distinct
     if (length == 1) {
@@ -137,23 +163,44 @@ final class Fiba(store: NodeStore) {
   /** Drops the oldest element. */
   def evict(): Unit = {
     requireNonEmpty("evict()")
-    eviction.evict()
+    if (tree.spare > 0) eviction.evict()
+    else
+      try {
+        tree.begin()
+        eviction.evict()
+        store.commit()
+      } catch takingBack
   }
 
   /** Drops all elements of timestamps up to and including `time`. */
   def bulkEvict(time: Long): Unit =
     if (store.size > 0 && time >= tree.oldest) {
-      if (time < tree.youngest) eviction.evict(time) else uproot()
+      if (time < tree.youngest) evictUntil(time) else uproot()
     }
+
+  private def evictUntil(time: Long): Unit =
+    try {
+      tree.begin()
+      eviction.evict(time)
+      store.commit()
+    } catch takingBack
 
   /** Drops the element of this timestamp. */
   def remove(time: Long): Unit = {
     val inside = store.size > 0 && time >= tree.oldest && time <= tree.youngest
-    if (inside && time == tree.oldest) eviction.evict()
-    else if (!inside || !removal.remove(time)) {
-      throw new NoSuchElementException(s"remove($time): no element has this timestamp")
-    }
+    if (!inside) throw missing(time)
+    if (time == tree.oldest) evict() else removeInside(time)
   }
+
+  private def removeInside(time: Long): Unit =
+    try {
+      tree.begin()
+      if (!removal.remove(time)) throw missing(time)
+      store.commit()
+    } catch takingBack
+
+  private def missing(time: Long): NoSuchElementException =
+    new NoSuchElementException(s"remove($time): no element has this timestamp")
 
   /** The slot that holds v0 ⊗ … ⊗ vn-1, the identity for an empty window; valid until a change. */
   def query(): Int = tree.query()
@@ -206,7 +253,7 @@ final class Fiba(store: NodeStore) {
         tree.combine(firstOpen + length - 1, firstOpen + length - 1, firstOpen + i)
       } else {
         distinct(length) = times(i)
-        if (length < i) store.column.copy(firstOpen + length, firstOpen + i)
+        if (length < i) store.slots.copy(firstOpen + length, firstOpen + i)
         length += 1
       }
       i += 1

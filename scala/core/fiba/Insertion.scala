@@ -80,7 +80,7 @@ private[fiba] final class Insertion(tree: FingerTree) {
     val entries = store.arity(node) - 1
     store.copyEntries(node, i, node, i + 1, entries - i)
     store.setTime(node, i, time)
-    store.column.copy(store.slot(node, i), slot)
+    store.slots.copy(store.slot(node, i), slot)
     if (child != 0) {
       store.copyChildren(node, i + 1, node, i + 2, entries - i)
       store.setChild(node, i + 1, child)
@@ -115,6 +115,6 @@ private[fiba] final class Insertion(tree: FingerTree) {
 
   private def promote(sibling: Int, time: Long, slot: Int): Unit = {
     promotedTime = time
-    store.column.copy(store.aggregate(sibling), slot)
+    store.slots.copy(store.aggregate(sibling), slot)
   }
 }

@@ -106,6 +106,20 @@ abstract class NodeStore(final val minArity: Int) {
 
   def column: Partials
 
+  /** The column as an operation writes to it. */
+  def slots: Partials = column
+
+  /**
+   * Begins an operation that `undo` may have to take back, all of it, or `commit` ends. Where the
+   * column is total, nobody calls any of them; a store for others that lacks them is left as it
+   * is by the combine that throws.
+   */
+  def begin(): Unit = ()
+
+  def commit(): Unit = ()
+
+  def undo(): Unit = ()
+
   /** Moves all slots onto the column that `move` answers; slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit
 }

@@ -66,13 +66,13 @@ private[fiba] final class Pieces(tree: FingerTree) {
 
   private def set(node: Int, time: Long, slot: Int, child: Int): Unit = {
     store.setTime(node, place, time)
-    store.column.copy(store.slot(node, place), slot)
+    store.slots.copy(store.slot(node, place), slot)
     if (child != 0) store.setChild(node, place + 1, child)
   }
 
   private def promote(treelet: Int, time: Long, slot: Int, child: Int): Unit = {
     promoted.times(treelet) = time
-    store.column.copy(promoted.slots(treelet), slot)
+    store.slots.copy(promoted.slots(treelet), slot)
     if (child != 0) store.setChild(promoted.children(treelet), 0, child)
   }
 

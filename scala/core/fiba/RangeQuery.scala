@@ -33,7 +33,7 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
 
   /** The slot of an empty range. */
   def identity(): Int = {
-    store.column.identity(answer)
+    store.slots.identity(answer)
     answer
   }
 
@@ -43,7 +43,7 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
 
   private def add(older: Int, younger: Int, operand: Int): Unit =
     if (nothingYet) {
-      store.column.copy(answer, operand)
+      store.slots.copy(answer, operand)
       nothingYet = false
     } else {
       tree.combine(answer, older, younger)

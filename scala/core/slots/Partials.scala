@@ -10,16 +10,11 @@ package io.sash.core.slots
  *
  * A column belongs to one window, for good: the one that was made over it first.
  *
-<<<<<<< HEAD
- * In every operation but the folds, `dst` may be the same slot as any operand.
-=======
  * What throws leaves every slot as it was; `identity` and `copy` never do. Only `suffixes` and
- * `fold` may have written their slots. So a window is after an exception what it was before the
+ * the folds may have written theirs. So a window is after an exception what it was before the
  * call.
  *
- * In every operation but `fold`, `dst` may be the same slot as any operand. Nothing here allocates
- * but `grow`.
->>>>>>> a97540b (Core: a window in order is after an exception what it was before the call)
+ * In every operation but the folds, `dst` may be the same slot as any operand.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''In-Order Sliding-Window Aggregation in Worst-Case
  * Constant Time'', section 2 (lift, combine, lower; the monoid (⊗, 1)).

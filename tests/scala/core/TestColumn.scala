@@ -21,6 +21,15 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
 
   def operations: Long = combines + subtracts + comparisons
 
+  /** Which of the calls that follow throws, counted from 1; 0 for none. */
+  var failing = 0
+
+  protected final def mayFail(): Unit =
+    if (failing > 0) {
+      failing -= 1
+      if (failing == 0) throw new TestColumn.Injected
+    }
+
   def lift(slot: Int, element: Element): Unit =
     values(slot) = operation.lift(element).asInstanceOf[AnyRef]
 
@@ -37,6 +46,7 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
   override def identity(dst: Int): Unit = put(dst, operation.identity)
 
   override def combine(dst: Int, left: Int, right: Int): Unit = {
+    mayFail()
     combines += 1
     put(dst, operation.combine(this(left), this(right)))
   }
@@ -67,6 +77,9 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
 
 object TestColumn {
 
+  /** What `failing` injects. */
+  final class Injected extends RuntimeException("injected")
+
   /** A column that can do what the operation can, and no more. */
   def apply[A](operation: Operation[A]): TestColumn[A] = operation match {
     case o: HasInverse[A @unchecked]   => invertible(o)
@@ -77,6 +90,7 @@ object TestColumn {
   def invertible[A](o: Operation[A] with HasInverse[A]): TestColumn[A] with Invertible =
     new TestColumn[A](o) with Invertible {
       override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
+        mayFail()
         subtracts += 1
         put(dst, o.subtract(this(whole), this(oldest)))
       }
@@ -85,6 +99,7 @@ object TestColumn {
   def selective[A](o: Operation[A] with PicksOperand[A]): TestColumn[A] with Selective =
     new TestColumn[A](o) with Selective {
       override def selectsRight(left: Int, right: Int): Boolean = {
+        mayFail()
         comparisons += 1
         o.selectsRight(this(left), this(right))
       }

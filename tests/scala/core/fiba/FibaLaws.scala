@@ -25,6 +25,57 @@ final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
     first.isEmpty :| first.getOrElse("")
   }
 
+  /**
+   * The same where each step has first failed at its first combine, at its second, at its fourth
+   * and so on until it came through: after each failure all is as it was before.
+   */
+  def holdAfterFailures(schedule: List[FibaStep]): Prop = {
+    val broken = schedule.zipWithIndex.iterator.flatMap { case (step, i) =>
+      runFailing(step, 1).map(d => s"$d, at step $i, $step")
+    }
+    val first = broken.nextOption()
+    first.isEmpty :| first.getOrElse("")
+  }
+
+  private def runFailing(step: FibaStep, failing: Int): Option[String] = {
+    val (modelBefore, arrivalsBefore) = (model, arrivals)
+    window.column.failing = failing
+    try {
+      val wrong = run(step)
+      window.column.failing = 0
+      wrong.orElse(disagreement)
+    } catch {
+      case _: TestColumn.Injected =>
+        model = modelBefore
+        arrivals = arrivalsBefore
+        // not after each, since the query may settle what a failed step has left
+        val wrong = if (failing % 3 == 0) None else disagreement
+        wrong
+          .map(w => s"after combine $failing threw: $w")
+          .orElse(runFailing(step, if (failing < 12) failing + 1 else failing * 3 / 2))
+    }
+  }
+
+  /** Steps that fail at this combine are given up, and the others go on. */
+  def holdWithoutFailed(schedule: List[(FibaStep, Int)]): Prop = {
+    val broken = schedule.zipWithIndex.iterator.flatMap { case ((step, failing), i) =>
+      val (modelBefore, arrivalsBefore) = (model, arrivals)
+      window.column.failing = failing
+      val wrong =
+        try run(step)
+        catch {
+          case _: TestColumn.Injected =>
+            model = modelBefore
+            arrivals = arrivalsBefore
+            None
+        }
+      window.column.failing = 0
+      wrong.orElse(disagreement).map(d => s"$d, at step $i, $step at $failing")
+    }
+    val first = broken.nextOption()
+    first.isEmpty :| first.getOrElse("")
+  }
+
   /** Also answers what an answer of the step itself has wrong. */
   private def run(step: FibaStep): Option[String] = {
     step match {

@@ -1,5 +1,6 @@
 package io.sash.core.fiba
 
+import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 
 import io.sash.core.{Laws, Operation, TestColumn}
@@ -17,6 +18,29 @@ class FibaLawsSuite extends Laws {
   } law(s"FiBA of minimum arity $minArity and $operation equals a sorted map", runs(operation)) {
     forAll(FibaStep.schedule)(s => new FibaLaws(new Window(operation, minArity)).hold(s))
   }
+
+  for {
+    minArity <- arities
+    operation <- Seq(Operation.Collect, Operation.Sum)
+  } {
+    law(s"FiBA of minimum arity $minArity and $operation after exceptions", runs = 30) {
+      forAll(FibaStep.schedule)(s =>
+        new FibaLaws(new Window(operation, minArity)).holdAfterFailures(s)
+      )
+    }
+    law(s"FiBA of minimum arity $minArity and $operation without failed steps", runs = 60) {
+      forAll(failing)(s => new FibaLaws(new Window(operation, minArity)).holdWithoutFailed(s))
+    }
+  }
+
+  /** Steps of which half fail, at one of their first combines. */
+  private def failing: Gen[List[(FibaStep, Int)]] = for {
+    steps <- FibaStep.schedule
+    calls <- Gen.listOfN(
+      steps.length,
+      Gen.frequency(1 -> Gen.const(0), 1 -> Gen.oneOf(Gen.choose(1, 5), Gen.choose(1, 60)))
+    )
+  } yield steps.zip(calls)
 
   for (minArity <- arities)
     law(s"so it does with nodes of arity $minArity that live elsewhere", runs = 25) {

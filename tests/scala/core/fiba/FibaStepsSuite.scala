@@ -143,7 +143,7 @@ class FibaStepsSuite extends AnyFunSuite {
 
   for (minArity <- arities)
     test(s"μ = $minArity: the deferred free list takes a node at a time, whatever hangs below") {
-      val store = new ArrayNodeStore(TestColumn(Operation.Sum), minArity)
+      val store = ArrayNodeStore(TestColumn(Operation.Sum), minArity)
       val window = new Window(Operation.Sum, store)
       for (_ <- 1 to 3) {
         window.bulkInsertAt(0L until n.toLong)

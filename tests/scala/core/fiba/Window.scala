@@ -5,7 +5,7 @@ import io.sash.core.{Element, Operation, TestColumn}
 /** A FiBA over a test column, driven by values, and the means to look into it. */
 final class Window[A](val operation: Operation[A], val store: NodeStore) {
   def this(operation: Operation[A], minArity: Int) =
-    this(operation, new ArrayNodeStore(TestColumn(operation), minArity))
+    this(operation, ArrayNodeStore(TestColumn(operation), minArity))
 
   val fiba = new Fiba(store)
 

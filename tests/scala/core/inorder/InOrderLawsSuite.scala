@@ -3,7 +3,7 @@ package io.sash.core.inorder
 import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation, Schedule}
+import io.sash.core.{Element, Laws, Operation, Schedule, Step}
 
 /** Every algorithm × every operation that it accepts × random schedules. */
 class InOrderLawsSuite extends Laws {
@@ -16,6 +16,30 @@ class InOrderLawsSuite extends Laws {
       InOrderLaws.equalsRecalculation(new Slider(algorithm, operation), s)
     )
   }
+
+  for {
+    algorithm <- WindowAlgorithm.All
+    operation <- Seq(Operation.Collect, Operation.Sum, Operation.Max, Operation.LastEven)
+    if algorithm.accepts(operation)
+  } {
+    law(s"$algorithm of $operation is after an exception what it was before", runs = 20) {
+      forAll(Schedule.random)(s =>
+        InOrderLaws.survivesExceptions(new Slider(algorithm, operation), s)
+      )
+    }
+    law(s"$algorithm of $operation goes on without a call that has failed", runs = 100) {
+      forAll(failing)(s => InOrderLaws.forgetsFailedCalls(new Slider(algorithm, operation), s))
+    }
+  }
+
+  /** Steps of which one in three fails, at one of its first calls. */
+  private def failing: Gen[List[(Step, Int)]] = for {
+    steps <- Schedule.random
+    calls <- Gen.listOfN(
+      steps.length,
+      Gen.frequency(2 -> Gen.const(0), 1 -> Gen.oneOf(Gen.choose(1, 3), Gen.choose(1, 40)))
+    )
+  } yield steps.zip(calls)
 
   test("the matrix is as wide as the algorithms' needs allow") {
     val cells = WindowAlgorithm.All.map(a => Operation.All.count(a.accepts))

@@ -3,7 +3,7 @@ package io.sash.core.mta
 import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.propBoolean
 
-import io.sash.core.{Element, Schedule, Step}
+import io.sash.core.{Element, Schedule, Step, TestColumn}
 
 /** One call on a window that also slides in bulk. */
 sealed trait Move
@@ -66,6 +66,23 @@ object MtaLaws {
         val next = run(slider, model, move)
         val wrong = disagreement(slider, next, move).orElse(broken(next.window))
         (next, wrong.map(w => s"step $i, $move: $w"))
+      case (failed, _) => failed
+    }
+    failure.isEmpty :| failure.getOrElse("")
+  }
+
+  /** Moves that throw at this call are given up, and the others go on as if they had not been. */
+  def forgetsFailedCalls[A](slider: MtaSlider[(Int, A)], schedule: List[(Move, Int)]): Prop = {
+    val start = Model(Vector.empty, Vector.empty, 0)
+    val (_, failure) = schedule.zipWithIndex.foldLeft((start, Option.empty[String])) {
+      case ((model, None), ((move, failing), i)) =>
+        slider.column.failing = failing
+        val next =
+          try run(slider, model, move)
+          catch { case _: TestColumn.Injected => model }
+        slider.column.failing = 0
+        val wrong = disagreement(slider, next, if (failing > 1) Bulk(0) else move)
+        (next, wrong.map(w => s"step $i, $move at $failing: $w"))
       case (failed, _) => failed
     }
     failure.isEmpty :| failure.getOrElse("")

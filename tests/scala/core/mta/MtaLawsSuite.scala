@@ -1,6 +1,6 @@
 package io.sash.core.mta
 
-import org.scalacheck.Prop
+import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.forAll
 
 import io.sash.core.{Laws, Operation}
@@ -19,6 +19,23 @@ class MtaLawsSuite extends Laws {
   } law(s"$algorithm of $operation equals recalculation", runs = 100) {
     equalsRecalculation(algorithm, operation)
   }
+
+  for (algorithm <- MtaAlgorithm.All)
+    law(s"$algorithm goes on without a call that has failed", runs = 150) {
+      forAll(failing) { schedule =>
+        val slider = new MtaSlider(algorithm, Both(Count, Operation.Collect))
+        MtaLaws.forgetsFailedCalls(slider, schedule)
+      }
+    }
+
+  /** Moves of which one in three fails, at one of its first calls. */
+  private def failing: Gen[List[(Move, Int)]] = for {
+    moves <- Move.schedules
+    calls <- Gen.listOfN(
+      moves.length,
+      Gen.frequency(2 -> Gen.const(0), 1 -> Gen.choose(1, 6))
+    )
+  } yield moves.zip(calls)
 
   for (algorithm <- MtaAlgorithm.All) law(s"the invariants of $algorithm", runs = 50) {
     forAll(Move.schedules) { schedule =>

@@ -4,8 +4,8 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, TestColumn}
-import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
-import io.sash.core.slots.Partials
+import io.sash.core.inorder.{InOrderWindow, SlickDequeInv, TwoStacksLite}
+import io.sash.core.slots.{Invertible, Partials}
 
 /** Count, delta, punctuation, session and predicate windows, each beside a plain model. */
 class PolicySuite extends Laws {
@@ -187,6 +187,39 @@ class PolicySuite extends Laws {
     new SessionPolicy(4),
     new PredicatePolicy(_ => true)
   )
+
+  law("calls that fail and are repeated trigger as if they had not failed") {
+    forAllNoShrink(attributes, Gen.listOf(Gen.choose(1, 4)), Gen.oneOf(true, false)) {
+      (all, failing, inverse) =>
+        val make: Partials => InOrderWindow =
+          if (inverse) c => new SlickDequeInv(c.asInstanceOf[Partials with Invertible])
+          else new TwoStacksLite(_)
+        policies.zip(policies).forall { case (policy, again) =>
+          def run(policy: WindowPolicy, failing: Seq[Int]): Seq[Vector[Element]] = {
+            val watched = new Watched(Operation.Collect, policy, make)
+            def repeat[T](call: => T): T = {
+              val done = failing.iterator
+                .map { calls =>
+                  watched.column.failing = calls
+                  try Some(call)
+                  catch { case _: TestColumn.Injected => None }
+                }
+                .collectFirst { case Some(answer) => answer }
+              watched.column.failing = 0
+              done.getOrElse(call)
+            }
+            all.zipWithIndex.foreach { case (a, i) =>
+              val slot = repeat(watched.window.arrive(a))
+              watched.column.lift(slot, Element(a.toInt, i))
+              repeat(watched.window.insert())
+            }
+            repeat(watched.window.punctuate(Long.MaxValue))
+            watched.triggers.toSeq
+          }
+          run(policy, failing) == run(again, Nil)
+        }
+    }
+  }
 
   test("clear lets a window and its policy begin anew") {
     for (policy <- policies) {

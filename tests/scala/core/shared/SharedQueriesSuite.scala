@@ -79,6 +79,27 @@ class SharedQueriesSuite extends Laws {
     }
 
     def advance(position: Long): Unit = runner.advance(position)
+
+    /** As insert or advance, whose column throws at these calls before it comes through. */
+    def insertFailing(element: Element, position: Long, failing: Seq[Int]): Unit = {
+      column.lift(runner.open(), element)
+      repeat(failing)(runner.insert(position))
+    }
+
+    def advanceFailing(position: Long, failing: Seq[Int]): Unit =
+      repeat(failing)(runner.advance(position))
+
+    private def repeat(failing: Seq[Int])(call: => Unit): Unit = {
+      val through = failing.exists { calls =>
+        column.failing = calls
+        try {
+          call
+          true
+        } catch { case _: TestColumn.Injected => false }
+      }
+      column.failing = 0
+      if (!through) call
+    }
   }
 
   /**
@@ -143,6 +164,32 @@ class SharedQueriesSuite extends Laws {
     }
     law(s"${makes.name} of $operation, tuples at times with ties and gaps") {
       agrees(makes, operation, Gen.frequency(5 -> Gen.choose(0L, 2L), 1 -> Gen.choose(3L, 40L)))
+    }
+  }
+
+  for {
+    makes <- finals
+    operation <- Seq(Operation.Collect, Operation.Max)
+    if makes.accepts(operation)
+  } law(s"${makes.name} of $operation, whose calls fail and are repeated") {
+    agreesAfterFailures(makes, operation)
+  }
+
+  private def agreesAfterFailures[A](makes: Final, operation: Operation[A]): Prop = {
+    val gaps = Gen.frequency(5 -> Gen.choose(0L, 2L), 1 -> Gen.choose(3L, 40L))
+    forAll(queries, slicing, stream(gaps), Gen.listOf(Gen.choose(1, 9))) {
+      (queries, slicing, values, failing) =>
+        val run = new Run(new SharedPlan(queries, slicing), makes, operation)
+        val positions = values.scanLeft(1L)(_ + _._2).drop(1)
+        val placed = values.zip(positions).zipWithIndex.map { case (((value, _), p), i) =>
+          (Element(value, i), p)
+        }
+        placed.foreach { case (element, p) => run.insertFailing(element, p, failing) }
+        val end = positions.lastOption.getOrElse(1L)
+        run.advanceFailing(end, failing)
+        val wanted = expected(queries, operation, placed, end)
+        (run.answers.toSet == wanted && run.answers.size == wanted.size) :|
+          s"$slicing: ${run.answers.toSet.diff(wanted)} for ${wanted.diff(run.answers.toSet)}"
     }
   }
 

@@ -1,0 +1,54 @@
+package io.sash.core.fiba
+
+import java.util.Arrays
+
+/** What stood in places of an array, or of a column, before an operation wrote there. */
+private[fiba] final class Overwritten {
+  private[this] var places = new Array[Int](64)
+  private[this] var values = new Array[Long](64)
+  private[this] var count = 0
+
+  def length: Int = count
+
+  def add(place: Int, value: Long): Unit = {
+    if (count == places.length) {
+      places = Arrays.copyOf(places, 2 * count)
+      values = Arrays.copyOf(values, 2 * count)
+    }
+    places(count) = place
+    values(count) = value
+    count += 1
+  }
+
+  /** Puts all back, the last that was written first. */
+  def undo(put: (Int, Long) => Unit): Unit =
+    while (count > 0) {
+      count -= 1
+      put(places(count), values(count))
+    }
+
+  def clear(): Unit = count = 0
+}
+
+/** Numbers of nodes, in order. */
+private[fiba] final class NodeList {
+  private[this] var nodes = new Array[Int](16)
+  private[this] var count = 0
+
+  def length: Int = count
+
+  def last: Int = nodes(count - 1)
+
+  def add(node: Int): Unit = {
+    if (count == nodes.length) nodes = Arrays.copyOf(nodes, 2 * count)
+    nodes(count) = node
+    count += 1
+  }
+
+  def removeLast(): Int = {
+    count -= 1
+    nodes(count)
+  }
+
+  def clear(): Unit = count = 0
+}
