@@ -190,7 +190,7 @@ class FibaBoundsSuite extends AnyFunSuite {
 
   test("a node takes 112 bytes beside its slots") {
     val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
-    val store = new ArrayNodeStore(Unstored)
+    val store = ArrayNodeStore(new Unstored)
     val capacity = 1 << 16
     (3 until capacity).foreach(_ => store.allocate(0))
     val thread = Thread.currentThread.getId
