@@ -1,6 +1,6 @@
 package io.sash.core.slots
 
-/** Where [[Pages]] keep what is not in memory: a file, say. */
+/** Where `Pages` keep what is not in memory: a file, say. */
 trait PageStore {
 
   /** Keeps the first `length` of these bytes as the page's, in the place of what it had. */
