@@ -23,7 +23,7 @@ def test_explain_prints_what_slides_and_what_does_not(spark, capsys):
 
 def test_explain_leaves_the_session_as_it_was(spark):
     key = "spark.sql.extendedExplainProviders"
-    for before in (None, "org.example.Other"):
+    for before in (None, "io.sash.spark.Explain"):
         if before:
             spark.conf.set(key, before)
         try:

@@ -1,6 +1,6 @@
 package io.sash.spark.ordering
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
 import io.sash.spark.plan.SlidingWindowExec
@@ -20,8 +20,7 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
   def isGivenBy(plan: SparkPlan): Boolean = isGivenBy(plan.outputOrdering) || (plan match {
     case step: OrderingExec        => isGivenBy(step.keyOrder)
     case window: SlidingWindowExec => isGivenBy(window.child)
-    // a column that a projection computes is a new attribute, of which nothing below knows
-    case project: ProjectExec => isGivenBy(project.child)
+    case project: ProjectExec => !KeyOrder.computes(project, sorted) && isGivenBy(project.child)
     case filter: FilterExec   => isGivenBy(filter.child)
     case _                    => false
   })
@@ -52,5 +51,17 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
     val others = keys.filterNot(k => byKeys.exists(_.child.semanticEquals(k)))
     val extended = byKeys ++ others.map(SortOrder(_, Ascending)) ++ within
     Seq(asked, extended).find(s => isGivenBy(s) && SortOrder.orderingSatisfies(s, asked))
+  }
+}
+
+private[spark] object KeyOrder {
+
+  /** Whether a projection computes a column of an order anew, be it under the same expression ID. */
+  def computes(project: ProjectExec, order: Seq[SortOrder]): Boolean = {
+    val columns = AttributeSet(order)
+    project.projectList.exists {
+      case alias: Alias => columns.contains(alias.toAttribute)
+      case _            => false
+    }
   }
 }

@@ -47,7 +47,7 @@ private[spark] object OneSort extends Rule[SparkPlan] {
       }
     case window: SlidingWindowExec =>
       sortedBelow(window.child, sort).map(kept(window, _, KeptSort.SortedAbove, told = true))
-    case project: ProjectExec =>
+    case project: ProjectExec if !KeyOrder.computes(project, sort.sortOrder) =>
       sortedBelow(project.child, sort).map(c => project.withNewChildren(Seq(c)))
     case _ => None
   }
