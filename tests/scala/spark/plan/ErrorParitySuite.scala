@@ -153,4 +153,19 @@ class ErrorParitySuite extends SashSuite {
     val rows = spark.sql(over("sum(x)", values(3, "NULL", "NULL", 4), 2)).collect()
     assert(rows.toSeq == Seq(Row(0, 3L), Row(1, 3L), Row(2, null), Row(3, 4L)))
   }
+
+  test("answers that differ from Spark's are those that README names") {
+    def last(call: String, values: String): (Any, Any) = {
+      val query =
+        s"SELECT id, $call OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) " +
+          s"FROM VALUES $values AS t(id, x)"
+      def answer: Any = spark.sql(query).collect().maxBy(_.getInt(0)).get(1)
+      assert(sliding(spark.sql(query)).nonEmpty)
+      (answer, withSash(enabled = false)(answer))
+    }
+    val onTheWay = s"(1, ${Long.MaxValue}L), (2, 1L), (3, -1L)"
+    assert(last("try_sum(x)", onTheWay) == ((Long.MaxValue, null)))
+    val (sash, theirs) = last("stddev(x)", "(1, 1e308D), (2, -1e308D), (3, 2D)")
+    assert(sash == Double.PositiveInfinity && theirs.asInstanceOf[Double].isNaN, theirs)
+  }
 }
