@@ -1,9 +1,8 @@
 package io.sash.spark.slots
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Ascending, NullsFirst, SortOrder}
-import org.apache.spark.sql.types.DataType
 
 /**
  * Generates the class of a [[SlotProgram]]: one array and, for a nullable column, one array of
@@ -18,10 +17,7 @@ private[spark] object SlotCodegen {
   }
 }
 
-private final class SlotCodegen(program: SlotProgram) {
-  private val ctx = new CodegenContext
-  private val columns = program.columns.toIndexedSeq
-  private val schema: Seq[Attribute] = program.input ++ columns ++ program.right
+private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) {
   private val counted = "count();\n"
 
   def references: Array[Any] = ctx.references.toArray
@@ -77,98 +73,6 @@ private final class SlotCodegen(program: SlotProgram) {
     )
   }
 
-  private def javaType(i: Int): String = CodeGenerator.javaType(columns(i).dataType)
-
-  private def arrayType(i: Int): String = s"${javaType(i)}[]"
-
-  /** The length goes before the brackets of an element that is an array itself. */
-  private def emptyArray(i: Int): String =
-    if (javaType(i) == "byte[]") "byte[0][]" else s"${javaType(i)}[0]"
-
-  private def resized(i: Int): String =
-    s"v$i = (${arrayType(i)}) java.util.Arrays.copyOf(v$i, slots);" +
-      (if (columns(i).nullable) s" n$i = java.util.Arrays.copyOf(n$i, slots);" else "")
-
-  /** Cells of the slot named `index`, as inputs for generated expressions. */
-  private def cells(index: String): Seq[ExprCode] = columns.indices.map { i =>
-    val isNull =
-      if (columns(i).nullable) JavaCode.isNullExpression(s"n$i[$index]") else FalseLiteral
-    ExprCode(EmptyBlock, isNull, JavaCode.expression(s"v$i[$index]", columns(i).dataType))
-  }
-
-  private def noCells: Seq[ExprCode] = Seq.fill(columns.length)(null)
-
-  /** Loads the cells that `expressions` refer to into local variables, once. */
-  private def loaded(
-      side: Seq[ExprCode],
-      from: Seq[Attribute],
-      expressions: Seq[Expression]
-  ): (String, Seq[ExprCode]) = {
-    val used = expressions.flatMap(_.references.toSeq).map(_.exprId).toSet
-    val pairs = from.zip(side).map { case (a, cell) =>
-      if (cell == null || !used(a.exprId)) {
-        ("", cell)
-      } else {
-        val value = ctx.freshName("cell")
-        val javaType = CodeGenerator.javaType(a.dataType)
-        val isNull = ctx.freshName("cellIsNull")
-        val nullLine = if (a.nullable) s"boolean $isNull = ${cell.isNull};" else ""
-        (
-          s"$nullLine $javaType $value = ${cell.value};",
-          ExprCode(
-            EmptyBlock,
-            if (a.nullable) JavaCode.isNullVariable(isNull) else FalseLiteral,
-            JavaCode.variable(value, a.dataType)
-          )
-        )
-      }
-    }
-    (pairs.map(_._1).filter(_.nonEmpty).mkString("\n"), pairs.map(_._2))
-  }
-
-  /** Code that evaluates `expressions` over the row (if any) and the slots left and right. */
-  private def evaluate(
-      expressions: Seq[Expression],
-      left: Option[String],
-      right: Option[String],
-      row: Option[String]
-  ): (String, Seq[ExprCode]) =
-    evaluateOver(expressions, left.fold(noCells)(cells), right.fold(noCells)(cells), row)
-
-  private def evaluateOver(
-      expressions: Seq[Expression],
-      left: Seq[ExprCode],
-      right: Seq[ExprCode],
-      row: Option[String]
-  ): (String, Seq[ExprCode]) = {
-    val (leftLoads, leftVars) = loaded(left, columns, expressions)
-    val (rightLoads, rightVars) = loaded(right, program.right, expressions)
-    ctx.INPUT_ROW = row.orNull
-    ctx.currentVars =
-      if (left == noCells && right == noCells && row.isDefined) null
-      else Seq.fill[ExprCode](program.input.length)(null) ++ leftVars ++ rightVars
-    val codes = expressions.map(e => BindReferences.bindReference(e, schema).genCode(ctx))
-    val code = (leftLoads +: rightLoads +: codes.map(_.code.toString)).mkString("\n")
-    ctx.INPUT_ROW = null
-    ctx.currentVars = null
-    (code, codes)
-  }
-
-  private def assign(i: Int, dst: String, code: ExprCode, copied: Boolean): String = {
-    val dataType = columns(i).dataType
-    val value =
-      if (copied && !SlotProgram.isPrimitive(dataType)) {
-        s"(${CodeGenerator.boxedType(dataType)}) InternalRow.copyValue(${code.value})"
-      } else {
-        code.value.toString
-      }
-    val nullLine = if (columns(i).nullable) s"n$i[$dst] = ${code.isNull};" else ""
-    s"v$i[$dst] = $value; $nullLine"
-  }
-
-  private def method(signature: String, body: String): String =
-    s"public $signature {\n$body\n}"
-
   /** An operation over slots: a method that calls one method for each part. */
   private def operation(
       name: String,
@@ -209,20 +113,6 @@ private final class SlotCodegen(program: SlotProgram) {
     (methods :+ method(s"void $name($parameters)", measured(parameters, calls))).mkString("\n")
   }
 
-  /** Where values vary in size, counts what they take in the slots that `body` writes. */
-  private def measured(parameters: String, body: String): String = {
-    val bytes =
-      if (parameters.contains("int dst")) "valueBytesOf(dst)"
-      else if (parameters.startsWith("int first")) "valueBytesOf(first, last)"
-      else ""
-    if (program.varying.isEmpty || bytes.isEmpty) {
-      body
-    } else {
-      // one that throws may have written some cells
-      s"long before = $bytes;\ntry {\n$body\n} finally { valuesChanged(before, $bytes); }"
-    }
-  }
-
   private def valueBytesMethod: String = if (program.varying.isEmpty) ""
   else {
     val of = s"${ValueBytes.getClass.getName.stripSuffix("$")}.of"
@@ -258,45 +148,6 @@ private final class SlotCodegen(program: SlotProgram) {
       val combines = if (name == "fold") "count - 1" else "last - first"
       dispatch(name, parameters, methods, s"count($combines);\n")
     }
-  }
-
-  /** Local variables that hold the cells of a part. */
-  private final class RunningAggregate(part: SlotProgram.Part) {
-    val combine: Seq[Expression] = part.combine
-    private val ordinals = part.first until part.first + combine.length
-    private val values = ordinals.map(_ -> ctx.freshName("running")).toMap
-
-    /** Those of a slot, as inputs for generated expressions. */
-    val cells: Seq[ExprCode] = columns.indices.map { i =>
-      values
-        .get(i)
-        .map { name =>
-          val isNull =
-            if (columns(i).nullable) JavaCode.isNullVariable(s"${name}IsNull") else FalseLiteral
-          ExprCode(EmptyBlock, isNull, JavaCode.variable(name, columns(i).dataType))
-        }
-        .orNull
-    }
-
-    def load(slot: String): String = each { (i, name) =>
-      val isNull = if (columns(i).nullable) s"boolean ${name}IsNull = n$i[$slot];" else ""
-      s"${javaType(i)} $name = v$i[$slot]; $isNull"
-    }
-
-    /** Expressions read copies of the variables, so one may be set before the next is. */
-    def set(to: Seq[ExprCode]): String = each { (i, name) =>
-      val code = to(i - part.first)
-      val isNull = if (columns(i).nullable) s"${name}IsNull = ${code.isNull};" else ""
-      s"$name = ${code.value}; $isNull"
-    }
-
-    def store(slot: String): String = each { (i, name) =>
-      val isNull = if (columns(i).nullable) s"n$i[$slot] = ${name}IsNull;" else ""
-      s"v$i[$slot] = $name; $isNull"
-    }
-
-    private def each(code: (Int, String) => String): String =
-      ordinals.map(i => code(i, values(i))).mkString("\n")
   }
 
   private def liftMethod: String = {
@@ -359,18 +210,6 @@ private final class SlotCodegen(program: SlotProgram) {
       }
       dispatch("lower", "int slot, InternalRow out", methods)
     }
-  }
-
-  private def written(
-      out: String,
-      ordinal: Int,
-      dataType: DataType,
-      nullable: Boolean,
-      value: ExprCode
-  ): String = {
-    val set = CodeGenerator.setColumn(out, dataType, ordinal, value.value)
-    if (nullable) s"if (${value.isNull}) { $out.setNullAt($ordinal); } else { $set; }"
-    else s"$set;"
   }
 
   private def shiftMethod: String =

@@ -3,6 +3,7 @@ package io.sash.core.algebra
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.fiba.Fiba
+import io.sash.core.frames.RowsFrame
 import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
 
 /** The code of docs/core.md, and that it is this code. */
@@ -53,6 +54,18 @@ class CoreDocSuite extends AnyFunSuite {
     }
     slots.evict()
     assert(column.lower(slots.query()) == 5L)
+  }
+
+  test("frames") {
+    val means = ArithmeticMean[Double].newColumn()
+    val mean = new TwoStacksLite(means)
+    val frame = new RowsFrame(Array(mean), lower = -1L, upper = 0L)
+    val smoothed = Seq(3.0, 1.0, 4.0).zipWithIndex.map { case (value, row) =>
+      means.lift(mean.open(), value)
+      frame.moveTo(row.toLong, arrived = row + 1L, ended = false)
+      means.lower(mean.query())
+    }
+    assert(smoothed == Seq(3.0, 2.0, 2.5))
   }
 
   test("from Java") {
