@@ -11,8 +11,8 @@ import io.sash.spark.SparkVersions
 
 /**
  * Hands rows out one key at a time, each key's rows in order, and the keys in no order: what a
- * window needs ([[KeyOrder]]), at less than a sort by keys and order costs. Rows are grouped by hashing, and
- * only those that come late, after a younger one of their key, are sorted ([[KeyedOrder]]).
+ * window needs (`KeyOrder`), at less than a sort by keys and order costs. Rows are grouped by hashing, and
+ * only those that come late, after a younger one of their key, are sorted (`KeyedOrder`).
  */
 final case class OrderingExec(
     partitionSpec: Seq[Expression],

@@ -17,7 +17,7 @@ import io.sash.spark.windows.{WaitingWindowTask, WindowMetrics, WindowProgram, W
  * Aggregates over moving and shrinking frames, in amortised constant time a row.
  *
  * Rows come clustered by `partitionSpec`, each key's rows together and sorted by `orderSpec`
- * ([[KeyOrder]]), and leave in the order in which they came. Where every frame ends at or before
+ * (`KeyOrder`), and leave in the order in which they came. Where every frame ends at or before
  * the current row (ROWS … AND CURRENT ROW), rows stream through and the operator takes part in
  * whole-stage code generation; otherwise rows wait, in a queue that can spill, until the rows that
  * their frames look ahead to have come. Either way the memory is that of the window, not of the

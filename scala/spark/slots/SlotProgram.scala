@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 /**
  * What one class of slots holds and can do, said in Catalyst expressions. A slot is a row of
  * `columns`; each operation computes cells of a slot from the input row or from other slots.
- * [[SlotCodegen]] compiles a program, [[InterpretedSlots]] evaluates it.
+ * `SlotCodegen` compiles a program, [[InterpretedSlots]] evaluates it.
  *
  * Operations come in parts: the expressions of one part assign the columns from `first` on, and
  * each part becomes a method of its own, small enough for the JIT.
