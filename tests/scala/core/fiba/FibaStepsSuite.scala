@@ -94,6 +94,11 @@ class FibaStepsSuite extends AnyFunSuite {
       assert(across.steps <= bound(d) + bound(e), s"from $e to $d before the end")
       assert(c.store.written == 0)
     }
+    for (d <- distances; time <- near(d).map(_ + 5)) {
+      // both ends rise, and one way leads down
+      val one = c.during(c.window.range(time, time))
+      assert(one.steps <= 3 * levels(minArity, d), s"one entry, at $d")
+    }
   }
 
   for (minArity <- arities)

@@ -127,6 +127,21 @@ class FrameSuite extends Laws {
     assert(column.capacity == 18)
   }
 
+  test("a ring of keys doubles wherever it begins, and keeps what lies behind the current row") {
+    for (sparse <- 0 to 40) {
+      // far apart, then so close that more rows are in a frame than the ring had places
+      val at = (0 until sparse).map(_ * 100L) ++ (0 until 60).map(sparse * 100L + _ / 2)
+      val windows = new Windows
+      val column = new LongKeys(Array(-9L, 9L))
+      val keys = new RangeKeys(column, 0, 1)
+      val frame = new RangeFrame(windows.all, keys)
+      val wrong = slide(at.length, windows, frame, row => column.lift(keys.open(), at(row)))(
+        (current, row) => within(at(row) - at(current), -9L, 9L)
+      )
+      assert(wrong.isEmpty, s"after $sparse rows")
+    }
+  }
+
   test("a bound that is never compared with is never computed") {
     val windows = new Windows
     val column = new LongKeys(Array(Long.MinValue, 1L))
