@@ -67,6 +67,10 @@ test: $(INSTALLED) ## every test, Scala and Python
 test-scala: $(TOOLS) ## the Scala tests
 	$(SBT) test $(NO_TERMINAL)
 
+.PHONY: test-threads
+test-threads: $(TOOLS) ## a thousand spills while another thread reads the rows
+	SASH_TEST_ROUNDS=1000 $(SBT) 'spark/testOnly io.sash.spark.memory.*ThreadsSuite' $(NO_TERMINAL)
+
 .PHONY: test-spark-suites
 test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
 	$(SBT) spark/sparkSuites $(NO_TERMINAL)

@@ -12,12 +12,16 @@ import org.apache.spark.util.collection.unsafe.sort.{
   UnsafeSortDataFormat
 }
 
-/** What Sash needs of Spark's `private[spark]` parts; nothing else may live in this package. */
+/** What Sash needs of Spark's `private[spark]` parts; only [[RowFile]] lives here, too. */
 object SparkInternals {
   def taskMemoryManager(context: TaskContext): TaskMemoryManager = context.taskMemoryManager()
 
   /** Ends a task that was asked to end. */
   def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()
+
+  /** Bytes that a consumer of the task's memory gave back at the request of another. */
+  def countMemorySpilled(context: TaskContext, bytes: Long): Unit =
+    context.taskMetrics().incMemoryBytesSpilled(bytes)
 
   /**
    * Spark's adaptive merge sort of the first records of an array, each a pointer and a prefix.
@@ -39,9 +43,4 @@ object SparkInternals {
 
   def decrypting(in: InputStream): InputStream =
     SparkEnv.get.serializerManager.wrapForEncryption(in)
-
-  def onTaskCompletion(action: () => Unit): Unit = {
-    val context = TaskContext.get()
-    if (context != null) context.addTaskCompletionListener[Unit](_ => action())
-  }
 }

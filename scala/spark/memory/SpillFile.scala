@@ -5,8 +5,8 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, File, RandomAccessF
 import org.apache.spark.sash.SparkInternals
 
 /**
- * A temporary file of blocks of bytes, for one task: encrypted where Spark encrypts its own
- * spills, counted in `memory`, made when first written and deleted when the task ends.
+ * A temporary file of blocks of bytes, read and written in any order, for one task: encrypted
+ * where Spark encrypts its own spills, counted in `memory`, made when first written.
  */
 private[spark] final class SpillFile(memory: WindowMemory) {
   import SpillFile.Block
@@ -50,7 +50,7 @@ private[spark] final class SpillFile(memory: WindowMemory) {
   private def create(): Unit = {
     val file: File = SparkInternals.createTempFile()
     disk = new RandomAccessFile(file, "rw")
-    SparkInternals.onTaskCompletion { () =>
+    memory.closeAtEnd { () =>
       disk.close()
       file.delete()
     }

@@ -1,5 +1,8 @@
 package io.sash.spark.memory
 
+import java.io.Closeable
+import java.util.ArrayList
+
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
 /** The account that slots take their memory from. */
@@ -12,6 +15,9 @@ private[spark] trait WindowMemory {
 
   /** Counts bytes written to disk. */
   def spilled(bytes: Long): Unit
+
+  /** Closes a file when nothing of it is needed any more; outside a task, its owner does. */
+  def closeAtEnd(file: Closeable): Unit = ()
 }
 
 private[spark] object WindowMemory {
@@ -27,23 +33,24 @@ private[spark] object WindowMemory {
 /**
  * The windows of one task as a consumer of the task's memory. Asked for memory by another
  * consumer, it moves all windows to disk ([[PagedSlots]]), where they go on answering.
- *
- * @param page moves every window to disk; called between two operations of a window, never amid
  */
-private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, page: () => Unit)
+private[spark] final class TaskWindowMemory(manager: TaskMemoryManager)
     extends MemoryConsumer(manager, MemoryMode.ON_HEAP)
     with WindowMemory {
-  private[this] val owner = Thread.currentThread()
-  private[this] var busy = false
+
+  /** Windows ask for memory amid an operation, in their turn. */
+  val turns = new Turns
+
+  /** The windows; null until they are made, and when the last row has left. */
+  @volatile var windows: Spillable = _
+
+  private[this] val files = new ArrayList[Closeable]()
 
   var peakBytes = 0L
   var spilledBytes = 0L
 
   override def tryAcquire(bytes: Long): Boolean = {
-    busy = true
-    val got =
-      try acquireMemory(bytes)
-      finally busy = false
+    val got = turns.acquiring(acquireMemory(bytes))
     if (got < bytes) {
       if (got > 0) freeMemory(got)
       false
@@ -57,16 +64,29 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, page: ()
 
   override def spilled(bytes: Long): Unit = spilledBytes += bytes
 
-  /**
-   * Only the thread that runs the windows may move them, and not while one of them grows: it is
-   * the growing window that then goes to disk.
-   */
-  override def spill(size: Long, trigger: MemoryConsumer): Long =
-    if (busy || trigger == this || Thread.currentThread() != owner) {
+  override def closeAtEnd(file: Closeable): Unit = files.add(file)
+
+  /** A window that is growing does not give way: if there is no memory, it is it that has to go. */
+  override def spill(size: Long, trigger: MemoryConsumer): Long = {
+    val moving = windows
+    if (moving == null || !turns.takeToSpill()) {
       0L
     } else {
-      val before = getUsed
-      page()
-      before - getUsed
+      try moving.spill()
+      finally turns.end()
     }
+  }
+
+  /** Gives back everything. */
+  def close(): Unit = {
+    val leaving = windows
+    windows = null
+    turns.take()
+    try {
+      if (leaving != null) leaving.close()
+      files.forEach(_.close())
+      files.clear()
+      freeMemory(getUsed)
+    } finally turns.end()
+  }
 }

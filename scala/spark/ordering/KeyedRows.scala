@@ -1,12 +1,10 @@
 package io.sash.spark.ordering
 
-import java.util.{ArrayList, Collections, Iterator => JavaIterator}
+import java.util.{Collections, Iterator => JavaIterator}
 
-import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError, TaskMemoryManager}
+import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.unsafe.array.LongArray
-import org.apache.spark.unsafe.memory.MemoryBlock
 
 /**
  * Rows grouped by key by hashing, in two steps. As a row arrives it goes to one of a fixed number
@@ -17,42 +15,29 @@ import org.apache.spark.unsafe.memory.MemoryBlock
  *
  * Each row is compared with the youngest of its key, so that only rows that come late need sorting
  * ([[RecordList]]).
- *
- * @param free called when another consumer of the task's memory is in need
  */
 private[spark] final class KeyedRows(
-    manager: TaskMemoryManager,
-    program: OrderProgram,
-    free: () => Unit
-) extends MemoryConsumer(
-      manager,
-      math.min(KeyedRows.SmallestPage, manager.pageSizeBytes),
-      manager.getTungstenMemoryMode
-    ) {
+    pages: RowPages,
+    val records: Records,
+    program: OrderProgram
+) {
   import KeyedRows._
 
-  private[this] val owner = Thread.currentThread()
-  private[this] var busy = false
-
-  val records = new Records(manager, program.within)
+  private[this] val fields = program.within.input.length
+  private[this] val keyOrdering = program.keyOrdering()
   private[this] val digest = new RowDigest(program)
-  private[this] val filled = {
-    val keys = program.keyOrdering()
-    Array.fill(1 + Buckets)(new Bucket(records, keys, program.within.input.length))
-  }
-  private[this] var placing = false // into buckets by hash; the first rows all lie in one
+  private[this] var added = 0L
 
-  private[this] val pages = new ArrayList[MemoryBlock]()
-  private[this] var page: MemoryBlock = _
-  private[this] var pageUsed = 0L
-  private[this] var peak = 0L
+  /** The first rows all lie in one bucket; those of a small task stay there. */
+  private[this] var filled = Array(newBucket())
+  private[this] def placing = filled.length > 1 // into buckets by hash
 
   // what splitting a bucket takes
   private[this] val lists = new ListsByKey(records)
   private[this] val keys = program.keyProjection()
-  private[this] val row = new UnsafeRow(program.within.input.length)
+  private[this] val row = new UnsafeRow(fields)
 
-  def peakBytes: Long = math.max(peak, getUsed)
+  def count: Long = added
 
   /** All buckets; the rows of each in the order of their arrival. */
   def buckets: Int = filled.length
@@ -60,29 +45,27 @@ private[spark] final class KeyedRows(
   def bucket(i: Int): Bucket = filled(i)
 
   /** Takes a copy of a row; false, and nothing is changed, if there is no memory for it. */
-  def add(row: UnsafeRow): Boolean = {
-    busy = true
+  def add(row: UnsafeRow): Boolean =
     try {
       digest.read(row)
       val bucket = if (placing) filled(bucketOf(digest.hash)) else filled(First)
       val needed = Records.bytes(row)
       if (needed > bucket.room) {
         val bytes = bucket.nextChunk(needed)
-        bucket.startChunk(allocate(bytes), bytes)
+        bucket.startChunk(pages.allocate(bytes), bytes)
       }
       bucket.add(row, needed, digest.prefix, digest.isNull)
+      added += 1
       true
     } catch { case _: SparkOutOfMemoryError => false }
-    finally busy = false
-  }
 
   /**
    * Places the rows that are here, and those to come, by their hashes. Until then they lie in one
    * bucket, in the order of their arrival, of which Spark's sort makes use if all go there.
    */
   def place(): Unit = if (!placing) {
-    placing = true
     val unplaced = filled(First)
+    filled = unplaced +: Array.fill(Buckets)(newBucket())
     unplaced.rows.foreach { record =>
       records.pointTo(record, row)
       digest.read(row)
@@ -90,6 +73,8 @@ private[spark] final class KeyedRows(
     }
     unplaced.rows.clear()
   }
+
+  private def newBucket(): Bucket = new Bucket(records, keyOrdering, fields)
 
   /** The rows of a bucket, a list for each key; valid until the next call. */
   def split(bucket: Bucket): JavaIterator[RecordList] =
@@ -103,60 +88,6 @@ private[spark] final class KeyedRows(
       }
       lists.iterator
     }
-
-  /** The address of so many bytes of a page. */
-  private def allocate(bytes: Int): Long = {
-    if (page == null || pageUsed + bytes > page.size) {
-      // as large as all before, so that no task takes much more than its rows
-      page = allocatePage(math.max(bytes.toLong, math.min(getUsed, manager.pageSizeBytes)))
-      pages.add(page)
-      pageUsed = 0L
-      peak = math.max(peak, getUsed)
-    }
-    val start = manager.encodePageNumberAndOffset(page, page.getBaseOffset + pageUsed)
-    pageUsed += bytes
-    start
-  }
-
-  /**
-   * Only the thread that uses the rows may move them, and not while one of them is added: then
-   * it is the rows themselves that give way.
-   */
-  override def spill(size: Long, trigger: MemoryConsumer): Long =
-    if (busy || pages.isEmpty || trigger == this || Thread.currentThread() != owner) {
-      0L
-    } else {
-      val before = getUsed
-      free()
-      before - getUsed
-    }
-
-  override def freeArray(array: LongArray): Unit = {
-    peak = math.max(peak, getUsed)
-    super.freeArray(array)
-  }
-
-  /** Gives back all pages but one, which may be null. */
-  def freePages(kept: MemoryBlock): Unit = {
-    peak = math.max(peak, getUsed)
-    var i = pages.size - 1
-    while (i >= 0) {
-      if (!(pages.get(i) eq kept)) freePage(pages.remove(i))
-      i -= 1
-    }
-    page = null
-  }
-
-  /** The page that holds what lies there, or null. */
-  def pageOf(base: AnyRef, offset: Long): MemoryBlock = {
-    var i = 0
-    while (i < pages.size && !holds(pages.get(i), base, offset)) i += 1
-    if (i < pages.size) pages.get(i) else null
-  }
-
-  private def holds(page: MemoryBlock, base: AnyRef, offset: Long): Boolean =
-    if (base != null) page.getBaseObject eq base
-    else page.getBaseOffset <= offset && offset < page.getBaseOffset + page.size
 }
 
 private[spark] object KeyedRows {
@@ -166,9 +97,6 @@ private[spark] object KeyedRows {
 
   /** The bucket of rows that are not placed yet. */
   private val First = 0
-
-  /** Spark keeps pages from this size on, to use them again. */
-  private val SmallestPage = 1L << 20
 
   private def bucketOf(hash: Long): Int =
     1 + (hash >>> (64 - Integer.numberOfTrailingZeros(Buckets))).toInt

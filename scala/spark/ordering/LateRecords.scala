@@ -2,7 +2,6 @@ package io.sash.spark.ordering
 
 import java.util.Comparator
 
-import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.unsafe.memory.MemoryBlock
@@ -16,11 +15,12 @@ import org.apache.spark.util.collection.unsafe.sort.PrefixComparators.RadixSortS
  *
  * Sorted records lie anywhere in memory. A batch of them is read before they go out, in a loop
  * that does nothing else, so that the processor waits for all of them at once.
+ *
+ * The array to sort in is the caller's to get, since that takes memory: `plan` says how large.
  */
-private[spark] final class LateRecords(rows: KeyedRows, order: RowOrder) {
+private[spark] final class LateRecords(records: Records, order: RowOrder) {
   import LateRecords._
 
-  private[this] val records = rows.records
   private[this] val prefixes = order.prefixComparator
   private[this] val prefixDecides = order.prefixDecides
   private[this] val oneColumn = order.order.length == 1
@@ -32,6 +32,12 @@ private[spark] final class LateRecords(rows: KeyedRows, order: RowOrder) {
     val compared = byPrefix.compare(left, right)
     if (compared != 0) compared else records.compareRows(left.recordPointer, right.recordPointer)
   }
+
+  // what is planned: the records of a key, and how they are compared
+  private[this] var late: RecordChain = _
+  private[this] var packed = false
+  private[this] var decides = false
+  private[this] var radix: RadixSortSupport = _ // null where it does not serve
 
   /** A pointer and a prefix for each record, and the room that sorting them takes. */
   private[this] var pointers: LongArray = _
@@ -54,72 +60,69 @@ private[spark] final class LateRecords(rows: KeyedRows, order: RowOrder) {
     if (at == batchEnd && at < end) readAhead()
   }
 
+  def count: Long = (end - at) / Longs
+
   /** What the last `sort` took. */
   def sortNanos: Long = nanos
 
   /**
-   * Takes a key's late records in the place of those before.
+   * Plans to sort a key's late records next.
    *
    * @param nulls whether the first sort column of a record may be NULL
-   * @return false, and there are none, if there is no memory to sort in
+   * @return longs of the array that it takes
    */
-  def sort(late: RecordChain, nulls: Boolean): Boolean = {
+  def plan(next: RecordChain, nulls: Boolean): Long = {
+    late = next
+    packed = strings != null && !nulls
+    decides = !nulls && (if (packed) strings.fit(late) && oneColumn else prefixDecides)
+    radix = prefixes match {
+      case r: RadixSortSupport if decides && order.radix && late.count >= FewestByRadix => r
+      case _                                                                            => null
+    }
+    late.count * (if (radix != null) 2 * Longs else Longs + Longs / 2)
+  }
+
+  /** Longs of the array that is here. */
+  def room: Long = if (pointers == null) 0L else pointers.size
+
+  /** Takes an array in the place of the one before, which is answered; both may be null. */
+  def use(array: LongArray): LongArray = {
+    val before = pointers
+    pointers = array
     at = 0
     end = 0
-    late.count <= MostSorted && {
-      try {
-        val packed = strings != null && !nulls
-        val decides =
-          !nulls && (if (packed) strings.fit(late) && oneColumn else prefixDecides)
-        prefixes match {
-          case radix: RadixSortSupport if decides && order.radix && late.count >= FewestByRadix =>
-            load(late, packed, longsForEach = 2 * Longs)
-            timed {
-              at = RadixSort.sortKeyPrefixArray(
-                pointers,
-                0,
-                late.count,
-                0,
-                7,
-                radix.sortDescending,
-                radix.sortSigned
-              )
-            }
-          case _ =>
-            load(late, packed, longsForEach = Longs + Longs / 2)
-            timed {
-              SparkInternals.mergeSort(
-                pointers,
-                late.count.toInt,
-                behind(late.count),
-                if (decides) byPrefix else byRow
-              )
-            }
-        }
-        end = at + Longs * late.count.toInt
-        readAhead()
-        true
-      } catch { case _: SparkOutOfMemoryError => false }
-    }
+    before
   }
 
-  def free(): Unit = if (pointers != null) {
-    rows.freeArray(pointers)
-    pointers = null
+  /** Takes the records that are planned in the place of those before. */
+  def sort(): Unit = {
+    load()
+    val start = System.nanoTime()
+    at = if (radix != null) sortByRadix() else sortByMerging()
+    nanos = System.nanoTime() - start
+    end = at + Longs * late.count.toInt
+    readAhead()
   }
 
-  private def load(late: RecordChain, packed: Boolean, longsForEach: Int): Unit = {
-    val longs = longsForEach * late.count
-    if (pointers == null || pointers.size < longs) {
-      free()
-      pointers = rows.allocateArray(longs)
-    }
+  private def load(): Unit = {
     var i = 0
     late.foreach { record =>
       pointers.set(i, record)
       pointers.set(i + 1, if (packed) strings.prefix(record) else records.prefix(record))
       i += Longs
     }
+  }
+
+  /** Where in the array the sorted ones are. */
+  private def sortByRadix(): Int = {
+    val (descending, signed) = (radix.sortDescending, radix.sortSigned)
+    RadixSort.sortKeyPrefixArray(pointers, 0, late.count, 0, 7, descending, signed)
+  }
+
+  private def sortByMerging(): Int = {
+    val comparator = if (decides) byPrefix else byRow
+    SparkInternals.mergeSort(pointers, late.count.toInt, behind(late.count), comparator)
+    0
   }
 
   /** What of the array is behind so many records. */
@@ -134,12 +137,6 @@ private[spark] final class LateRecords(rows: KeyedRows, order: RowOrder) {
     )
   }
 
-  private def timed(sort: => Unit): Unit = {
-    val start = System.nanoTime()
-    sort
-    nanos = System.nanoTime() - start
-  }
-
   private def readAhead(): Unit = {
     batchEnd = math.min(at + Longs * ReadAhead, end)
     var i = at
@@ -152,13 +149,13 @@ private[spark] final class LateRecords(rows: KeyedRows, order: RowOrder) {
   }
 }
 
-private object LateRecords {
+private[spark] object LateRecords {
 
   /** Of an array, for a record. */
   private val Longs = 2
 
-  /** Records whose pointers fit an array, room to sort them included. */
-  private val MostSorted = 1L << 28
+  /** Of an array: as many as fit a page, with as many records as an Int counts. */
+  val MostLongs: Long = 1L << 30
 
   /** With fewer, counting bytes takes longer than inserting each in its place. */
   private val FewestByRadix = 32

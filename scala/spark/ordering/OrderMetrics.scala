@@ -14,22 +14,14 @@ private[spark] final case class OrderMetrics(
     spillSize: SQLMetric
 ) {
 
-  def report(
-      outOfOrder: Long,
-      keyCount: Long,
-      sorted: Long,
-      bySpark: Long,
-      sortNanos: Long,
-      peakBytes: Long,
-      spilledBytes: Long
-  ): Unit = {
-    rowsOutOfOrder.add(outOfOrder)
-    keys.add(keyCount)
-    keysSorted.add(sorted)
-    tasksSortedBySpark.add(bySpark)
-    sortTime.add(sortNanos / 1000000)
+  def report(counts: OrderCounts, peakBytes: Long): Unit = {
+    rowsOutOfOrder.add(counts.outOfOrder)
+    keys.add(counts.keys)
+    keysSorted.add(counts.keysSorted)
+    tasksSortedBySpark.add(counts.bySpark)
+    sortTime.add(counts.sortNanos / 1000000)
     peakMemory.add(peakBytes)
-    spillSize.add(spilledBytes)
+    spillSize.add(counts.spilledBytes)
   }
 }
 

@@ -1,5 +1,6 @@
 package io.sash.spark.windows
 
+import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
@@ -30,10 +31,26 @@ private[spark] final class WaitingWindowTask(
   /** The first row of the next partition, if it has been read. */
   private[this] var following: InternalRow = _
 
-  override def hasNext: Boolean = current < arrived || following != null || input.hasNext
+  override def hasNext: Boolean = {
+    val more = current < arrived || following != null || input.hasNext
+    if (!more) finish()
+    more
+  }
 
   override def next(): InternalRow = {
-    while (current == arrived || !complete()) advance()
+    SparkInternals.throwIfKilled(context)
+    while (!emitted()) advance()
+    joined
+  }
+
+  /** Fills `joined`, if every frame of the current row has all its rows. */
+  private def emitted(): Boolean = {
+    turns.take()
+    try current < arrived && complete() && { emit(); true }
+    finally turns.end()
+  }
+
+  private def emit(): Unit = {
     var i = 0
     while (i < frames.length) {
       frames(i).lower(result)
@@ -42,6 +59,7 @@ private[spark] final class WaitingWindowTask(
     current += 1
     rows += 1
     joined(waiting.remove(), result)
+    ()
   }
 
   /** Whether every frame of the current row has all its rows. */
@@ -55,9 +73,16 @@ private[spark] final class WaitingWindowTask(
     all
   }
 
-  /** Takes one row, or ends the partition at a row of another one. */
+  /** Takes one row; what is below may take memory for it, so that comes before the turn. */
   private def advance(): Unit = {
     val row = if (following != null) following else if (input.hasNext) input.next() else null
+    turns.take()
+    try take(row)
+    finally turns.end()
+  }
+
+  /** Takes a row, or ends the partition at a row of another one, or at the end. */
+  private def take(row: InternalRow): Unit = {
     following = null
     if (row == null) {
       if (ended) throw new NoSuchElementException("no more rows")
@@ -85,8 +110,15 @@ private[spark] final class WaitingWindowTask(
     }
   }
 
-  override protected def spill(): Unit = {
+  override def spill(): Long = {
+    val before = memory.getUsed
     super.spill()
     waiting.spill()
+    before - memory.getUsed
+  }
+
+  override def close(): Unit = {
+    super.close()
+    waiting.close()
   }
 }

@@ -5,19 +5,25 @@ import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 
-import io.sash.spark.memory.TaskWindowMemory
+import io.sash.spark.memory.{Spillable, TaskWindowMemory, Turns}
 import io.sash.spark.slots.SlotColumns
 
 /**
  * The frames of one operator in one task: rows go in, sorted by partition key and order, and
- * the results of each row come out in `result`.
+ * the results of each row come out in `result`. Another thread of the task may move the frames to
+ * disk, between two rows.
  */
-private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics) {
-  private[this] val context = TaskContext.get()
+private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
+    extends Spillable {
+  protected[this] val context: TaskContext = TaskContext.get()
 
-  protected[this] val memory =
-    new TaskWindowMemory(SparkInternals.taskMemoryManager(context), () => spill())
-  protected[this] val frames: Array[SlidingFrame] = program.frames.map(_.create(memory)).toArray
+  protected[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
+  protected[this] val turns: Turns = memory.turns
+
+  WindowTask.closeAtEnd(context, memory)
+
+  /** Null when the last row has left. */
+  protected[this] var frames: Array[SlidingFrame] = createFrames()
 
   /** Number of rows of the present partition that have arrived. */
   protected[this] var arrived = 0L
@@ -31,26 +37,28 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics) 
   /** The results of the row last emitted, by the order of the operator's window calls. */
   val result: InternalRow = new SpecificInternalRow(program.results)
 
-  context.addTaskCompletionListener[Unit] { _ =>
-    metrics.report(rows, frames.toIndexedSeq, memory)
-    memory.release(memory.getUsed)
-  }
-
   /** For frames that need no row after the current one: the results of `row` at once. */
   final def slide(row: InternalRow): Unit = {
-    if (!belongs(row)) startPartition(row)
-    val current = arrived
-    arrived += 1
-    rows += 1
-    var i = 0
-    while (i < frames.length) {
-      val frame = frames(i)
-      frame.arrive(row)
-      frame.moveTo(current, arrived, ended = false)
-      frame.lower(result)
-      i += 1
-    }
+    SparkInternals.throwIfKilled(context)
+    turns.take()
+    try {
+      if (!belongs(row)) startPartition(row)
+      val current = arrived
+      arrived += 1
+      rows += 1
+      var i = 0
+      while (i < frames.length) {
+        val frame = frames(i)
+        frame.arrive(row)
+        frame.moveTo(current, arrived, ended = false)
+        frame.lower(result)
+        i += 1
+      }
+    } finally turns.end()
   }
+
+  /** Gives back all memory: the last row has left. */
+  final def finish(): Unit = memory.close()
 
   /** Whether `row` belongs to the present partition. */
   protected final def belongs(row: InternalRow): Boolean =
@@ -59,6 +67,7 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics) 
   protected final def startPartition(row: InternalRow): Unit = {
     if (key != null) key.lift(0, row)
     started = true
+    memory.windows = this
     arrived = 0L
     var i = 0
     while (i < frames.length) {
@@ -67,5 +76,27 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics) 
     }
   }
 
-  protected def spill(): Unit = frames.foreach(_.page())
+  override def spill(): Long = {
+    val before = memory.getUsed
+    frames.foreach(_.page())
+    before - memory.getUsed
+  }
+
+  override def close(): Unit = {
+    metrics.report(rows, frames.toIndexedSeq, memory)
+    frames = null
+  }
+
+  private def createFrames(): Array[SlidingFrame] = {
+    turns.take()
+    try program.frames.map(_.create(memory)).toArray
+    finally turns.end()
+  }
+}
+
+private object WindowTask {
+
+  /** Holds no window, for those may be gone long before a task's end. */
+  private def closeAtEnd(context: TaskContext, memory: TaskWindowMemory): Unit =
+    context.addTaskCompletionListener[Unit](_ => memory.close())
 }

@@ -19,7 +19,7 @@ class KeyedRowsSuite extends SashSuite {
     )
   private val keys = 500
 
-  private def withRows[A](body: KeyedRows => A): A =
+  private def withRows[A](body: (KeyedRows, RowPages) => A): A =
     RowsInTask(spark.sparkContext, program, page = "64m")(body)
 
   private def add(rows: KeyedRows, orders: Range): Unit = {
@@ -44,14 +44,14 @@ class KeyedRowsSuite extends SashSuite {
     (0 until rows.buckets).map(content(rows, _)).filter(_.nonEmpty)
 
   test("rows lie as they came until they are placed") {
-    withRows { rows =>
+    withRows { (rows, _) =>
       add(rows, 0 until 3000)
       assert(filled(rows).map(_.map(_._2)) == Seq((0L until 3000L)))
     }
   }
 
   test("rows of a key that came before and after rows were placed lie together") {
-    withRows { rows =>
+    withRows { (rows, _) =>
       add(rows, 0 until 3000)
       rows.place()
       rows.place()
@@ -66,14 +66,14 @@ class KeyedRowsSuite extends SashSuite {
   }
 
   test("memory grows with the rows, and is at most twice theirs") {
-    withRows { rows =>
+    withRows { (rows, pages) =>
       add(rows, 0 until 1)
-      assert(rows.peakBytes <= (1 << 20))
+      assert(pages.peakBytes <= (1 << 20))
       rows.place()
       val count = 200000
       add(rows, 1 until count)
       val bytes = count * (Records.HeaderBytes + 24L)
-      assert(rows.peakBytes > bytes && rows.peakBytes < 2 * bytes)
+      assert(pages.peakBytes > bytes && pages.peakBytes < 2 * bytes)
     }
   }
 }

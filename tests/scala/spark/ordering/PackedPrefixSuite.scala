@@ -23,7 +23,7 @@ class PackedPrefixSuite extends SashSuite {
   /** What is found with these values in the records of a task. */
   private def withRecords[A](values: Seq[Array[Byte]])(
       found: (Records, PackedPrefix, RecordChain) => A
-  ): A = RowsInTask(spark.sparkContext, program, page = "16k") { rows =>
+  ): A = RowsInTask(spark.sparkContext, program, page = "16k") { (rows, _) =>
     val projection = UnsafeProjection.create(Array[DataType](LongType, BinaryType))
     values.zipWithIndex.foreach { case (value, id) =>
       assert(rows.add(projection(InternalRow(id.toLong, value))))

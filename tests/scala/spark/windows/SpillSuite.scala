@@ -140,8 +140,8 @@ class SpillSuite extends SashSuite with BeforeAndAfterAll {
 
   test("several partitions, of which the large ones go to disk") {
     val sql =
-      s"SELECT id, sum(x) OVER (PARTITION BY id % 16 = 0 ORDER BY id ROWS 45000 PRECEDING) " +
-        s"AS c FROM $table"
+      s"SELECT id, sum(x) OVER w AS c, sum(id) OVER w AS d FROM $table " +
+        "WINDOW w AS (PARTITION BY id % 16 = 0 ORDER BY id ROWS 45000 PRECEDING)"
     // else it is the rows below that make room for the window
     withSettings(SashConf.OrderingEnabled.key -> "false") {
       val (answer, bytes) = run(sql)

@@ -1,0 +1,100 @@
+package org.apache.spark.sash
+
+import java.io.{File, FileInputStream}
+
+import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.executor.ShuffleWriteMetrics
+import org.apache.spark.network.util.LimitedInputStream
+import org.apache.spark.serializer.DeserializationStream
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.UnsafeRowSerializer
+import org.apache.spark.storage.{DiskBlockObjectWriter, FileSegment, TempLocalBlockId}
+
+/**
+ * A temporary file of rows, in runs, each written at once and read once, in the order in which
+ * they were written. Spark's own writer and serializer make it, compressed and encrypted as its
+ * spills are; both are Spark's alone, and so is this package.
+ */
+final class RowFile(fields: Int, context: TaskContext) {
+  private[this] val serializer = new UnsafeRowSerializer(fields).newInstance()
+  private[this] val written = new ShuffleWriteMetrics
+  private[this] var block: TempLocalBlockId = _
+  private[this] var file: File = _
+  private[this] var writer: DiskBlockObjectWriter = _
+  private[this] var open: DeserializationStream = _ // of the run that is read
+
+  /** Writes a run of the rows that `each` hands over. */
+  def write(each: (UnsafeRow => Unit) => Unit): Iterator[UnsafeRow] = {
+    if (writer == null) create()
+    val before = written.bytesWritten
+    var rows = 0L
+    try {
+      each { row =>
+        SparkInternals.throwIfKilled(context)
+        writer.write(null, row)
+        rows += 1
+      }
+      val segment = writer.commitAndGet()
+      context.taskMetrics().incDiskBytesSpilled(written.bytesWritten - before)
+      new Run(segment, rows)
+    } catch {
+      case e: Throwable =>
+        writer.revertPartialWritesAndClose()
+        writer = null
+        throw e
+    }
+  }
+
+  /** Bytes of all runs. */
+  def bytes: Long = written.bytesWritten
+
+  def close(): Unit = {
+    if (open != null) open.close()
+    open = null
+    if (writer != null) writer.close()
+    if (file != null) file.delete()
+  }
+
+  private def create(): Unit = {
+    val manager = SparkEnv.get.blockManager
+    if (file == null) {
+      val (id, path) = manager.diskBlockManager.createTempLocalBlock()
+      block = id
+      file = path
+    }
+    writer = manager.getDiskWriter(block, file, serializer, RowFile.BufferBytes, written)
+  }
+
+  private def read(segment: FileSegment): DeserializationStream = {
+    val in = new FileInputStream(segment.file)
+    in.getChannel.position(segment.offset)
+    val limited = new LimitedInputStream(in, segment.length)
+    serializer.deserializeStream(SparkEnv.get.serializerManager.wrapStream(block, limited))
+  }
+
+  /** Each row is valid until the next. */
+  private final class Run(segment: FileSegment, rows: Long) extends Iterator[UnsafeRow] {
+    private[this] var left = rows
+
+    override def hasNext: Boolean = left > 0
+
+    override def next(): UnsafeRow = {
+      SparkInternals.throwIfKilled(context)
+      if (left == 0) throw new NoSuchElementException("no more rows")
+      if (left == rows) open = read(segment)
+      left -= 1
+      val row = open.readValue[UnsafeRow]()
+      if (left == 0) {
+        open.close()
+        open = null
+      }
+      row
+    }
+  }
+}
+
+object RowFile {
+
+  /** Of a writer, as Spark's sorters have it. */
+  private val BufferBytes = 32 * 1024
+}

@@ -1,0 +1,35 @@
+package io.sash.spark.ordering
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.UnsafeExternalRowSorter
+
+/** What one task counts, in plain fields; [[OrderMetrics]] has it at the end. */
+private[spark] final class OrderCounts {
+  var outOfOrder = 0L
+  var keys = 0L
+  var keysSorted = 0L
+  var sortNanos = 0L
+  var bySpark = 0L
+  var spilledBytes = 0L
+
+  /** A key whose rows go out, so many of which came late. */
+  def key(late: Long, nanos: Long): Unit = {
+    keys += 1
+    outOfOrder += late
+    if (late > 0) {
+      keysSorted += 1
+      sortNanos += nanos
+    }
+  }
+
+  /** Rows in the order of Spark's sorter. */
+  def sorted(
+      sorter: UnsafeExternalRowSorter,
+      rows: Iterator[UnsafeRow]
+  ): Iterator[InternalRow] = {
+    val sorted = sorter.sort(rows)
+    sortNanos += sorter.getSortTimeNanos
+    sorted
+  }
+}

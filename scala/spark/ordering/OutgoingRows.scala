@@ -1,0 +1,156 @@
+package io.sash.spark.ordering
+
+import java.util.{Collections, List => JavaList}
+
+import org.apache.spark.TaskContext
+import org.apache.spark.memory.SparkOutOfMemoryError
+import org.apache.spark.sash.{RowFile, SparkInternals}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.array.LongArray
+import org.apache.spark.unsafe.memory.MemoryBlock
+
+import io.sash.spark.memory.{Spillable, Turns}
+
+/**
+ * Rows that go out, each valid until the next call. They are in memory until another consumer is
+ * in need of it, which may be in another thread. Then what is left of the key that goes out is
+ * written as it was to go out, and follows from there; all others follow through Spark's sorter.
+ *
+ *  - (O1) `cursor` is null once the rows have left memory; it and its rows are touched in turns
+ *  - (O2) the page of the row that went out last is kept until the next call
+ *  - (O3) with the last row, which is a copy, all memory and files are given back
+ *
+ * @param sorting whether rows go out in order, or all as they lie
+ */
+private[spark] final class OutgoingRows(
+    rows: KeyedRows,
+    pages: RowPages,
+    program: OrderProgram,
+    sorting: Boolean,
+    counts: OrderCounts
+) extends Iterator[UnsafeRow]
+    with Spillable {
+  import OutgoingRows._
+
+  private[this] val context = TaskContext.get()
+  private[this] val fields = program.within.input.length
+  private[this] val row = new UnsafeRow(fields)
+  private[this] var left = rows.count
+
+  private[this] val turns = new Turns
+  private[this] var cursor = new KeyCursor(rows, program.within, sorting, counts)
+
+  // where the rows are that left memory
+  private[this] var file: RowFile = _
+  private[this] var written: Iterator[UnsafeRow] = _
+  private[this] var due = 0L // of those written, as they are
+  private[this] var sorted: Iterator[InternalRow] = _ // all others
+
+  pages.outgoing = this
+
+  override def hasNext: Boolean = left > 0
+
+  override def next(): UnsafeRow = {
+    SparkInternals.throwIfKilled(context)
+    if (left == 0) throw new NoSuchElementException("no more rows")
+    left -= 1
+    val next = if (load()) row else nextOfDisk()
+    if (left > 0) {
+      next
+    } else {
+      val last = next.copy()
+      pages.close()
+      last
+    }
+  }
+
+  /** Points `row` to the next row; false if the rows have left memory. */
+  private def load(): Boolean = {
+    var missing = tryToLoad()
+    while (missing > 0) {
+      makeRoom(missing)
+      missing = tryToLoad()
+    }
+    missing == 0
+  }
+
+  /** Points `row` to the next row, or says how large an array it takes first, or that they left. */
+  private def tryToLoad(): Long = {
+    turns.take()
+    try if (cursor == null) HaveLeft else cursor.load(row)
+    finally turns.end()
+  }
+
+  /** Gets an array to sort in. If there is none the rows leave memory, and are Spark's to sort. */
+  private def makeRoom(longs: Long): Unit = {
+    free(use(null))
+    if (longs > LateRecords.MostLongs) {
+      spill()
+    } else {
+      try free(use(pages.allocateArray(longs)))
+      catch { case _: SparkOutOfMemoryError => spill() }
+    }
+  }
+
+  /** Sorts in this array from now on; the one that is of no use any more, which may be this one. */
+  private def use(array: LongArray): LongArray =
+    inTurn(if (cursor == null) array else cursor.late.use(array))
+
+  private def nextOfDisk(): UnsafeRow = {
+    pages.free(inTurn(pages.take(null))) // that of the row that was in memory
+    if (written == null)
+      throw new IllegalStateException("rows were not written, or the task ended")
+    if (due > 0) {
+      due -= 1
+      written.next()
+    } else {
+      if (sorted == null) sorted = counts.sorted(program.whole.sorter(), written)
+      sorted.next().asInstanceOf[UnsafeRow]
+    }
+  }
+
+  override def spill(): Long = {
+    val bytes = pages.free(inTurn(if (cursor == null) Collections.emptyList() else moveToDisk()))
+    SparkInternals.countMemorySpilled(context, bytes)
+    bytes
+  }
+
+  /** The pages that are to be freed then. */
+  private def moveToDisk(): JavaList[MemoryBlock] = {
+    val leaving = cursor
+    cursor = null // and rows that could not be written are not read
+    due = if (sorting) leaving.left else Long.MaxValue
+    file = new RowFile(fields, context)
+    written = file.write(leaving.moveTo)
+    counts.spilledBytes += file.bytes
+    val array = leaving.late.use(null)
+    val taken = pages.take(row)
+    if (array != null) taken.add(array.memoryBlock)
+    taken
+  }
+
+  override def close(): Unit = {
+    free(inTurn {
+      val array = if (cursor == null) null else cursor.late.use(null)
+      cursor = null
+      array
+    })
+    if (file != null) file.close()
+    sorted = null
+  }
+
+  private def free(array: LongArray): Unit = if (array != null) pages.freeArray(array)
+
+  private def inTurn[A](body: => A): A = {
+    turns.take()
+    try body
+    finally turns.end()
+  }
+}
+
+private object OutgoingRows {
+
+  /** Instead of the longs of an array. */
+  private val HaveLeft = -1L
+}

@@ -1,0 +1,74 @@
+package io.sash.spark.memory
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.scalatest.BeforeAndAfterAll
+
+import io.sash.spark.{ErrorCondition, SashConf, SashSession, SashSuite}
+
+/** Memory goes back as soon as the last row has left, and before it to whoever needs it. */
+class GivingBackSuite extends SashSuite with BeforeAndAfterAll {
+  private var bytes = 0L
+
+  private def memory: Map[String, String] = Map(
+    "spark.testing.memory" -> bytes.toString,
+    "spark.testing.reservedMemory" -> "0",
+    "spark.memory.fraction" -> "0.8",
+    "spark.memory.storageFraction" -> "0",
+    "spark.buffer.pageSize" -> "64k",
+    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
+    "spark.master" -> "local[1]"
+  )
+
+  override protected def spark: SparkSession = SashSession.having(memory)
+
+  override def afterAll(): Unit = {
+    SashSession.shared
+    super.afterAll()
+  }
+
+  private val frames =
+    Seq("ROWS 90 PRECEDING", "ROWS BETWEEN 50 PRECEDING AND 50 FOLLOWING")
+
+  private def windowed(rows: Int, keys: Int, text: Int, frame: String): String =
+    s"SELECT id, s, sum(x) OVER (PARTITION BY k ORDER BY o, id $frame) AS c FROM " +
+      s"(SELECT id, id % 7 AS x, hash(id) AS o, pmod(hash(id, 1), $keys) AS k, " +
+      s"repeat('x', $text) AS s FROM range(0, $rows, 1, 4))"
+
+  private def sum(frame: DataFrame): Long =
+    frame.selectExpr("sum(c + id)").collect().head.getLong(0)
+
+  for (frame <- frames; ordering <- Seq("true", "false"))
+    test(s"a task reads more partitions than fit at once: $frame, ordering $ordering") {
+      bytes = 2L << 20
+      withSettings(
+        "spark.sql.shuffle.partitions" -> "60",
+        SashConf.OrderingEnabled.key -> ordering
+      ) {
+        def query = spark.sql(windowed(6000, 300, 400, frame)).coalesce(1)
+        assert(sliding(query).nonEmpty, "vacuous: Spark's window")
+        val expected = withSash(enabled = false)(sum(query))
+        assert(sum(query) == expected)
+      }
+    }
+
+  for (frame <- frames)
+    test(s"an aggregate above a window runs in 1.2 times the memory that Spark needs: $frame") {
+      val sql = s"SELECT max(id) AS id, sum(c) AS c, concat(s, id) AS g " +
+        s"FROM (${windowed(12000, 5, 40, frame)}) GROUP BY concat(s, id)"
+      def answer(): Option[Long] = withSettings("spark.sql.shuffle.partitions" -> "1") {
+        try Some(sum(spark.sql(sql)))
+        catch {
+          case e: Exception if ErrorCondition.of(e).contains("UNABLE_TO_ACQUIRE_MEMORY") => None
+        }
+      }
+      bytes = 340L << 10
+      var expected: Option[Long] = None
+      while (expected.isEmpty) {
+        bytes = bytes * 6 / 5
+        expected = withSash(enabled = false)(answer())
+      }
+      info(s"Spark needs $bytes bytes")
+      bytes = bytes * 6 / 5
+      assert(answer() == expected)
+    }
+}

@@ -1,0 +1,97 @@
+package io.sash.spark.memory
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.scalatest.BeforeAndAfterAll
+
+import io.sash.spark.{SashConf, SashSession, SashSuite}
+import io.sash.spark.ordering.OrderingExec
+
+/**
+ * Rows that leave a window in the thread that feeds a script (TRANSFORM), while the task's own
+ * thread aggregates what the script gives back, and takes the memory of the rows and windows.
+ *
+ * Threads take turns as they like, so that each query is run some times, and on until something
+ * was spilled; by `make test-threads` a thousand times.
+ */
+abstract class ThreadsSuite(offHeap: Boolean) extends SashSuite with BeforeAndAfterAll {
+  private val rounds = sys.env.getOrElse("SASH_TEST_ROUNDS", "10").toInt
+
+  private val memory = Map(
+    "spark.testing.memory" -> (if (offHeap) 8L << 20 else 3L << 20).toString,
+    "spark.testing.reservedMemory" -> "0",
+    "spark.memory.fraction" -> "0.8",
+    "spark.memory.storageFraction" -> "0",
+    "spark.memory.offHeap.enabled" -> offHeap.toString,
+    "spark.memory.offHeap.size" -> "2400k",
+    "spark.buffer.pageSize" -> "64k",
+    "spark.sql.shuffle.partitions" -> "1",
+    "spark.master" -> "local[1]"
+  )
+
+  override protected def spark: SparkSession = SashSession.having(memory)
+
+  override def afterAll(): Unit = {
+    SashSession.shared
+    super.afterAll()
+  }
+
+  private val rows = 12000
+
+  /** Rows of several sizes, shuffled, some keys in order and some not. */
+  private def windowed(frame: String): String =
+    s"SELECT id, sum(id) OVER (PARTITION BY k ORDER BY o, id $frame) AS c, s FROM " +
+      "(SELECT id, IF(id % 4 = 0, id, hash(id)) AS o, " +
+      "IF(id % 4 = 0, 7, pmod(hash(id, 1), 5)) AS k, repeat('x', pmod(hash(id, 2), 90)) AS s " +
+      s"FROM range(0, $rows, 1, 1))"
+
+  private def aggregated(from: String): String =
+    s"SELECT max(id) AS id, sum(c) AS c, concat(s, id) AS g FROM ($from) GROUP BY concat(s, id)"
+
+  private def byScript(from: String): String =
+    s"SELECT TRANSFORM(id, c, s) USING 'cat' AS (id LONG, c LONG, s STRING) FROM ($from)"
+
+  /** Whether rows left memory, and windows. */
+  private def spilled(frame: DataFrame): (Boolean, Boolean) = {
+    val plan = frame.queryExecution.executedPlan
+    val ordering = collect(plan) { case o: OrderingExec => o.metrics("spillSize").value }
+    (ordering.sum > 0, sliding(plan).map(_.metrics("spillSize").value).sum > 0)
+  }
+
+  private def sums(rows: Array[Row]): (Long, Long, Long) =
+    (rows.length.toLong, rows.map(_.getLong(0)).sum, rows.map(_.getLong(1)).sum)
+
+  private def check(name: String, frame: String, ordering: Boolean = true): Unit =
+    test(s"$name, $frame, ${if (offHeap) "off" else "on"} the heap") {
+      withSettings(SashConf.OrderingEnabled.key -> ordering.toString) {
+        val expected = withSash(enabled = false)(sums(spark.sql(windowed(frame)).collect()))
+        // windows lie on the heap
+        val asked = if (ordering || !offHeap) 1 else 0
+        var round, byRows, byWindows = 0
+        def spills = if (ordering) byRows else byWindows
+        while (round < rounds || (spills < asked && round < 10 * rounds)) {
+          round += 1
+          val query = spark.sql(aggregated(byScript(windowed(frame))))
+          withClue(s"round $round: ")(assert(sums(query.collect()) == expected))
+          val (rows, windows) = spilled(query)
+          if (rows) byRows += 1
+          if (windows) byWindows += 1
+        }
+        info(s"of $round rounds, $byRows spilled rows, $byWindows windows")
+        assert(spills >= asked, "vacuous: nothing was spilled")
+      }
+    }
+
+  check("a script reads a window", "ROWS 5 PRECEDING")
+  check("a script reads a window", "ROWS BETWEEN 5 PRECEDING AND 3 FOLLOWING")
+  check("a script reads a large window", "ROWS BETWEEN 4000 PRECEDING AND CURRENT ROW")
+  check("a script reads a large window", "ROWS BETWEEN 2000 PRECEDING AND 2000 FOLLOWING")
+  check(
+    "a script reads a window over Spark's sort",
+    "ROWS BETWEEN 2000 PRECEDING AND 2000 FOLLOWING",
+    ordering = false
+  )
+}
+
+class OnHeapThreadsSuite extends ThreadsSuite(offHeap = false)
+
+class OffHeapThreadsSuite extends ThreadsSuite(offHeap = true)
