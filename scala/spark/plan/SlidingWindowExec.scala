@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.sash.spark.SparkVersions
 import io.sash.spark.ordering.{KeptSort, KeyOrder}
-import io.sash.spark.windows.{WaitingWindowTask, WindowMetrics, WindowProgram, WindowTask}
+import io.sash.spark.windows._
 
 /**
  * Aggregates over moving and shrinking frames, in amortised constant time a row.
@@ -85,12 +85,13 @@ final case class SlidingWindowExec(
     child.execute().mapPartitions { rows =>
       val project = UnsafeProjection.create(input ++ appended, input)
       if (program.isImmediate) {
-        val task = new WindowTask(program, metrics)
         val joined = new JoinedRow
-        rows.map { row =>
-          task.slide(row)
-          project(joined(row, task.result))
-        }
+        new ImmediateWindows(
+          program,
+          metrics,
+          rows,
+          (row, result) => project(joined(row, result))
+        )
       } else {
         new WaitingWindowTask(program, metrics, rows, input.length).map(project)
       }
@@ -119,7 +120,10 @@ final case class SlidingWindowExec(
     )
     resultTerm =
       ctx.addMutableState("InternalRow", "windowResult", v => s"$v = $taskTerm.result();", true)
-    child.asInstanceOf[CodegenSupport].produce(ctx, this)
+    s"""
+       |${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
+       |$taskTerm.finish(); // behind the loop over all rows, which returns when rows go out
+     """.stripMargin
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {

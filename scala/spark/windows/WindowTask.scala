@@ -100,3 +100,25 @@ private object WindowTask {
   private def closeAtEnd(context: TaskContext, memory: TaskWindowMemory): Unit =
     context.addTaskCompletionListener[Unit](_ => memory.close())
 }
+
+/** Frames that need no row after the current one, outside whole-stage code. */
+private[spark] final class ImmediateWindows(
+    program: WindowProgram,
+    metrics: WindowMetrics,
+    input: Iterator[InternalRow],
+    answer: (InternalRow, InternalRow) => InternalRow
+) extends Iterator[InternalRow] {
+  private[this] val task = new WindowTask(program, metrics)
+
+  override def hasNext: Boolean = {
+    val more = input.hasNext
+    if (!more) task.finish()
+    more
+  }
+
+  override def next(): InternalRow = {
+    val row = input.next()
+    task.slide(row)
+    answer(row, task.result)
+  }
+}

@@ -51,6 +51,25 @@ class GivingBackSuite extends SashSuite with BeforeAndAfterAll {
       }
     }
 
+  for (frame <- Seq("ROWS 3000 PRECEDING", "ROWS BETWEEN 3000 PRECEDING AND 1 FOLLOWING"))
+    for (codegen <- Seq("true", "false"))
+      test(s"a window that has ended leaves its memory to the next: $frame, codegen $codegen") {
+        bytes = 4L << 20
+        withSettings(
+          "spark.sql.shuffle.partitions" -> "60",
+          "spark.sql.codegen.wholeStage" -> codegen
+        ) {
+          val frames = s"stddev(id) OVER (PARTITION BY k ORDER BY id $frame) AS c"
+          val query = spark
+            .sql(s"SELECT id, $frames FROM (SELECT id, id % 60 AS k FROM range(0, 90000, 1, 4))")
+            .coalesce(1)
+          val run = query.agg(Map("c" -> "count"))
+          assert(run.collect().head.getLong(0) > 80000)
+          val Seq(window) = sliding(run)
+          assert(window.metrics("spillSize").value == 0)
+        }
+      }
+
   for (frame <- frames)
     test(s"an aggregate above a window runs in 1.2 times the memory that Spark needs: $frame") {
       val sql = s"SELECT max(id) AS id, sum(c) AS c, concat(s, id) AS g " +
