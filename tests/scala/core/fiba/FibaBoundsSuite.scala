@@ -173,6 +173,31 @@ class FibaBoundsSuite extends AnyFunSuite {
   }
 
   for (minArity <- arities)
+    test(s"μ = $minArity: what evictions in bulk and removals cut off is used again") {
+      val n = 4000L
+      val m = 500L
+      val window = windowOf(n.toInt, minArity)
+      def slideInBulk(round: Int): Unit = {
+        window.bulkInsertAt(n + m * round until n + m * (round + 1))
+        window.fiba.bulkEvict(m * (round + 1) - 1)
+      }
+      (0 until 10).foreach(slideInBulk)
+      val sliding = window.column.capacity
+      (10 until 100).foreach(slideInBulk)
+      assert(window.column.capacity == sliding)
+
+      val times = (window.fiba.oldest + 1 to window.fiba.youngest).filter(_ % 8 > 0)
+      def thinOut(): Unit = {
+        times.foreach(window.fiba.remove)
+        times.foreach(window.insert)
+      }
+      thinOut()
+      val thinning = window.column.capacity
+      (1 to 20).foreach(_ => thinOut())
+      assert(window.column.capacity == thinning)
+    }
+
+  for (minArity <- arities)
     test(s"μ = $minArity: in order, a node has μ values, one by one or in bulk") {
       val n = 1 << 12
       val slid = windowOf(0, minArity)
