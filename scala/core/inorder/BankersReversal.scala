@@ -9,8 +9,7 @@ import io.sash.core.slots.{Partials, SlotRing}
  *
  * Invariant: the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|. A call
  * that fails in the middle of a step leaves |lL| = |lR| - 1, and the next call does the rest of it
- * for its own step; so each pointer moves as soon as what it promises is there, and those of the
- * window when nothing is left that can fail.
+ * for its own step; so each pointer moves as soon as what it promises is there.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', sections 5 and 6.
  */
@@ -26,8 +25,13 @@ private[core] abstract class BankersReversal(
 
   override final def evict(): Unit = {
     requireNonEmpty()
-    step(front + 1, back, backAggregate)
     front += 1
+    try step()
+    catch {
+      case e: Throwable =>
+        front -= 1
+        throw e
+    }
   }
 
   override final def clear(): Unit = {
@@ -39,10 +43,11 @@ private[core] abstract class BankersReversal(
   }
 
   /**
-   * One step of the incremental reversal, which restores the invariants for a window that becomes
-   * [newFront, newBack), whose elements from B on have their aggregate in slot `aggregate`.
+   * One step of the incremental reversal, which restores the invariants after F or E has moved.
+   * A caller moves it before, and back where the step fails: a handler is free until then, where
+   * to hand the new ends down to `turn` keeps registers from the usual step.
    */
-  protected[this] final def step(newFront: Long, newBack: Long, aggregate: Int): Unit =
+  protected[this] final def step(): Unit =
     if (a != r) {
       shrink()
     } else if (l != b) { // shift
@@ -50,7 +55,7 @@ private[core] abstract class BankersReversal(
       r += 1
       l += 1
     } else {
-      turn(newFront, newBack, aggregate)
+      turn()
     }
 
   private def shrink(): Unit = {
@@ -63,21 +68,18 @@ private[core] abstract class BankersReversal(
   }
 
   /** The step when lL, lR and lA are used up. */
-  private def turn(newFront: Long, newBack: Long, aggregate: Int): Unit =
-    if (newFront == b) { // singleton
-      b = newBack
-      a = newBack
-      r = newBack
-      l = newBack
+  private def turn(): Unit =
+    if (front == b) { // singleton
+      b = back
+      a = back
+      r = back
+      l = back
     } else { // flip: lF and lB become lL and lR, which shrink at once
-      flip(newFront, newBack, aggregate)
-      l = newFront + 1
-      a = newBack - 1
-      b = newBack
+      flip()
+      l = front + 1
+      a = back - 1
+      b = back
     }
-
-  /** The slot of the aggregate of lB, where that is not empty. */
-  protected[this] def backAggregate: Int
 
   /** Makes the element at L hold what lF prescribes. */
   protected[this] def shrinkLeft(): Unit
@@ -86,7 +88,7 @@ private[core] abstract class BankersReversal(
   protected[this] def shrinkRight(): Unit
 
   /** Both, for the first element of the front list and the last of the back list. */
-  protected[this] def flip(first: Long, end: Long, aggregate: Int): Unit
+  protected[this] def flip(): Unit
 
   /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */
   private[core] final def pointers: Seq[Long] = Seq(front, l, r, a, b, back)

@@ -32,8 +32,13 @@ final class Daba(initial: Partials)
     } else {
       combine(agg(back), agg(back - 1), slot(back))
     }
-    step(front, back + 1, agg(back))
     back += 1
+    try step()
+    catch {
+      case e: Throwable =>
+        back -= 1
+        throw e
+    }
   }
 
   override def query(): Int =
@@ -47,8 +52,6 @@ final class Daba(initial: Partials)
       answer
     }
 
-  override protected[this] def backAggregate: Int = agg(back - 1)
-
   override protected[this] def shrinkLeft(): Unit =
     if (a == b) {
       combine(agg(l), agg(l), agg(a - 1))
@@ -61,9 +64,9 @@ final class Daba(initial: Partials)
     if (a == b) partials.copy(agg(a - 1), slot(a - 1))
     else combine(agg(a - 1), slot(a - 1), agg(a))
 
-  override protected[this] def flip(first: Long, end: Long, aggregate: Int): Unit = {
-    combine(agg(first), agg(first), aggregate)
-    partials.copy(aggregate, slot(end - 1))
+  override protected[this] def flip(): Unit = {
+    combine(agg(front), agg(front), agg(back - 1))
+    partials.copy(agg(back - 1), slot(back - 1))
   }
 
   private def agg(position: Long): Int = slot(position) + length

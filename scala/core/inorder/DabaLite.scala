@@ -29,12 +29,22 @@ final class DabaLite(initial: Partials) extends BankersReversal(initial, reserve
 
   override def insert(): Unit = {
     requireOpen(end - back)
-    val longer = answer
-    if (b == back) partials.copy(longer, slot(back)) else combine(longer, aggB, slot(back))
-    step(front, back + 1, longer)
-    answer = aggB
-    aggB = longer
+    if (b == back) partials.copy(answer, slot(back)) else combine(answer, aggB, slot(back))
+    exchange()
     back += 1
+    try step()
+    catch {
+      case e: Throwable =>
+        back -= 1
+        exchange()
+        throw e
+    }
+  }
+
+  private def exchange(): Unit = {
+    val before = aggB
+    aggB = answer
+    answer = before
   }
 
   override def query(): Int =
@@ -48,16 +58,14 @@ final class DabaLite(initial: Partials) extends BankersReversal(initial, reserve
       answer
     }
 
-  override protected[this] def backAggregate: Int = aggB
-
   override protected[this] def shrinkLeft(): Unit = combine(slot(l), slot(l), aggRA)
 
   override protected[this] def shrinkRight(): Unit =
     if (a != b) combine(slot(a - 1), slot(a - 1), slot(a))
 
-  override protected[this] def flip(first: Long, end: Long, aggregate: Int): Unit = {
-    combine(slot(first), slot(first), aggregate)
-    partials.copy(aggRA, aggregate)
+  override protected[this] def flip(): Unit = {
+    combine(slot(front), slot(front), aggB)
+    partials.copy(aggRA, aggB)
   }
 }
 

@@ -72,11 +72,18 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
   }
 
   /** Overwrites values, so that a step that fails is where the next flip goes on (I4). */
-  private def flipStepByStep(): Unit =
-    while (flipped > front) {
-      combine(slot(flipped - 1), slot(flipped - 1), slot(flipped))
-      flipped -= 1
-    }
+  private def flipStepByStep(): Unit = {
+    var position = flipped
+    var younger = slot(position)
+    try {
+      while (position > front) {
+        val older = slot(position - 1)
+        combine(older, older, younger)
+        younger = older
+        position -= 1
+      }
+    } finally flipped = position
+  }
 
   /** Keeps (I3) for what came after a flip had failed. */
   private def aggregateBack(): Unit = {
