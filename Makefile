@@ -68,8 +68,9 @@ test-scala: $(TOOLS) ## the Scala tests
 	$(SBT) test $(NO_TERMINAL)
 
 .PHONY: test-threads
-test-threads: $(TOOLS) ## a thousand spills while another thread reads the rows
+test-threads: $(INSTALLED) ## a thousand spills while another thread reads the rows
 	SASH_TEST_ROUNDS=1000 $(SBT) 'spark/testOnly io.sash.spark.memory.*ThreadsSuite' $(NO_TERMINAL)
+	SASH_TEST_ROUNDS=1000 $(BIN)/pytest tests/python/test_threads.py
 
 .PHONY: test-spark-suites
 test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension

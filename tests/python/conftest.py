@@ -38,7 +38,10 @@ def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
     """Run Python in a process of its own: for what a JVM or a session decides once."""
 
     def run(
-        *arguments: str, env: Mapping[str, str] | None = None, python: str = sys.executable
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        python: str = sys.executable,
+        timeout: int = 300,
     ) -> subprocess.CompletedProcess[str]:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(_SPARK_VARIABLES)}
         # also what lies beside the interpreter: spark-submit looks for python3 there
@@ -49,7 +52,7 @@ def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=timeout,
         )
 
     return run
