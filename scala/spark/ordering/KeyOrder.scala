@@ -1,8 +1,10 @@
 package io.sash.spark.ordering
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution}
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
+import io.sash.spark.SparkVersions
 import io.sash.spark.plan.SlidingWindowExec
 
 /**
@@ -12,6 +14,10 @@ import io.sash.spark.plan.SlidingWindowExec
  * promise, has no word for it.
  */
 private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[SortOrder]) {
+
+  /** Where the rows of a key have to be: in one partition, and without keys all are. */
+  def distribution: Distribution =
+    if (keys.isEmpty) AllTuples else SparkVersions.clusteredDistribution(keys)
 
   /** Spark's sort for it. */
   def sorted: Seq[SortOrder] = keys.map(SortOrder(_, Ascending)) ++ within

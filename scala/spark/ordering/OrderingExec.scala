@@ -3,16 +3,15 @@ package io.sash.spark.ordering
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.sash.spark.SparkVersions
-
 /**
  * Hands rows out one key at a time, each key's rows in order, and the keys in no order: what a
- * window needs (`KeyOrder`), at less than a sort by keys and order costs. Rows are grouped by hashing, and
- * only those that come late, after a younger one of their key, are sorted (`KeyedOrder`).
+ * window needs (`KeyOrder`), at less than a sort by keys and order costs. Rows are grouped by
+ * hashing, and only those that come late, after a younger one of their key, are sorted
+ * (`KeyedOrder`).
  */
 final case class OrderingExec(
     partitionSpec: Seq[Expression],
@@ -24,10 +23,7 @@ final case class OrderingExec(
 
   override def output: Seq[Attribute] = child.output
 
-  override def requiredChildDistribution: Seq[Distribution] = Seq(
-    if (partitionSpec.isEmpty) AllTuples
-    else SparkVersions.clusteredDistribution(partitionSpec)
-  )
+  override def requiredChildDistribution: Seq[Distribution] = Seq(keyOrder.distribution)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 

@@ -5,11 +5,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.{EmptyBlock, FalseLiteral, JavaCode}
-import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.sash.spark.SparkVersions
 import io.sash.spark.ordering.{KeptSort, KeyOrder}
 import io.sash.spark.windows._
 
@@ -46,13 +45,9 @@ final case class SlidingWindowExec(
 
   override def output: Seq[Attribute] = child.output ++ windowExpression.map(_.toAttribute)
 
-  override def requiredChildDistribution: Seq[Distribution] =
-    Seq(
-      if (partitionSpec.isEmpty) AllTuples
-      else SparkVersions.clusteredDistribution(partitionSpec)
-    )
-
   def order: KeyOrder = KeyOrder(partitionSpec, orderSpec)
+
+  override def requiredChildDistribution: Seq[Distribution] = Seq(order.distribution)
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
     Seq(if (order.isGivenBy(child)) Nil else order.sorted)
