@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Li
 
 import io.sash.spark.functions.SlidingAgg
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
-import io.sash.spark.plan.SlidingWindowStrategy
+import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
 
 /**
  * What Sash adds to a session. It is on wherever the jar is on the class path
@@ -27,6 +27,8 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       SashConf.register()
       // moving and shrinking frames of OVER
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
+      // aggregates of moving frames that Spark's analyzer refuses
+      extensions.injectResolutionRule(MovingAggregates(_))
       // one sort where the rows below them are sorted anyway
       extensions.injectQueryStagePrepRule(_ => OneSort)
       extensions.injectColumnar(_ => OneSortOnce)

@@ -8,9 +8,16 @@ import io.sash.core.slots.{Partials, SlotRing}
  *
  * Cost: n - 1 combines a query, none otherwise. Space: n partials, and one for the answer.
  *
+ * @param fromIdentity whether a query begins with the identity and combines each value into it, so
+ *   one combine more: for a column that answers by something else than its slots
+ *
  * Paper: the ''Naive'' and ''Recalculate-All'' baselines of all five papers.
  */
-final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 1) with Suffixes {
+final class Recalculate(initial: Partials, fromIdentity: Boolean)
+    extends SlotRing(initial, reserved = 1)
+    with Suffixes {
+  def this(initial: Partials) = this(initial, fromIdentity = false)
+
   private[this] final val answer = 0
 
   override def insert(): Unit = {
@@ -31,7 +38,10 @@ final class Recalculate(initial: Partials) extends SlotRing(initial, reserved = 
   }
 
   private def from(first: Long): Int = {
-    if (first == back) {
+    if (fromIdentity) {
+      partials.identity(answer)
+      foldOnto(answer, first)
+    } else if (first == back) {
       partials.identity(answer)
     } else {
       partials.copy(answer, slot(first))

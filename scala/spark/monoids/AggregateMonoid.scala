@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
 import io.sash.spark.plan.Refusal
+import io.sash.spark.running.{RunningAnswer, RunningAnswers, RunningMonoid}
 
 /**
  * A Catalyst aggregate as a monoid over the cells `left` and `right`. A DeclarativeAggregate is
@@ -18,6 +19,8 @@ import io.sash.spark.plan.Refusal
  * @param lower over left
  * @param subtract over (left, right), if the combine has an exact inverse
  * @param selectsRight over (left, right), if the combine picks an operand: when it picks right
+ * @param running where the answer is kept, if not in a slot; combine and subtract then take one
+ *   element on their right
  */
 final case class AggregateMonoid(
     left: Seq[AttributeReference],
@@ -27,7 +30,8 @@ final case class AggregateMonoid(
     combine: Seq[Expression],
     lower: Expression,
     subtract: Seq[Expression] = Nil,
-    selectsRight: Option[Expression] = None
+    selectsRight: Option[Expression] = None,
+    running: Option[RunningAnswer] = None
 )
 
 object AggregateMonoid {
@@ -38,7 +42,13 @@ object AggregateMonoid {
       case _: PythonFuncExpression => Left(Refusal.Python(call.aggregateFunction.prettyName))
       case f: DeclarativeAggregate =>
         ExactSum.of(f).map(Right(_)).getOrElse(declarative(f)).map(filtered(call, _))
-      case f => Left(Refusal.Imperative(f.prettyName))
+      case f: ImperativeAggregate =>
+        RunningAnswers
+          .of(f)
+          .map(RunningMonoid(_, call.filter))
+          .orElse(MergedPartials.of(f).map(filtered(call, _)))
+          .toRight(Refusal.NotMergeable(f.prettyName))
+      case f => Left(Refusal.NotMergeable(f.prettyName))
     }
 
   private def declarative(f: DeclarativeAggregate): Either[Refusal, AggregateMonoid] =

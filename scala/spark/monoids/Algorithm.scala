@@ -30,7 +30,8 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
       monoid.identity,
       monoid.lift,
       combine = monoid.combine,
-      results = Seq((result, monoid.lower))
+      results = Seq((result, monoid.lower)),
+      running = monoid.running
     )
 
   def window(columns: SlotColumns): InOrderWindow
@@ -38,7 +39,7 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
 
 object Algorithm {
   case object TwoStacksLiteAlgorithm extends Algorithm("two-stacks-lite", "Two-Stacks Lite") {
-    override def accepts(monoid: AggregateMonoid): Boolean = true
+    override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow = new TwoStacksLite(columns)
   }
 
@@ -62,20 +63,23 @@ object Algorithm {
 
   case object RecalculateAlgorithm extends Algorithm("recalculate", "Recalculate") {
     override def accepts(monoid: AggregateMonoid): Boolean = true
-    override def window(columns: SlotColumns): InOrderWindow = new Recalculate(columns)
+    override def window(columns: SlotColumns): InOrderWindow =
+      new Recalculate(columns, fromIdentity = true)
   }
 
   val Auto = "auto"
 
-  /** In the order in which the cascade asks; Recalculate only runs when forced. */
-  private val Cascade: Seq[Algorithm] =
-    Seq(SlickDequeInvAlgorithm, SlickDequeNonInvAlgorithm, TwoStacksLiteAlgorithm)
-
-  val All: Seq[Algorithm] = Cascade :+ RecalculateAlgorithm
+  /** In the order in which the cascade asks; Recalculate for answers as long as their window. */
+  val All: Seq[Algorithm] = Seq(
+    SlickDequeInvAlgorithm,
+    SlickDequeNonInvAlgorithm,
+    TwoStacksLiteAlgorithm,
+    RecalculateAlgorithm
+  )
 
   /** The forced algorithm where the monoid has what it needs, else the cascade's choice. */
   def choose(monoid: AggregateMonoid, forced: String): Algorithm =
     All
       .find(a => a.id == forced && a.accepts(monoid))
-      .getOrElse(Cascade.find(_.accepts(monoid)).get)
+      .getOrElse(All.find(_.accepts(monoid)).get)
 }

@@ -17,9 +17,6 @@ object Refusal {
   final case class NotAnAggregate(function: String)
       extends Refusal(s"$function is a ranking or offset function, not an aggregate")
 
-  final case class Imperative(function: String)
-      extends Refusal(s"$function keeps an imperative buffer; Sash merges declarative aggregates")
-
   final case class Python(function: String)
       extends Refusal(s"$function runs in Python and cannot be merged")
 

@@ -3,6 +3,8 @@ package io.sash.spark.slots
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
+import io.sash.spark.running.RunningExpression
+
 /** Slots without code generation: a row of boxed cells per slot, expressions evaluated. */
 final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
   private[this] val width = program.columns.length
@@ -36,7 +38,9 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
   private[this] val pair = new JoinedRow
 
   private def bind(e: Expression, schema: Seq[Attribute]): Expression =
-    BindReferences.bindReference(e, schema)
+    BindReferences.bindReference(e, schema).transform { case r: RunningExpression =>
+      r.in(running)
+    }
 
   private def assignments(
       of: SlotProgram.Part => Seq[Expression],

@@ -110,6 +110,7 @@ private[spark] object PagedSlots {
       bytes: Long
   ): PagedSlots = {
     val paged = new PagedSlots(resident, slots.codec, memory, Pages.sizeFor(bytes, ResidentBytes))
+    Seq(resident, paged).foreach(_.answeredBy(slots.answers))
     paged.takeOver(slots)
     paged
   }

@@ -139,7 +139,7 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
       loop: RunningAggregate => Seq[String]
   ): String = {
     val parts = program.parts.filter(_.combine.nonEmpty)
-    if (parts.isEmpty) {
+    if (parts.isEmpty || program.running.nonEmpty) { // beside the slots there is one answer only
       ""
     } else {
       val methods = parts.zipWithIndex.map { case (part, k) =>

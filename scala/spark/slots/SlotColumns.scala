@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.CodeGeneratorWithInterpretedFal
 
 import io.sash.core.slots.{Invertible, Keys, Selective}
 import io.sash.spark.memory.WindowMemory
+import io.sash.spark.running.RunningState
 
 /**
  * Slots of a [[SlotProgram]]: partial aggregates, order keys or a partition key. A subclass is
@@ -24,6 +25,19 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
   final def accountedBy(memory: WindowMemory, program: SlotProgram): this.type = {
     this.memory = memory
     this.program = program
+    this
+  }
+
+  private[this] var states = Array.empty[RunningState]
+
+  /** The running answer of this number, beside the slots. */
+  final def running(index: Int): RunningState = states(index)
+
+  private[slots] final def answers: Array[RunningState] = states
+
+  /** Gives the slots their running answers, which stay the same wherever the slots move. */
+  private[slots] final def answeredBy(states: Array[RunningState]): this.type = {
+    this.states = states
     this
   }
 
@@ -171,7 +185,8 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
 object SlotColumns extends CodeGeneratorWithInterpretedFallback[SlotProgram, SlotColumns] {
   private val ValueStep = 64L * 1024
 
-  def apply(program: SlotProgram): SlotColumns = createObject(program)
+  def apply(program: SlotProgram): SlotColumns =
+    createObject(program).answeredBy(program.running.map(_.create()).toArray)
 
   override protected def createCodeGeneratedObject(program: SlotProgram): SlotColumns =
     SlotCodegen.compile(program)

@@ -2,6 +2,8 @@ package io.sash.spark.slots
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 
+import io.sash.spark.running.{RunningAnswer, RunningExpression}
+
 /**
  * What one class of slots holds and can do, said in Catalyst expressions. A slot is a row of
  * `columns`; each operation computes cells of a slot from the input row or from other slots.
@@ -27,6 +29,9 @@ final case class SlotProgram(
     keyOrder: Seq[SortOrder] = Nil,
     matches: Option[Expression] = None
 ) {
+
+  /** What answers beside the slots, numbered as the parts refer to it. */
+  val running: IndexedSeq[RunningAnswer] = parts.flatMap(_.running).toIndexedSeq
 
   /** Columns whose values differ in what they take in memory. */
   val varying: Seq[Int] = columns.indices.filter(i => ValueBytes.vary(columns(i).dataType))
@@ -54,6 +59,7 @@ object SlotProgram {
    * @param subtract over (left, right), where it has an inverse
    * @param selectsRight over (left, right), where combine picks an operand
    * @param results what `lower` writes, as (ordinal of the result, expression over left)
+   * @param running what answers in the place of a slot, if something does
    */
   final case class Part(
       first: Int,
@@ -62,8 +68,21 @@ object SlotProgram {
       combine: Seq[Expression] = Nil,
       subtract: Seq[Expression] = Nil,
       selectsRight: Option[Expression] = None,
-      results: Seq[(Int, Expression)] = Nil
-  )
+      results: Seq[(Int, Expression)] = Nil,
+      running: Option[RunningAnswer] = None
+  ) {
+
+    /** The part whose running answer is the one of this number. */
+    private[spark] def at(index: Int): Part = {
+      def at(e: Expression): Expression = e.transform { case r: RunningExpression => r.at(index) }
+      copy(
+        identity = identity.map(at),
+        combine = combine.map(at),
+        subtract = subtract.map(at),
+        results = results.map { case (ordinal, e) => (ordinal, at(e)) }
+      )
+    }
+  }
 
   private[spark] def isPrimitive(dataType: org.apache.spark.sql.types.DataType): Boolean =
     org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.isPrimitiveType(dataType)

@@ -98,8 +98,9 @@ private[spark] object WindowProgram {
   ): SlotProgram = {
     val monoids = members.map(_._1.monoid)
     val firsts = monoids.scanLeft(0)(_ + _.left.length)
-    val parts = members.zip(firsts).map { case ((call, result), first) =>
-      algorithm.part(call.monoid, first, result)
+    val running = monoids.scanLeft(0)(_ + _.running.size)
+    val parts = members.zip(firsts.zip(running)).map { case ((call, result), (first, index)) =>
+      algorithm.part(call.monoid, first, result).at(index)
     }
     SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
   }

@@ -1,0 +1,49 @@
+package io.sash.spark.plan
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import io.sash.spark.SashConf
+import io.sash.spark.running.MovingAggregate
+
+/**
+ * Lets aggregates pass over windows where Spark's analyzer would refuse them: DISTINCT over any
+ * frame; median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one.
+ * What Sash cannot run either is left as it is, for Spark to refuse.
+ */
+final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.enabled(session.sessionState.conf)) plan
+    else
+      plan.resolveOperatorsUp {
+        case window: Window if window.resolved =>
+          window.transformExpressions { case e: WindowExpression => moved(e) }
+      }
+
+  private def moved(e: WindowExpression): WindowExpression = e.windowFunction match {
+    case call: AggregateExpression if isRefused(call, e.windowSpec) =>
+      MovingAggregate.of(call).fold(e) { moving =>
+        e.copy(windowFunction = call.copy(aggregateFunction = moving, isDistinct = false))
+      }
+    case _ => e
+  }
+
+  private def isRefused(call: AggregateExpression, spec: WindowSpecDefinition): Boolean =
+    call.isDistinct || (MovingAggregates.isOrdered(call.aggregateFunction) &&
+      (spec.orderSpec.nonEmpty || spec.frameSpecification != MovingAggregates.Entire))
+}
+
+private[spark] object MovingAggregates {
+  private val Entire = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, UnboundedFollowing)
+
+  /** Functions with an order of their own, which Spark takes over whole partitions only. */
+  private def isOrdered(f: AggregateFunction): Boolean = f match {
+    case _: Median | _: PercentileCont | _: PercentileDisc => true
+    case list: ListAgg                                     => list.orderingFilled
+    case _                                                 => false
+  }
+}

@@ -1,0 +1,115 @@
+package io.sash.spark.running
+
+import java.util.LinkedHashMap
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.types.{DataType, StringType}
+
+/**
+ * An aggregate over the distinct inputs of a window: a multiset that counts how often each is
+ * there, and the answer of `of` over its members. Inputs that Spark groups together are one, of
+ * which the first to come stands for all.
+ *
+ * Cost: a look-up in a hash map for each row that enters or leaves; a step of `of` for each first
+ * and each last. Space: the distinct inputs.
+ *
+ * @param of what is asked about the members, whose inputs are not NULL where it ignores them
+ */
+private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswer {
+  override def inputs: Seq[Expression] = of.inputs
+
+  override def dataType: DataType = of.dataType
+
+  override def isInvertible: Boolean = true
+
+  override def create(): RunningState = {
+    val types = inputs.map(_.dataType)
+    val keys = types.zipWithIndex.map { case (t, i) =>
+      Distinct.key(BoundReference(i, t, nullable = true))
+    }
+    new DistinctState(of.create(), of.isInvertible, UnsafeProjection.create(keys), types)
+  }
+}
+
+private[spark] object Distinct {
+
+  /** Whether values of the type can be told apart by their bytes. */
+  def canKey(dataType: DataType): Boolean =
+    RowOrdering.isOrderable(dataType) &&
+      (dataType.isInstanceOf[StringType] || UnsafeRowUtils.isBinaryStable(dataType))
+
+  /** What is equal in bytes where `e` is equal in a GROUP BY. */
+  def key(e: Expression): Expression = e.dataType match {
+    case s: StringType if !UnsafeRowUtils.isBinaryStable(s) => CollationKey(e)
+    case _ => SqlInternals.normalized(e)
+  }
+}
+
+private final class DistinctState(
+    of: RunningState,
+    invertible: Boolean,
+    key: UnsafeProjection,
+    types: Seq[DataType]
+) extends RunningState {
+  import DistinctState.Member
+
+  private[this] val members = new LinkedHashMap[UnsafeRow, Member]
+  private[this] var answered = false // whether `of` has seen the present members
+
+  override def clear(): Unit = {
+    members.clear()
+    of.clear()
+    answered = invertible
+  }
+
+  override def add(inputs: InternalRow): Unit = {
+    val wanted = key(inputs)
+    val member = members.get(wanted)
+    if (member == null) {
+      val first = copied(inputs)
+      members.put(wanted.copy(), new Member(first))
+      if (invertible) of.add(first) else answered = false
+    } else {
+      member.count += 1
+    }
+  }
+
+  override def remove(inputs: InternalRow): Unit = {
+    val wanted = key(inputs)
+    val member = members.get(wanted)
+    member.count -= 1
+    if (member.count == 0) {
+      members.remove(wanted)
+      if (invertible) of.remove(member.inputs) else answered = false
+    }
+  }
+
+  override def result(): Any = {
+    if (!answered) {
+      of.clear()
+      members.values.forEach(member => of.add(member.inputs))
+      answered = true
+    }
+    of.result()
+  }
+
+  /** Slots may leave memory, and the row is used again. */
+  private def copied(inputs: InternalRow): InternalRow = {
+    val copy = new GenericInternalRow(types.length)
+    var i = 0
+    while (i < types.length) {
+      copy.update(i, InternalRow.copyValue(inputs.get(i, types(i))))
+      i += 1
+    }
+    copy
+  }
+}
+
+private object DistinctState {
+  final class Member(val inputs: InternalRow) {
+    var count = 1L
+  }
+}

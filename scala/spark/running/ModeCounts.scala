@@ -1,0 +1,103 @@
+package io.sash.spark.running
+
+import java.util.{ArrayList, Collections, Comparator, HashMap, LinkedHashSet, Set, TreeSet}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.Mode
+import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.types.DataType
+
+/**
+ * The most frequent value: how often each value is there, and the values of each frequency. The
+ * greatest frequency moves by at most one with each row.
+ *
+ * Cost: O(1) a row; O(log n) where ties go to the least or the greatest value, among n that are
+ * tied. Without such a rule a tie goes to the value that has had the frequency longest.
+ *
+ * @param ascending whether ties go to the least value; none if to any
+ */
+private[spark] final case class ModeCounts(child: Expression, ascending: Option[Boolean])
+    extends RunningAnswer {
+  override def inputs: Seq[Expression] = Seq(SqlInternals.normalized(child))
+
+  override def dataType: DataType = child.dataType
+
+  override def isInvertible: Boolean = true
+
+  override def create(): RunningState = {
+    val value = BoundReference(0, dataType, nullable = false)
+    val order = ascending.map { ascending =>
+      new InterpretedOrdering(
+        Seq(SortOrder(value, if (ascending) Ascending else Descending))
+      ): Comparator[InternalRow]
+    }
+    new ModeState(UnsafeProjection.create(Seq(Distinct.key(value))), dataType, order.orNull)
+  }
+}
+
+private[spark] object ModeCounts {
+  def of(mode: Mode): Option[ModeCounts] =
+    if (Distinct.canKey(mode.child.dataType)) Some(ModeCounts(mode.child, mode.reverseOpt))
+    else None
+}
+
+private final class ModeState(
+    key: UnsafeProjection,
+    dataType: DataType,
+    order: Comparator[InternalRow]
+) extends RunningState {
+  import ModeState.Value
+
+  private[this] val values = new HashMap[UnsafeRow, Value]
+
+  /** The values of each frequency, from 0, of which there are none. */
+  private[this] val tied = new ArrayList[Set[Value]]
+  private[this] var greatest = 0
+
+  clear()
+
+  override def clear(): Unit = {
+    values.clear()
+    tied.clear()
+    tied.add(Collections.emptySet[Value])
+    greatest = 0
+  }
+
+  override def add(inputs: InternalRow): Unit = if (!inputs.isNullAt(0)) {
+    val wanted = key(inputs)
+    var value = values.get(wanted)
+    if (value == null) {
+      value = new Value(InternalRow(InternalRow.copyValue(inputs.get(0, dataType))))
+      values.put(wanted.copy(), value)
+    } else {
+      tied.get(value.count).remove(value)
+    }
+    value.count += 1
+    if (value.count == tied.size) tied.add(none())
+    tied.get(value.count).add(value)
+    greatest = math.max(greatest, value.count)
+  }
+
+  override def remove(inputs: InternalRow): Unit = if (!inputs.isNullAt(0)) {
+    val wanted = key(inputs)
+    val value = values.get(wanted)
+    tied.get(value.count).remove(value)
+    if (value.count == greatest && tied.get(greatest).isEmpty) greatest -= 1
+    value.count -= 1
+    if (value.count == 0) values.remove(wanted) else tied.get(value.count).add(value)
+  }
+
+  override def result(): Any =
+    if (greatest == 0) null else tied.get(greatest).iterator.next().row.get(0, dataType)
+
+  private def none(): Set[Value] =
+    if (order == null) new LinkedHashSet[Value]
+    else new TreeSet[Value](Comparator.comparing[Value, InternalRow](_.row, order))
+}
+
+private object ModeState {
+  final class Value(val row: InternalRow) {
+    var count = 0
+  }
+}

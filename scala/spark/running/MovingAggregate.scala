@@ -1,0 +1,85 @@
+package io.sash.spark.running
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, RuntimeReplaceableAggregate}
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.types.DataType
+
+/**
+ * An aggregate over a frame that Spark's analyzer refuses though nothing is wrong with it: of
+ * DISTINCT inputs, or a median, percentile_cont or percentile_disc over an ordered window.
+ *
+ * Where Spark's own operator runs it, over a frame that only grows, rows are added to the running
+ * answer, too.
+ *
+ * @param function what is asked for, with its replacement in the place of a median
+ */
+private[spark] final case class MovingAggregate(
+    function: AggregateFunction,
+    distinct: Boolean,
+    mutableAggBufferOffset: Int = 0,
+    inputAggBufferOffset: Int = 0
+) extends TypedImperativeAggregate[RunningState] {
+
+  @transient lazy val answer: RunningAnswer =
+    (if (distinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)).get
+
+  override def children: Seq[Expression] = function.children
+
+  override def dataType: DataType = function.dataType
+
+  override def nullable: Boolean = function.nullable
+
+  override def prettyName: String = function.prettyName
+
+  override def sql(isDistinct: Boolean): String = function.sql(distinct)
+
+  @transient private lazy val arguments = answer.inputs.toArray
+
+  override def createAggregationBuffer(): RunningState = {
+    val state = answer.create()
+    state.clear()
+    state
+  }
+
+  override def update(buffer: RunningState, input: InternalRow): RunningState = {
+    buffer.add(InternalRow.fromSeq(arguments.map(_.eval(input)).toIndexedSeq))
+    buffer
+  }
+
+  override def eval(buffer: RunningState): Any = buffer.result()
+
+  override def merge(buffer: RunningState, input: RunningState): RunningState = windowsOnly()
+
+  override def serialize(buffer: RunningState): Array[Byte] = windowsOnly()
+
+  override def deserialize(storageFormat: Array[Byte]): RunningState = windowsOnly()
+
+  private def windowsOnly(): Nothing =
+    throw new IllegalStateException(s"$sql is planned for windows only")
+
+  override def withNewMutableAggBufferOffset(offset: Int): MovingAggregate =
+    copy(mutableAggBufferOffset = offset)
+
+  override def withNewInputAggBufferOffset(offset: Int): MovingAggregate =
+    copy(inputAggBufferOffset = offset)
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): MovingAggregate =
+    copy(function = function.withNewChildren(newChildren).asInstanceOf[AggregateFunction])
+}
+
+private[spark] object MovingAggregate {
+
+  /** The aggregate as Sash can run it, if it can. */
+  def of(call: AggregateExpression): Option[MovingAggregate] = {
+    val function = call.aggregateFunction match {
+      case r: RuntimeReplaceableAggregate => r.replacement.asInstanceOf[AggregateFunction]
+      case f                              => f
+    }
+    val answer =
+      if (call.isDistinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)
+    answer.map(_ => MovingAggregate(function, call.isDistinct))
+  }
+}

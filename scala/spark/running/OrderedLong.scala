@@ -1,0 +1,53 @@
+package io.sash.spark.running
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.types._
+
+/**
+ * A number or interval as a long of the same order: all NaNs are one number above all others, and
+ * -0.0 comes before 0.0.
+ */
+private[spark] final case class OrderedLong(child: Expression) extends UnaryExpression {
+  override def dataType: DataType = LongType
+
+  override def nullIntolerant: Boolean = true
+
+  override protected def nullSafeEval(value: Any): Any = value match {
+    case d: Double  => OrderedLong.of(d)
+    case f: Float   => OrderedLong.of(f.toDouble)
+    case d: Decimal => d.toUnscaledLong
+    case n: Number  => n.longValue
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(
+      ctx,
+      ev,
+      value =>
+        child.dataType match {
+          case FloatType | DoubleType =>
+            s"${OrderedLong.getClass.getName.stripSuffix("$")}.of((double) $value)"
+          case _: DecimalType => s"$value.toUnscaledLong()"
+          case _              => s"((long) $value)"
+        }
+    )
+
+  override protected def withNewChildInternal(newChild: Expression): OrderedLong =
+    copy(child = newChild)
+}
+
+private[spark] object OrderedLong {
+
+  def of(value: Double): Long = flipped(java.lang.Double.doubleToLongBits(value))
+
+  /** What `ordered` stands for among values of the type. */
+  def toDouble(ordered: Long, dataType: DataType): Double = dataType match {
+    case FloatType | DoubleType => java.lang.Double.longBitsToDouble(flipped(ordered))
+    case d: DecimalType         => Decimal(ordered, d.precision, d.scale).toDouble
+    case _                      => ordered.toDouble
+  }
+
+  /** Negative numbers ascend as their bits descend. */
+  private def flipped(bits: Long): Long = if (bits < 0) bits ^ Long.MaxValue else bits
+}

@@ -1,0 +1,161 @@
+package io.sash.spark.running
+
+import java.util.Arrays
+
+/**
+ * Numbers with their multiplicities, in order, that answer which is the n-th: a B+-tree whose
+ * entries count what lies below them.
+ *
+ * Invariants:
+ *  - (I1) keys ascend; an inner entry's key is not above any key below it, and above every key
+ *    before it, but for the first entry, whose key may be anything
+ *  - (I2) an entry's count is the multiplicity of its key, or the sum of the counts below it
+ *  - (I3) only a root that is a leaf has no entry: a node that loses its last one goes
+ *
+ * Cost: O(log n) for each operation, where n is the most keys that have been in the tree since it
+ * was empty. Space: a node is at least half full when it is split off, and goes when it is empty.
+ */
+private[running] final class RankTree {
+  import RankTree._
+
+  private[this] var root = new Node(leaf = true)
+  private[this] var sum = 0L
+
+  /** How many numbers there are. */
+  def size: Long = sum
+
+  def clear(): Unit = {
+    root = new Node(leaf = true)
+    sum = 0L
+  }
+
+  def add(key: Long): Unit = {
+    sum += 1
+    val split = root.add(key)
+    if (split != null) {
+      val above = new Node(leaf = false)
+      above.put(0, root.keys(0), root.total, root)
+      above.put(1, split.keys(0), split.total, split)
+      root = above
+    }
+  }
+
+  /** Takes one of this key away, which has to be there. */
+  def remove(key: Long): Unit = {
+    root.remove(key)
+    sum -= 1
+    while (!root.leaf && root.length == 1) root = root.children(0)
+  }
+
+  /** The number of which `rank` others come before it, of 0 to size - 1. */
+  def select(rank: Long): Long = {
+    var node = root
+    var left = rank
+    while (true) {
+      var i = 0
+      while (left >= node.counts(i)) {
+        left -= node.counts(i)
+        i += 1
+      }
+      if (node.leaf) return node.keys(i)
+      node = node.children(i)
+    }
+    throw new IllegalStateException("unreachable")
+  }
+}
+
+private[running] object RankTree {
+
+  /** The most entries of a node. */
+  private final val Arity = 64
+
+  private final class Node(val leaf: Boolean) {
+    val keys = new Array[Long](Arity)
+    val counts = new Array[Long](Arity)
+    val children: Array[Node] = if (leaf) null else new Array[Node](Arity)
+    var length = 0
+
+    def total: Long = {
+      var sum = 0L
+      var i = 0
+      while (i < length) {
+        sum += counts(i)
+        i += 1
+      }
+      sum
+    }
+
+    def put(i: Int, key: Long, count: Long, child: Node): Unit = {
+      System.arraycopy(keys, i, keys, i + 1, length - i)
+      System.arraycopy(counts, i, counts, i + 1, length - i)
+      keys(i) = key
+      counts(i) = count
+      if (!leaf) {
+        System.arraycopy(children, i, children, i + 1, length - i)
+        children(i) = child
+      }
+      length += 1
+    }
+
+    private def drop(i: Int): Unit = {
+      length -= 1
+      System.arraycopy(keys, i + 1, keys, i, length - i)
+      System.arraycopy(counts, i + 1, counts, i, length - i)
+      if (!leaf) {
+        System.arraycopy(children, i + 1, children, i, length - i)
+        children(length) = null
+      }
+    }
+
+    /** Adds one of this key; the answer is the right half of this node, if it was split. */
+    def add(key: Long): Node = {
+      if (leaf) {
+        val i = Arrays.binarySearch(keys, 0, length, key)
+        if (i >= 0) counts(i) += 1 else put(-i - 1, key, 1L, null)
+      } else {
+        val i = below(key)
+        counts(i) += 1
+        val split = children(i).add(key)
+        if (split != null) {
+          val moved = split.total
+          counts(i) -= moved
+          put(i + 1, split.keys(0), moved, split)
+        }
+      }
+      if (length == Arity) halve() else null
+    }
+
+    def remove(key: Long): Unit =
+      if (leaf) {
+        val i = Arrays.binarySearch(keys, 0, length, key)
+        if (i < 0) throw new NoSuchElementException(s"remove($key): no number is this")
+        counts(i) -= 1
+        if (counts(i) == 0) drop(i)
+      } else {
+        val i = below(key)
+        children(i).remove(key)
+        counts(i) -= 1
+        if (counts(i) == 0) drop(i)
+      }
+
+    /** The entry below which the key belongs: the last whose key is not above it, or the first. */
+    private def below(key: Long): Int = {
+      val i = Arrays.binarySearch(keys, 1, length, key)
+      if (i >= 0) i else -i - 2
+    }
+
+    private def halve(): Node = {
+      val right = new Node(leaf)
+      val half = length / 2
+      right.length = length - half
+      System.arraycopy(keys, half, right.keys, 0, right.length)
+      System.arraycopy(counts, half, right.counts, 0, right.length)
+      if (!leaf) {
+        System.arraycopy(children, half, right.children, 0, right.length)
+        Arrays.fill(children.asInstanceOf[Array[AnyRef]], half, length, null)
+      }
+      length = half
+      right
+    }
+  }
+}

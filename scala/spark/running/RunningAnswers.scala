@@ -1,0 +1,29 @@
+package io.sash.spark.running
+
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+
+/** Which aggregates are answered beside the slots, and how. */
+private[spark] object RunningAnswers {
+
+  def of(f: AggregateFunction): Option[RunningAnswer] = f match {
+    case moving: MovingAggregate => Some(moving.answer)
+    case p: PercentileBase       => Some(OrderStatistics.of(p).getOrElse(Replay(p)))
+    case m: Mode                 => Some(ModeCounts.of(m).getOrElse(Replay(m)))
+    case set: CollectSet if Distinct.canKey(set.child.dataType) => Some(Distinct(Replay(set)))
+    case collect: Collect[_]                                    => Some(Replay(collect))
+    case counts: TypedAggregateWithHashMapAsBuffer              => Some(Replay(counts))
+    case _                                                      => None
+  }
+
+  /** The answer over the distinct inputs of `f`, if Sash can tell them apart. */
+  def distinct(f: AggregateFunction): Option[RunningAnswer] =
+    if (f.children.filterNot(_.foldable).forall(c => Distinct.canKey(c.dataType)))
+      members(f).map(Distinct(_))
+    else None
+
+  private def members(f: AggregateFunction): Option[RunningAnswer] = f match {
+    case d: DeclarativeAggregate => MergedMembers.of(d)
+    case i: ImperativeAggregate  => Some(of(i).filter(_.isInvertible).getOrElse(Replay(i)))
+    case _                       => None
+  }
+}
