@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
 import io.sash.spark.functions.SlidingAgg
+import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunctions}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
 
@@ -27,6 +28,10 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       SashConf.register()
       // moving and shrinking frames of OVER
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
+      // windows that SQL's frames have no words for
+      extensions.injectResolutionRule(_ => ResolveWindowKinds)
+      extensions.injectCheckRule(s => CheckWindowKinds(() => SashConf.enabled(s.sessionState.conf)))
+      WindowKindFunctions.All.foreach(extensions.injectFunction)
       // aggregates of moving frames that Spark's analyzer refuses
       extensions.injectResolutionRule(MovingAggregates(_))
       // one sort where the rows below them are sorted anyway

@@ -1,11 +1,30 @@
 package org.apache.spark.sql.sash
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, HigherOrderFunction}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
 /** What Sash needs of Spark's `private[sql]` parts. */
 object SqlInternals {
 
   /** Makes all NaNs one, and -0.0 the same as 0.0, in values of any type. */
   def normalized(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
+}
+
+/** A function of an argument of any type and of a lambda. */
+trait WithLambda extends HigherOrderFunction {
+  def argument: Expression
+
+  def lambda: Expression
+
+  /** What the lambda has to answer. */
+  def lambdaType: DataType
+
+  override final def arguments: Seq[Expression] = Seq(argument)
+
+  override final def argumentTypes: Seq[AbstractDataType] = Seq(AnyDataType)
+
+  override final def functions: Seq[Expression] = Seq(lambda)
+
+  override final def functionTypes: Seq[AbstractDataType] = Seq(lambdaType)
 }

@@ -71,6 +71,10 @@ final class RangeKeys(initial: Keys, lower: Int, upper: Int) {
       lower == CurrentRow && keys.compare(slot(row), slot(current)) < 0
     }
 
+  /** Whether two rows have equal keys. */
+  private[frames] def arePeers(row: Long, other: Long): Boolean =
+    keys.compare(slot(row), slot(other)) == 0
+
   private def slot(row: Long): Int = Reserved + (row & (capacity - 1)).toInt
 
   private def doubleCapacity(): Unit = {

@@ -9,6 +9,7 @@ import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.sash.spark.SashErrors
+import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate, WindowKind}
 
 /**
  * `sliding_agg(col, monoid, argument, …)`: the aggregate that `monoid` names, for use with OVER.
@@ -38,12 +39,30 @@ private[spark] object SlidingAgg {
   )
 
   def build(arguments: Seq[Expression]): Expression = arguments match {
-    case Seq(column, monoid, more @ _*) => named(nameOf(monoid), column +: more)
+    case Seq(column, monoid, more @ _*) =>
+      val (kinds, arguments) = more.partition(_.isInstanceOf[WindowKind])
+      val aggregate = named(nameOf(monoid), column +: arguments)
+      kinds match {
+        case Seq()                 => aggregate
+        case Seq(kind: WindowKind) => sliding(aggregate, kind)
+        case several =>
+          throw ResolveWindowKinds
+            .misplaced(several(1).asInstanceOf[WindowKind], "a window has one kind")
+      }
     case _ =>
       throw SashErrors.wrongArguments(
         Name,
         "at least 2 (the column and the name of a monoid)",
         arguments.length
+      )
+  }
+
+  private def sliding(aggregate: Expression, kind: WindowKind): Expression = aggregate match {
+    case f: AggregateFunction => SlidingAggregate.of(f, kind)
+    case other =>
+      throw ResolveWindowKinds.misplaced(
+        kind,
+        s"${other.sql} is computed from an aggregate; name an aggregate itself"
       )
   }
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.sash.spark.SashConf
+import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.running.MovingAggregate
 
 /**
@@ -26,10 +27,15 @@ final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPla
 
   private def moved(e: WindowExpression): WindowExpression = e.windowFunction match {
     case call: AggregateExpression if isRefused(call, e.windowSpec) =>
-      MovingAggregate.of(call).fold(e) { moving =>
+      moving(call.aggregateFunction, call.isDistinct).fold(e) { moving =>
         e.copy(windowFunction = call.copy(aggregateFunction = moving, isDistinct = false))
       }
     case _ => e
+  }
+
+  private def moving(f: AggregateFunction, distinct: Boolean): Option[AggregateFunction] = f match {
+    case s: SlidingAggregate => moving(s.function, distinct).map(of => s.copy(function = of))
+    case _                   => MovingAggregate.of(f, distinct)
   }
 
   private def isRefused(call: AggregateExpression, spec: WindowSpecDefinition): Boolean =

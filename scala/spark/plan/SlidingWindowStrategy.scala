@@ -7,6 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 
 import io.sash.spark.{SashConf, SparkVersions}
+import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate}
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.ordering.{KeptSort, KeyOrder, OrderingExec}
 
@@ -24,6 +25,7 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
       val (theirs, ours) = window.windowExpressions.partitionMap { e =>
         refusal(e, window).map(r => (e, r)).toLeft(e)
       }
+      theirs.foreach { case (e, r) => checkSparks(e, r) }
       window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
       if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1)))
     case _ => Nil
@@ -69,8 +71,13 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
     }
   }
 
-  private def described(e: NamedExpression): String =
-    e.collectFirst { case w: WindowExpression => w }.fold(e.sql) { w =>
-      s"${w.windowFunction.sql} ${FrameText(WindowCall.frameOf(w))}"
+  /** Spark has no operator for a window kind. */
+  private def checkSparks(e: NamedExpression, refusal: Refusal): Unit =
+    e.foreach {
+      case s: SlidingAggregate => throw ResolveWindowKinds.misplaced(s.kind, refusal.reason)
+      case _                   => ()
     }
+
+  private def described(e: NamedExpression): String =
+    e.collectFirst { case w: WindowExpression => w }.fold(e.sql)(WindowCall.textOf)
 }

@@ -5,22 +5,50 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
+import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
+import io.sash.spark.slots.SlotProgram
+import io.sash.spark.windows.FrameSpec
 
-/** An aggregate over a frame, and the algorithm that was chosen for it. */
+/**
+ * An aggregate over a frame, and the algorithm that was chosen for it.
+ *
+ * @param bounding what the frame is bounded by, if by an aggregate
+ */
 private[spark] final case class WindowCall(
     expression: WindowExpression,
+    frame: FrameSpec,
     monoid: AggregateMonoid,
-    algorithm: Algorithm
+    algorithm: Algorithm,
+    bounding: Option[BoundingCall]
 ) {
-  def frame: SpecifiedWindowFrame = WindowCall.frameOf(expression)
-
   override def toString: String =
-    s"${expression.windowFunction.sql} ${FrameText(frame)}: ${algorithm.title}"
+    s"${WindowCall.textOf(expression)}: ${algorithm.title}"
+}
+
+/** An aggregate by whose condition a frame is bounded. */
+private[spark] final case class BoundingCall(
+    monoid: AggregateMonoid,
+    algorithm: Algorithm,
+    kind: PredicateWindow
+) {
+  def program(input: Seq[Attribute]): (Algorithm, SlotProgram) = {
+    val part = algorithm.part(monoid, first = 0, result = 0).copy(results = Nil)
+    val condition = kind.of(monoid.lower)
+    (algorithm, SlotProgram(input, monoid.left, monoid.right, Seq(part), matches = Some(condition)))
+  }
 }
 
 private[spark] object WindowCall {
-  def frameOf(expression: WindowExpression): SpecifiedWindowFrame =
+
+  /** The aggregate and its frame, as a user would write them. */
+  def textOf(expression: WindowExpression): String = expression.windowFunction match {
+    case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+      s"${call.copy(aggregateFunction = s.function).sql} over ${s.kind.sql}"
+    case f => s"${f.sql} ${FrameText(frameOf(expression))}"
+  }
+
+  private def frameOf(expression: WindowExpression): SpecifiedWindowFrame =
     expression.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
 
   /** The call for an expression that Sash takes, or why it is Spark's. */
@@ -30,9 +58,18 @@ private[spark] object WindowCall {
         case a: AggregateExpression => Right(a)
         case f                      => Left(Refusal.NotAnAggregate(f.prettyName))
       }
-      _ <- moving(frameOf(expression))
-      monoid <- AggregateMonoid.of(aggregate)
-    } yield WindowCall(expression, monoid, Algorithm.choose(monoid, forced))
+      call <- aggregate.aggregateFunction match {
+        case s: SlidingAggregate => Right(aggregate.copy(aggregateFunction = s.function))
+        case _                   => moving(frameOf(expression)).map(_ => aggregate)
+      }
+      frame = FrameSpec.of(expression)
+      monoid <- AggregateMonoid.of(call)
+      bounding <- frame.bounding.fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
+        AggregateMonoid.of(kind.function.toAggregateExpression()).map { of =>
+          Some(BoundingCall(of, Algorithm.choose(of, forced), kind))
+        }
+      }
+    } yield WindowCall(expression, frame, monoid, Algorithm.choose(monoid, forced), bounding)
 
   private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {
     case SpecifiedWindowFrame(_, UnboundedPreceding, UnboundedFollowing) =>

@@ -73,13 +73,12 @@ private[spark] final case class MovingAggregate(
 private[spark] object MovingAggregate {
 
   /** The aggregate as Sash can run it, if it can. */
-  def of(call: AggregateExpression): Option[MovingAggregate] = {
-    val function = call.aggregateFunction match {
+  def of(f: AggregateFunction, distinct: Boolean): Option[MovingAggregate] = {
+    val function = f match {
       case r: RuntimeReplaceableAggregate => r.replacement.asInstanceOf[AggregateFunction]
-      case f                              => f
+      case _                              => f
     }
-    val answer =
-      if (call.isDistinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)
-    answer.map(_ => MovingAggregate(function, call.isDistinct))
+    val answer = if (distinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)
+    answer.map(_ => MovingAggregate(function, distinct))
   }
 }

@@ -11,13 +11,12 @@ import io.sash.spark.slots.SlotProgram
 /** The slot program of the order keys of a range frame, and the shifts that give its bounds. */
 private[spark] object RangeBounds {
 
-  /** @return the program, and what gives the lower and the upper bound, as [[RangeKeys]] has it */
   def program(
       input: Seq[Attribute],
       orderSpec: Seq[SortOrder],
       frame: SpecifiedWindowFrame,
       timeZone: String
-  ): (SlotProgram, Int, Int) = {
+  ): KeysProgram = {
     val keys = orderSpec.map(o => AttributeReference("key", o.child.dataType, nullable = true)())
     val shifts = Seq(frame.lower, frame.upper).map {
       case _: SpecialFrameBoundary => None
@@ -34,7 +33,7 @@ private[spark] object RangeBounds {
       keyShifts = shifts.flatten,
       keyOrder = order
     )
-    (program, bound(frame.lower, indexes(0)), bound(frame.upper, indexes(1)))
+    KeysProgram(program, bound(frame.lower, indexes(0)), bound(frame.upper, indexes(1)))
   }
 
   private def bound(of: Expression, shift: Int): Int = of match {

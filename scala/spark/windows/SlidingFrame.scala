@@ -31,11 +31,14 @@ private[spark] final class WindowGroup(val window: InOrderWindow) {
  * One frame over rows of Spark's: lifts each row that arrives into the frame's windows, and its
  * order key where the frame has bounds by key, and lowers the answers.
  *
- * @param keys null for ROWS
+ * @param groups those whose answers are asked for first
+ * @param answered how many they are
+ * @param keys null where rows are not compared
  */
 private[spark] final class SlidingFrame(
     frame: Frame,
     groups: Array[WindowGroup],
+    answered: Int,
     keys: RangeKeys
 ) {
   private[this] val keysVary = keys != null && keyColumns.varies
@@ -65,7 +68,7 @@ private[spark] final class SlidingFrame(
   /** Writes the aggregates of the frame. */
   def lower(out: InternalRow): Unit = {
     var i = 0
-    while (i < groups.length) {
+    while (i < answered) {
       groups(i).lower(out)
       i += 1
     }

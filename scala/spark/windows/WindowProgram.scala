@@ -3,46 +3,38 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
-import io.sash.core.frames.{RangeFrame, RangeKeys, RowsFrame}
+import io.sash.core.frames.RangeKeys
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.WindowCall
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
-/** One frame and the windows of its aggregates, ready to be sent to tasks. */
+/**
+ * One frame and the windows of its aggregates, ready to be sent to tasks.
+ *
+ * @param bounding the window by whose aggregate the frame is bounded, if it is
+ */
 private[spark] final case class FrameProgram(
-    frame: SpecifiedWindowFrame,
-    keys: Option[(SlotProgram, Int, Int)],
-    windows: Seq[(Algorithm, SlotProgram)]
+    spec: FrameSpec,
+    keys: Option[KeysProgram],
+    windows: Seq[(Algorithm, SlotProgram)],
+    bounding: Option[(Algorithm, SlotProgram)]
 ) {
 
   /** Whether each row has its answer as soon as it arrives. */
-  def isImmediate: Boolean =
-    frame.frameType == RowFrame && FrameProgram.rowOffset(frame.upper) <= 0
+  def isImmediate: Boolean = spec.isImmediate
 
   def create(memory: WindowMemory): SlidingFrame = {
     def columns(program: SlotProgram): SlotColumns =
       SlotColumns(program).accountedBy(memory, program)
-    val groups = windows.map { case (algorithm, program) =>
-      new WindowGroup(algorithm.window(columns(program)))
-    }.toArray
-    keys match {
-      case None =>
-        val lower = FrameProgram.rowOffset(frame.lower)
-        val upper = FrameProgram.rowOffset(frame.upper)
-        new SlidingFrame(new RowsFrame(groups.map(_.window), lower, upper), groups, null)
-      case Some((program, lower, upper)) =>
-        val keys = new RangeKeys(columns(program), lower, upper)
-        new SlidingFrame(new RangeFrame(groups.map(_.window), keys), groups, keys)
-    }
-  }
-}
-
-private[spark] object FrameProgram {
-  def rowOffset(bound: Expression): Long = bound match {
-    case CurrentRow         => 0L
-    case UnboundedFollowing => Long.MaxValue
-    case offset             => offset.eval().asInstanceOf[Int].toLong
+    def group(of: (Algorithm, SlotProgram)): WindowGroup =
+      new WindowGroup(of._1.window(columns(of._2)))
+    val groups = windows.map(group).toArray
+    val bound = bounding.map(group)
+    val all = groups ++ bound
+    val rowKeys = keys.map(k => new RangeKeys(columns(k.slots), k.lower, k.upper)).orNull
+    val frame = spec.frame(all.map(_.window), rowKeys, bound.map(_.window).orNull)
+    new SlidingFrame(frame, all, groups.length, rowKeys)
   }
 }
 
@@ -69,12 +61,9 @@ private[spark] object WindowProgram {
       timeZone: String
   ): WindowProgram = {
     val frames = calls.zipWithIndex.groupBy(_._1.frame).toSeq.sortBy(_._2.head._2).map {
-      case (frame, members) =>
-        val keys = frame.frameType match {
-          case RowFrame   => None
-          case RangeFrame => Some(RangeBounds.program(input, orderSpec, frame, timeZone))
-        }
-        FrameProgram(frame, keys, windows(members, input))
+      case (spec, members) =>
+        val keys = spec.keys(input, orderSpec, timeZone)
+        FrameProgram(spec, keys, windows(members, input), members.head._1.bounding.map(_.program(input)))
     }
     WindowProgram(partitionKey(partitionSpec, input), frames, calls.map(_.expression.dataType))
   }

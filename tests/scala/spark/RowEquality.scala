@@ -5,7 +5,8 @@ import org.apache.spark.sql.Row
 /**
  * Equality of results. All values are equal exactly, floats bit by bit (any NaN is NaN), save
  * those of columns whose name starts with `approx_`: sums and moments of floats depend on how
- * they are grouped and may differ in the last bits.
+ * they are grouped and may differ in the last bits. Arrays of columns whose name starts with
+ * `set_` are equal in any order.
  */
 object RowEquality {
   private val Tolerance = 1e-9
@@ -25,9 +26,15 @@ object RowEquality {
 
   private def same(expected: Row, actual: Row): Boolean =
     expected.schema == actual.schema && expected.schema.fieldNames.indices.forall { i =>
-      val approximate = expected.schema.fieldNames(i).startsWith("approx_")
-      same(expected.get(i), actual.get(i), approximate)
+      val name = expected.schema.fieldNames(i)
+      def value(row: Row) = if (name.startsWith("set_")) inOrder(row.get(i)) else row.get(i)
+      same(value(expected), value(actual), name.startsWith("approx_"))
     }
+
+  private def inOrder(set: Any): Any = set match {
+    case elements: collection.Seq[_] => elements.sortBy(String.valueOf(_: Any))
+    case other                       => other
+  }
 
   private def same(expected: Any, actual: Any, approximate: Boolean): Boolean =
     (expected, actual) match {

@@ -5,10 +5,20 @@ package io.sash.spark
  *
  * @param approximate whether the result is floating-point arithmetic, which grouping may change
  * @param ordered whether the result depends on the order of the frame's rows
+ * @param set whether the result is an array whose elements may come in any order
  */
-final case class TestCall(sql: String, approximate: Boolean = false, ordered: Boolean = false)
+final case class TestCall(
+    sql: String,
+    approximate: Boolean = false,
+    ordered: Boolean = false,
+    set: Boolean = false
+) {
 
-/** Every declarative aggregate of Spark over every type of column that it takes. */
+  /** The name of a column for the result, by which `RowEquality` knows how to compare it. */
+  def alias(i: Int): String = if (approximate) s"approx_$i" else if (set) s"set_$i" else s"c$i"
+}
+
+/** The aggregates of Spark over every type of column that they take. */
 object WindowCalls {
   private val integers = Seq("b", "h", "i", "l")
   private val decimals = Seq("small", "large")
@@ -68,5 +78,31 @@ object WindowCalls {
       // of a constant, corr is a division by zero, which ANSI mode forbids
       each("corr")(Seq("x, l", "small, x"))(TestCall(_, approximate = true))
 
-  val All: Seq[TestCall] = selections ++ sums ++ counts ++ bits ++ moments
+  private val collections: Seq[TestCall] =
+    each("collect_list", "array_agg")(all ++ Seq("ym", "dti", "bin"))(TestCall(_, ordered = true)) ++
+      each("collect_set")(orderables.diff(Seq("bin")) ++ Seq("f", "d"))(TestCall(_, set = true)) ++
+      Seq("listagg(s)", "listagg(s, ', ')", "listagg(bin)").map(TestCall(_, ordered = true))
+
+  private val ranks: Seq[TestCall] =
+    each("percentile")(
+      for (c <- integers ++ intervals :+ "small"; p <- Seq("0.3", "array(0.0, 0.5, 1.0)"))
+        yield s"$c, $p"
+    )(TestCall(_)) ++
+      // of values that are equal and yet differ; sums of products of decimals
+      each("percentile")(Seq("f, 0.25", "d, 0.5", "large, 0.75", "i, 0.5, 2", "x, 0.9"))(
+        TestCall(_, approximate = true)
+      ) ++
+      each("mode")((orderables ++ Seq("f", "d")).map(c => s"$c, true"))(TestCall(_)) ++
+      Seq("b", "i", "l", "dt", "ts").map(c => TestCall(s"percentile_approx($c, 0.5)"))
+
+  private val sketches: Seq[TestCall] =
+    each("approx_count_distinct")(orderables ++ floats)(TestCall(_)) ++
+      Seq(
+        "approx_count_distinct(l, 0.2)",
+        "count_min_sketch(s, 0.5D, 0.5D, 7)",
+        "bitmap_construct_agg(bitmap_bit_position(uq))"
+      ).map(TestCall(_))
+
+  val All: Seq[TestCall] =
+    selections ++ sums ++ counts ++ bits ++ moments ++ collections ++ ranks ++ sketches
 }

@@ -59,7 +59,7 @@ class RandomQueriesSuite extends SashSuite {
             case 1 => s"ROWS BETWEEN 2 PRECEDING AND ${random.nextInt(9)} FOLLOWING"
             case _ => s"RANGE BETWEEN ${random.nextInt(9)} PRECEDING AND 4 FOLLOWING"
           }
-          s"${call.sql} OVER (PARTITION BY g ORDER BY uq $frame) AS ${alias(call, i)}"
+          s"${call.sql} OVER (PARTITION BY g ORDER BY uq $frame) AS ${call.alias(i)}"
         }
         checkSlides(s"SELECT id, ${columns.mkString(", ")} FROM data")
       }
@@ -98,9 +98,6 @@ class RandomQueriesSuite extends SashSuite {
 object RandomQueriesSuite {
   private def pick[T](random: Random, values: T*): T = values(random.nextInt(values.length))
 
-  private def alias(call: TestCall, i: Int): String =
-    if (call.approximate) s"approx_$i" else s"c$i"
-
   private def randomQuery(
       random: Random,
       calls: Iterator[TestCall],
@@ -112,7 +109,7 @@ object RandomQueriesSuite {
       val filter = pick(random, "", "", "", " FILTER (WHERE tie > 4)")
       // Spark's grammar has FILTER before IGNORE NULLS
       val Array(function, rest @ _*) = call.sql.split(" (?=IGNORE)")
-      s"$function$filter ${rest.mkString} OVER w AS ${alias(call, i)}"
+      s"$function$filter ${rest.mkString} OVER w AS ${call.alias(i)}"
     }
     s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS $over"
   }

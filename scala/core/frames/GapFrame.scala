@@ -1,0 +1,33 @@
+package io.sash.core.frames
+
+import io.sash.core.inorder.InOrderWindow
+
+/**
+ * The rows up to the current one, back to the one behind the last gap: sessions, or what lies
+ * between punctuations. A gap lies before a row that is not below a bound of the row before it.
+ *
+ * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2 (punctuation).
+ *
+ * @param keys the rows' keys, whose lower bound a row reaches that comes behind a gap
+ * @param peersStay whether no gap lies between rows of equal keys, whatever their bound
+ */
+final class GapFrame(windows: Array[InOrderWindow], keys: RangeKeys, peersStay: Boolean)
+    extends Frame(windows) {
+
+  override def clear(): Unit = {
+    super.clear()
+    keys.clear()
+  }
+
+  override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
+    while (entered <= current) {
+      if (entered > 0 && isBehindGap(entered)) while (evicted < entered) leave()
+      enter()
+      keys.forgetBefore(entered - 1)
+    }
+    true
+  }
+
+  private def isBehindGap(row: Long): Boolean =
+    !(peersStay && keys.arePeers(row - 1, row)) && !keys.isBelow(row, row - 1)
+}

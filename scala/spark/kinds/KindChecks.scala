@@ -1,0 +1,104 @@
+package io.sash.spark.kinds
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{
+  DataTypeMismatch,
+  TypeCheckFailure,
+  TypeCheckSuccess
+}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/** What arguments of window kinds have to be, under Spark's own error conditions. */
+private[kinds] object KindChecks {
+
+  /** A constant number of rows or groups. */
+  def checkCount(name: String, e: Expression, least: Int): TypeCheckResult =
+    e.dataType match {
+      case ByteType | ShortType | IntegerType | LongType =>
+        checkConstant(name, e, s"[$least, ${Int.MaxValue}]") { value =>
+          val count = value.asInstanceOf[Number].longValue
+          count >= least && count <= Int.MaxValue
+        }
+      case _ => unexpectedType(name, e, "\"INT\"")
+    }
+
+  /** A constant distance in an order or an attribute. */
+  def checkExtent(name: String, e: Expression, positive: Boolean): TypeCheckResult =
+    e.dataType match {
+      case _: NumericType | _: YearMonthIntervalType | _: DayTimeIntervalType |
+          CalendarIntervalType =>
+        checkConstant(name, e, if (positive) "greater than 0" else "0 or greater") { value =>
+          if (positive) sign(value, e.dataType) > 0 else sign(value, e.dataType) >= 0
+        }
+      case _ => unexpectedType(name, e, "(\"NUMERIC\" or \"INTERVAL\")")
+    }
+
+  /** Something of which an extent of this type can be subtracted. */
+  def checkDifference(attribute: Expression, extent: Expression): TypeCheckResult =
+    (attribute.dataType, extent.dataType) match {
+      case (_: NumericType, _: NumericType)                                      => TypeCheckSuccess
+      case (DateType, IntegerType | _: YearMonthIntervalType)                    => TypeCheckSuccess
+      case (DateType, DayTimeIntervalType(DayTimeIntervalType.DAY, DayTimeIntervalType.DAY)) =>
+        TypeCheckSuccess
+      case (
+            TimestampType | TimestampNTZType,
+            _: YearMonthIntervalType | _: DayTimeIntervalType | CalendarIntervalType
+          ) =>
+        TypeCheckSuccess
+      case (_: YearMonthIntervalType, _: YearMonthIntervalType) => TypeCheckSuccess
+      case (_: DayTimeIntervalType, _: DayTimeIntervalType)     => TypeCheckSuccess
+      case (of, by) =>
+        TypeCheckFailure(
+          s"from ${attribute.sql}, of type ${quoted(of)}, no ${quoted(by)} can be subtracted"
+        )
+    }
+
+  def unexpectedType(name: String, e: Expression, required: String): TypeCheckResult =
+    DataTypeMismatch(
+      "UNEXPECTED_INPUT_TYPE",
+      Map(
+        "paramIndex" -> s"`$name`",
+        "requiredType" -> required,
+        "inputSql" -> s"\"${e.sql}\"",
+        "inputType" -> quoted(e.dataType)
+      )
+    )
+
+  private def checkConstant(name: String, e: Expression, range: String)(
+      isRight: Any => Boolean
+  ): TypeCheckResult =
+    if (!e.foldable) {
+      DataTypeMismatch(
+        "NON_FOLDABLE_INPUT",
+        Map(
+          "inputName" -> s"`$name`",
+          "inputType" -> quoted(e.dataType),
+          "inputExpr" -> s"\"${e.sql}\""
+        )
+      )
+    } else {
+      val value = e.eval()
+      if (value != null && isRight(value)) TypeCheckSuccess
+      else
+        DataTypeMismatch(
+          "VALUE_OUT_OF_RANGE",
+          Map("exprName" -> s"`$name`", "valueRange" -> range, "currentValue" -> e.sql)
+        )
+    }
+
+  private def sign(value: Any, dataType: DataType): Int = value match {
+    case i: CalendarInterval =>
+      val parts = Seq(i.months.toLong, i.days.toLong, i.microseconds).map(java.lang.Long.signum)
+      if (parts.contains(-1)) -1 else parts.max
+    case _ =>
+      val zero = Literal(Literal.default(dataType).value, dataType)
+      val number = Literal(value, dataType)
+      if (GreaterThan(number, zero).eval() == true) 1
+      else if (EqualTo(number, zero).eval() == true) 0
+      else -1
+  }
+
+  private def quoted(dataType: DataType): String = s"\"${dataType.sql}\""
+}

@@ -1,0 +1,187 @@
+package io.sash.spark.kinds
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
+import org.apache.spark.sql.sash.WithLambda
+import org.apache.spark.sql.types._
+
+/**
+ * A kind of window that SQL's frames have no words for, said by a function: the value of
+ * `delta_window(temperature, 5.0)` is one. It stands among the expressions of PARTITION BY, or as
+ * the last argument of `sliding_agg`, and says which rows each row's window holds.
+ *
+ * It is foldable so that Spark leaves it where it stands, with its arguments, when it takes window
+ * expressions apart; `ResolveWindowKinds` takes it from there before anything could evaluate it.
+ */
+private[spark] sealed abstract class WindowKind extends Expression {
+
+  /** The name of its function. */
+  def name: String
+
+  override final def prettyName: String = name
+
+  /** What it reads of a row. */
+  def inputs: Seq[Expression] = children
+
+  def withInputs(inputs: Seq[Expression]): WindowKind =
+    withNewChildren(inputs).asInstanceOf[WindowKind]
+
+  override final def dataType: DataType = NullType
+
+  override def nullable: Boolean = true
+
+  override def foldable: Boolean = true
+
+  override final def eval(input: InternalRow): Any = unevaluable()
+
+  override protected final def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    unevaluable()
+
+  private def unevaluable(): Nothing =
+    throw new IllegalStateException(s"$sql says which rows are in a window, and has no value")
+
+  /** As a user would say it, for EXPLAIN. */
+  override def sql: String = children.map(_.sql).mkString(s"$name(", ", ", ")")
+
+  override def toString: String = sql
+}
+
+/** The last `size` rows: ROWS BETWEEN size - 1 PRECEDING AND CURRENT ROW. */
+private[spark] final case class CountWindow(size: Expression) extends WindowKind with UnaryLike[Expression] {
+  override def name: String = "count_window"
+  override def child: Expression = size
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    KindChecks.checkCount("size", size, least = 1)
+
+  override protected def withNewChildInternal(newChild: Expression): CountWindow =
+    copy(size = newChild)
+}
+
+/** The rows of the last `size` of the order: RANGE BETWEEN size PRECEDING AND CURRENT ROW. */
+private[spark] final case class DurationWindow(size: Expression) extends WindowKind with UnaryLike[Expression] {
+  override def name: String = "time_window"
+  override def child: Expression = size
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    KindChecks.checkExtent("size", size, positive = false)
+
+  override protected def withNewChildInternal(newChild: Expression): DurationWindow =
+    copy(size = newChild)
+}
+
+/** Back to the oldest row that the delta policy still holds: see `DeltaFrame`. */
+private[spark] final case class DeltaWindow(attribute: Expression, delta: Expression)
+    extends WindowKind
+    with BinaryLike[Expression] {
+  override def name: String = "delta_window"
+  override def left: Expression = attribute
+  override def right: Expression = delta
+
+  override def checkInputDataTypes(): TypeCheckResult = {
+    val checked = KindChecks.checkDifference(attribute, delta)
+    if (checked.isFailure) checked
+    else
+      KindChecks.checkExtent("delta", delta, positive = false)
+  }
+
+  override protected def withNewChildrenInternal(l: Expression, r: Expression): DeltaWindow =
+    copy(attribute = l, delta = r)
+}
+
+/** The rows from the last punctuation on, which is the first of its window. */
+private[spark] final case class PunctuationWindow(punctuation: Expression)
+    extends WindowKind
+    with UnaryLike[Expression] {
+  override def name: String = "punctuation_window"
+  override def child: Expression = punctuation
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    if (punctuation.dataType == BooleanType) TypeCheckSuccess
+    else KindChecks.unexpectedType("punctuation", punctuation, "\"BOOLEAN\"")
+
+  override protected def withNewChildInternal(newChild: Expression): PunctuationWindow =
+    copy(punctuation = newChild)
+}
+
+/** The rows since the order last went up by `gap` or more from one row to the next. */
+private[spark] final case class GapWindow(gap: Expression) extends WindowKind with UnaryLike[Expression] {
+  override def name: String = "gap_window"
+  override def child: Expression = gap
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    KindChecks.checkExtent("gap", gap, positive = true)
+
+  override protected def withNewChildInternal(newChild: Expression): GapWindow =
+    copy(gap = newChild)
+}
+
+/** Whole groups of peers: GROUPS BETWEEN preceding PRECEDING AND following FOLLOWING. */
+private[spark] final case class GroupsWindow(preceding: Expression, following: Expression)
+    extends WindowKind
+    with BinaryLike[Expression] {
+  override def name: String = "groups_window"
+  override def left: Expression = preceding
+  override def right: Expression = following
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    Seq("preceding" -> preceding, "following" -> following)
+      .map { case (name, e) => KindChecks.checkCount(name, e, least = 0) }
+      .find(_.isFailure)
+      .getOrElse(TypeCheckSuccess)
+
+  override protected def withNewChildrenInternal(l: Expression, r: Expression): GroupsWindow =
+    copy(preceding = l, following = r)
+}
+
+/**
+ * The rows back to where a condition on an aggregate of theirs begins to hold: see
+ * `PredicateFrame`.
+ *
+ * @param aggregate what the condition looks at
+ * @param condition a lambda from its value to a boolean
+ */
+private[spark] final case class PredicateWindow(aggregate: Expression, condition: Expression)
+    extends WindowKind
+    with WithLambda
+    with BinaryLike[Expression] {
+  override def name: String = "predicate_window"
+  override def nullable: Boolean = true
+  override def argument: Expression = aggregate
+  override def lambda: Expression = condition
+  override def lambdaType: DataType = BooleanType
+  override def left: Expression = aggregate
+  override def right: Expression = condition
+
+  override protected def bindInternal(
+      f: (Expression, Seq[(DataType, Boolean)]) => LambdaFunction
+  ): HigherOrderFunction =
+    copy(condition = f(condition, Seq((aggregate.dataType, true))))
+
+  /** The condition, of the value that `total` stands for. */
+  def of(total: Expression): Expression = condition match {
+    case LambdaFunction(body, Seq(variable: NamedLambdaVariable), _) =>
+      body.transform { case v: NamedLambdaVariable if v.exprId == variable.exprId => total }
+    case other => other
+  }
+
+  def function: AggregateFunction = aggregate.asInstanceOf[AggregateFunction]
+
+  override def inputs: Seq[Expression] = aggregate.children
+
+  override def withInputs(inputs: Seq[Expression]): WindowKind =
+    copy(aggregate = aggregate.withNewChildren(inputs))
+
+  override def sql: String = {
+    val total = AttributeReference("total", aggregate.dataType)()
+    s"$name(${aggregate.sql}, total -> ${of(total).sql})"
+  }
+
+  override protected def withNewChildrenInternal(l: Expression, r: Expression): PredicateWindow =
+    copy(aggregate = l, condition = r)
+}

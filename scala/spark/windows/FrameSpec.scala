@@ -1,0 +1,238 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.types._
+
+import io.sash.core.frames._
+import io.sash.core.inorder.InOrderWindow
+import io.sash.spark.kinds._
+import io.sash.spark.plan.FrameText
+import io.sash.spark.slots.{SlotColumns, SlotProgram}
+
+/**
+ * Which rows the window of each row holds: a frame of SQL's, or a window kind. Says what a task
+ * keeps of each row for it, and which of core's frames moves by it.
+ */
+private[spark] sealed abstract class FrameSpec extends Serializable {
+
+  /** As a user would say it. */
+  def text: String
+
+  /** Whether each row has its answer as soon as it arrives. */
+  def isImmediate: Boolean
+
+  /** What rows are compared by, and the bounds for it, if they are. */
+  def keys(input: Seq[Attribute], order: Seq[SortOrder], timeZone: String): Option[KeysProgram]
+
+  /** The aggregate by whose condition the frame is bounded, if it is. */
+  def bounding: Option[PredicateWindow] = None
+
+  /**
+   * @param keys of the rows, null where there are none
+   * @param bounding the one of `windows` of the aggregate that bounds the frame, likewise
+   */
+  def frame(windows: Array[InOrderWindow], keys: RangeKeys, bounding: InOrderWindow): Frame
+}
+
+/** The slots of keys, and which of their shifts are the lower and the upper bound. */
+private[spark] final case class KeysProgram(slots: SlotProgram, lower: Int, upper: Int)
+
+private object Extent {
+
+  /** Numbers of two types meet in that of the first, if it holds the extent, or as doubles. */
+  def ofOneType(of: Expression, extent: Expression): (Expression, Expression) =
+    (of.dataType, extent.dataType) match {
+      case (o: NumericType, e: NumericType) if o == e => (of, extent)
+      case (o: NumericType, e: NumericType) if Cast.canUpCast(e, o) => (of, Cast(extent, o))
+      case (_: NumericType, _: NumericType) => (Cast(of, DoubleType), Cast(extent, DoubleType))
+      case _                                => (of, extent)
+    }
+}
+
+private[spark] object FrameSpec {
+  def of(expression: WindowExpression): FrameSpec = expression.windowFunction match {
+    case AggregateExpression(SlidingAggregate(_, kind, _, _), _, _, _, _) => ofKind(kind)
+    case _ => ofFrame(expression.windowSpec.frameSpecification)
+  }
+
+  private def ofFrame(frame: WindowFrame): FrameSpec = {
+    val specified = frame.asInstanceOf[SpecifiedWindowFrame]
+    specified.frameType match {
+      case RowFrame   => RowsSpec(specified)
+      case RangeFrame => RangeSpec(specified)
+    }
+  }
+
+  private def ofKind(kind: WindowKind): FrameSpec = kind match {
+    case d: DeltaWindow       => DeltaSpec(d)
+    case p: PunctuationWindow => PunctuationSpec(p)
+    case g: GapWindow         => GapSpec(g)
+    case g: GroupsWindow      => GroupsSpec(g)
+    case p: PredicateWindow   => PredicateSpec(p)
+    case k: CountWindow       => throw new IllegalStateException(s"${k.sql} is a frame of SQL's")
+    case k: DurationWindow        => throw new IllegalStateException(s"${k.sql} is a frame of SQL's")
+  }
+}
+
+private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extends FrameSpec {
+  override def text: String = FrameText(specified)
+
+  override def isImmediate: Boolean = offset(specified.upper) <= 0
+
+  override def keys(
+      input: Seq[Attribute],
+      order: Seq[SortOrder],
+      timeZone: String
+  ): Option[KeysProgram] = None
+
+  override def frame(
+      windows: Array[InOrderWindow],
+      keys: RangeKeys,
+      bounding: InOrderWindow
+  ): Frame =
+    new RowsFrame(windows, offset(specified.lower), offset(specified.upper))
+
+  private def offset(bound: Expression): Long = bound match {
+    case CurrentRow         => 0L
+    case UnboundedFollowing => Long.MaxValue
+    case offset             => offset.eval().asInstanceOf[Int].toLong
+  }
+}
+
+private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) extends FrameSpec {
+  override def text: String = FrameText(specified)
+
+  override def isImmediate: Boolean = false
+
+  override def keys(
+      input: Seq[Attribute],
+      order: Seq[SortOrder],
+      timeZone: String
+  ): Option[KeysProgram] = Some(RangeBounds.program(input, order, specified, timeZone))
+
+  override def frame(
+      windows: Array[InOrderWindow],
+      keys: RangeKeys,
+      bounding: InOrderWindow
+  ): Frame =
+    new RangeFrame(windows, keys)
+}
+
+private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec {
+  override def text: String = kind.sql
+
+  override def isImmediate: Boolean = false
+
+  override def keys(
+      input: Seq[Attribute],
+      order: Seq[SortOrder],
+      timeZone: String
+  ): Option[KeysProgram] = {
+    val peers = SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow)
+    Some(RangeBounds.program(input, order, peers, timeZone))
+  }
+
+  override def frame(
+      windows: Array[InOrderWindow],
+      keys: RangeKeys,
+      bounding: InOrderWindow
+  ): Frame =
+    new GroupsFrame(windows, keys, -count(kind.preceding), count(kind.following))
+
+  private def count(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
+}
+
+/** A window that ends at the current row, and begins where something says. */
+private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameSpec {
+  override final def text: String = kind.sql
+
+  override final def isImmediate: Boolean = true
+}
+
+private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
+  override def keys(
+      input: Seq[Attribute],
+      order: Seq[SortOrder],
+      timeZone: String
+  ): Option[KeysProgram] = {
+    val (attribute, delta) = Extent.ofOneType(kind.attribute, kind.delta)
+    val back = SpecifiedWindowFrame(RangeFrame, new UnaryMinus(delta), CurrentRow)
+    Some(RangeBounds.program(input, Seq(SortOrder(attribute, Ascending)), back, timeZone))
+  }
+
+  override def frame(
+      windows: Array[InOrderWindow],
+      keys: RangeKeys,
+      bounding: InOrderWindow
+  ): Frame =
+    new DeltaFrame(windows, keys)
+}
+
+private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
+  override def keys(
+      input: Seq[Attribute],
+      order: Seq[SortOrder],
+      timeZone: String
+  ): Option[KeysProgram] = {
+    val (of, gap) = Extent.ofOneType(order.head.child, kind.gap)
+    val beyond = SpecifiedWindowFrame(RangeFrame, gap, CurrentRow)
+    val by = order.head.copy(child = of, sameOrderExpressions = Nil)
+    Some(RangeBounds.program(input, Seq(by), beyond, timeZone))
+  }
+
+  override def frame(
+      windows: Array[InOrderWindow],
+      keys: RangeKeys,
+      bounding: InOrderWindow
+  ): Frame =
+    new GapFrame(windows, keys, peersStay = true)
+}
+
+private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
+    extends SuffixSpec(kind) {
+  override def keys(
+      input: Seq[Attribute],
+      order: Seq[SortOrder],
+      timeZone: String
+  ): Option[KeysProgram] = {
+    val flag = AttributeReference("punctuation", BooleanType)()
+    val program = SlotProgram(
+      input,
+      Seq(flag),
+      Seq(flag.newInstance()),
+      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(kind.punctuation))),
+      keyShifts = Seq(Literal.TrueLiteral),
+      keyOrder = Seq(SortOrder(flag, Ascending))
+    )
+    Some(KeysProgram(program, lower = 0, upper = RangeKeys.CurrentRow))
+  }
+
+  override def frame(
+      windows: Array[InOrderWindow],
+      keys: RangeKeys,
+      bounding: InOrderWindow
+  ): Frame =
+    new GapFrame(windows, keys, peersStay = false)
+}
+
+private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {
+  override def keys(
+      input: Seq[Attribute],
+      order: Seq[SortOrder],
+      timeZone: String
+  ): Option[KeysProgram] = None
+
+  override def bounding: Option[PredicateWindow] = Some(kind)
+
+  override def frame(
+      windows: Array[InOrderWindow],
+      keys: RangeKeys,
+      bounding: InOrderWindow
+  ): Frame =
+    new PredicateFrame(
+      windows,
+      bounding,
+      answer => bounding.column.asInstanceOf[SlotColumns].matches(answer, null)
+    )
+}

@@ -1,0 +1,300 @@
+package io.sash.spark.kinds
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+
+import io.sash.spark.{ErrorCondition, RowEquality, SashSuite}
+
+/**
+ * Each kind of window over random rows, against windows that are made here row by row, in plain
+ * Scala, and aggregated by Spark's GROUP BY.
+ */
+class WindowKindsSuite extends SashSuite {
+  import WindowKindsSuite._
+
+  private val kinds: Seq[Kind] = Seq(
+    Kind("count_window(1)")((rows, i) => rows.slice(i, i + 1)),
+    Kind("count_window(7)")((rows, i) => rows.slice(i - 6, i + 1)),
+    Kind("time_window(5)", order = "at")((rows, i) =>
+      rows.filter(r => r.at == rows(i).at || near(r.at, rows(i).at, 5))
+    ),
+    Kind("delta_window(y, 1.5)")((rows, i) => delta(rows, i, 1.5)),
+    Kind("delta_window(y, 0)")((rows, i) => delta(rows, i, 0.0)),
+    Kind("punctuation_window(p)") { (rows, i) =>
+      rows.slice(math.max(0, rows.lastIndexWhere(_.p.contains(true), i)), i + 1)
+    },
+    Kind("gap_window(3)", order = "at")((rows, i) => session(rows, i, 3.0)),
+    Kind("gap_window(2.5)", order = "at")((rows, i) => session(rows, i, 2.5)),
+    Kind("gap_window(3)", order = "at DESC")((rows, i) => session(rows, i, 3.0)),
+    Kind("groups_window(2, 0)", order = "at")((rows, i) => groups(rows, i, 2, 0)),
+    Kind("groups_window(1)", order = "at DESC NULLS FIRST")((rows, i) => groups(rows, i, 1, 0)),
+    Kind("groups_window(0, 2)", order = "at")((rows, i) => groups(rows, i, 0, 2)),
+    Kind("groups_window(1, 1)", order = "at NULLS LAST")((rows, i) => groups(rows, i, 1, 1)),
+    Kind("predicate_window(x, 'sum', t -> t <= 20)")((rows, i) =>
+      suffix(rows, i)(w => w.flatMap(_.x).nonEmpty && w.flatMap(_.x).sum <= 20)
+    ),
+    Kind("predicate_window(x, 'max', t -> t < 8 OR t IS NULL)")((rows, i) =>
+      suffix(rows, i)(w => w.flatMap(_.x).forall(_ < 8))
+    ),
+    Kind("predicate_window(x, 'count', n -> n < 4)")((rows, i) =>
+      suffix(rows, i)(_.count(_.x.nonEmpty) < 4)
+    ),
+    Kind("predicate_window(y, 'avg', a -> a > 0)")((rows, i) =>
+      suffix(rows, i)(w => w.flatMap(_.y).nonEmpty && w.flatMap(_.y).sum > 1e-12)
+    )
+  )
+
+  /** Answers that do not depend on how rows of one place in the order are arranged. */
+  private val calls = Seq(
+    "count(*)" -> "c",
+    "sum(x)" -> "c",
+    "max(x)" -> "c",
+    "min(y)" -> "c",
+    "avg(y)" -> "approx_",
+    "stddev(y)" -> "approx_",
+    "count(DISTINCT x)" -> "c",
+    "median(x)" -> "c",
+    "mode(x, true)" -> "c",
+    "collect_list(id)" -> "set_",
+    "approx_count_distinct(id)" -> "c",
+    "count(*) FILTER (WHERE x > 4)" -> "c"
+  )
+
+  private def columns(over: String): String = calls.zipWithIndex.map { case ((call, name), i) =>
+    s"$call $over AS $name$i"
+  }.mkString(", ")
+
+  private def create(seed: Long): Seq[Item] = {
+    val random = new Random(seed)
+    def sometimes[T](percent: Int)(value: => T): Option[T] =
+      if (random.nextInt(100) < percent) None else Some(value)
+    val items = (0 until 300).map { id =>
+      Item(
+        id,
+        sometimes(10)(random.nextInt(3)),
+        sometimes(5)(random.nextInt(120)),
+        sometimes(15)(random.nextInt(12)),
+        sometimes(10)(random.nextInt(16) / 4.0 - 1.0),
+        sometimes(20)(random.nextInt(6) == 0)
+      )
+    }
+    spark.createDataFrame(items).createOrReplaceTempView("items")
+    items
+  }
+
+  /** The answers over the windows of `kind`, by a join with the rows of each. */
+  private def expected(items: Seq[Item], kind: Kind): Seq[Row] = {
+    val members = for {
+      rows <- items.groupBy(_.k).values.toSeq
+      ordered = kind.sorted(rows)
+      i <- ordered.indices
+      inside <- kind.window(ordered, i)
+    } yield (ordered(i).id, inside.id)
+    spark.createDataFrame(members).toDF("row", "member").createOrReplaceTempView("members")
+    val answers = calls.zipWithIndex.map { case ((call, name), i) =>
+      val ofMember = call
+        .replace("count(*)", "count(b.id)")
+        .replaceAll("\\((DISTINCT )?(x|y|id)\\b", "($1b.$2")
+        .replace("WHERE x", "WHERE b.x")
+      s"$ofMember AS $name$i"
+    }
+    spark
+      .sql(
+        s"SELECT a.id, ${answers.mkString(", ")} FROM items a " +
+          "LEFT JOIN members m ON a.id = m.row LEFT JOIN items b ON b.id = m.member GROUP BY a.id"
+      )
+      .collect()
+      .toSeq
+  }
+
+  for (kind <- kinds; codegen <- Seq(true, false))
+    test(s"${kind.sql}, by ${kind.order}, ${if (codegen) "compiled" else "interpreted"}") {
+      val items = create(seed = kind.sql.hashCode.toLong)
+      val mode =
+        if (codegen) Nil
+        else
+          Seq(
+            "spark.sql.codegen.wholeStage" -> "false",
+            "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
+          )
+      withSettings(mode: _*) {
+        val over = s"OVER (PARTITION BY k, ${kind.sql} ORDER BY ${kind.order})"
+        val frame = spark.sql(s"SELECT id, ${columns(over)} FROM items")
+        val rows = frame.collect().toSeq
+        assert(sliding(frame).map(_.calls.length).sum == calls.length, "vacuous")
+        val difference = RowEquality.difference(expected(items, kind), rows)
+        assert(difference.isEmpty, difference.getOrElse(""))
+      }
+    }
+
+  test("sliding_agg says the same as PARTITION BY, and plans the same") {
+    create(seed = 1)
+    for (kind <- kinds) withClue(kind.sql) {
+      def query(call: String, partition: String) = spark.sql(
+        s"SELECT id, $call OVER (PARTITION BY k$partition ORDER BY ${kind.order}) AS c FROM items"
+      )
+      val a = query("sum(x)", s", ${kind.sql}")
+      val b = query(s"sliding_agg(x, 'sum', ${kind.sql})", "")
+      assert(a.columns.toSeq == b.columns.toSeq)
+      def calls(frame: DataFrame) =
+        sliding(frame.queryExecution.sparkPlan).flatMap(_.calls.map(_.toString))
+      assert(calls(a).nonEmpty && calls(a) == calls(b))
+    }
+  }
+
+  private def refused(query: String): (String, String) = {
+    val e = intercept[Throwable](spark.sql(query).collect())
+    (ErrorCondition.of(e), e.getMessage)
+  }
+
+  for {
+    (query, condition, message) <- Seq(
+      ("PARTITION BY count_window(0) ORDER BY id", Range, "`size` must be between [1, 2147483647]"),
+      ("PARTITION BY count_window(-1) ORDER BY id", Range, "`size`"),
+      ("PARTITION BY count_window(id) ORDER BY id", "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "`size`"),
+      ("PARTITION BY count_window('3') ORDER BY id", Type, "`size`"),
+      ("PARTITION BY count_window(2, 3) ORDER BY id", Arguments, "`count_window` requires 1"),
+      ("PARTITION BY time_window(-5) ORDER BY at", Range, "`size`"),
+      ("PARTITION BY delta_window(p, 5) ORDER BY at", Difference, "no \"INT\" can be subtracted"),
+      ("PARTITION BY delta_window(x, -0.5) ORDER BY at", Range, "`delta`"),
+      ("PARTITION BY delta_window(x, INTERVAL 1 DAY) ORDER BY at", Difference, "subtracted"),
+      ("PARTITION BY gap_window(0) ORDER BY at", Range, "`gap`"),
+      ("PARTITION BY gap_window(INTERVAL 1 DAY) ORDER BY at", Misplaced, "cannot be added to"),
+      ("PARTITION BY gap_window(1) ORDER BY at, id", Misplaced, "an order by one expression"),
+      ("PARTITION BY punctuation_window(x) ORDER BY at", Type, "`punctuation`"),
+      ("PARTITION BY groups_window(-1) ORDER BY at", Range, "`preceding`"),
+      ("PARTITION BY predicate_window(x, 'sum', t -> t + 1) ORDER BY at", Misplaced, "not a BOOLEAN"),
+      ("PARTITION BY predicate_window(x, 'sum', t -> t < y) ORDER BY at", Misplaced, "argument only"),
+      ("PARTITION BY predicate_window(x, 'summ', t -> t < 1) ORDER BY at", Unknown, "'sum'"),
+      ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
+      ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "one kind"),
+      ("PARTITION BY delta_window(x, 3) ORDER BY id ROWS 3 PRECEDING", Misplaced, "leave out ROWS")
+    )
+  } test(s"refused: $query") {
+    create(seed = 1)
+    val (actual, text) = refused(s"SELECT sum(x) OVER ($query) FROM items")
+    assert(actual == condition, text)
+    assert(text.contains(message), text)
+  }
+
+  test("a kind that is no window is refused, and each of them while Sash is off") {
+    create(seed = 1)
+    for (
+      query <- Seq(
+        "SELECT count_window(3) FROM items",
+        "SELECT sliding_agg(x, 'sum', delta_window(x, 3)) FROM items",
+        "SELECT k, max(delta_window(x, 3)) FROM items GROUP BY k",
+        "SELECT rank() OVER (PARTITION BY delta_window(x, 3) ORDER BY id) FROM items"
+      )
+    ) withClue(query)(assert(refused(query)._1 == Misplaced))
+    val off = withSash(enabled = false) {
+      refused("SELECT sum(x) OVER (PARTITION BY delta_window(x, 3) ORDER BY id) FROM items")
+    }
+    assert(off._1 == Misplaced && off._2.contains("spark.sash.enabled is false"), off)
+  }
+
+  test("frames that Spark has run as Spark's while Sash is off") {
+    create(seed = 1)
+    for (kind <- Seq("count_window(3)", "time_window(4)"))
+      checkSlides(
+        s"SELECT id, sum(x) OVER (PARTITION BY k, $kind ORDER BY id) AS c FROM items"
+      )
+  }
+
+  test("the examples of DESCRIBE FUNCTION EXTENDED answer what they say") {
+    for ((id, info, _) <- WindowKindFunctions.All) withClue(info.getExamples) {
+      val lines = info.getExamples.split("\n").map(_.trim).filter(_.nonEmpty).drop(1)
+      val query = lines.head.stripPrefix("> ").replace("_FUNC_", id.funcName).stripSuffix(";")
+      assert(spark.sql(query).collect().map(_.get(0).toString).toSeq == lines.tail.toSeq)
+    }
+  }
+
+  test("EXPLAIN says which window it is") {
+    create(seed = 1)
+    val text = spark
+      .sql("EXPLAIN SELECT sum(x) OVER (PARTITION BY k, predicate_window(x, 'sum', s -> s < 9) " +
+        "ORDER BY id) FROM items")
+      .head()
+      .getString(0)
+    assert(text.contains("over predicate_window(sum("), text)
+  }
+}
+
+object WindowKindsSuite {
+  private val Range = "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE"
+  private val Type = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
+  private val Difference = "DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT"
+  private val Misplaced = "INVALID_PARAMETER_VALUE.PATTERN"
+  private val Arguments = "WRONG_NUM_ARGS.WITHOUT_SUGGESTION"
+  private val Unknown = "UNRESOLVED_ROUTINE"
+
+  final case class Item(
+      id: Int,
+      k: Option[Int],
+      at: Option[Int],
+      x: Option[Int],
+      y: Option[Double],
+      p: Option[Boolean]
+  )
+
+  /** @param window the members of the window of the i-th of one partition's rows, in order */
+  final case class Kind(sql: String, order: String = "id")(
+      val window: (IndexedSeq[Item], Int) => Seq[Item]
+  ) {
+
+    /** Spark's order: NULL is the least, unless said otherwise. */
+    def sorted(items: Seq[Item]): IndexedSeq[Item] = {
+      val ascending =
+        if (order.startsWith("id")) items.sortBy(_.id)
+        else if (order.contains("NULLS LAST")) items.sortBy(_.at.getOrElse(Int.MaxValue))
+        else if (order.contains("DESC NULLS FIRST"))
+          items.sortBy(i => -i.at.getOrElse(Int.MaxValue).toLong)
+        else if (order.contains("DESC")) items.sortBy(i => -i.at.getOrElse(Int.MinValue).toLong)
+        else items.sortBy(_.at)
+      ascending.toIndexedSeq
+    }
+  }
+
+  def near(a: Option[Int], of: Option[Int], size: Int): Boolean =
+    a.exists(x => of.exists(y => x >= y - size && x <= y))
+
+  /** What has left stays out, so the window is followed from the first row on. */
+  def delta(rows: IndexedSeq[Item], i: Int, size: Double): Seq[Item] = {
+    var from = 0
+    (0 to i).foreach { j =>
+      def leaves(row: Item): Boolean = (row.y, rows(j).y) match {
+        case (Some(old), Some(now)) => old < now - size
+        case (None, Some(_))        => true
+        case _                      => false
+      }
+      while (from < j && leaves(rows(from))) from += 1
+    }
+    rows.slice(from, i + 1)
+  }
+
+  def session(rows: IndexedSeq[Item], i: Int, gap: Double): Seq[Item] = {
+    def isGap(j: Int): Boolean = (rows(j - 1).at, rows(j).at) match {
+      case (Some(a), Some(b)) => math.abs(b - a) >= gap
+      case (None, None)       => false
+      case _                  => true
+    }
+    rows.slice((i to 1 by -1).find(isGap).getOrElse(0), i + 1)
+  }
+
+  def groups(rows: IndexedSeq[Item], i: Int, preceding: Int, following: Int): Seq[Item] = {
+    val number = rows.indices.map(j => rows.take(j + 1).map(_.at).distinct.length)
+    rows.indices
+      .filter(j => number(j) >= number(i) - preceding && number(j) <= number(i) + following)
+      .map(rows(_))
+  }
+
+  /** What has left stays out, here too. */
+  def suffix(rows: IndexedSeq[Item], i: Int)(holds: Seq[Item] => Boolean): Seq[Item] = {
+    var from = 0
+    (0 to i).foreach { j =>
+      while (from <= j && !holds(rows.slice(from, j + 1))) from += 1
+    }
+    rows.slice(from, i + 1)
+  }
+}

@@ -1,0 +1,192 @@
+package io.sash.spark.running
+
+import org.apache.spark.sql.DataFrame
+
+import io.sash.spark.{ErrorCondition, RowEquality, SashSuite, TestTable}
+import io.sash.spark.monoids.Algorithm
+
+/**
+ * Aggregates that Spark refuses over a moving frame (DISTINCT, medians), against the same
+ * aggregates of Spark's GROUP BY over a join of each row with the rows of its frame.
+ */
+class MovingAggregatesSuite extends SashSuite {
+  import MovingAggregatesSuite.Framed
+
+  private val moving = Seq(
+    Framed("uq", "ROWS BETWEEN 4 PRECEDING AND CURRENT ROW", "b.rn BETWEEN a.rn - 4 AND a.rn"),
+    Framed("uq", "ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING", "b.rn BETWEEN a.rn - 9 AND a.rn - 3"),
+    Framed("uq", "ROWS BETWEEN 2 PRECEDING AND 7 FOLLOWING", "b.rn BETWEEN a.rn - 2 AND a.rn + 7"),
+    Framed("uq", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "b.rn >= a.rn"),
+    Framed(
+      "tie",
+      "RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING",
+      "CASE WHEN a.tie IS NULL THEN b.tie IS NULL ELSE b.tie BETWEEN a.tie - 2 AND a.tie + 1 END"
+    )
+  )
+
+  private val other = Seq(
+    Framed("uq", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "b.rn <= a.rn"),
+    Framed("uq", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "true")
+  )
+
+  private val columns =
+    Seq("b", "h", "i", "l", "f", "d", "small", "large", "s", "sc", "bo", "dt", "ts", "ym", "st", "ar")
+
+  /** Each with `_` in the place of a row's name. */
+  private val calls: Seq[(String, String)] =
+    columns.map(c => s"count(DISTINCT _.$c)" -> "c") ++
+      Seq(
+        "count(DISTINCT _.i, _.s)" -> "c",
+        "count(DISTINCT _.i) FILTER (WHERE _.tie > 4)" -> "c",
+        "sum(DISTINCT _.i)" -> "c",
+        "sum(DISTINCT _.b) FILTER (WHERE _.tie > 4)" -> "c",
+        "sum(DISTINCT _.large)" -> "c",
+        "sum(DISTINCT _.ym)" -> "c",
+        "sum(DISTINCT _.x)" -> "approx_",
+        "avg(DISTINCT _.tie)" -> "approx_",
+        "avg(DISTINCT _.small)" -> "c",
+        "avg(DISTINCT _.x)" -> "approx_",
+        "max(DISTINCT _.l)" -> "c",
+        "min(DISTINCT _.s)" -> "c",
+        "bit_xor(DISTINCT _.i)" -> "c",
+        "stddev(DISTINCT _.x)" -> "approx_",
+        "approx_count_distinct(DISTINCT _.i)" -> "c",
+        "collect_list(DISTINCT _.i)" -> "set_",
+        "collect_set(DISTINCT _.s)" -> "set_",
+        "collect_list(DISTINCT _.d)" -> "set_",
+        "array_agg(DISTINCT _.st)" -> "set_",
+        "percentile(DISTINCT _.i, 0.3)" -> "c",
+        "median(_.i)" -> "c",
+        "median(_.x) FILTER (WHERE _.tie > 4)" -> "approx_",
+        "median(_.dti)" -> "c",
+        "percentile_cont(0.3) WITHIN GROUP (ORDER BY _.h)" -> "c",
+        "percentile_cont(0.3) WITHIN GROUP (ORDER BY _.h DESC)" -> "c",
+        "percentile_disc(0.3) WITHIN GROUP (ORDER BY _.small)" -> "c",
+        "percentile_disc(0.3) WITHIN GROUP (ORDER BY _.small DESC)" -> "c",
+        "percentile_disc(array(0.0, 0.5, 1.0)) WITHIN GROUP (ORDER BY _.l)" -> "c",
+        "percentile_cont(0.5) WITHIN GROUP (ORDER BY _.large)" -> "approx_",
+        "mode() WITHIN GROUP (ORDER BY _.s)" -> "c",
+        "mode() WITHIN GROUP (ORDER BY _.s DESC)" -> "c",
+        "listagg(_.s, ',') WITHIN GROUP (ORDER BY _.s, _.id)" -> "c",
+        DistinctList -> "c"
+      )
+
+  /** Spark fails where this one stands among other DISTINCT aggregates of a GROUP BY. */
+  private lazy val DistinctList = "listagg(DISTINCT _.s, ',') WITHIN GROUP (ORDER BY _.s)"
+  private val sameList = "nullif(array_join(array_sort(collect_set(_.s)), ','), '')"
+
+  private def named(call: (String, String), i: Int): String =
+    if (call._2 == "c") s"c$i" else s"${call._2}$i"
+
+  private def windows(framed: Framed): String = {
+    val results = calls.zipWithIndex.map { case (call, i) =>
+      s"${call._1.replace("_.", "")} OVER w AS ${named(call, i)}"
+    }
+    s"SELECT id, ${results.mkString(", ")} FROM data " +
+      s"WINDOW w AS (PARTITION BY g ORDER BY ${framed.order} ${framed.frame})"
+  }
+
+  private def joined(framed: Framed): String = {
+    val results = calls.zipWithIndex.map { case (call, i) =>
+      val grouped = if (call._1 == DistinctList) sameList else call._1
+      s"${grouped.replace("_.", "b.")} AS ${named(call, i)}"
+    }
+    "WITH n AS (SELECT *, row_number() OVER (PARTITION BY g ORDER BY uq) AS rn FROM data) " +
+      s"SELECT a.id, ${results.mkString(", ")} FROM n a LEFT JOIN n b " +
+      s"ON a.g <=> b.g AND ${framed.join} GROUP BY a.id"
+  }
+
+  private def assertSame(framed: Framed): DataFrame = {
+    TestTable.create(spark)
+    val expected = withSash(enabled = false)(spark.sql(joined(framed)).collect().toSeq)
+    val frame = spark.sql(windows(framed))
+    val difference = RowEquality.difference(expected, frame.collect().toSeq)
+    assert(difference.isEmpty, difference.getOrElse(""))
+    frame
+  }
+
+  private val modes = Seq(
+    "compiled" -> Nil,
+    "interpreted" -> Seq(
+      "spark.sql.codegen.wholeStage" -> "false",
+      "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
+    )
+  )
+
+  for ((mode, settings) <- modes; framed <- moving)
+    test(s"${framed.frame}: as a join and a GROUP BY have it, $mode") {
+      withSettings(settings: _*) {
+        assert(sliding(assertSame(framed)).map(_.calls.length).sum == calls.length)
+      }
+    }
+
+  for (framed <- other) test(s"${framed.frame}: Spark's operator runs them") {
+    assertSame(framed)
+  }
+
+  test("an answer beside the slots slides by its inverse, or goes through its window") {
+    TestTable.create(spark)
+    val frame = "OVER (ORDER BY uq ROWS 9 PRECEDING)"
+    def algorithms(call: String): Seq[Algorithm] =
+      sliding(spark.sql(s"SELECT $call $frame FROM data").queryExecution.sparkPlan)
+        .flatMap(_.calls.map(_.algorithm))
+    for (call <- Seq("count(DISTINCT s)", "sum(DISTINCT x)", "median(x)", "mode(s)", "collect_set(s)"))
+      assert(algorithms(call) == Seq(Algorithm.SlickDequeInvAlgorithm), call)
+    assert(algorithms("collect_list(s)") == Seq(Algorithm.RecalculateAlgorithm))
+    assert(algorithms("approx_count_distinct(s)") == Seq(Algorithm.TwoStacksLiteAlgorithm))
+  }
+
+  test("a mode without a rule for ties is one of the most frequent") {
+    TestTable.create(spark)
+    val answers = spark
+      .sql("""
+        SELECT mode(i) OVER w AS m, collect_list(i) OVER w AS all FROM data
+        WINDOW w AS (PARTITION BY g ORDER BY uq ROWS 12 PRECEDING)""")
+      .collect()
+    answers.foreach { row =>
+      val counts = row.getSeq[Int](1).groupBy(identity).map { case (k, v) => (k, v.length) }
+      if (counts.isEmpty) assert(row.isNullAt(0))
+      else assert(counts(row.getInt(0)) == counts.values.max, row)
+    }
+  }
+
+  test("switched off, Spark refuses them") {
+    TestTable.create(spark)
+    withSash(enabled = false) {
+      for (
+        (call, condition) <- Seq(
+          "count(DISTINCT i)" -> "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED",
+          "median(i)" -> "INVALID_WINDOW_SPEC_FOR_AGGREGATION_FUNC"
+        )
+      ) {
+        val e = intercept[Throwable](
+          spark.sql(s"SELECT $call OVER (ORDER BY uq ROWS 3 PRECEDING) FROM data")
+        )
+        assert(ErrorCondition.of(e) == condition)
+      }
+    }
+  }
+
+  test("DISTINCT of what cannot be told apart stays an error of Spark's") {
+    val e = intercept[Throwable](
+      spark.sql("SELECT count(DISTINCT map(id, id)) OVER (ORDER BY id ROWS 3 PRECEDING) FROM range(9)")
+    )
+    assert(ErrorCondition.of(e) == "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED")
+  }
+
+  test("the same window twice in one task, one within the other") {
+    val frame = spark.sql("""
+      SELECT id, count(DISTINCT id % 3) OVER (PARTITION BY id % 2 ORDER BY id ROWS 9 PRECEDING) AS c
+      FROM range(0, 40, 1, 2)""")
+    val rows = frame.rdd
+    val pairs = rows.cartesian(rows).filter { case (a, b) => a.getLong(0) == b.getLong(0) }
+    val apart = pairs.filter { case (a, b) => a != b }
+    assert(pairs.count() == 40 && apart.count() == 0)
+  }
+}
+
+object MovingAggregatesSuite {
+
+  /** A frame, and what it is as a condition between a row `a` and a row `b` of its frame. */
+  private final case class Framed(order: String, frame: String, join: String)
+}
