@@ -35,7 +35,7 @@ private[spark] final case class BoundingCall(
   def program(input: Seq[Attribute]): (Algorithm, SlotProgram) = {
     val part = algorithm.part(monoid, first = 0, result = 0).copy(results = Nil)
     val condition = kind.of(monoid.lower)
-    (algorithm, SlotProgram(input, monoid.left, monoid.right, Seq(part), matches = Some(condition)))
+    (algorithm, SlotProgram(input, monoid.left, monoid.right, Seq(part), holds = Some(condition)))
   }
 }
 

@@ -28,6 +28,7 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
     .toArray
   private[this] val shifts = program.keyShifts.map(bind(_, program.columns)).toArray
   private[this] val condition = program.matches.map(bind(_, inputAndSlot))
+  private[this] val holding = program.holds.map(bind(_, program.columns))
   private[this] val order = new InterpretedOrdering(program.keyOrder.map { o =>
     BindReferences.bindReference[Expression](o, program.columns).asInstanceOf[SortOrder]
   })
@@ -109,6 +110,8 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
 
   override def matches(slot: Int, row: InternalRow): Boolean =
     condition.get.eval(pair(row, rows(slot))) == true
+
+  override def holds(slot: Int): Boolean = holding.get.eval(rows(slot)) == true
 
   override def save(slot: Int, out: InternalRow): Unit = {
     val row = if (rows(slot) == null) new GenericInternalRow(width) else rows(slot)

@@ -92,6 +92,8 @@ private[spark] final class PagedSlots private (
   override def matches(slot: Int, row: InternalRow): Boolean =
     resident.matches(pages.read(slot), row)
 
+  override def holds(slot: Int): Boolean = resident.holds(pages.read(slot))
+
   override def save(slot: Int, out: InternalRow): Unit = resident.save(pages.read(slot), out)
 
   override def load(dst: Int, in: InternalRow): Unit = resident.load(pages.written(dst), in)

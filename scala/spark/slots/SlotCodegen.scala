@@ -36,6 +36,7 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
       shiftMethod,
       compareMethod,
       matchesMethod,
+      holdsMethod,
       saveMethod,
       loadMethod,
       valueBytesMethod
@@ -194,6 +195,10 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
 
   private def matchesMethod: String = program.matches.fold("") {
     condition("boolean matches(int slot, InternalRow row)", _, None, Some("row"), "slot")
+  }
+
+  private def holdsMethod: String = program.holds.fold("") {
+    condition("boolean holds(int slot)", _, None, None, "slot")
   }
 
   private def lowerMethod: String = {

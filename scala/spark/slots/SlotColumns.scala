@@ -171,6 +171,9 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
 
   def matches(slot: Int, row: InternalRow): Boolean = undefined("matches")
 
+  /** Whether the program's condition on a slot is true; NULL is not. */
+  def holds(slot: Int): Boolean = undefined("holds")
+
   /** Writes the cells of a slot into `out`, a row of the program's columns. */
   def save(slot: Int, out: InternalRow): Unit
 

@@ -19,6 +19,7 @@ import io.sash.spark.running.{RunningAnswer, RunningExpression}
  * @param keyShifts assignments of the first column from another slot: bounds of a range frame
  * @param keyOrder how slots compare: an order over `columns`
  * @param matches a condition over the input row and the left slot
+ * @param holds a condition over the left slot alone
  */
 final case class SlotProgram(
     input: Seq[Attribute],
@@ -27,7 +28,8 @@ final case class SlotProgram(
     parts: Seq[SlotProgram.Part],
     keyShifts: Seq[Expression] = Nil,
     keyOrder: Seq[SortOrder] = Nil,
-    matches: Option[Expression] = None
+    matches: Option[Expression] = None,
+    holds: Option[Expression] = None
 ) {
 
   /** What answers beside the slots, numbered as the parts refer to it. */

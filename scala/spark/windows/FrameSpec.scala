@@ -233,6 +233,6 @@ private[spark] final case class PredicateSpec(kind: PredicateWindow) extends Suf
     new PredicateFrame(
       windows,
       bounding,
-      answer => bounding.column.asInstanceOf[SlotColumns].matches(answer, null)
+      answer => bounding.column.asInstanceOf[SlotColumns].holds(answer)
     )
 }

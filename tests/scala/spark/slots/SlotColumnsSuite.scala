@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.{SashSuite, TestTable, WindowCalls, WindowFrames}
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.WindowCall
-import io.sash.spark.windows.WindowProgram
+import io.sash.spark.windows.{KeysProgram, WindowProgram}
 
 /** Every operation of every kind of slots, for the programs of all aggregates and all keys. */
 class SlotColumnsSuite extends SashSuite {
@@ -122,7 +122,7 @@ class SlotColumnsSuite extends SashSuite {
       node.child.output,
       "Europe/Berlin"
     )
-    val (program, lower, upper) = whole.frames.head.keys.get
+    val KeysProgram(program, lower, upper) = whole.frames.head.keys.get
     val kinds = new SlotKinds(program, Seq.empty[DataType])
     val random = new Random(seed)
     def slot(): Int = kinds.slots(random.nextInt(kinds.slots.length))

@@ -1,0 +1,253 @@
+"""Windows that Spark's frames have no words for, said as a WindowSpec is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkValueError
+from pyspark.sql import Column, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from sash.errors import type_error
+from sash.monoid import Monoid, lambda_column
+
+if TYPE_CHECKING:
+    from pyspark.sql._typing import ColumnOrName
+
+Condition = Callable[[Column], Column]
+
+
+class SlidingWindow:
+    """Where a sliding window begins, as ``pyspark.sql.Window`` is where a WindowSpec begins.
+
+    Name partitions and an order, then one of the kinds of window, which says which rows the
+    window of each row holds; ``sliding_agg`` takes what comes out:
+
+    ========================== =======================================================
+    ``count(100)``             the last 100 rows
+    ``time("1 hour")``         the rows of the last hour
+    ``delta("celsius", 5.0)``  back to the oldest row that the delta policy still holds
+    ``punctuation("reset")``   the rows since the last punctuation
+    ``session("30 minutes")``  the rows since the last gap
+    ``predicate(condition)``   back to where a condition on their aggregate begins to hold
+    ``groups(2, 0)``           whole groups of peers
+    ========================== =======================================================
+
+    A row's window never holds rows of another partition. Rows that are equal in the order come in
+    any order, and may do so differently from run to run; ``time`` and ``groups`` hold all of
+    them, the others count or look at single rows. In SQL a kind is a function among the
+    expressions of PARTITION BY:
+    ``max(x) OVER (PARTITION BY k, delta_window(x, 5.0) ORDER BY ts)``.
+
+    Example:
+        >>> df = spark.createDataFrame(
+        ...     [(1, 20.0, False), (2, 20.5, False), (4, 23.0, True), (9, 23.5, False)],
+        ...     ["ts", "celsius", "reset"],
+        ... )
+        >>> w = sash.SlidingWindow.orderBy("ts")
+        >>> df.select(
+        ...     "ts",
+        ...     sash.sliding_agg("ts", "count", w.count(3)).alias("count"),
+        ...     sash.sliding_agg("ts", "count", w.time(3)).alias("time"),
+        ...     sash.sliding_agg("celsius", "min", w.delta("celsius", 1)).alias("delta"),
+        ...     sash.sliding_agg("ts", "count", w.punctuation("reset")).alias("reset"),
+        ...     sash.sliding_agg("ts", "count", w.session(5)).alias("session"),
+        ...     sash.sliding_agg("celsius", "sum", w.predicate(lambda s: s < 45)).alias("budget"),
+        ... ).show()
+        +---+-----+----+-----+-----+-------+------+
+        | ts|count|time|delta|reset|session|budget|
+        +---+-----+----+-----+-----+-------+------+
+        |  1|    1|   1| 20.0|    1|      1|  20.0|
+        |  2|    2|   2| 20.0|    2|      2|  40.5|
+        |  4|    3|   3| 23.0|    1|      3|  43.5|
+        |  9|    3|   1| 23.0|    2|      1|  23.5|
+        +---+-----+----+-----+-----+-------+------+
+        <BLANKLINE>
+    """
+
+    @staticmethod
+    def partitionBy(*cols: ColumnOrName) -> SlidingWindowSpec:
+        """Begin with the columns in which the rows of a partition are equal."""
+        return SlidingWindowSpec(keys=cols)
+
+    @staticmethod
+    def orderBy(*cols: ColumnOrName) -> SlidingWindowSpec:
+        """Begin with the order of the rows, all of one partition."""
+        return SlidingWindowSpec(order=cols)
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingWindowSpec:
+    """Partitions, an order, and the kind of window: see ``SlidingWindow``.
+
+    Every method returns a new one. A kind can be named once; it costs a constant number of
+    combines a row, amortised, unless it says otherwise.
+
+    Raises:
+        PySparkTypeError: an argument is of the wrong type.
+        PySparkValueError: a second kind; or none, or no order, where ``sliding_agg`` takes it.
+        AnalysisException: where the query is analyzed: a size that is negative or zero, an
+            attribute from which no ``delta`` can be subtracted, a condition that is no boolean.
+            The message names the argument.
+    """
+
+    keys: tuple[ColumnOrName, ...] = ()
+    order: tuple[ColumnOrName, ...] = ()
+    _kind: Callable[[Column, str | Monoid | None], Column] | None = None
+
+    def partitionBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:
+        """Name the columns in which the rows of a partition are equal."""
+        return replace(self, keys=cols)
+
+    def orderBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:
+        """Name the order of the rows within a partition."""
+        return replace(self, order=cols)
+
+    def count(self, size: int) -> SlidingWindowSpec:
+        """Hold the last ``size`` rows, 1 or more, the current one among them.
+
+        The same as ``rowsBetween(1 - size, 0)``.
+        """
+        _require("size", size, int)
+        return self._of(_call("count_window", F.lit(size)))
+
+    def time(self, size: int | float | str | timedelta | Column) -> SlidingWindowSpec:
+        """Hold the rows whose place in the order lies at most ``size`` before the current row's.
+
+        Both ends are included, and so are the current row's peers; the same as RANGE BETWEEN
+        ``size`` PRECEDING AND CURRENT ROW. Rows whose place is NULL are each other's window.
+
+        Args:
+            size: A number for an order by a number; for one by time a timedelta or an interval as
+                a string, as in "90 minutes"; or a Column of a constant.
+        """
+        return self._of(_call("time_window", _extent("size", size)))
+
+    def delta(
+        self, attribute: ColumnOrName, delta: int | float | str | timedelta | Column
+    ) -> SlidingWindowSpec:
+        """Hold the rows back to the oldest that the delta policy still holds.
+
+        When a row comes, the oldest leave while their ``attribute`` is less than the row's by more
+        than ``delta``. What has left stays out, also where the attribute goes down again. A NULL
+        is less than every number, and nothing leaves because of a row whose attribute is NULL.
+
+        Paper: General Incremental Sliding-Window Aggregation, section 2.2.
+        """
+        return self._of(_call("delta_window", _column(attribute), _extent("delta", delta)))
+
+    def punctuation(self, punctuation: ColumnOrName) -> SlidingWindowSpec:
+        """Hold the rows from the last one on whose ``punctuation``, a boolean, is true.
+
+        That row is the first of its window; NULL is not true. Before the first punctuation the
+        window begins with the partition.
+
+        Paper: General Incremental Sliding-Window Aggregation, section 2.2.
+        """
+        return self._of(_call("punctuation_window", _column(punctuation)))
+
+    def session(self, gap: int | float | str | timedelta | Column) -> SlidingWindowSpec:
+        """Hold the rows since the order last moved by ``gap`` or more from one row to the next.
+
+        The order is by one column. Rows whose place in it is NULL are a session of their own.
+        """
+        return self._of(_call("gap_window", _extent("gap", gap)))
+
+    def predicate(
+        self,
+        condition: Condition,
+        monoid: str | Monoid | None = None,
+        col: ColumnOrName | None = None,
+    ) -> SlidingWindowSpec:
+        """Hold the rows back to where a condition on an aggregate of theirs begins to hold.
+
+        When a row comes, the oldest leave until ``condition`` is true of the aggregate of what is
+        left, or no row is. What has left stays out. With a condition that is true of every younger
+        part of a window of which it is true (a sum of at most 100 over what is not negative), that
+        is the longest window that ends here and meets it. NULL is not true.
+
+        Paper: Constant-Time Sliding Window Framework, section 3.2 (window slide policy).
+
+        Args:
+            condition: From the aggregate to a boolean, a function from Column to Column. It is
+                called once, when the query is built, and compiled by Catalyst.
+            monoid: The aggregate to look at: a name or a Monoid; by default the one that is asked
+                for, if it is named.
+            col: What it aggregates; by default the column that is aggregated.
+        """
+        if not callable(condition):
+            raise type_error("condition", "a function from Column to Column", condition)
+        if monoid is not None and not isinstance(monoid, (str, Monoid)):
+            raise type_error("monoid", "the name of an aggregate, or a Monoid", monoid)
+        over = None if col is None else _column(col)
+
+        def kind(aggregated: Column, named: str | Monoid | None) -> Column:
+            of = named if monoid is None else monoid
+            if of is None:
+                raise PySparkValueError(
+                    "predicate(): the aggregate that is asked for has no name; "
+                    "pass `monoid`, which the condition is to look at"
+                )
+            input_ = aggregated if over is None else over
+            arguments = of.arguments() if isinstance(of, Monoid) else []
+            name = "monoid_agg" if isinstance(of, Monoid) else of
+            return F.call_function(
+                "predicate_window", input_, F.lit(name), *arguments, lambda_column(condition)
+            )
+
+        return self._of(kind)
+
+    def groups(self, preceding: int, following: int = 0) -> SlidingWindowSpec:
+        """Hold the current row's peers, and whole groups of peers before and after them.
+
+        GROUPS BETWEEN ``preceding`` PRECEDING AND ``following`` FOLLOWING, as SQL:2011 has it.
+        """
+        _require("preceding", preceding, int)
+        _require("following", following, int)
+        return self._of(_call("groups_window", F.lit(preceding), F.lit(following)))
+
+    def spec(self, aggregated: Column, named: str | Monoid | None) -> WindowSpec:
+        """Return what an aggregate takes in ``over``.
+
+        Args:
+            aggregated: The column that is aggregated.
+            named: The aggregate that is asked for, if it can be asked for again.
+        """
+        if self._kind is None:
+            raise PySparkValueError("the window has no kind; name one, as in window.count(100)")
+        if not self.order:
+            raise PySparkValueError("the window has no order; name it by orderBy")
+        keys = [*self.keys, self._kind(aggregated, named)]
+        return Window.partitionBy(*keys).orderBy(*self.order)
+
+    def _of(self, kind: Callable[[Column, str | Monoid | None], Column]) -> SlidingWindowSpec:
+        if self._kind is not None:
+            raise PySparkValueError("the window has a kind already, and cannot have two")
+        return replace(self, _kind=kind)
+
+
+def _call(name: str, *arguments: Column) -> Callable[[Column, str | Monoid | None], Column]:
+    return lambda aggregated, named: F.call_function(name, *arguments)
+
+
+def _column(col: ColumnOrName) -> Column:
+    return F.col(col) if isinstance(col, str) else col
+
+
+def _extent(name: str, extent: int | float | str | timedelta | Column) -> Column:
+    if isinstance(extent, Column):
+        return extent
+    if isinstance(extent, str):
+        return F.expr(f"INTERVAL '{extent}'")
+    if isinstance(extent, bool) or not isinstance(extent, (int, float, timedelta)):
+        expected = "a number, a timedelta, an interval as in '1 hour', or a Column of a constant"
+        raise type_error(name, expected, extent)
+    return F.lit(extent)
+
+
+def _require(name: str, value: object, kind: type) -> None:
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise type_error(name, f"an {kind.__name__}", value)
