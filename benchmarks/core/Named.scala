@@ -22,8 +22,10 @@ import io.sash.core.slots.{Invertible, Selective}
 /** What a benchmark's parameters name. */
 object Named {
 
-  /** A number behind `sums` is that of the dimensions. */
+  /** A number behind `sums` is that of the dimensions; `chunked_` is before a column in chunks. */
   def column(operation: String): BenchColumn = operation match {
+    case chunked if chunked.startsWith("chunked_") =>
+      new ChunkedColumn(() => column(chunked.stripPrefix("chunked_")))
     case "sum"     => new SumColumn
     case "max"     => new MaxColumn
     case "count"   => new CountColumn

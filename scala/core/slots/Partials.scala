@@ -47,6 +47,15 @@ abstract class Partials extends Slots {
   def combine(dst: Int, left: Int, right: Int): Unit
 
   /**
+   * `dst <- src` of `other`, a column made as this one was. Only columns that are chunks of
+   * [[ChunkedPartials]] need it; all columns of this library's aggregations have it.
+   */
+  def copyFrom(other: Partials, dst: Int, src: Int): Unit =
+    throw new UnsupportedOperationException(
+      s"${getClass.getName} does not say how to copy from another column: override copyFrom"
+    )
+
+  /**
    * Turns the slots first, first + 1, … last into the aggregates of their suffixes: from the last
    * but one down to the first, `slot <- slot ⊗ (slot + 1)`. A column that keeps the running
    * aggregate in a register does it several times faster than through its slots.
