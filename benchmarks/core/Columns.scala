@@ -6,6 +6,10 @@ import io.sash.core.slots.{ChunkedPartials, Invertible, Partials, Selective, Slo
 
 /** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
 trait BenchColumn extends Partials {
+
+  /** As the library's own columns of primitives are. */
+  override def total: Boolean = true
+
   def lift(slot: Int, value: Int): Unit
 
   /** Some bits of the answer, so that computing it is not in vain. */
@@ -54,12 +58,13 @@ abstract class IntColumn extends BenchColumn {
 final class ChunkedColumn(make: () => BenchColumn)
     extends ChunkedPartials[BenchColumn](make)
     with BenchColumn {
+  override def total: Boolean = chunk(0).total
   override def lift(slot: Int, value: Int): Unit = chunk(slot).lift(at(slot), value)
   override def lower(slot: Int): Long = chunk(slot).lower(at(slot))
 }
 
-/** Sum of ints. */
-final class SumColumn extends IntColumn with Invertible {
+/** Sum of ints, of which a window may be told that they can throw. */
+final class SumColumn(override val total: Boolean = true) extends IntColumn with Invertible {
   override protected[this] def combined(older: Int, younger: Int): Int = older + younger
   override def identity(dst: Int): Unit = values(dst) = 0
   override def subtract(dst: Int, whole: Int, oldest: Int): Unit =

@@ -55,7 +55,7 @@ class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
 
   private def entry(slot: Int): Int = (slot >>> logSize) & (Entries - 1)
 
-  override final def total: Boolean = chunk(0).total
+  override def total: Boolean = chunk(0).total
 
   override final def identity(dst: Int): Unit = chunk(dst).identity(at(dst))
 

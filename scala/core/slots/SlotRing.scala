@@ -97,8 +97,11 @@ private[core] abstract class SlotRing(
 
   override protected final def dropYoungestOpen(): Unit = end -= 1
 
-  /** Called when `length` has doubled; positions with the new bit have moved up by the old one. */
-  protected[this] def doubled(): Unit = ()
+  /**
+   * Called when `length` is about to double, whereupon positions with its bit are that much
+   * further up; changes nothing if it throws.
+   */
+  protected[this] def doubling(): Unit = ()
 
   override final def column: Partials = partials
 
@@ -110,6 +113,7 @@ private[core] abstract class SlotRing(
       throw new IllegalStateException(s"a window holds at most $most partial aggregates")
     }
     partials = partials.grow(reserved + planes * 2 * capacity)
+    doubling()
     if (paired) {
       val (from, to) = (reserved + capacity, reserved + 2 * capacity)
       partials.move(to, from, capacity)
@@ -119,7 +123,6 @@ private[core] abstract class SlotRing(
     capacity *= 2
     most = capacity
     mask = capacity - 1L
-    doubled()
   }
 }
 

@@ -24,7 +24,7 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
 
   def operations: Long = combines + subtracts + comparisons
 
-  /** Which of the calls that follow throws, counted from 1; 0 for none. */
+  /** Which of the calls that follow, `grow` among them, throws, counted from 1; 0 for none. */
   var failing = 0
 
   protected final def mayFail(): Unit =
@@ -61,12 +61,17 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
   }
 
   override def grow(slots: Int): Partials = {
-    if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
+    if (slots > values.length) resize(slots)
     this
   }
 
-  override def shrink(slots: Int): Unit =
-    if (slots < values.length) values = java.util.Arrays.copyOf(values, slots)
+  override def shrink(slots: Int): Unit = if (slots < values.length) resize(slots)
+
+  /** May fail as an array that finds no memory does. */
+  private def resize(slots: Int): Unit = {
+    mayFail()
+    values = java.util.Arrays.copyOf(values, slots)
+  }
 
   /** A new column with all the values of this one, which is of no use afterwards. */
   def moved(): TestColumn[A] = {
