@@ -29,9 +29,13 @@ def test_every_public_function_has_an_example(name):
     assert ">>> " in getattr(sash, name).__doc__
 
 
-def test_the_page_of_settings_is_generated_from_this_jar():
+@pytest.mark.parametrize(
+    ("name", "maker"),
+    [("configuration", "ConfigurationDoc"), ("functions", "functions.FunctionsDoc")],
+)
+def test_a_page_is_generated_from_this_jar(name, maker):
     class_path = f"{sash.jar_path()}:{jars_directory()}/*"
-    command = ["java", "-cp", class_path, "io.sash.spark.ConfigurationDoc"]
+    command = ["java", "-cp", class_path, f"io.sash.spark.{maker}"]
     made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    page = REPOSITORY / "docs" / "configuration.md"
+    page = REPOSITORY / "docs" / f"{name}.md"
     assert page.read_text(encoding="utf-8") == made, "run `make docs`"
