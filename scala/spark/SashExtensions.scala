@@ -6,7 +6,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
-import io.sash.spark.functions.{SashFunctions, SlidingAgg}
+import io.sash.spark.functions.{ResolveMonoids, SashFunctions, SlidingAgg}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.SlidingWindowStrategy
 
@@ -38,6 +38,8 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       SashFunctions.All.foreach { f =>
         extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.build))
       }
+      // the lambdas of monoid_agg
+      extensions.injectResolutionRule(_ => ResolveMonoids)
       // sash_version(), by which a client can tell that Sash is active
       extensions.injectFunction(
         (FunctionIdentifier(SashVersion.Name), SashVersion.Info, SashVersion.build)

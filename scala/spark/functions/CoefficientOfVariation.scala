@@ -17,7 +17,7 @@ final case class CoefficientOfVariation(
   override def prettyName: String = CoefficientOfVariation.Function.name
 
   override lazy val evaluateExpression: Expression = {
-    val deviation = Sqrt(Doubles.quotient(m2, Subtract(n, Literal(1.0))))
+    val deviation = Sqrt(Doubles.quotient(m2, new Subtract(n, Literal(1.0))))
     CaseWhen(
       Seq(
         EqualTo(n, Literal(0.0)) -> Literal.create(null, DoubleType),

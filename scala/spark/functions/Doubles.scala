@@ -16,6 +16,10 @@ private[functions] object Doubles {
   def quotient(x: Expression, y: Expression): Expression =
     call(DoubleArithmetic.getClass, "quotient", x, y)
 
+  /** Of a sum, and of a BIGINT that counts its terms. */
+  def mean(sum: Expression, count: Expression): Expression =
+    call(DoubleArithmetic.getClass, "mean", sum, count)
+
   private def call(owner: Class[_], name: String, arguments: Expression*): Expression =
     StaticInvoke(owner, DoubleType, name, arguments, returnNullable = false)
 }
@@ -23,4 +27,6 @@ private[functions] object Doubles {
 /** Called by generated code. */
 object DoubleArithmetic {
   def quotient(x: Double, y: Double): Double = x / y
+
+  def mean(sum: Double, count: Long): Double = sum / count.toDouble
 }

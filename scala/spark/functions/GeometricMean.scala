@@ -33,12 +33,12 @@ final case class GeometricMean(child: Expression)
     Seq(Doubles.log(KnownNotNull(child)), Literal(1L))
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] =
-    Seq(Add(o(0), y(0)), WrappingLong.add(o(1), y(1)))
+    Seq(new Add(o(0), y(0)), WrappingLong.add(o(1), y(1)))
 
   override lazy val evaluateExpression: Expression = If(
     EqualTo(rows, Literal(0L)),
     Literal.create(null, DoubleType),
-    Doubles.exp(Doubles.quotient(logarithms, Cast(rows, DoubleType)))
+    Doubles.exp(Doubles.mean(logarithms, rows))
   )
 
   override protected def withNewChildInternal(newChild: Expression): GeometricMean =

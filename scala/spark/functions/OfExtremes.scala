@@ -62,7 +62,7 @@ final case class RelativeVariation(child: Expression)
   override def prettyName: String = RelativeVariation.Function.name
   override def inputTypes: Seq[DataType] = Seq(DoubleType)
   override def dataType: DataType = DoubleType
-  override lazy val evaluateExpression: Expression = Doubles.quotient(Subtract(max, min), max)
+  override lazy val evaluateExpression: Expression = Doubles.quotient(new Subtract(max, min), max)
 
   override protected def withNewChildInternal(newChild: Expression): RelativeVariation =
     copy(child = newChild)

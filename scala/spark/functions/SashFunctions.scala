@@ -29,6 +29,7 @@ private[spark] object SashFunctions {
     RelativeVariation.Function,
     CoefficientOfVariation.Function,
     M4.Function,
-    LongestIncreasingRun.Function
+    LongestIncreasingRun.Function,
+    MonoidCall.Function
   )
 }

@@ -3,7 +3,6 @@ package io.sash.spark.functions
 import scala.util.Random
 
 import org.apache.spark.sql.{AnalysisException, Row}
-import org.scalatest.prop.TableDrivenPropertyChecks.{forAll, Table}
 
 import io.sash.core.algebra
 import io.sash.core.algebra.{Aggregation, Point}
@@ -54,8 +53,8 @@ class FunctionsSuite extends SashSuite {
   private def deviation(rows: Seq[Row]): Any =
     if (rows.length < 2) null else ofDouble(algebra.CoefficientOfVariation)(rows)
 
-  private val byCore = Table[String, String, Seq[Row] => Any](
-    ("call", "columns without which a row does not count", "core's answer"),
+  /** Calls, the column without which a row does not count, and core's answer. */
+  private val byCore = Seq[(String, String, Seq[Row] => Any)](
     ("geometric_mean(x)", "x", ofDouble(algebra.GeometricMean)),
     ("geomean(small)", "small", ofDouble(algebra.GeometricMean)),
     ("geomean(i)", "i", ofDouble(algebra.GeometricMean)),
@@ -97,26 +96,19 @@ class FunctionsSuite extends SashSuite {
   private def arguments(call: String): String =
     call.substring(call.indexOf('(') + 1, call.length - 1)
 
-  private def checkByCore(call: String, column: String, core: Seq[Row] => Any)(
-      query: String => String
+  private def checkByCore(cases: Seq[(String, String, Seq[Row] => Any)])(
+      query: Seq[String] => String
   ): Unit = {
-    val asked = s"collect_list(struct(${arguments(call)}))"
-    val rows = spark.sql(query(s"$call AS approx_c")).collect().toSeq
-    val inputs = spark.sql(query(s"$asked AS c")).collect().toSeq
-    val last = arguments(call).split(", ").indexOf(column)
-    val expected = inputs
-      .map { r =>
-        val counted = r.getSeq[Row](1).filter(s => !s.isNullAt(last))
-        (r.get(0), core(counted))
-      }
-      .toMap[Any, Any]
-    assert(rows.nonEmpty && rows.length == expected.size)
-    rows.foreach { r =>
-      val (actual, wanted) = (r.get(1), expected(r.get(0)))
-      assert(
-        same(actual, wanted),
-        s"$call of ${inputs.find(_.get(0) == r.get(0))}: $actual, not $wanted"
-      )
+    val asked = cases.map { case (call, _, _) => s"collect_list(struct(${arguments(call)}))" }
+    val rows = spark.sql(query(cases.map(_._1))).collect().toSeq
+    val inputs = spark.sql(query(asked)).collect().map(r => (r.get(0), r)).toMap[Any, Row]
+    assert(rows.nonEmpty && rows.length == inputs.size)
+    for (row <- rows; ((call, column, core), i) <- cases.zipWithIndex) {
+      val rowsOf = inputs(row.get(0)).getSeq[Row](i + 1)
+      val needed = arguments(call).split(", ").indexOf(column)
+      val expected = core(rowsOf.filter(r => !r.isNullAt(needed)))
+      val actual = row.get(i + 1)
+      if (!same(actual, expected)) fail(s"$call of $rowsOf is $expected, not $actual")
     }
   }
 
@@ -134,12 +126,11 @@ class FunctionsSuite extends SashSuite {
 
   test("core's answers in moving windows") {
     TestTable.create(spark)
-    forAll(byCore) { (call, column, core) =>
-      for (frame <- Seq("ROWS 7 PRECEDING", "ROWS BETWEEN 30 PRECEDING AND 20 PRECEDING"))
-        checkByCore(call, column, core) { c =>
-          s"SELECT id, ${c.replace(" AS ", s" OVER (PARTITION BY g ORDER BY uq $frame) AS ")} FROM data"
-        }
-    }
+    for (frame <- Seq("ROWS 7 PRECEDING", "ROWS BETWEEN 30 PRECEDING AND 20 PRECEDING"))
+      checkByCore(byCore) { calls =>
+        val columns = calls.map(c => s"$c OVER w").mkString(", ")
+        s"SELECT id, $columns FROM data WINDOW w AS (PARTITION BY g ORDER BY uq $frame)"
+      }
   }
 
   test("core's answers in GROUP BY") {
@@ -148,32 +139,29 @@ class FunctionsSuite extends SashSuite {
       .coalesce(1)
       .sortWithinPartitions("uq")
       .createOrReplaceTempView("inorder")
-    forAll(byCore) { (call, column, core) =>
-      for (codegen <- Seq("true", "false"))
-        withSettings("spark.sql.codegen.wholeStage" -> codegen) {
-          checkByCore(call, column, core)(c => s"SELECT g, $c FROM inorder GROUP BY g")
-          checkByCore(call, column, core)(c => s"SELECT 0, $c FROM inorder WHERE id < 0")
-        }
-    }
+    for (codegen <- Seq("true", "false"))
+      withSettings("spark.sql.codegen.wholeStage" -> codegen) {
+        for (rest <- Seq("GROUP BY g", "WHERE id < 0"))
+          checkByCore(byCore) { calls =>
+            val key = if (rest.contains("BY")) "g" else "0"
+            s"SELECT $key, ${calls.mkString(", ")} FROM inorder $rest"
+          }
+      }
   }
 
   test("partial aggregation over many partitions, where arrival does not matter") {
     TestTable.create(spark).repartition(7).createOrReplaceTempView("scattered")
     val ordered = Seq("arg_max", "arg_min", "longest")
-    forAll(byCore) { (call, column, core) =>
-      if (!ordered.exists(call.startsWith(_)))
-        checkByCore(
-          call,
-          column,
-          rows => core(rows.sortBy(r => if (r.length > 1) long(r.get(0)) else 0L))
-        ) { c =>
-          s"SELECT g, $c FROM scattered GROUP BY g"
-        }
-    }
+    val others =
+      byCore.filterNot(c => ordered.exists(c._1.startsWith(_))).map { case (call, column, core) =>
+        def byTime(rows: Seq[Row]): Seq[Row] =
+          if (call.startsWith("m4")) rows.sortBy(r => long(r.get(0))) else rows
+        (call, column, (rows: Seq[Row]) => core(byTime(rows)))
+      }
+    checkByCore(others)(calls => s"SELECT g, ${calls.mkString(", ")} FROM scattered GROUP BY g")
   }
 
-  private val types = Table(
-    "call",
+  private val types: Seq[String] =
     (for (
       f <- Seq("max_count", "min_count");
       c <- Seq("b", "l", "f", "large", "s", "sc", "bin", "bo", "dt", "ts", "st", "ar", "ym")
@@ -194,19 +182,22 @@ class FunctionsSuite extends SashSuite {
         f <- Seq("m4", "longest_increasing_run"); t <- Seq("ts", "s");
         c <- Seq("d", "large", "sc")
       ) yield s"$f($t, $c)") :+
-      "geometric_mean(x) FILTER (WHERE i > 0)" :+ "arg_max(s, i) FILTER (WHERE x > 1)": _*
-  )
+      "geometric_mean(x) FILTER (WHERE i > 0)" :+ "arg_max(s, i) FILTER (WHERE x > 1)"
 
   test("every type, with Sash on and off, with generated code and without") {
     TestTable.create(spark)
     val random = new Random(5L)
-    forAll(types) { call =>
-      val name = if (call.matches("(geo|rel|coe|pro).*")) "approx_c" else "c"
+    for (calls <- types.grouped(8)) {
+      val columns = calls.zipWithIndex.map { case (call, i) =>
+        val name = if (call.matches("(geo|rel|coe|pro).*")) s"approx_$i" else s"c$i"
+        s"$call OVER w AS $name"
+      }
+      val query = s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS "
       for (code <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) {
         withSettings(
           "spark.sql.codegen.factoryMode" -> code,
           "spark.sql.codegen.wholeStage" -> (code == "CODEGEN_ONLY").toString
-        )(checkSlides(s"SELECT id, $call OVER ${WindowFrames.rows(random)} AS $name FROM data"))
+        )(checkSlides(query + WindowFrames.rows(random)))
       }
     }
   }
