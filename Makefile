@@ -124,10 +124,13 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/images/rolling_flights.png ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png ## what is generated in docs
 
 docs/configuration.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.ConfigurationDoc >$@
+
+docs/functions.md: $(JAR) | $(INSTALLED)
+	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.functions.FunctionsDoc >$@
 
 docs/images/rolling_flights.png: $(JAR) $(wildcard examples/*.py) | $(INSTALLED)
 	$(SUBMIT) examples/rolling_flights.py --chart $@

@@ -2,10 +2,14 @@ package io.sash.bench
 
 import java.nio.ByteBuffer
 
-import io.sash.core.slots.{Invertible, Partials, Selective, SlotCodec, Slots}
+import io.sash.core.slots.{ChunkedPartials, Invertible, Partials, Selective, SlotCodec, Slots}
 
 /** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
-abstract class BenchColumn extends Partials {
+trait BenchColumn extends Partials {
+
+  /** As the library's own columns of primitives are. */
+  override def total: Boolean = true
+
   def lift(slot: Int, value: Int): Unit
 
   /** Some bits of the answer, so that computing it is not in vain. */
@@ -41,14 +45,26 @@ abstract class IntColumn extends BenchColumn {
     values(dst) = running
   }
   override final def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+  private def all: Array[Int] = values
+  override final def copyFrom(other: Partials, dst: Int, src: Int): Unit =
+    values(dst) = other.asInstanceOf[IntColumn].all(src)
   override final def grow(slots: Int): Partials = {
     if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
     this
   }
 }
 
-/** Sum of ints. */
-final class SumColumn extends IntColumn with Invertible {
+/** A column in chunks, each of which `make` makes. */
+final class ChunkedColumn(make: () => BenchColumn)
+    extends ChunkedPartials[BenchColumn](make)
+    with BenchColumn {
+  override def total: Boolean = chunk(0).total
+  override def lift(slot: Int, value: Int): Unit = chunk(slot).lift(at(slot), value)
+  override def lower(slot: Int): Long = chunk(slot).lower(at(slot))
+}
+
+/** Sum of ints, of which a window may be told that they can throw. */
+final class SumColumn(override val total: Boolean = true) extends IntColumn with Invertible {
   override protected[this] def combined(older: Int, younger: Int): Int = older + younger
   override def identity(dst: Int): Unit = values(dst) = 0
   override def subtract(dst: Int, whole: Int, oldest: Int): Unit =

@@ -49,6 +49,12 @@ class InOrderState {
       } catch { case _: IllegalArgumentException => () }
     }
 
+  /** Begins anew, with no element and no memory from before. */
+  def empty(): Unit = {
+    column = Named.column(operation)
+    window = Named.window(algorithm, column)
+  }
+
   def insert(): Unit = {
     column.lift(window.open(), stream.next())
     window.insert()

@@ -72,6 +72,19 @@ class Latency {
     answer
   }
 
+  /** Each of the insertions by which a window grows to n elements. */
+  @Benchmark
+  def grow(state: InOrderState, latencies: Latencies): Unit = {
+    state.empty()
+    var k = 0
+    while (k < state.n) {
+      val start = System.nanoTime()
+      state.insert()
+      latencies.add(System.nanoTime() - start)
+      k += 1
+    }
+  }
+
   /** A bulk evict, m single inserts, a query. */
   @Benchmark
   def bulkSlide(state: BulkState, latencies: Latencies): Long = {

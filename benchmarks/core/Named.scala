@@ -22,9 +22,15 @@ import io.sash.core.slots.{Invertible, Selective}
 /** What a benchmark's parameters name. */
 object Named {
 
-  /** A number behind `sums` is that of the dimensions. */
+  /**
+   * A number behind `sums` is that of the dimensions; `chunked_` is before a column in chunks;
+   * `risky` is a sum that the window takes for one that can throw.
+   */
   def column(operation: String): BenchColumn = operation match {
+    case chunked if chunked.startsWith("chunked_") =>
+      new ChunkedColumn(() => column(chunked.stripPrefix("chunked_")))
     case "sum"     => new SumColumn
+    case "risky"   => new SumColumn(total = false)
     case "max"     => new MaxColumn
     case "count"   => new CountColumn
     case "geomean" => new GeometricMeanColumn

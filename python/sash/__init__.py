@@ -12,10 +12,22 @@ No row ever passes through Python: this package carries the jar, brings it to Sp
 in PySpark what the plugin adds to SQL.
 """
 
+from sash import functions, testing
 from sash._version import __version__
 from sash.functions import sliding_agg
 from sash.jar import jar_path
+from sash.monoid import Monoid
 from sash.plan import explain
 from sash.session import configure, is_active
 
-__all__ = ["__version__", "configure", "explain", "is_active", "jar_path", "sliding_agg"]
+__all__ = [
+    "Monoid",
+    "__version__",
+    "configure",
+    "explain",
+    "functions",
+    "is_active",
+    "jar_path",
+    "sliding_agg",
+    "testing",
+]

@@ -1,4 +1,9 @@
-"""The aggregates of a sliding window, as PySpark columns."""
+"""The aggregates of a sliding window, as PySpark columns.
+
+Besides ``sliding_agg`` these are the aggregates that Sash adds to SQL (docs/functions.md), for
+``groupBy(…).agg``, for ``.over`` and for ``sliding_agg``. NULLs are skipped; a group or window
+without rows gives NULL, or 0 if the answer is a count.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,9 @@ from pyspark.sql import functions as F
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
-_MONOID = "the name of an aggregate, as in 'max', or a function from Column to Column"
+_MONOID = (
+    "the name of an aggregate, as in 'max', a sash.Monoid, or a function from Column to Column"
+)
 _WINDOW = "a WindowSpec, as in Window.orderBy('ts').rowsBetween(-9, 0)"
 
 
@@ -27,9 +34,9 @@ def sliding_agg(
 
     Args:
         col: The column to aggregate, or its name.
-        monoid: The name of any aggregate of Spark, or a function that makes an aggregate of the
-            column, for aggregates that take more than one argument. It is called once, when the
-            query is built; no row passes through it.
+        monoid: The name of any aggregate of Spark or Sash; a ``sash.Monoid`` of your own; or a
+            function that makes an aggregate of the column, for aggregates that take more than one
+            argument. It is called once, when the query is built; no row passes through it.
         window: Partitioning, order and frame, from ``pyspark.sql.Window``.
 
     Returns:
@@ -67,6 +74,211 @@ def sliding_agg(
     if not isinstance(window, WindowSpec):
         raise _type_error("window", _WINDOW, window)
     return _aggregate(_column(col), monoid).over(window)
+
+
+def geometric_mean(col: ColumnOrName) -> Column:
+    """Return the geometric mean, the nth root of the product.
+
+    It is computed from the sum of logarithms, so that no product overflows. A 0 makes it 0, a
+    negative number NaN.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+
+    Example:
+        >>> df = spark.createDataFrame([(2.0,), (8.0,)], ["x"])
+        >>> df.select(geometric_mean("x")).head()[0]
+        4.0
+    """
+    return F.call_function("geometric_mean", col)
+
+
+def geomean(col: ColumnOrName) -> Column:
+    """Return the geometric mean, under the name that DuckDB also has for it.
+
+    See ``geometric_mean``.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+
+    Example:
+        >>> df = spark.createDataFrame([(2.0,), (8.0,)], ["x"])
+        >>> df.select(geomean("x")).head()[0]
+        4.0
+    """
+    return F.call_function("geomean", col)
+
+
+def product(col: ColumnOrName) -> Column:
+    """Return the product.
+
+    The same as ``pyspark.sql.functions.product``.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+
+    Example:
+        >>> df = spark.createDataFrame([(2.0,), (3.0,)], ["x"])
+        >>> df.select(product("x")).head()[0]
+        6.0
+    """
+    return F.call_function("product", col)
+
+
+def max_count(col: ColumnOrName) -> Column:
+    """Return how often the greatest value occurs.
+
+    Values are compared as ``max`` compares them.
+
+    Args:
+        col: A column of any type that can be ordered, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([(5,), (3,), (5,)], ["x"])
+        >>> df.select(max_count("x")).head()[0]
+        2
+    """
+    return F.call_function("max_count", col)
+
+
+def min_count(col: ColumnOrName) -> Column:
+    """Return how often the least value occurs.
+
+    Values are compared as ``min`` compares them.
+
+    Args:
+        col: A column of any type that can be ordered, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([(5,), (3,), (5,)], ["x"])
+        >>> df.select(min_count("x")).head()[0]
+        1
+    """
+    return F.call_function("min_count", col)
+
+
+def arg_max(arg: ColumnOrName, val: ColumnOrName) -> Column:
+    """Return ``arg`` of the row in which ``val`` is greatest.
+
+    Of several such rows the first in the window's order, where ``max_by`` has the last.
+    Rows whose ``val`` is NULL are skipped; ``arg`` may be NULL.
+
+    Args:
+        arg: The column to return, of any type, or its name.
+        val: A column of any type that can be ordered, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([("Ann", 10), ("Bo", 50)], ["who", "x"])
+        >>> df.select(arg_max("who", "x")).head()[0]
+        'Bo'
+    """
+    return F.call_function("arg_max", arg, val)
+
+
+def arg_min(arg: ColumnOrName, val: ColumnOrName) -> Column:
+    """Return ``arg`` of the row in which ``val`` is least.
+
+    Of several such rows the first in the window's order, where ``min_by`` has the last.
+    Rows whose ``val`` is NULL are skipped; ``arg`` may be NULL.
+
+    Args:
+        arg: The column to return, of any type, or its name.
+        val: A column of any type that can be ordered, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([("Ann", 10), ("Bo", 50)], ["who", "x"])
+        >>> df.select(arg_min("who", "x")).head()[0]
+        'Ann'
+    """
+    return F.call_function("arg_min", arg, val)
+
+
+def value_range(col: ColumnOrName) -> Column:
+    """Return how far apart the values are: ``max(col) - min(col)``.
+
+    The type and the overflow are those of that difference. A NaN makes it NaN.
+
+    Args:
+        col: A column of numbers or intervals, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([(3,), (1,), (4,)], ["x"])
+        >>> df.select(value_range("x")).head()[0]
+        3
+    """
+    return F.call_function("value_range", col)
+
+
+def relative_variation(col: ColumnOrName) -> Column:
+    """Return the range relative to the maximum: ``(max - min) / max``.
+
+    A maximum of 0 makes it infinite, or NaN if all values are 0; a NaN makes it NaN.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+
+    Example:
+        >>> df = spark.createDataFrame([(3.0,), (1.0,), (4.0,)], ["x"])
+        >>> df.select(relative_variation("x")).head()[0]
+        0.75
+    """
+    return F.call_function("relative_variation", col)
+
+
+def coefficient_of_variation(col: ColumnOrName) -> Column:
+    """Return the standard deviation relative to the mean: ``stddev_samp / avg``.
+
+    NULL over fewer than two rows. A mean of 0 makes it infinite, or NaN if all values are 0.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+
+    Example:
+        >>> df = spark.createDataFrame([(2.0,), (4.0,), (6.0,)], ["x"])
+        >>> df.select(coefficient_of_variation("x")).head()[0]
+        0.5
+    """
+    return F.call_function("coefficient_of_variation", col)
+
+
+def m4(ts: ColumnOrName, col: ColumnOrName) -> Column:
+    """Return the first, last, least and greatest point of a time series.
+
+    The four that a chart needs of each column of pixels: a struct of ``first``, ``last``, ``min``
+    and ``max``, each a struct of ``time`` and ``value``. Of equal values the earliest. Rows in
+    which either is NULL are skipped.
+
+    Args:
+        ts: The time, of any type that can be ordered, or its name.
+        col: The value, of any type that can be ordered, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([(1, 3.0), (2, 1.0), (3, 4.0)], ["ts", "x"])
+        >>> df.select(m4("ts", "x").max).head()[0]
+        Row(time=3, value=4.0)
+    """
+    return F.call_function("m4", ts, col)
+
+
+def longest_increasing_run(ts: ColumnOrName, col: ColumnOrName) -> Column:
+    """Return the longest run of neighbouring rows in which ``col`` increases strictly.
+
+    A struct of the ``start`` and ``end`` of the run, by ``ts``, and its ``length``; the first of
+    several. Neighbours are neighbours in the window's order; in a group the answer depends on how
+    its rows arrive. Rows in which either is NULL are skipped.
+
+    Args:
+        ts: The time, or whatever else names a row; or its name.
+        col: The value, of any type that can be ordered, or its name.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(1, 3.0), (4, 5.0), (6, 2.0)], ["ts", "x"])
+        >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
+        >>> df.select(longest_increasing_run("ts", "x").over(last_three)).tail(1)[0][0]
+        Row(start=1, end=4, length=2)
+    """
+    return F.call_function("longest_increasing_run", ts, col)
 
 
 def _column(col: ColumnOrName) -> Column:

@@ -6,7 +6,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
-import io.sash.spark.functions.SlidingAgg
+import io.sash.spark.functions.{ResolveMonoids, SashFunctions, SlidingAgg}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunctions}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
@@ -41,6 +41,12 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectFunction(
         (FunctionIdentifier(SlidingAgg.Name), SlidingAgg.Info, SlidingAgg.build)
       )
+      // geometric_mean(x), arg_max(arg, val) and all others of docs/functions.md
+      SashFunctions.All.foreach { f =>
+        extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.build))
+      }
+      // the lambdas of monoid_agg
+      extensions.injectResolutionRule(_ => ResolveMonoids)
       // sash_version(), by which a client can tell that Sash is active
       extensions.injectFunction(
         (FunctionIdentifier(SashVersion.Name), SashVersion.Info, SashVersion.build)

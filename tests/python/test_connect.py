@@ -34,6 +34,23 @@ rows = assert_slides_as_spark(spark, lambda: df.select(
     sash.sliding_agg("x", "sum", w).alias("named"),
     sash.sliding_agg(F.col("x"), F.sum, w).alias("made")))
 assert all(row.plain == row.named == row.made for row in rows)
+spread = sash.Monoid(
+    lambda x: F.struct(x.alias("lo"), x.alias("hi")),
+    lambda a, b: F.struct(F.least(a.lo, b.lo).alias("lo"), F.greatest(a.hi, b.hi).alias("hi")),
+    lambda a: a.hi - a.lo)
+rows = assert_slides_as_spark(spark, lambda: df.select(
+    "ts",
+    sash.sliding_agg("x", spread, w).alias("ours"),
+    sash.functions.value_range("x").over(w).alias("plain")))
+assert all(row.ours == row.plain for row in rows)
+(row,) = df.agg(spread("x"), F.max("x") - F.min("x")).collect()
+assert row[0] == row[1]
+sash.testing.check_monoid(df.select("x"), spread)
+try:
+    sash.testing.check_monoid(df.select("x"), sash.Monoid(lambda x: x, lambda a, b: a - b))
+    raise SystemExit("a difference passed for associative")
+except AssertionError as error:
+    assert "combine(a, combine(b, c)) = " in str(error)
 df.createOrReplaceTempView("t")
 assert_slides_as_spark(spark, lambda: spark.sql(
     "SELECT ts, sliding_agg(x, 'max') OVER (ORDER BY ts RANGE 9 PRECEDING) FROM t"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 import subprocess
 
 import pytest
@@ -24,14 +25,29 @@ def test_the_examples_of_docstrings(spark, name):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("name", ["sliding_agg", "configure", "is_active", "explain", "jar_path"])
+@pytest.mark.parametrize(
+    "name", ["sliding_agg", "Monoid", "configure", "is_active", "explain", "jar_path"]
+)
 def test_every_public_function_has_an_example(name):
     assert ">>> " in getattr(sash, name).__doc__
 
 
-def test_the_page_of_settings_is_generated_from_this_jar():
+def test_every_sql_function_is_one_of_python(spark):
+    page = (REPOSITORY / "docs" / "functions.md").read_text(encoding="utf-8")
+    names = re.findall("^## (.*)", page, re.MULTILINE)
+    assert len(names) > 10
+    # a monoid of one's own is a class, not a function
+    for name in set(names) - {"monoid_agg"}:
+        assert ">>> " in getattr(sash.functions, name).__doc__
+
+
+@pytest.mark.parametrize(
+    ("name", "maker"),
+    [("configuration", "ConfigurationDoc"), ("functions", "functions.FunctionsDoc")],
+)
+def test_a_page_is_generated_from_this_jar(name, maker):
     class_path = f"{sash.jar_path()}:{jars_directory()}/*"
-    command = ["java", "-cp", class_path, "io.sash.spark.ConfigurationDoc"]
+    command = ["java", "-cp", class_path, f"io.sash.spark.{maker}"]
     made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    page = REPOSITORY / "docs" / "configuration.md"
+    page = REPOSITORY / "docs" / f"{name}.md"
     assert page.read_text(encoding="utf-8") == made, "run `make docs`"

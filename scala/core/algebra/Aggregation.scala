@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.slots.{Invertible, Selective}
+import io.sash.core.slots.{ChunkedPartials, Invertible, Selective}
 
 /**
  * An aggregate operation, in three functions: `lift` makes a value a partial aggregate,
@@ -35,6 +35,12 @@ trait Aggregation[In, Agg, Out] extends Serializable {
 
   /** A new column of these partials. Where In and Out are primitive, the column should be, too. */
   def newColumn(): Column[In, Out] = new ObjectColumn(this)
+
+  /** A new column of these partials in chunks, which grows without copying; for DABA (Lite). */
+  final def newChunkedColumn(): ChunkedColumn[In, Out] = newChunkedColumn(ChunkedPartials.LogSize)
+
+  private[algebra] final def newChunkedColumn(logSize: Int): ChunkedColumn[In, Out] =
+    newColumn().inChunks(() => newColumn(), logSize)
 
   /** The answer over `values`, oldest first: what any window that holds them must say. */
   final def aggregate(values: In*): Out =

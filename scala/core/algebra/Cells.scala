@@ -24,6 +24,17 @@ private[algebra] abstract class LongCells(width: Int) extends Partials {
 
   override final def total: Boolean = true
 
+  private def all: Array[Long] = cells
+
+  override final def copyFrom(other: Partials, dst: Int, src: Int): Unit = {
+    val from = other.asInstanceOf[LongCells].all
+    var i = 0
+    while (i < width) {
+      cells(dst * width + i) = from(src * width + i)
+      i += 1
+    }
+  }
+
   override final def move(dst: Int, src: Int, count: Int): Unit =
     System.arraycopy(cells, src * width, cells, dst * width, count * width)
 
@@ -42,6 +53,17 @@ private[algebra] abstract class DoubleCells(width: Int) extends Partials {
   protected[this] final var cells = new Array[Double](0)
 
   override final def total: Boolean = true
+
+  private def all: Array[Double] = cells
+
+  override final def copyFrom(other: Partials, dst: Int, src: Int): Unit = {
+    val from = other.asInstanceOf[DoubleCells].all
+    var i = 0
+    while (i < width) {
+      cells(dst * width + i) = from(src * width + i)
+      i += 1
+    }
+  }
 
   override final def move(dst: Int, src: Int, count: Int): Unit =
     System.arraycopy(cells, src * width, cells, dst * width, count * width)
@@ -102,6 +124,11 @@ private[algebra] abstract class LongRows(width: Int) extends Partials {
   override final def copy(dst: Int, src: Int): Unit =
     System.arraycopy(rows(src), 0, rows(dst), 0, width)
 
+  private def all: Array[Array[Long]] = rows
+
+  override final def copyFrom(other: Partials, dst: Int, src: Int): Unit =
+    System.arraycopy(other.asInstanceOf[LongRows].all(src), 0, rows(dst), 0, width)
+
   override final def shrink(slots: Int): Unit =
     if (slots < rows.length) rows = Arrays.copyOf(rows, slots)
 
@@ -128,6 +155,11 @@ private[algebra] abstract class IntColumn extends Column[Int, Int] {
   override final def lift(slot: Int, in: Int): Unit = cells(slot) = in
   override final def lower(slot: Int): Int = cells(slot)
   override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+
+  private def all: Array[Int] = cells
+
+  override final def copyFrom(other: Partials, dst: Int, src: Int): Unit =
+    cells(dst) = other.asInstanceOf[IntColumn].all(src)
 
   /** older ⊗ younger */
   protected[this] def combined(older: Int, younger: Int): Int

@@ -35,6 +35,13 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
     new TimedWindow[In, Out](tree, this)
   }
 
+  /** A column of which each chunk is one that `make` makes; of the primitive kind that this is. */
+  private[algebra] def inChunks(
+      make: () => Column[In, Out],
+      logSize: Int
+  ): ChunkedColumn[In, Out] =
+    new ChunkedColumn[In, Out](make, logSize)
+
   private def requireOver(column: Partials): Unit = {
     if (column ne this) {
       throw new IllegalArgumentException("over() of a window that is over another column")
@@ -63,6 +70,11 @@ private[algebra] class ObjectColumn[In, Agg, Out](aggregation: Aggregation[In, A
   override def lower(slot: Int): Out = aggregation.lower(get(slot))
 
   override def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+
+  private def all: Array[AnyRef] = cells
+
+  override def copyFrom(other: Partials, dst: Int, src: Int): Unit =
+    cells(dst) = other.asInstanceOf[ObjectColumn[_, _, _]].all(src)
 
   override def move(dst: Int, src: Int, count: Int): Unit =
     System.arraycopy(cells, src, cells, dst, count)

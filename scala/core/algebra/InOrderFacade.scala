@@ -14,6 +14,21 @@ abstract class OfAggregation(make: Partials => InOrderWindow) {
   }
 }
 
+/** For an algorithm whose queue may be in chunks. */
+abstract class OfAggregationInChunks(make: Partials => InOrderWindow)
+    extends OfAggregation(make) {
+
+  /**
+   * A window in chunks: its memory grows and shrinks by 1024 partials, none of which is copied
+   * for that, so that the time of each call is constant, growth included. On average a call takes
+   * several times as long.
+   */
+  final def inChunks[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
+    val column = aggregation.newChunkedColumn()
+    column.over(make(column))
+  }
+}
+
 /** For an algorithm that needs an inverse. */
 abstract class OfInvertible(make: (Partials with Invertible) => InOrderWindow) {
   final def apply[In, Out](aggregation: InvertibleAggregation[In, _, Out]): Window[In, Out] = {

@@ -1,10 +1,11 @@
 package io.sash.core.algebra
 
-import io.sash.core.slots.{Invertible, Selective}
+import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /** A column that lifts a part of what it is given. */
 private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => In)
     extends Column[I, Out] {
+  private def lifted: Partials = column
   override def total: Boolean = column.total
   override def identity(dst: Int): Unit = column.identity(dst)
   override def lift(slot: Int, in: I): Unit = column.lift(slot, part(in))
@@ -16,6 +17,8 @@ private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => 
     column.foldRange(dst, first, last)
   override def lower(slot: Int): Out = column.lower(slot)
   override def copy(dst: Int, src: Int): Unit = column.copy(dst, src)
+  override def copyFrom(other: Partials, dst: Int, src: Int): Unit =
+    column.copyFrom(other.asInstanceOf[OnColumn[_, _, _]].lifted, dst, src)
   override def move(dst: Int, src: Int, count: Int): Unit = column.move(dst, src, count)
   override def shrink(slots: Int): Unit = column.shrink(slots)
 

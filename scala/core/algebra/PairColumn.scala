@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.slots.Invertible
+import io.sash.core.slots.{Invertible, Partials}
 
 /**
  * Two columns under one slot number. A part that can throw goes first, so that a combine that
@@ -60,6 +60,15 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
   override def copy(dst: Int, src: Int): Unit = {
     first.copy(dst, src)
     second.copy(dst, src)
+  }
+
+  private def partA: Partials = first
+  private def partB: Partials = second
+
+  override def copyFrom(other: Partials, dst: Int, src: Int): Unit = {
+    val from = other.asInstanceOf[PairColumn[_, _, _, _]]
+    first.copyFrom(from.partA, dst, src)
+    second.copyFrom(from.partB, dst, src)
   }
 
   override def move(dst: Int, src: Int, count: Int): Unit = {

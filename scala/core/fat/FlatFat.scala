@@ -52,12 +52,19 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
     capacity + i - 1
   }
 
-  /** Algorithm 1, `new`: combines all internal nodes. Every leaf must have been written. */
+  /**
+   * Algorithm 1, `new`: combines all internal nodes. Every leaf must have been written. After a
+   * combine that throws, `build` has to be called again before the tree is asked.
+   */
   def build(): Unit = complete(0, 0, capacity.toLong)
 
   /**
    * Algorithm 2: takes over the leaves at the first `count` of these locations, which come in any
    * order, by combining their ancestors anew, once each.
+   *
+   * A combine that throws leaves some ancestors as they were and others combined. Then the same
+   * locations, and others if need be, have to be updated again before the tree is asked: it does
+   * not note which they were.
    */
   def update(locations: Array[Int], count: Int): Unit = {
     if (count < 0 || count > locations.length) {

@@ -82,26 +82,31 @@ final class ReactiveAggregator(
 
   override def evict(): Unit = {
     requireNonEmpty()
+    shrinkIfSparse()
+    dropOldest()
+  }
+
+  private def dropOldest(): Unit = {
     front += 1
     while (holes > 0 && isHole(front)) {
       front += 1
       holes -= 1
     }
-    shrinkIfSparse()
   }
 
   /** Takes the element with this arrival number out, wherever in the window it is. */
   def remove(arrival: Long): Unit = {
-    val position = find(arrival)
+    val found = find(arrival)
+    val position = if (shrinkIfSparse()) find(arrival) else found
     if (position == front) {
-      evict()
+      dropOldest()
     } else {
       trackArrivals()
+      if (position < settled) makeRoomForChange()
       arrivals(place(position)) = ~arrival
       holes += 1
       column.identity(fat.leaf(location(position)))
       if (position < settled) noteChange(location(position))
-      shrinkIfSparse()
     }
   }
 
@@ -180,10 +185,12 @@ final class ReactiveAggregator(
       }
     }
 
-  private def noteChange(location: Int): Unit = {
+  private def makeRoomForChange(): Unit =
     if (changedLength == changed.length) {
       changed = java.util.Arrays.copyOf(changed, math.max(16, 2 * changedLength))
     }
+
+  private def noteChange(location: Int): Unit = {
     changed(changedLength) = location
     changedLength += 1
   }
@@ -199,16 +206,22 @@ final class ReactiveAggregator(
       )
     }
 
-  private def shrinkIfSparse(): Unit =
-    if (capacity > initialCapacity && 4L * (end - front - holes) < capacity) {
-      resize(capacity / 2)
-    }
+  /**
+   * Before an element leaves: whatever fails of it, then, the element has not left. Answers whether
+   * elements have moved.
+   */
+  private def shrinkIfSparse(): Boolean = {
+    val sparse = capacity > initialCapacity && 4L * (end - front - holes - 1) < capacity
+    if (sparse) resize(capacity / 2)
+    sparse
+  }
 
   /** The leaves of the new tree lie where the old one has none. */
   private def resize(newCapacity: Int): Unit = {
     val (oldFat, oldArrivals) = (fat, arrivals)
+    val newArrivals = if (oldArrivals.length > 0) new Array[Long](newCapacity) else oldArrivals
     fat = oldFat.resized(newCapacity)
-    if (oldArrivals.length > 0) arrivals = new Array[Long](newCapacity)
+    arrivals = newArrivals
     moveFrom(oldFat, oldArrivals)
     column.shrink(2 * newCapacity)
   }

@@ -90,11 +90,13 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
     if (needed > maxCapacity) {
       throw new IllegalStateException(s"a tree has at most $maxCapacity nodes")
     }
-    while (capacity < needed) capacity *= 2
-    partials = partials.grow(capacity << shift)
-    times = Arrays.copyOf(times, capacity << shift)
-    children = Arrays.copyOf(children, capacity << shift)
-    fields = Arrays.copyOf(fields, capacity << 2)
+    var longer = capacity
+    while (longer < needed) longer *= 2
+    partials = partials.grow(longer << shift)
+    times = Arrays.copyOf(times, longer << shift)
+    children = Arrays.copyOf(children, longer << shift)
+    fields = Arrays.copyOf(fields, longer << 2)
+    capacity = longer // where all that was has found room
   }
 
   /**

@@ -1,6 +1,6 @@
 package io.sash.core.inorder
 
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.slots.{Chunked, Partials, SlotRing}
 
 /**
  * What DABA and DABA Lite share: the pointers F <= L <= R <= A <= B <= E into the queue, and how
@@ -11,17 +11,31 @@ import io.sash.core.slots.{Partials, SlotRing}
  * that fails in the middle of a step leaves |lL| = |lR| - 1, and the next call does the rest of it
  * for its own step; so each pointer moves as soon as what it promises is there.
  *
+ * Over chunked partials the chunks of the window are opened and closed one by one as it moves on.
+ *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', sections 5 and 6.
  */
 private[core] abstract class BankersReversal(
     initial: Partials,
     reserved: Int,
     paired: Boolean = false
-) extends SlotRing(initial, reserved, paired) {
+) extends SlotRing(initial, reserved, paired, BankersReversal.chunkSize(initial)) {
+
+  /** Null where slots are not in chunks. */
+  private[this] var chunks = BankersReversal.chunksOf(initial)
   protected[this] var l = 0L
   protected[this] var r = 0L
   protected[this] var a = 0L
   protected[this] var b = 0L
+
+  override final def open(): Int = {
+    if (chunks != null) {
+      val slot = this.slot(end)
+      chunks.openChunk(slot)
+      if (paired) chunks.openChunk(slot + length)
+    }
+    super.open()
+  }
 
   override final def evict(): Unit = {
     requireNonEmpty()
@@ -32,9 +46,23 @@ private[core] abstract class BankersReversal(
         front -= 1
         throw e
     }
+    if (chunks != null) leave(slot(front - 1))
+  }
+
+  /** Closes a chunk behind its last slot; the first has the reserved ones, too. */
+  private def leave(slot: Int): Unit =
+    if ((slot + 1) % chunks.chunkSize == 0) {
+      if (slot >= chunks.chunkSize) chunks.closeChunk(slot)
+      if (paired) chunks.closeChunk(slot + length)
+    }
+
+  override final def relocate(move: Partials => Partials): Unit = {
+    super.relocate(move)
+    if (chunks != null) chunks = BankersReversal.chunksOf(partials)
   }
 
   override final def clear(): Unit = {
+    if (chunks != null) chunks.closeChunks()
     super.clear()
     l = 0L
     r = 0L
@@ -92,4 +120,16 @@ private[core] abstract class BankersReversal(
 
   /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */
   private[core] final def pointers: Seq[Long] = Seq(front, l, r, a, b, back)
+}
+
+private object BankersReversal {
+  private def chunkSize(partials: Partials): Int = partials match {
+    case chunked: Chunked => chunked.chunkSize
+    case _                => 0
+  }
+
+  private def chunksOf(partials: Partials): Chunked = partials match {
+    case chunked: Chunked => chunked
+    case _                => null
+  }
 }

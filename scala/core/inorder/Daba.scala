@@ -1,6 +1,6 @@
 package io.sash.core.inorder
 
-import io.sash.core.algebra.OfAggregation
+import io.sash.core.algebra.OfAggregationInChunks
 import io.sash.core.slots.Partials
 
 /**
@@ -18,6 +18,11 @@ import io.sash.core.slots.Partials
  *
  * Cost in combines, in the worst case: query 1, insert 4, evict 3; on average 2.5 and 1.5.
  * Space: 2n partials, and one for the answer.
+ *
+ * Room: by default the slots double. That is amortised constant, but the call that doubles them
+ * allocates and copies all of them. `inChunks`, or [[io.sash.core.slots.ChunkedPartials]] as the
+ * column, makes each call constant, growth included: one allocates two chunks at most, and copies
+ * nothing. It also gives memory back; but calls take several times as long on average.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 5.
  */
@@ -72,4 +77,4 @@ final class Daba(initial: Partials)
   private def agg(position: Long): Int = slot(position) + length
 }
 
-object Daba extends OfAggregation(new Daba(_))
+object Daba extends OfAggregationInChunks(new Daba(_))

@@ -1,6 +1,6 @@
 package io.sash.core.inorder
 
-import io.sash.core.algebra.OfAggregation
+import io.sash.core.algebra.OfAggregationInChunks
 import io.sash.core.slots.Partials
 
 /**
@@ -17,6 +17,11 @@ import io.sash.core.slots.Partials
  *
  * Cost in combines, in the worst case: query 1, insert 3, evict 2; on average 2 and 1.
  * Space: n + 2 partials, and one for the answer.
+ *
+ * Room: by default the slots double. That is amortised constant, but the call that doubles them
+ * allocates and copies all of them. `inChunks`, or [[io.sash.core.slots.ChunkedPartials]] as the
+ * column, makes each call constant, growth included: one allocates a chunk at most, and copies
+ * nothing. It also gives memory back; but calls take several times as long on average.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 6.
  */
@@ -69,4 +74,4 @@ final class DabaLite(initial: Partials) extends BankersReversal(initial, reserve
   }
 }
 
-object DabaLite extends OfAggregation(new DabaLite(_))
+object DabaLite extends OfAggregationInChunks(new DabaLite(_))

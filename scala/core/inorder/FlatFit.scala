@@ -72,15 +72,15 @@ final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) w
     }
   }
 
-  override protected[this] def doubled(): Unit = {
-    val moved = new Array[Int](length)
+  override protected[this] def doubling(): Unit = {
+    val moved = new Array[Int](2 * length)
     var p = front
     while (p < back) {
-      moved(index(p)) = pointers((p & (pointers.length - 1)).toInt)
+      moved((p & (moved.length - 1)).toInt) = pointers(index(p))
       p += 1
     }
+    positions = new Array[Int](2 * length)
     pointers = moved
-    positions = new Array[Int](length)
   }
 }
 

@@ -167,12 +167,14 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
       )
     }
     partials = partials.grow(1 + 2 * capacity)
-    slots = unrolled(slots, head)
-    pending = unrolled(pending, pendingHead)
+    free = Arrays.copyOf(free, 2 * capacity)
+    val longerSlots = unrolled(slots, head)
+    val longerPending = unrolled(pending, pendingHead)
     positions = unrolledLongs(positions, head)
+    slots = longerSlots
+    pending = longerPending
     head = 0
     pendingHead = 0
-    free = Arrays.copyOf(free, 2 * capacity)
     capacity *= 2
   }
 

@@ -106,8 +106,8 @@ final class KvsAmta(
       )
     }
     val first = slotsEnd
-    slotsEnd += slots
-    partials = partials.grow(slotsEnd)
+    partials = partials.grow(first + slots)
+    slotsEnd = first + slots
     first
   }
 }

@@ -14,15 +14,25 @@ import io.sash.core.inorder.InOrderWindow
  *
  * @param reserved slots below the ring that belong to the algorithm (answers, running values)
  * @param paired   whether a position has a second slot, `length` slots behind its first
+ * @param chunk    slots a chunk where whoever extends this opens and closes those of [[Chunked]]
+ *                 slots, else 0: the ring is then as long as can be from the beginning
  */
-private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: Boolean = false)
-    extends InOrderWindow {
+private[core] abstract class SlotRing(
+    initial: Partials,
+    reserved: Int,
+    paired: Boolean = false,
+    chunk: Int = 0
+) extends InOrderWindow {
   private[this] val planes = if (paired) 2 else 1
-  private[this] var capacity = SlotRing.InitialCapacity
+  private[this] val longest = SlotRing.MaxCapacity / planes
+  private[this] var capacity = if (chunk > 0) longest else SlotRing.InitialCapacity
   private[this] var mask = capacity - 1L
 
+  /** A chunk that is closed behind the window must not be one that its end has reached again. */
+  private[this] var most = if (chunk > 0) capacity - chunk else capacity
+
   protected[this] var partials: Partials =
-    initial.claimed(Partials.Slots).grow(reserved + planes * capacity)
+    initial.claimed(Partials.Slots).grow(reserved + (if (chunk > 0) 0 else planes * capacity))
 
   /** Position of the oldest element. */
   protected[this] var front = 0L
@@ -74,8 +84,8 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
     }
   }
 
-  override final def open(): Int = {
-    if (end - front == capacity) doubleCapacity()
+  override def open(): Int = {
+    if (end - front == most) doubleCapacity()
     val opened = slot(end)
     end += 1
     opened
@@ -87,8 +97,11 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
 
   override protected final def dropYoungestOpen(): Unit = end -= 1
 
-  /** Called when `length` has doubled; positions with the new bit have moved up by the old one. */
-  protected[this] def doubled(): Unit = ()
+  /**
+   * Called when `length` is about to double, whereupon positions with its bit are that much
+   * further up; changes nothing if it throws.
+   */
+  protected[this] def doubling(): Unit = ()
 
   override final def column: Partials = partials
 
@@ -96,11 +109,11 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
 
   /** Second slots make room for the longer first plane before that is spread. */
   private def doubleCapacity(): Unit = {
-    val most = SlotRing.MaxCapacity / planes
-    if (capacity >= most) {
+    if (capacity >= longest) {
       throw new IllegalStateException(s"a window holds at most $most partial aggregates")
     }
     partials = partials.grow(reserved + planes * 2 * capacity)
+    doubling()
     if (paired) {
       val (from, to) = (reserved + capacity, reserved + 2 * capacity)
       partials.move(to, from, capacity)
@@ -108,8 +121,8 @@ private[core] abstract class SlotRing(initial: Partials, reserved: Int, paired: 
     }
     SlotRing.spread(partials, reserved, capacity, end)
     capacity *= 2
+    most = capacity
     mask = capacity - 1L
-    doubled()
   }
 }
 

@@ -84,7 +84,8 @@ object AggregateMonoid {
   private def inverse(f: DeclarativeAggregate): Seq[Expression] = f match {
     case _: Count =>
       Seq(WrappingLong.subtract(f.aggBufferAttributes.head, f.inputAggBufferAttributes.head))
-    case _ => Nil
+    case own: MonoidTraits => own.subtract
+    case _                 => Nil
   }
 
   /** Ties keep the older operand wherever Spark's merge does, since equal values may differ. */
@@ -94,13 +95,14 @@ object AggregateMonoid {
     def outdone(i: Int, better: Expression): Expression =
       And(IsNotNull(r(i)), Or(IsNull(l(i)), better))
     f match {
-      case _: Max   => Some(outdone(0, GreaterThan(r(0), l(0))))
-      case _: Min   => Some(outdone(0, LessThan(r(0), l(0))))
-      case _: MaxBy => Some(outdone(1, Not(GreaterThan(l(1), r(1)))))
-      case _: MinBy => Some(outdone(1, Not(LessThan(l(1), r(1)))))
-      case _: First => Some(Not(l(1)))
-      case _: Last  => Some(r(1))
-      case _        => None
+      case _: Max            => Some(outdone(0, GreaterThan(r(0), l(0))))
+      case _: Min            => Some(outdone(0, LessThan(r(0), l(0))))
+      case _: MaxBy          => Some(outdone(1, Not(GreaterThan(l(1), r(1)))))
+      case _: MinBy          => Some(outdone(1, Not(LessThan(l(1), r(1)))))
+      case _: First          => Some(Not(l(1)))
+      case _: Last           => Some(r(1))
+      case own: MonoidTraits => own.selectsRight
+      case _                 => None
     }
   }
 }

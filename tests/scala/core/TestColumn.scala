@@ -9,6 +9,9 @@ import io.sash.core.slots.{Invertible, Partials, Selective}
 class TestColumn[A](val operation: Operation[A]) extends Partials {
   private[this] var values = Array.empty[AnyRef]
 
+  protected def read(slot: Int): AnyRef = values(slot)
+  protected def write(slot: Int, value: AnyRef): Unit = values(slot) = value
+
   var combines = 0L
   var subtracts = 0L
   var comparisons = 0L
@@ -21,7 +24,7 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
 
   def operations: Long = combines + subtracts + comparisons
 
-  /** Which of the calls that follow throws, counted from 1; 0 for none. */
+  /** Which of the calls that follow, `grow` among them, throws, counted from 1; 0 for none. */
   var failing = 0
 
   protected final def mayFail(): Unit =
@@ -31,16 +34,17 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
     }
 
   def lift(slot: Int, element: Element): Unit =
-    values(slot) = operation.lift(element).asInstanceOf[AnyRef]
+    write(slot, operation.lift(element).asInstanceOf[AnyRef])
 
   def apply(slot: Int): A = {
-    require(values(slot) != null, s"slot $slot was never written")
-    values(slot).asInstanceOf[A]
+    val value = read(slot)
+    require(value != null, s"slot $slot was never written")
+    value.asInstanceOf[A]
   }
 
   protected def put(slot: Int, value: A): Unit = {
     writes += 1
-    values(slot) = value.asInstanceOf[AnyRef]
+    write(slot, value.asInstanceOf[AnyRef])
   }
 
   override def identity(dst: Int): Unit = put(dst, operation.identity)
@@ -53,16 +57,21 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
 
   override def copy(dst: Int, src: Int): Unit = {
     writes += 1
-    values(dst) = values(src)
+    write(dst, read(src))
   }
 
   override def grow(slots: Int): Partials = {
-    if (slots > values.length) values = java.util.Arrays.copyOf(values, slots)
+    if (slots > values.length) resize(slots)
     this
   }
 
-  override def shrink(slots: Int): Unit =
-    if (slots < values.length) values = java.util.Arrays.copyOf(values, slots)
+  override def shrink(slots: Int): Unit = if (slots < values.length) resize(slots)
+
+  /** May fail as an array that finds no memory does. */
+  private def resize(slots: Int): Unit = {
+    mayFail()
+    values = java.util.Arrays.copyOf(values, slots)
+  }
 
   /** A new column with all the values of this one, which is of no use afterwards. */
   def moved(): TestColumn[A] = {

@@ -7,7 +7,7 @@ import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.fiba.Fiba
-import io.sash.core.inorder.{SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
+import io.sash.core.inorder.{Daba, DabaLite, SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
 import io.sash.core.mta.{Amta, WindowSlidePolicy}
 
 /** Over a primitive column a window of primitives allocates nothing, whatever the algorithm. */
@@ -89,6 +89,35 @@ class AllocationSuite extends AnyFunSuite {
   longs("SlickDeque (Inv) of Count[Long]")(SlickDequeInv(Count[Long]))
   longs("SlickDeque (Non-Inv) of Max[Long]")(SlickDequeNonInv(Max[Long]))
   longs("Two-Stacks Lite of MaxCount[Long]")(TwoStacksLite(MaxCount[Long]))
+
+  /** Slid until it opens no chunk but those that it has closed. */
+  private def slid[In](window: Window[In, In], value: In): Window[In, In] = {
+    (0 until 1000).foreach(_ => window.insert(value))
+    (0 until 5000).foreach { _ =>
+      window.insert(value)
+      window.evict()
+    }
+    window
+  }
+
+  doubles("DABA Lite in chunks of Max[Double]")(slid(DabaLite.inChunks(Max[Double]), 0.5))
+  doubles("DABA in chunks of SampleStdDev")(slid(Daba.inChunks(SampleStdDev), 0.5))
+  longs("DABA Lite in chunks of Sum[Long]")(slid(DabaLite.inChunks(Sum[Long]), 1L))
+
+  /** The most bytes that one insertion allocates while a window grows to n values. */
+  private def mostAllocated(window: Window[Long, Long], n: Int): Long =
+    (0 until n).map(i => allocated(window.insert(i.toLong))).max
+
+  test("in chunks, an insertion allocates no more, however long the window") {
+    for (make <- Seq(DabaLite.inChunks(Sum[Long]), Daba.inChunks(Sum[Long]))) {
+      mostAllocated(make, 1 << 18) // loads classes
+      val chunk = 8 * 1026
+      val directory = 8 * 1024
+      val most = mostAllocated(make, 1 << 20)
+      assert(most >= chunk && most <= 2 * (chunk + directory) + 1024)
+    }
+    assert(mostAllocated(DabaLite(Sum[Long]), 1 << 20) > 8 * (1 << 20))
+  }
 
   for (minArity <- Seq(2, 4, 8)) {
     test(s"FiBA of minimum arity $minArity allocates nothing, in order, out of order, in bulks") {

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.fiba.Fiba
 import io.sash.core.frames.RowsFrame
-import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
+import io.sash.core.inorder.{DabaLite, SlickDequeInv, TwoStacksLite}
 
 /** The code of docs/core.md, and that it is this code. */
 class CoreDocSuite extends AnyFunSuite {
@@ -66,6 +66,12 @@ class CoreDocSuite extends AnyFunSuite {
       means.lower(mean.query())
     }
     assert(smoothed == Seq(3.0, 2.0, 2.5))
+  }
+
+  test("the time of a single call") {
+    val steady = DabaLite.inChunks(Max[Double])
+    Seq(3.0, 1.0, 4.0).foreach(steady.insert)
+    assert(steady.query() == 4.0)
   }
 
   test("from Java") {

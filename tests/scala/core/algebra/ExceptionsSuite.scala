@@ -56,6 +56,8 @@ class ExceptionsSuite extends Laws {
     "Two-Stacks Lite" -> (c => TwoStacksLite(product(c))),
     "DABA" -> (c => Daba(product(c))),
     "DABA Lite" -> (c => DabaLite(product(c))),
+    "DABA in chunks" -> (c => Daba.inChunks(product(c))),
+    "DABA Lite in chunks" -> (c => DabaLite.inChunks(product(c))),
     "FlatFIT" -> (c => FlatFit(product(c))),
     "SlickDeque (Inv)" -> (c => SlickDequeInv(product(c))),
     "B-Int" -> (c => BaseIntervals(product(c))),

@@ -8,6 +8,7 @@ import io.sash.core.inorder.{
   Daba,
   DabaLite,
   FlatFit,
+  InOrderWindow,
   Recalculate,
   SlickDequeInv,
   SlickDequeNonInv,
@@ -15,6 +16,7 @@ import io.sash.core.inorder.{
   TwoStacksLite
 }
 import io.sash.core.mta.{Amta, LogMta}
+import io.sash.core.slots.Partials
 
 /** `TwoStacksLite(Max[Double])`: every algorithm over values equals Recalculate over values. */
 class FacadeSuite extends Laws {
@@ -28,6 +30,9 @@ class FacadeSuite extends Laws {
       ("Two-Stacks Lite", () => TwoStacksLite(a)),
       ("DABA", () => Daba(a)),
       ("DABA Lite", () => DabaLite(a)),
+      ("DABA in chunks", () => chunked(a, new Daba(_))),
+      ("DABA Lite in chunks", () => chunked(a, new DabaLite(_))),
+      ("Two-Stacks in chunks", () => chunked(a, new TwoStacks(_))),
       ("FlatFIT", () => FlatFit(a)),
       ("Reactive Aggregator", () => ReactiveAggregator(a)),
       ("B-Int", () => BaseIntervals(a)),
@@ -42,6 +47,15 @@ class FacadeSuite extends Laws {
       case _ => Nil
     }
     any ++ one
+  }
+
+  /** Over chunks so small that a schedule runs through many. */
+  private def chunked[In, Out](
+      a: Aggregation[In, _, Out],
+      make: Partials => InOrderWindow
+  ): Window[In, Out] = {
+    val column = a.newChunkedColumn(logSize = 3)
+    column.over(make(column))
   }
 
   Case.All.foreach(c => equalsRecalculate(c))

@@ -3,7 +3,7 @@ package io.sash.core.fat
 import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation}
+import io.sash.core.{Element, Laws, Operation, TestColumn}
 
 /** Section 4 of the Reactive Aggregator's paper: laws, theorem 4.2, figures 3 and 4. */
 class FlatFatSuite extends Laws {
@@ -175,6 +175,32 @@ class FlatFatSuite extends Laws {
     assert(t.column.combinedBy(t.fat.prefix(7)) == Seq(0, 0))
     assert(t.column.calls.flatMap { case (_, l, r) => Seq(l, r) }.filter(_ > 0) == Seq(e, c, 14))
     assert(t.column(t.fat.prefix(7)) == "abcdefg")
+  }
+
+  law("an update whose combine throws is repeated, with other locations or none") {
+    val changes = Gen.nonEmptyListOf(Gen.choose(1, 32))
+    forAllNoShrink(changes, Gen.listOf(Gen.choose(1, 32)), Gen.choose(1, 20)) {
+      (first, more, call) =>
+        val t = new Tree(Operation.Concat, 32).fill((1 to 32).map(i => Element(i, i)))
+        def to(value: Int)(location: Int) = location -> Element(location + value, value)
+        t.column.failing = call
+        val failed =
+          try {
+            t.update(first.map(to(7)))
+            false
+          } catch { case _: TestColumn.Injected => true }
+        t.column.failing = 0
+        if (failed) t.update(first.map(to(7)) ++ more.map(to(11)))
+        val wrong = t.wrongAnswer
+        wrong.isEmpty :| wrong.getOrElse("")
+    }
+  }
+
+  test("an update whose combine throws, and is not repeated, is not taken over") {
+    val t = figure3
+    t.column.failing = 2
+    assertThrows[TestColumn.Injected](t.update(Seq(3 -> Element(25, 8))))
+    assert(t.column(b) == "zd" && t.column(t.fat.aggregate()) == "abcdefgh")
   }
 
   test("a tree moves to another column with all that it holds") {

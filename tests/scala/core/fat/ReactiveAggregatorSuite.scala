@@ -3,7 +3,7 @@ package io.sash.core.fat
 import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.{forAll, forAllNoShrink, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation, Schedule, Step}
+import io.sash.core.{Element, Laws, Operation, Schedule, Step, TestColumn}
 
 /** Section 5 of its paper: laws with removals from anywhere, figure 5, cost, resizing. */
 class ReactiveAggregatorSuite extends Laws {
@@ -62,6 +62,46 @@ class ReactiveAggregatorSuite extends Laws {
   for (operation <- Operation.All)
     law(s"any schedule, removals from anywhere: $operation equals the model", runs = 100) {
       agrees(operation)
+    }
+
+  /** As above, but steps and removals that fail are given up, and the others go on. */
+  private def forgetsFailedCalls[A](
+      operation: Operation[A],
+      capacity: Int,
+      all: List[((Step, Int), Int)]
+  ): Prop = {
+    val driven = new Driven(operation, new ReactiveAggregator(_, capacity))
+    def failingAt(call: Int)(body: => Unit): Unit = {
+      driven.column.failing = call
+      try body
+      catch { case _: TestColumn.Injected => () }
+      driven.column.failing = 0
+    }
+    val wrong = all.zipWithIndex.iterator.flatMap { case (((step, draw), failing), i) =>
+      if (draw >= 0 && driven.held.nonEmpty) {
+        val (arrival, _) = driven.held(draw % driven.held.size)
+        failingAt(failing) {
+          driven.window.remove(arrival)
+          driven.removed(arrival)
+        }
+      }
+      failingAt(failing) {
+        driven.run(step)
+        if (step == Step.Query) driven.window.query()
+      }
+      driven.window.checkInvariants(driven.isCombined)
+      driven.disagreement(step).map(d => s"step $i, $step at $failing: $d")
+    }
+    val first = wrong.nextOption()
+    first.isEmpty :| first.getOrElse("")
+  }
+
+  for (operation <- Seq(Operation.Collect, Operation.Sum))
+    law(s"removals from anywhere of $operation, without those that have failed") {
+      val failing =
+        Gen.frequency(1 -> Gen.const(0), 1 -> Gen.choose(1, 2), 1 -> Gen.choose(1, 20))
+      val steps = withRemovals.flatMap(s => Gen.listOfN(s.length, failing).map(s.zip(_)))
+      forAllNoShrink(Gen.oneOf(1, 2, 16), steps)(forgetsFailedCalls(operation, _, _))
     }
 
   test("figure 5: a window of the latest 4 numbers, and FlatFAT's slots under it") {

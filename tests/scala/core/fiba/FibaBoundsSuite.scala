@@ -198,6 +198,30 @@ class FibaBoundsSuite extends AnyFunSuite {
     }
 
   for (minArity <- arities)
+    test(s"μ = $minArity: bulks that grow by one each take no more slots than the longest") {
+      val most = 1000
+      val growing = windowOf(0, minArity)
+      for (m <- 1 to most) {
+        growing.bulkInsertAt(0L until m.toLong)
+        growing.fiba.clear()
+      }
+      val once = windowOf(most, minArity)
+      // slots for bulks that were too short add up to as many again, and the store doubles
+      assert(growing.column.capacity <= 4 * once.column.capacity)
+    }
+
+  for (minArity <- arities)
+    test(s"μ = $minArity: slots that were too few for a bulk become nodes") {
+      val store = ArrayNodeStore(new Unstored, minArity)
+      val few = store.reserve(1024)
+      store.reserve(2048)
+      val nodes = 1024 / store.maxArity
+      val first = few / store.maxArity
+      val allocated = (1 to nodes).map(_ => store.allocate(0))
+      assert(allocated.toSet == (first until first + nodes).toSet)
+    }
+
+  for (minArity <- arities)
     test(s"μ = $minArity: in order, a node has μ values, one by one or in bulk") {
       val n = 1 << 12
       val slid = windowOf(0, minArity)

@@ -3,7 +3,7 @@ package io.sash.core.inorder
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.{Element, Operation}
-import io.sash.core.slots.Partials
+import io.sash.core.slots.{Chunked, Partials}
 
 /** Bad use gives a clear error and leaves the window as it was. */
 class BadUseSuite extends AnyFunSuite {
@@ -57,15 +57,32 @@ class BadUseSuite extends AnyFunSuite {
     }
   }
 
+  /** A column without storage, where only the numbers matter. */
+  private class Unstored extends Partials {
+    override def identity(dst: Int): Unit = ()
+    override def combine(dst: Int, left: Int, right: Int): Unit = ()
+    override def copy(dst: Int, src: Int): Unit = ()
+    override def grow(slots: Int): Partials = this
+  }
+
   test("more open slots than a window can number") {
-    // a column without storage, since only the numbers matter
-    val window = new TwoStacksLite(new Partials {
-      override def identity(dst: Int): Unit = ()
-      override def combine(dst: Int, left: Int, right: Int): Unit = ()
-      override def copy(dst: Int, src: Int): Unit = ()
-      override def grow(slots: Int): Partials = this
-    })
-    val most = 1 << 30
+    full(new TwoStacksLite(new Unstored), 1 << 30)
+  }
+
+  test("more open slots than a window in chunks can number, none of which is open twice") {
+    val chunk = 1 << 20
+    full(
+      new DabaLite(new Unstored with Chunked {
+        override def chunkSize: Int = chunk
+        override def openChunk(slot: Int): Unit = ()
+        override def closeChunk(slot: Int): Unit = ()
+        override def closeChunks(): Unit = ()
+      }),
+      (1 << 30) - chunk
+    )
+  }
+
+  private def full(window: InOrderWindow, most: Int): Unit = {
     var opened = 0
     while (opened < most) {
       window.open()

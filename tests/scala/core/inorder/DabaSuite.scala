@@ -5,17 +5,20 @@ import scala.collection.mutable
 import org.scalacheck.Prop
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation, Schedule, Step}
+import io.sash.core.{ChunkedTestColumn, Element, Laws, Operation, Schedule, Step}
 import io.sash.core.slots.SlotRing
 
 /** Theorems and invariants of sections 5 and 6 of the DABA Lite paper. */
 class DabaSuite extends Laws {
   private val both = Seq(WindowAlgorithm.Daba, WindowAlgorithm.DabaLite)
+  private val chunked = Seq(WindowAlgorithm.DabaInChunks, WindowAlgorithm.DabaLiteInChunks)
 
   /** Combines of one insert and of one evict, at most. */
   private val bounds = Map[WindowAlgorithm, (Long, Long)](
     WindowAlgorithm.Daba -> ((4L, 3L)),
-    WindowAlgorithm.DabaLite -> ((3L, 2L))
+    WindowAlgorithm.DabaLite -> ((3L, 2L)),
+    WindowAlgorithm.DabaInChunks -> ((4L, 3L)),
+    WindowAlgorithm.DabaLiteInChunks -> ((3L, 2L))
   )
 
   private def pointers(window: InOrderWindow): Seq[Long] = window match {
@@ -23,7 +26,7 @@ class DabaSuite extends Laws {
     case other => throw new IllegalArgumentException(s"$other has no such pointers")
   }
 
-  for (algorithm <- both) {
+  for (algorithm <- both ++ chunked) {
     val (insert, evict) = bounds(algorithm)
 
     law(s"$algorithm: query takes at most 1 combine, insert $insert, evict $evict, each time") {
@@ -175,6 +178,68 @@ class DabaSuite extends Laws {
         val capacity = s.column.capacity
         (capacity >= least && capacity <= 2 * least) :| s"$algorithm: $capacity slots for $n"
       }: _*)
+    }
+  }
+
+  /** The most slots that a call writes while a window that has slid grows to n and drains. */
+  private def mostWrites(s: Slider[_], n: Int): Long = {
+    def written(call: => Unit): Long = {
+      val before = s.column.writes
+      call
+      s.column.writes - before
+    }
+    (0 until 3000).foreach { i =>
+      s.insert(Element(i, i))
+      s.window.evict()
+    }
+    val inserts = (0 until n).map(i => written(s.insert(Element(i, i))))
+    val evicts = (0 until n).map(_ => written(s.window.evict()))
+    (inserts ++ evicts).max
+  }
+
+  test("in chunks, a call writes 6 slots at most, however long the window") {
+    for (algorithm <- chunked) {
+      val most = mostWrites(new Slider(algorithm, Operation.Sum), 5000)
+      assert(most <= 6, algorithm)
+    }
+  }
+
+  test("in slots that double, a call moves half of them at times") {
+    for (algorithm <- both) {
+      val most = mostWrites(new Slider(algorithm, Operation.Sum), 5000)
+      assert(most > 2000, algorithm)
+    }
+  }
+
+  test(
+    "a call opens a chunk for each slot of an element at most; what is left behind is closed"
+  ) {
+    for ((algorithm, planes) <- chunked.zip(Seq(2, 1))) {
+      val s = new Slider(algorithm, Operation.Sum)
+      val column = s.column.asInstanceOf[ChunkedTestColumn[Long]]
+      def check(): Unit = {
+        // each plane's elements may begin and end within a chunk, and the first chunk stays open
+        val held = planes * (s.window.size / column.chunkSize + 2) + 1
+        assert(column.open <= held, s"$algorithm of ${s.window.size} elements")
+      }
+      def insert(i: Int): Unit = {
+        val before = column.opened
+        s.insert(Element(i, i))
+        assert(column.opened - before <= planes, algorithm)
+        check()
+      }
+      (0 until 3000).foreach(insert)
+      (0 until 3000).foreach { i =>
+        s.window.evict()
+        insert(i)
+      }
+      (0 until 3000).foreach { _ =>
+        s.window.evict()
+        check()
+      }
+      insert(0)
+      s.window.clear()
+      assert(column.open == 1)
     }
   }
 }

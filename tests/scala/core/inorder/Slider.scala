@@ -1,6 +1,6 @@
 package io.sash.core.inorder
 
-import io.sash.core.{Element, HasInverse, Operation, PicksOperand, TestColumn}
+import io.sash.core.{ChunkedTestColumn, Element, HasInverse, Operation, PicksOperand, TestColumn}
 import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
 import io.sash.core.mta.{Amta, LogMta}
 import io.sash.core.slots.{Invertible, Partials, Selective}
@@ -74,6 +74,8 @@ object WindowAlgorithm {
   object TwoStacksLite extends General("Two-Stacks Lite", new TwoStacksLite(_))
   object Daba extends General("DABA", new Daba(_))
   object DabaLite extends General("DABA Lite", new DabaLite(_))
+  object DabaInChunks extends General("DABA in chunks", c => new Daba(inChunks(c)))
+  object DabaLiteInChunks extends General("DABA Lite in chunks", c => new DabaLite(inChunks(c)))
   object FlatFit extends General("FlatFIT", new FlatFit(_))
   object SlickInv extends WithInverse("SlickDeque (Inv)", new SlickDequeInv(_))
   object SlickInvRanges
@@ -85,12 +87,20 @@ object WindowAlgorithm {
   object LogMtaTree extends General("Log MTA", new LogMta(_))
   object AmtaForest extends General("AMTA", new Amta(_))
 
+  /** Chunks so small that a schedule runs through many. */
+  private def inChunks(column: Partials): Partials = column match {
+    case c: TestColumn[_] => new ChunkedTestColumn(c.operation, chunkSize = 8)
+    case other            => throw new IllegalArgumentException(s"$other is no test's column")
+  }
+
   val All: Seq[WindowAlgorithm] = Seq(
     Naive,
     TwoStacks,
     TwoStacksLite,
     Daba,
     DabaLite,
+    DabaInChunks,
+    DabaLiteInChunks,
     FlatFit,
     Reactive,
     BInt,

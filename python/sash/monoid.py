@@ -1,0 +1,124 @@
+"""A monoid of your own, said in functions from Column to Column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Column, is_remote
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from pyspark.sql._typing import ColumnOrName
+
+Unary = Callable[[Column], Column]
+Binary = Callable[[Column, Column], Column]
+
+
+@dataclass(frozen=True, eq=False)
+class Monoid:
+    """An aggregate in three functions: of one row, of two neighbours, and of the answer.
+
+    The functions get Columns and return Columns. They are called once, when the query is built,
+    and what they return is compiled by Catalyst like any other expression of the query; no row
+    passes through Python. A partial aggregate that is a struct is kept as its fields, so that it
+    costs what as many columns do. In SQL the same is ``monoid_agg(x, x -> …, (a, b) -> …)``.
+
+    The one law: ``combine`` is associative. It need not be commutative: its first operand
+    always holds older rows than the second. ``sash.testing.check_monoid`` looks for data that
+    break the laws.
+
+    Rows whose input is NULL are skipped. To aggregate several columns pass a struct of them, as
+    in ``spread(F.struct("x", "y"))``, which is not NULL, whatever they are.
+
+    Args:
+        lift: From the input to its partial aggregate, of any type. It may also refer to other
+            columns of the row.
+        combine: From the partials of two neighbouring parts of the rows, the older first, to
+            that of both; of the same type as what ``lift`` returns.
+        lower: From a partial to the answer. The default is the partial itself.
+        identity: The partial of no rows, a constant: a Column or a value for ``F.lit``. Without
+            one the aggregate of no rows is NULL.
+        inverse: From the partials of a whole and of its oldest part to that of the rest. A moving
+            window then takes rows back instead of combining anew. It is taken at its word: of
+            floats, ``(a + b) - a`` is not always ``b``, and a window drifts.
+        selective: True if ``combine`` always returns one of its operands; or a function that says
+            whether it is the younger, for operands that are not compared by ``=``. A moving
+            window then needs fewer combines.
+
+    Raises:
+        AnalysisException: where the query is analyzed: the types do not close, that is
+            ``combine`` returns another than ``lift`` (the message has both), or a function
+            other than ``lift`` refers to a column.
+        PySparkValueError: a function does not return a Column.
+
+    Example:
+        >>> from pyspark.sql import Window, functions as F
+        >>> spread = sash.Monoid(
+        ...     lift=lambda x: F.struct(x.alias("lo"), x.alias("hi")),
+        ...     combine=lambda a, b: F.struct(
+        ...         F.least(a.lo, b.lo).alias("lo"), F.greatest(a.hi, b.hi).alias("hi")
+        ...     ),
+        ...     lower=lambda a: a.hi - a.lo,
+        ... )
+        >>> df = spark.createDataFrame([(1, 5.0), (2, None), (3, 2.0), (4, 3.0)], ["ts", "x"])
+        >>> last_two = Window.orderBy("ts").rowsBetween(-1, 0)
+        >>> df.select("ts", sash.sliding_agg("x", spread, last_two).alias("spread")).show()
+        +---+------+
+        | ts|spread|
+        +---+------+
+        |  1|   0.0|
+        |  2|   0.0|
+        |  3|   0.0|
+        |  4|   1.0|
+        +---+------+
+        <BLANKLINE>
+        >>> df.agg(spread("x").alias("spread")).show()
+        +------+
+        |spread|
+        +------+
+        |   3.0|
+        +------+
+        <BLANKLINE>
+    """
+
+    lift: Unary
+    combine: Binary
+    lower: Unary | None = None
+    identity: Any = None
+    inverse: Binary | None = None
+    selective: bool | Binary = False
+
+    def __call__(self, col: ColumnOrName) -> Column:
+        """Return the aggregate of ``col``, for ``groupBy(…).agg`` or ``.over``."""
+        return F.call_function("monoid_agg", col, *self.arguments())
+
+    def arguments(self) -> list[Column]:
+        """Return what ``monoid_agg`` takes behind its input."""
+        selective = self.selective
+        return [
+            lambda_column(self.lift),
+            lambda_column(self.combine),
+            _optional(self.lower),
+            F.lit(self.identity),
+            _optional(self.inverse),
+            F.lit(selective) if isinstance(selective, bool) else lambda_column(selective),
+        ]
+
+
+def _optional(function: Unary | Binary | None) -> Column:
+    return F.lit(None) if function is None else lambda_column(function)
+
+
+def lambda_column(function: Unary | Binary) -> Column:
+    """Spark's lambda of a function, which PySpark makes for its own functions only."""
+    if is_remote():
+        from pyspark.sql.connect.column import Column as ConnectColumn
+        from pyspark.sql.connect.functions.builtin import _create_lambda as of_connect
+
+        return ConnectColumn(of_connect(function))
+    from pyspark.sql.classic.column import Column as ClassicColumn
+    from pyspark.sql.functions.builtin import _create_lambda as of_classic
+
+    return ClassicColumn(of_classic(function))

@@ -1,0 +1,223 @@
+"""Does a monoid of your own keep the laws on data of your own?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
+
+from sash.monoid import Monoid
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, Row
+
+# what a law is called, its operands, and the two sides that have to be the same
+_Law = tuple[str, str, str, str, Callable[..., "Column"], Callable[..., "Column"]]
+
+
+def check_monoid(
+    df: DataFrame, monoid: Monoid, *, rows: int = 8, tolerance: float = 1e-9
+) -> None:
+    """Look for data that break the laws of a monoid.
+
+    The laws are that ``combine`` is associative and, where the monoid has them, that ``identity``
+    is neutral, that ``inverse`` leaves the rest, and that ``combine`` picks an operand, the one
+    that ``selective`` says. They are tried on the partials of single rows and of pairs, in
+    queries over the functions as columns: the JVM does the work. That nothing is found proves
+    the laws for the rows that were tried, no others.
+
+    Args:
+        df: The inputs: its only column, or a struct of its columns.
+        monoid: The monoid.
+        rows: How many inputs to try, the shortest and the longest ones when written out. All
+            triples of them are tried, and pairs of them in place of one.
+        tolerance: By how much floats may differ, relative to the larger; for integers and all
+            else equal is equal. NaN equals NaN.
+
+    Returns:
+        None, if no law is broken.
+
+    Raises:
+        AssertionError: a law is broken. The message has the smallest counterexample to each law:
+            of the fewest rows, then the shortest.
+        AnalysisException: the types do not close.
+        PySparkTypeError: ``monoid`` is no Monoid.
+
+    Example:
+        >>> from pyspark.sql import functions as F
+        >>> df = spark.createDataFrame([(1,), (2,), (3,)], ["x"])
+        >>> total = sash.Monoid(lambda x: x, lambda a, b: a + b, identity=0)
+        >>> sash.testing.check_monoid(df, total)
+        >>> difference = sash.Monoid(lambda x: x, lambda a, b: a - b)
+        >>> sash.testing.check_monoid(df, difference)
+        Traceback (most recent call last):
+        ...
+        AssertionError: combine is not associative:
+          a = 1, of 1
+          b = 1, of 1
+          c = 1, of 1
+          combine(combine(a, b), c) = -1
+          combine(a, combine(b, c)) = 1
+    """
+    if not isinstance(monoid, Monoid):
+        raise PySparkTypeError(
+            message=f"Argument `monoid` should be a sash.Monoid, got {type(monoid).__name__}.",
+            errorClass="NOT_EXPECTED_TYPE",
+            messageParameters={
+                "arg_name": "monoid",
+                "expected_type": "a sash.Monoid",
+                "arg_type": type(monoid).__name__,
+            },
+        )
+    value = F.col(f"`{df.columns[0]}`") if len(df.columns) == 1 else F.struct("*")
+    # types that do not close are an error of the aggregate, which says more than a join's
+    _ = df.agg(monoid(value)).schema
+    partials = _partials(_sample(df.select(value.alias("input")), rows), monoid).cache()
+    try:
+        found = [_counterexample(partials, law, tolerance) for law in _laws(monoid)]
+    finally:
+        partials.unpersist()
+    broken = [text for text in found if text is not None]
+    if broken:
+        raise AssertionError("\n".join(broken))
+
+
+def _sample(inputs: DataFrame, rows: int) -> DataFrame:
+    """Return the shortest and the longest inputs, written out, each as an array of one."""
+    text = F.col("input").cast("string")
+    known = inputs.where(F.col("input").isNotNull()).distinct()
+    by_size = known.select("input", F.length(text).alias("size"), text.alias("text"))
+    few = by_size.orderBy("size", "text").limit(rows - rows // 2)
+    many = by_size.orderBy(F.desc("size"), F.desc("text")).limit(rows // 2)
+    return few.union(many).select("input").distinct()
+
+
+def _partials(sample: DataFrame, monoid: Monoid) -> DataFrame:
+    """Return the partials of single inputs and of pairs, with the inputs, fewest first."""
+    ones = sample.select(
+        F.array("input").alias("of"), monoid.lift(F.col("input")).alias("partial")
+    )
+    left, right = (ones.select(F.struct("*").alias(side)) for side in ("l", "r"))
+    twos = left.crossJoin(right).select(
+        F.concat("l.of", "r.of").alias("of"),
+        monoid.combine(F.col("l.partial"), F.col("r.partial")).alias("partial"),
+    )
+    return ones.union(twos)
+
+
+def _laws(monoid: Monoid) -> Iterator[_Law]:
+    combine, inverse, selective = monoid.combine, monoid.inverse, monoid.selective
+    yield (
+        "combine is not associative",
+        "abc",
+        "combine(combine(a, b), c)",
+        "combine(a, combine(b, c))",
+        lambda a, b, c: combine(combine(a, b), c),
+        lambda a, b, c: combine(a, combine(b, c)),
+    )
+    if monoid.identity is not None:
+        neutral = F.lit(monoid.identity)
+        yield (
+            "identity is not neutral",
+            "a",
+            "combine(identity, a)",
+            "a",
+            lambda a: combine(neutral, a),
+            lambda a: a,
+        )
+        yield (
+            "identity is not neutral",
+            "a",
+            "combine(a, identity)",
+            "a",
+            lambda a: combine(a, neutral),
+            lambda a: a,
+        )
+    if inverse is not None:
+        yield (
+            "inverse does not leave the rest",
+            "ab",
+            "inverse(combine(a, b), a)",
+            "b",
+            lambda a, b: inverse(combine(a, b), a),
+            lambda a, b: b,
+        )
+    if selective is True:
+        yield (
+            "combine does not pick an operand",
+            "ab",
+            "combine(a, b)",
+            "a or b",
+            combine,
+            lambda a, b: F.when(combine(a, b).eqNullSafe(a), a).otherwise(b),
+        )
+    elif callable(selective):
+        yield (
+            "combine does not pick the operand that selective says",
+            "ab",
+            "combine(a, b)",
+            "b if selective(a, b) else a",
+            combine,
+            lambda a, b: F.when(selective(a, b), b).otherwise(a),
+        )
+
+
+def _counterexample(partials: DataFrame, law: _Law, tolerance: float) -> str | None:
+    failure, operands, one, other, left, right = law
+    all_of = None
+    for operand in operands:
+        side = partials.select(F.struct("of", "partial").alias(operand))
+        all_of = side if all_of is None else all_of.crossJoin(side)
+    assert all_of is not None
+    columns = [F.col(f"{operand}.partial") for operand in operands]
+    inputs = [F.col(f"{operand}.of") for operand in operands]
+    size = sum((F.size(i) for i in inputs[1:]), F.size(inputs[0]))
+    text = F.concat_ws(" ", *(i.cast("string") for i in inputs))
+    sides = all_of.where(size <= len(operands) + 1).select(
+        *operands,
+        left(*columns).alias("one"),
+        right(*columns).alias("other"),
+        size.alias("rows"),
+        text.alias("text"),
+    )
+    partial = partials.schema["partial"].dataType
+    differing = sides.where(~_same(F.col("one"), F.col("other"), partial, tolerance))
+    found = differing.orderBy("rows", F.length("text"), "text").head()
+    if found is None:
+        return None
+    lines = [f"{failure}:"]
+    for operand in operands:
+        lines.append(f"  {operand} = {found[operand].partial!r}, of {_listed(found[operand])}")
+    lines += [f"  {one} = {found.one!r}", f"  {other} = {found.other!r}"]
+    return "\n".join(lines)
+
+
+def _listed(operand: Row) -> str:
+    return ", ".join(repr(value) for value in operand.of)
+
+
+def _same(a: Column, b: Column, of: DataType, tolerance: float) -> Column:
+    """Whether two values are the same, both being NULL included; never NULL."""
+    missing = a.isNull() & b.isNull()
+    if isinstance(of, FloatType | DoubleType):
+        near = F.abs(a - b) <= tolerance * F.greatest(F.abs(a), F.abs(b))
+        return a.eqNullSafe(b) | F.coalesce(near, F.lit(False))
+    if isinstance(of, StructType):
+        fields = [_same(a[f.name], b[f.name], f.dataType, tolerance) for f in of.fields]
+        there = a.isNotNull() & b.isNotNull()
+        for field in fields:
+            there = there & field
+        return missing | there
+    if isinstance(of, ArrayType):
+        element = of.elementType
+        each = F.zip_with(a, b, lambda x, y: _same(x, y, element, tolerance))
+        there = (F.size(a) == F.size(b)) & F.forall(each, lambda same: same)
+        return missing | F.coalesce(there, F.lit(False))
+    if isinstance(of, MapType):
+        entry = StructType().add("key", of.keyType).add("value", of.valueType)
+        entries = [F.array_sort(F.map_entries(m)) for m in (a, b)]
+        return _same(entries[0], entries[1], ArrayType(entry), tolerance)
+    return a.eqNullSafe(b)

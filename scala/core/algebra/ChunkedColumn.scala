@@ -1,0 +1,16 @@
+package io.sash.core.algebra
+
+import io.sash.core.slots.ChunkedPartials
+
+/** A column in chunks, each a column of the same aggregation: see [[io.sash.core.slots.ChunkedPartials]]. */
+class ChunkedColumn[
+    @specialized(Int, Long, Double) In,
+    @specialized(Int, Long, Double) Out
+] private[algebra] (make: () => Column[In, Out], logSize: Int)
+    extends ChunkedPartials[Column[In, Out]](make, logSize)
+    with Column[In, Out] {
+
+  override def lift(slot: Int, in: In): Unit = chunk(slot).lift(at(slot), in)
+
+  override def lower(slot: Int): Out = chunk(slot).lower(at(slot))
+}

@@ -1,0 +1,146 @@
+package io.sash.core.slots
+
+/**
+ * Partials in chunks of 1024 slots, each a column of its own. They grow by a chunk and copy
+ * nothing, so that [[io.sash.core.inorder.Daba]] and [[io.sash.core.inorder.DabaLite]] over them
+ * are constant time in the worst case while a window grows, too, and give memory back as it
+ * shrinks. Any other algorithm runs over them, but gains no more than that growth does not copy.
+ * {{{
+ *   val column = new ChunkedPartials(() => new MyColumn)
+ *   val window = new DabaLite(column)
+ *   val slot = window.open()
+ *   column.chunk(slot).lift(column.at(slot), value)
+ *   window.insert()
+ * }}}
+ * Cost: every operation reads two entries of a directory; `combine` copies an operand that is in
+ * another chunk than `dst`. Opening a chunk makes 1024 slots and, each 1024 chunks, a part of the
+ * directory, of 1024 entries: neither depends on how long a window is.
+ * Space: the open chunks, at most two that wait for use, and the directory, which keeps its parts
+ * until `clear` and has 2^20 entries at most.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4,
+ * definition 1: over chunked arrays the operations of the queue take constant time in the worst
+ * case.
+ *
+ * @param make a new column for a chunk, alike each time, which has `copyFrom` and whose `grow`
+ *             answers itself
+ */
+class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
+    extends Partials
+    with Chunked {
+  import ChunkedPartials._
+
+  private[this] val size = 1 << logSize
+  private[this] val logPart = logSize + LogEntries
+
+  /** For all slots of the longest ring, and those that are reserved. */
+  private[this] val parts = (SlotRing.MaxCapacity >>> logPart) + 1
+
+  private[this] var directory = new Array[Array[Partials]](parts)
+  private[this] val spares = new Array[Partials](Spares)
+  private[this] var spare = 0
+
+  /** Slots in the chunks that `grow` has opened. */
+  private[this] var grown = size
+
+  openChunk(0)
+
+  def this(make: () => C) = this(make, ChunkedPartials.LogSize)
+
+  /** The column that holds the slot. */
+  final def chunk(slot: Int): C = directory(slot >>> logPart)(entry(slot)).asInstanceOf[C]
+
+  /** The number of the slot in its chunk. */
+  final def at(slot: Int): Int = slot & (size - 1)
+
+  private def entry(slot: Int): Int = (slot >>> logSize) & (Entries - 1)
+
+  override def total: Boolean = chunk(0).total
+
+  override final def identity(dst: Int): Unit = chunk(dst).identity(at(dst))
+
+  override final def combine(dst: Int, left: Int, right: Int): Unit = {
+    val to = chunk(dst)
+    to.combine(at(dst), brought(to, left, size), brought(to, right, size + 1))
+  }
+
+  /** Where in the chunk `to` an operand is, if need be in the place `otherwise`. */
+  private def brought(to: C, slot: Int, otherwise: Int): Int = {
+    val from = chunk(slot)
+    if (from eq to) {
+      at(slot)
+    } else {
+      to.copyFrom(from, otherwise, at(slot))
+      otherwise
+    }
+  }
+
+  override final def copy(dst: Int, src: Int): Unit =
+    chunk(dst).copyFrom(chunk(src), at(dst), at(src))
+
+  override final def grow(slots: Int): this.type = {
+    while (grown < slots) {
+      openChunk(grown)
+      grown += size
+    }
+    this
+  }
+
+  override final def shrink(slots: Int): Unit =
+    while (grown - size >= math.max(slots, size)) {
+      grown -= size
+      closeChunk(grown)
+    }
+
+  override private[core] final def chunkSize: Int = size
+
+  override private[core] final def openChunk(slot: Int): Unit = {
+    var part = directory(slot >>> logPart)
+    if (part == null) {
+      part = new Array[Partials](Entries)
+      directory(slot >>> logPart) = part
+    }
+    if (part(entry(slot)) == null) part(entry(slot)) = newChunk()
+  }
+
+  private def newChunk(): Partials =
+    if (spare > 0) {
+      spare -= 1
+      val chunk = spares(spare)
+      spares(spare) = null
+      chunk
+    } else {
+      make().grow(size + 2) // two places for operands from other chunks
+    }
+
+  override private[core] final def closeChunk(slot: Int): Unit = {
+    val part = directory(slot >>> logPart)
+    if (spare < Spares) {
+      spares(spare) = part(entry(slot))
+      spare += 1
+    }
+    part(entry(slot)) = null
+  }
+
+  override private[core] final def closeChunks(): Unit = {
+    val first = chunk(0)
+    val part = new Array[Partials](Entries)
+    part(0) = first
+    directory = new Array[Array[Partials]](parts)
+    directory(0) = part
+    grown = size
+  }
+}
+
+private[core] object ChunkedPartials {
+
+  /** Slots a chunk: so many that few chunks are opened, and that one is zeroed in no time. */
+  final val LogSize = 10
+
+  /** Chunks that a part of the directory has entries for. */
+  private final val LogEntries = 10
+  private final val Entries = 1 << LogEntries
+
+  /** As many as a window closes before it opens some: one for each slot of an element. */
+  private final val Spares = 2
+}

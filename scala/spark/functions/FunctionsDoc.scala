@@ -1,0 +1,41 @@
+package io.sash.spark.functions
+
+/** Prints docs/functions.md. */
+object FunctionsDoc {
+  def main(args: Array[String]): Unit = print(markdown)
+
+  def markdown: String = (heading +: SashFunctions.All.map(section)).mkString("\n")
+
+  private def section(f: SashFunction): String = {
+    val arguments = f.arguments.map { case (name, meaning) => s"- `$name`: $meaning\n" }
+    val examples = f.examples.map { case (query, answer) =>
+      s"> ${query.replace("_FUNC_", f.name)};\n$answer\n"
+    }
+    s"""## ${f.name}
+       |
+       |`${f.signature}`
+       |
+       |${f.usage}
+       |
+       |${arguments.mkString}
+       |${f.note.mkString("\n")}
+       |
+       |```
+       |${examples.mkString}```
+       |""".stripMargin
+  }
+
+  private def heading: String =
+    """# Functions
+      |
+      |Generated from `SashFunctions.scala` by `make docs`. These are what the papers aggregate and
+      |Spark lacks: aggregates that SQL can call in GROUP BY, in OVER, and by name in `sliding_agg`.
+      |`sash.functions` has each of them for PySpark; `DESCRIBE FUNCTION EXTENDED` says the same as
+      |this page. In a moving window each costs a constant number of combines a row, whatever the
+      |window's length.
+      |
+      |What Spark has under another name is not here: concatenation is `listagg`, the distinct values
+      |are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg` and
+      |`count_min_sketch`.
+      |""".stripMargin
+}

@@ -1,0 +1,185 @@
+package io.sash.spark.functions
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
+import org.apache.spark.sql.types._
+
+import io.sash.spark.monoids.{MonoidTraits, WrappingLong}
+
+/**
+ * A monoid that a user said in lambdas, their bodies being plain expressions now: `lift` over
+ * references to `inputs`, all others over references to one or two partials. A partial that is a
+ * struct and never NULL is kept as its fields, a cell each. Where there is no identity, a cell
+ * counts rows, and the aggregate of no rows is NULL.
+ *
+ * @param required how many of the inputs, the first ones, have to be there for a row to count
+ * @param selective over two partials; or true, and then combine says which operand it picks
+ */
+final case class LambdaMonoid(
+    inputs: Seq[Expression],
+    required: Int,
+    lift: Expression,
+    combine: Expression,
+    lower: Expression,
+    identity: Option[Expression],
+    inverse: Option[Expression],
+    selective: Option[Expression]
+) extends DeclarativeAggregate
+    with MonoidTraits {
+  import Partial.{compilable, field, optimized}
+
+  override def prettyName: String = MonoidCall.Function.name
+  override def children: Seq[Expression] = inputs
+  override protected def stringArgs: Iterator[Any] = inputs.iterator
+  override def dataType: DataType = Partial.typeOf(lower.dataType)
+  override def nullable: Boolean = true
+
+  private lazy val partialType: DataType = Partial.typeOf(lift.dataType)
+
+  private def over(body: Expression, values: Seq[Expression]): Expression =
+    optimized(body.transform { case r: BoundReference => values(r.ordinal) })
+
+  /** The partial of a row that counts. */
+  private lazy val lifted: Expression = {
+    val (needed, others) = inputs.splitAt(required)
+    over(lift, needed.map(i => if (i.nullable) KnownNotNull(i) else i) ++ others)
+  }
+
+  private lazy val nothing: Option[Expression] = identity.map(optimized)
+
+  /** The cells of partials, of which it is known what may be NULL. */
+  private case class Layout(flat: Option[StructType], cells: Seq[AttributeReference]) {
+    def partial(of: Seq[Expression]): Expression = flat.fold(of.head) { struct =>
+      CreateNamedStruct(struct.fieldNames.toSeq.zip(of).flatMap { case (n, c) =>
+        Seq(Literal(n), c)
+      })
+    }
+
+    def split(partial: Expression): Seq[Expression] =
+      flat.fold(Seq(partial))(_.indices.map(field(partial, _)))
+
+    /** What the monoid's operations may put into the cells. */
+    def written: Seq[Expression] = {
+      val two = Seq(partial(cells), partial(cells.map(_.newInstance())))
+      Seq(lifted) ++ nothing ++ (combine +: inverse.toSeq).map(over(_, two))
+    }
+
+    /** With every cell nullable into which a NULL can be written; wholes are never NULL if flat. */
+    def settled: Layout =
+      if (flat.isDefined && written.exists(_.nullable)) {
+        Layout(None, Seq(AttributeReference("partial", partialType)())).settled
+      } else {
+        val nulls = written.map(split(_).map(_.nullable)).transpose.map(_.contains(true))
+        val next = cells.zip(nulls).map { case (c, n) => c.withNullability(c.nullable || n) }
+        if (next == cells) this else copy(cells = next).settled
+      }
+  }
+
+  private lazy val layout: Layout = {
+    // before the first row, only a primitive has a value that stands for none
+    def cell(name: String, dataType: DataType): AttributeReference =
+      AttributeReference(
+        name,
+        dataType,
+        nullable = identity.isEmpty && !CodeGenerator.isPrimitiveType(dataType)
+      )()
+    (partialType match {
+      case struct: StructType if struct.nonEmpty =>
+        Layout(Some(struct), struct.map(f => cell(f.name, f.dataType)))
+      case other => Layout(None, Seq(cell("partial", other)))
+    }).settled
+  }
+
+  /** How many rows there are, where no identity says that there are none. */
+  private lazy val rows: Option[AttributeReference] =
+    if (identity.isDefined) None else Some(MonoidAggregate.count("rows"))
+
+  private lazy val width: Int = layout.cells.length
+
+  override lazy val aggBufferAttributes: Seq[AttributeReference] = layout.cells ++ rows
+
+  override lazy val initialValues: Seq[Expression] = nothing match {
+    case Some(partial) => layout.split(partial).map(finished)
+    case None =>
+      val cells = layout.cells.map { c =>
+        if (c.nullable) Literal.create(null, c.dataType) else Literal.default(c.dataType)
+      }
+      cells :+ Literal(0L)
+  }
+
+  private def finished(e: Expression): Expression = compilable(optimized(e))
+
+  private def applied(
+      body: Expression,
+      older: Seq[Expression],
+      younger: Seq[Expression]
+  ): Seq[Expression] = {
+    val two = Seq(older, younger).map(cells => layout.partial(cells.take(width)))
+    layout.split(over(body, two)).map(finished)
+  }
+
+  private def none(cells: Seq[Expression]): Expression = EqualTo(cells.last, Literal(0L))
+
+  private def combined(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression] = {
+    val both = applied(combine, older, younger)
+    if (rows.isEmpty) {
+      both
+    } else {
+      val cells = both.zip(older.zip(younger)).map { case (b, (o, y)) =>
+        If(none(older), y, If(none(younger), o, b))
+      }
+      cells :+ WrappingLong.add(older.last, younger.last)
+    }
+  }
+
+  override lazy val updateExpressions: Seq[Expression] = {
+    val row = layout.split(lifted).map(finished) ++ rows.map(_ => Literal(1L))
+    val next = combined(aggBufferAttributes, row)
+    inputs.take(required).filter(_.nullable).map(IsNotNull(_): Expression) match {
+      case Nil => next
+      case there =>
+        next.zip(aggBufferAttributes).map { case (n, now) => If(there.reduce(And(_, _)), n, now) }
+    }
+  }
+
+  override lazy val mergeExpressions: Seq[Expression] =
+    combined(aggBufferAttributes, inputAggBufferAttributes)
+
+  override lazy val evaluateExpression: Expression = {
+    val answer = finished(over(lower, Seq(layout.partial(layout.cells))))
+    rows.fold(answer) { _ =>
+      If(none(aggBufferAttributes), Literal.create(null, dataType), answer)
+    }
+  }
+
+  override def subtract: Seq[Expression] = inverse.fold(Seq.empty[Expression]) { body =>
+    val (whole, oldest) = (aggBufferAttributes, inputAggBufferAttributes)
+    val rest = applied(body, whole, oldest)
+    if (rows.isEmpty) {
+      rest
+    } else {
+      val unchanged = Or(none(oldest), EqualTo(whole.last, oldest.last))
+      val cells = rest.zip(whole).map { case (r, w) => If(unchanged, w, r) }
+      cells :+ WrappingLong.subtract(whole.last, oldest.last)
+    }
+  }
+
+  override def selectsRight: Option[Expression] = selective.map { body =>
+    val (older, younger) = (aggBufferAttributes, inputAggBufferAttributes)
+    val picked = body match {
+      case Literal(true, _) =>
+        val same = applied(combine, older, younger).zip(older).map { case (c, o) =>
+          EqualNullSafe(c, o): Expression
+        }
+        Not(same.reduce(And(_, _)))
+      case condition =>
+        val two = Seq(older, younger).map(cells => layout.partial(cells.take(width)))
+        finished(over(condition, two))
+    }
+    if (rows.isEmpty) picked else And(Not(none(younger)), Or(none(older), picked))
+  }
+
+  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): LambdaMonoid =
+    copy(inputs = c)
+}

@@ -1,0 +1,278 @@
+package io.sash.spark.functions
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{DataTypeMismatch, TypeCheckSuccess}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.HIGH_ORDER_FUNCTION
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+/**
+ * A call of `monoid_agg` while it is analyzed. Spark binds the lambdas of higher-order functions
+ * only, which an aggregate is not; so the call is one until its lambdas have their types, and is
+ * then replaced by a [[LambdaMonoid]], in which no lambda is left. The lift is bound first: what
+ * it returns, the partial, is what all others take.
+ *
+ * @param identity NULL if there is none
+ * @param lower NULL if left out, as are inverse and selective
+ * @param selective a lambda, or a literal
+ */
+final case class MonoidCall(
+    input: Expression,
+    identity: Expression,
+    lift: Expression,
+    combine: Expression,
+    lower: Expression,
+    inverse: Expression,
+    selective: Expression
+) extends HigherOrderFunction
+    with Unevaluable {
+  import MonoidCall._
+
+  override def prettyName: String = Name
+  override def arguments: Seq[Expression] = Seq(input, identity)
+  override def functions: Seq[Expression] = Seq(lift, combine, lower, inverse, selective)
+  override def argumentTypes: Seq[DataType] = Nil
+  override def functionTypes: Seq[DataType] = Nil
+  override def checkArgumentDataTypes(): TypeCheckResult = TypeCheckSuccess
+  override def children: Seq[Expression] = arguments ++ functions
+
+  /** Never: what gets resolved is the aggregate. */
+  override lazy val resolved: Boolean = false
+  override def dataType: DataType = partial
+  override def nullable: Boolean = true
+
+  override protected def bindInternal(
+      bind: (Expression, Seq[(DataType, Boolean)]) => LambdaFunction
+  ): MonoidCall = {
+    // rows without input are skipped
+    val first = bind(lift, Seq((input.dataType, false)))
+    val call = copy(lift = first)
+    if (!first.resolved) {
+      call
+    } else {
+      val operand = (call.partial, true)
+      def optional(lambda: Expression, operands: (DataType, Boolean)*): Expression =
+        if (isLeftOut(lambda)) lambda else bind(lambda, operands)
+      call.copy(
+        combine = bind(combine, Seq(operand, operand)),
+        lower = optional(lower, operand),
+        inverse = optional(inverse, operand, operand),
+        selective = if (isSwitch(selective)) selective else optional(selective, operand, operand)
+      )
+    }
+  }
+
+  /** The type of partial aggregates. */
+  private def partial: DataType = Partial.typeOf(lift.dataType)
+
+  private def isBound: Boolean = argumentsResolved && functions.forall {
+    case l: LambdaFunction => l.resolved
+    case other             => isLeftOut(other) || isSwitch(other)
+  }
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    if (!isBound) {
+      TypeCheckSuccess
+    } else {
+      val results = Seq(
+        "combine" -> combine.dataType -> partial,
+        "inverse" -> (if (isLeftOut(inverse)) partial else inverse.dataType) -> partial,
+        "selective" -> (if (isLeftOut(selective)) BooleanType
+                        else selective.dataType) -> BooleanType,
+        "identity" -> castIdentity.getOrElse(identity).dataType -> partial
+      )
+      results
+        .collectFirst {
+          case ((part, actual), expected) if Partial.typeOf(actual) != expected =>
+            DataTypeMismatch(
+              "UNEXPECTED_RETURN_TYPE",
+              Map(
+                "functionName" -> s"$part of `$Name`",
+                "expectedType" -> s"\"${expected.sql}\"",
+                "actualType" -> s"\"${Partial.typeOf(actual).sql}\""
+              )
+            )
+        }
+        .getOrElse(if (identity.foldable) TypeCheckSuccess else notConstant)
+    }
+
+  private def notConstant: TypeCheckResult = DataTypeMismatch(
+    "NON_FOLDABLE_INPUT",
+    Map(
+      "inputName" -> "`identity`",
+      "inputType" -> s"\"${partial.sql}\"",
+      "inputExpr" -> s"\"${identity.sql}\""
+    )
+  )
+
+  /** The identity as a partial, if its type is that or can be widened to it. */
+  private def castIdentity: Option[Expression] =
+    if (Partial.typeOf(identity.dataType) == partial) Some(identity)
+    else if (Cast.canUpCast(identity.dataType, partial))
+      Some(new Cast(identity, partial, Some(SQLConf.get.sessionLocalTimeZone)))
+    else None
+
+  /** The aggregate, once all that it needs is known. */
+  def aggregate: Option[AggregateExpression] =
+    if (isBound && checkInputDataTypes().isSuccess) Some(made.toAggregateExpression()) else None
+
+  private def made: LambdaMonoid = {
+    val (columns, row) = input match {
+      case struct: CreateNamedStruct => (struct.valExprs, struct.nameExprs)
+      case one                       => (Seq(one), Nil)
+    }
+    val places = columns.zipWithIndex.map { case (c, i) =>
+      BoundReference(i, c.dataType, c.nullable)
+    }
+    val x =
+      if (row.isEmpty) places.head
+      else CreateNamedStruct(row.zip(places).flatMap { case (name, c) => Seq(name, c) })
+    val lifted = body(lift, Seq(x))
+    // columns that the lambda captures are inputs like others
+    val captured = lifted.references.toSeq
+    val at = captured.zipWithIndex.map { case (a, i) =>
+      a.exprId -> BoundReference(columns.length + i, a.dataType, a.nullable)
+    }.toMap
+    val two = Seq(0, 1).map(BoundReference(_, partial, nullable = true))
+    def closed(lambda: Expression): Expression = {
+      val made = body(lambda, two)
+      made.references.headOption.foreach { column =>
+        val parameters = lambda.asInstanceOf[LambdaFunction].arguments.map(p => s"`${p.name}`")
+        throw new AnalysisException(
+          errorClass = "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+          messageParameters = Map(
+            "objectName" -> s"`${column.name}`",
+            "proposal" -> parameters.mkString(", ")
+          )
+        )
+      }
+      made
+    }
+    def optional(lambda: Expression): Option[Expression] =
+      if (isLeftOut(lambda)) None else Some(closed(lambda))
+    LambdaMonoid(
+      columns ++ captured,
+      if (row.isEmpty) 1 else 0,
+      lifted.transform {
+        case a: Attribute if at.contains(a.exprId) => at(a.exprId)
+      },
+      closed(combine),
+      optional(lower).getOrElse(two.head),
+      if (isLeftOut(identity)) None else Some(checked(castIdentity.get)),
+      optional(inverse),
+      selective match {
+        case Literal(true, _)  => Some(Literal(true))
+        case Literal(false, _) => None
+        case other             => optional(other)
+      }
+    )
+  }
+
+  private def body(lambda: Expression, values: Seq[Expression]): Expression = {
+    val LambdaFunction(function, parameters, _) = lambda
+    val value = parameters.map(_.exprId).zip(values).toMap
+    checked(
+      function.transform {
+        case v: NamedLambdaVariable if value.contains(v.exprId) => value(v.exprId)
+      }
+    )
+  }
+
+  private def checked(body: Expression): Expression = {
+    def refuse(condition: String, parameters: (String, String)*): Unit =
+      throw new AnalysisException(condition, parameters.toMap)
+    body.foreach {
+      case _: AggregateExpression => refuse("NESTED_AGGREGATE_FUNCTION")
+      case f: PythonFuncExpression =>
+        refuse("UNSUPPORTED_FEATURE.LAMBDA_FUNCTION_WITH_PYTHON_UDF", "funcName" -> f.sql)
+      case e if !e.deterministic && e.children.forall(_.deterministic) =>
+        refuse(
+          "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION",
+          "sqlExpr" -> s"\"${e.sql}\""
+        )
+      case w: WindowExpression =>
+        refuse(
+          "UNSUPPORTED_EXPR_FOR_OPERATOR",
+          "invalidExprSqls" -> s"\"${w.sql}\""
+        )
+      case _ =>
+    }
+    body
+  }
+
+  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): MonoidCall =
+    MonoidCall(c(0), c(1), c(2), c(3), c(4), c(5), c(6))
+}
+
+object MonoidCall {
+  private val Name = "monoid_agg"
+
+  private def isLeftOut(e: Expression): Boolean = e match {
+    case Literal(null, _) => true
+    case _                => false
+  }
+
+  private def isSwitch(e: Expression): Boolean = e match {
+    case Literal(_: Boolean, BooleanType) => true
+    case _                                => false
+  }
+
+  private[spark] val Function: SashFunction = SashFunction(
+    Name,
+    "Returns the aggregate of a monoid of your own, said in lambdas: `lift` makes a value a " +
+      "partial aggregate, `combine` makes those of two neighbouring parts of the rows that of " +
+      "both, `lower` makes a partial the answer.",
+    Seq(
+      "input" -> "the value, or a struct of several",
+      "lift" -> "x -> its partial aggregate, of any type",
+      "combine" -> "(older, younger) -> the partial of both; must be associative",
+      "lower" -> "partial -> the answer; by default the partial itself",
+      "identity" -> "the partial of no rows; without one the aggregate of no rows is NULL",
+      "inverse" -> "(whole, oldest) -> the rest, where whole = combine(oldest, rest)",
+      "selective" ->
+        ("true if combine always returns one of its operands, or (older, younger) -> whether " +
+          "it returns the younger")
+    ),
+    Seq(
+      "SELECT _FUNC_(x, x -> struct(x AS lo, x AS hi), (a, b) -> struct(least(a.lo, b.lo) AS lo, " +
+        "greatest(a.hi, b.hi) AS hi), a -> a.hi - a.lo) FROM VALUES (3), (1), (4) AS tab(x)" ->
+        "3",
+      "SELECT _FUNC_(x, x -> x, (a, b) -> a * b, a -> a, 1) OVER (ORDER BY x ROWS 1 PRECEDING) " +
+        "FROM VALUES (2), (3), (4) AS tab(x)" -> "2\n6\n12"
+    ),
+    Seq(
+      "All are Catalyst expressions and run in generated code; a partial that is a struct is kept",
+      "as its fields. NULL stands for an argument that is left out. Rows whose input is NULL are",
+      "skipped; a struct of several columns is not NULL, whatever they are. `combine` and `inverse`",
+      "have to return the type of `lift`. Only `lift` may refer to other columns. An inverse is",
+      "taken at its word, and of floats it drifts. With `inverse` or `selective` a moving window",
+      "takes fewer combines. FILTER is not supported; make the input NULL instead, by IF."
+    ),
+    classOf[LambdaMonoid],
+    optional = 4
+  ) { arguments =>
+    def argument(i: Int): Expression = arguments.lift(i).getOrElse(Literal(null))
+    MonoidCall(
+      argument(0),
+      identity = argument(4),
+      lift = argument(1),
+      combine = argument(2),
+      lower = argument(3),
+      inverse = argument(5),
+      selective = argument(6)
+    )
+  }
+}
+
+/** Puts the aggregate in the place of a call whose lambdas are bound. */
+private[spark] object ResolveMonoids extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveExpressionsWithPruning(_.containsPattern(HIGH_ORDER_FUNCTION)) {
+      case call: MonoidCall => call.aggregate.getOrElse(call)
+    }
+}

@@ -1,0 +1,35 @@
+package io.sash.spark.functions
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.Product
+
+/** Every aggregate that Sash adds to SQL; docs/functions.md is made from it. */
+private[spark] object SashFunctions {
+
+  /** Spark has it, too, but only its DataFrames can call it. */
+  private val product: SashFunction = SashFunction(
+    "product",
+    "Returns the product of the values.",
+    Seq("x" -> "a number, taken as a DOUBLE"),
+    Seq("SELECT _FUNC_(col) FROM VALUES (2), (3), (NULL) AS tab(col)" -> "6.0"),
+    Seq(
+      "The aggregate of `pyspark.sql.functions.product`. NULLs are skipped; NULL over no rows."
+    ),
+    classOf[Product]
+  ) { case Seq(x) => Product(x) }
+
+  val All: Seq[SashFunction] = Seq(
+    GeometricMean.Function,
+    GeometricMean.Function.as("geomean"),
+    product,
+    MaxCount.Function,
+    MinCount.Function,
+    ArgMax.Function,
+    ArgMin.Function,
+    ValueRange.Function,
+    RelativeVariation.Function,
+    CoefficientOfVariation.Function,
+    M4.Function,
+    LongestIncreasingRun.Function,
+    MonoidCall.Function
+  )
+}

@@ -1,0 +1,283 @@
+package io.sash.spark.functions
+
+import scala.util.Random
+
+import org.apache.spark.sql.{AnalysisException, Row}
+
+import io.sash.core.algebra
+import io.sash.core.algebra.{Aggregation, Point}
+import io.sash.spark.{RowEquality, SashSuite, TestTable, WindowFrames}
+
+/** The functions of the registry against core's operations of the same names, and Spark's plan. */
+class FunctionsSuite extends SashSuite {
+
+  /** Spark's order of doubles: one 0, and a NaN above all. */
+  private val sparks: Ordering[Double] =
+    Ordering.Double.TotalOrdering.on((x: Double) => x + 0.0)
+  private val ranking = new algebra.Ranking(sparks, sparks.reverse)
+  private val integers: algebra.Ranking[Long] = implicitly
+
+  private def double(value: Any): Double = value.asInstanceOf[Number].doubleValue
+  private def long(value: Any): Long = value.asInstanceOf[Number].longValue
+
+  /** What core says of rows, oldest first, of which those with a NULL are left out. */
+  private def says[In, Out](operation: Aggregation[In, _, Out])(in: Row => In)(
+      out: Out => Any
+  )(rows: Seq[Row]): Any =
+    if (rows.isEmpty) null else out(operation.aggregate(rows.map(in): _*))
+
+  private def ofDouble(operation: Aggregation[Double, _, Double]): Seq[Row] => Any =
+    says(operation)(r => double(r.get(0)))(identity[Any])
+
+  private def counts(rows: Seq[Row], operation: Seq[Row] => Any): Any =
+    Option(operation(rows)).getOrElse(0L)
+
+  private def points(rows: Seq[Row]): Seq[Point] =
+    rows.map(r => Point(long(r.get(0)), double(r.get(1))))
+
+  private def m4(rows: Seq[Row]): Any = algebra.M4.aggregate(points(rows): _*).orNull match {
+    case m: algebra.M4 =>
+      Row.fromSeq(Seq(m.first, m.last, m.min, m.max).map(p => Row(p.time, p.value)))
+    case _ => null
+  }
+
+  private def run(rows: Seq[Row]): Any =
+    algebra.LongestIncreasingRun
+      .aggregate(points(rows): _*)
+      .map(r => Row(r.start, r.end, r.length))
+      .orNull
+
+  private def picked(operation: Aggregation[(Double, Any), _, Option[Any]])(rows: Seq[Row]): Any =
+    operation.aggregate(rows.map(r => (double(r.get(1)), r.get(0))): _*).orNull
+
+  private def deviation(rows: Seq[Row]): Any =
+    if (rows.length < 2) null else ofDouble(algebra.CoefficientOfVariation)(rows)
+
+  /** Calls, the column without which a row does not count, and core's answer. */
+  private val byCore = Seq[(String, String, Seq[Row] => Any)](
+    ("geometric_mean(x)", "x", ofDouble(algebra.GeometricMean)),
+    ("geomean(small)", "small", ofDouble(algebra.GeometricMean)),
+    ("geomean(i)", "i", ofDouble(algebra.GeometricMean)),
+    ("product(x)", "x", ofDouble(algebra.Product[Double])),
+    ("max_count(d)", "d", rows => counts(rows, doubleCount(algebra.MaxCount.byRanking(ranking)))),
+    ("min_count(d)", "d", rows => counts(rows, doubleCount(algebra.MinCount.byRanking(ranking)))),
+    ("max_count(h)", "h", rows => counts(rows, longCount(algebra.MaxCount.byRanking(integers)))),
+    ("min_count(h)", "h", rows => counts(rows, longCount(algebra.MinCount.byRanking(integers)))),
+    ("arg_max(id, tie)", "tie", rows => picked(algebra.ArgMax[Double, Any])(rows)),
+    ("arg_min(id, tie)", "tie", rows => picked(algebra.ArgMin[Double, Any])(rows)),
+    (
+      "arg_max(id, d)",
+      "d",
+      rows => picked(algebra.ArgMax[Double, Any](ranking))(rows)
+    ),
+    (
+      "arg_min(id, d)",
+      "d",
+      rows => picked(algebra.ArgMin[Double, Any](ranking))(rows)
+    ),
+    ("value_range(x)", "x", ofDouble(algebra.Range)),
+    ("value_range(d)", "d", ofDouble(algebra.Range)),
+    ("relative_variation(x)", "x", ofDouble(algebra.RelativeVariation)),
+    ("relative_variation(i)", "i", ofDouble(algebra.RelativeVariation)),
+    ("coefficient_of_variation(x)", "x", deviation _),
+    ("m4(uq, x)", "x", rows => m4(rows)),
+    ("m4(uq, i)", "i", rows => m4(rows)),
+    ("longest_increasing_run(uq, x)", "x", rows => run(rows)),
+    ("longest_increasing_run(uq, tie)", "tie", rows => run(rows))
+  )
+
+  private def doubleCount(operation: algebra.Aggregation[Double, _, Long]): Seq[Row] => Any =
+    says(operation)(r => double(r.get(0)))(identity[Any])
+
+  private def longCount(operation: algebra.Aggregation[Long, _, Long]): Seq[Row] => Any =
+    says(operation)(r => long(r.get(0)))(identity[Any])
+
+  /** The arguments of a call, as the fields of a struct. */
+  private def arguments(call: String): String =
+    call.substring(call.indexOf('(') + 1, call.length - 1)
+
+  private def checkByCore(cases: Seq[(String, String, Seq[Row] => Any)])(
+      query: Seq[String] => String
+  ): Unit = {
+    val asked = cases.map { case (call, _, _) => s"collect_list(struct(${arguments(call)}))" }
+    val rows = spark.sql(query(cases.map(_._1))).collect().toSeq
+    val inputs = spark.sql(query(asked)).collect().map(r => (r.get(0), r)).toMap[Any, Row]
+    assert(rows.nonEmpty && rows.length == inputs.size)
+    for (row <- rows; ((call, column, core), i) <- cases.zipWithIndex) {
+      val rowsOf = inputs(row.get(0)).getSeq[Row](i + 1)
+      val needed = arguments(call).split(", ").indexOf(column)
+      val expected = core(rowsOf.filter(r => !r.isNullAt(needed)))
+      val actual = row.get(i + 1)
+      if (!same(actual, expected)) fail(s"$call of $rowsOf is $expected, not $actual")
+    }
+  }
+
+  private def same(actual: Any, expected: Any): Boolean = (actual, expected) match {
+    case (a: Row, e: Row)                              => a.toSeq.corresponds(e.toSeq)(same)
+    case (null, e)                                     => e == null
+    case (_, null)                                     => false
+    case (a: java.math.BigDecimal, e)                  => a.doubleValue == double(e)
+    case (a: Number, e: Number) if a.doubleValue.isNaN => e.doubleValue.isNaN
+    case (a: Number, e: Number) if a == e              => true
+    case (a: Number, e: Number) =>
+      Math.abs(a.doubleValue - e.doubleValue) <= 1e-9 * Math.max(1.0, Math.abs(e.doubleValue))
+    case (a, e) => a == e
+  }
+
+  test("core's answers in moving windows") {
+    TestTable.create(spark)
+    for (frame <- Seq("ROWS 7 PRECEDING", "ROWS BETWEEN 30 PRECEDING AND 20 PRECEDING"))
+      checkByCore(byCore) { calls =>
+        val columns = calls.map(c => s"$c OVER w").mkString(", ")
+        s"SELECT id, $columns FROM data WINDOW w AS (PARTITION BY g ORDER BY uq $frame)"
+      }
+  }
+
+  test("core's answers in GROUP BY") {
+    TestTable
+      .create(spark)
+      .coalesce(1)
+      .sortWithinPartitions("uq")
+      .createOrReplaceTempView("inorder")
+    for (codegen <- Seq("true", "false"))
+      withSettings("spark.sql.codegen.wholeStage" -> codegen) {
+        for (rest <- Seq("GROUP BY g", "WHERE id < 0"))
+          checkByCore(byCore) { calls =>
+            val key = if (rest.contains("BY")) "g" else "0"
+            s"SELECT $key, ${calls.mkString(", ")} FROM inorder $rest"
+          }
+      }
+  }
+
+  test("partial aggregation over many partitions, where arrival does not matter") {
+    TestTable.create(spark).repartition(7).createOrReplaceTempView("scattered")
+    val ordered = Seq("arg_max", "arg_min", "longest")
+    val others =
+      byCore.filterNot(c => ordered.exists(c._1.startsWith(_))).map { case (call, column, core) =>
+        def byTime(rows: Seq[Row]): Seq[Row] =
+          if (call.startsWith("m4")) rows.sortBy(r => long(r.get(0))) else rows
+        (call, column, (rows: Seq[Row]) => core(byTime(rows)))
+      }
+    checkByCore(others)(calls => s"SELECT g, ${calls.mkString(", ")} FROM scattered GROUP BY g")
+  }
+
+  private val types: Seq[String] =
+    (for (
+      f <- Seq("max_count", "min_count");
+      c <- Seq("b", "l", "f", "large", "s", "sc", "bin", "bo", "dt", "ts", "st", "ar", "ym")
+    )
+      yield s"$f($c)") ++
+      (for (f <- Seq("arg_max", "arg_min"); c <- Seq("f", "large", "s", "sc", "ts", "st", "ar"))
+        yield s"$f(st, $c)") ++
+      (for (c <- Seq("h", "i", "l", "small", "large", "f", "ym", "dti"))
+        yield s"value_range($c)") ++
+      (for (
+        f <- Seq("geometric_mean", "relative_variation", "product");
+        c <- Seq("b", "l", "d", "small")
+      )
+        yield s"$f($c)") ++
+      // a mean next to 0 would be all rounding
+      Seq("d", "x", "abs(l)").map(c => s"coefficient_of_variation($c)") ++
+      (for (
+        f <- Seq("m4", "longest_increasing_run"); t <- Seq("ts", "s");
+        c <- Seq("d", "large", "sc")
+      ) yield s"$f($t, $c)") :+
+      "geometric_mean(x) FILTER (WHERE i > 0)" :+ "arg_max(s, i) FILTER (WHERE x > 1)"
+
+  test("every type, with Sash on and off, with generated code and without") {
+    TestTable.create(spark)
+    val random = new Random(5L)
+    for (calls <- types.grouped(8)) {
+      val columns = calls.zipWithIndex.map { case (call, i) =>
+        val name = if (call.matches("(geo|rel|coe|pro).*")) s"approx_$i" else s"c$i"
+        s"$call OVER w AS $name"
+      }
+      val query = s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS "
+      for (code <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) {
+        withSettings(
+          "spark.sql.codegen.factoryMode" -> code,
+          "spark.sql.codegen.wholeStage" -> (code == "CODEGEN_ONLY").toString
+        )(checkSlides(query + WindowFrames.rows(random)))
+      }
+    }
+  }
+
+  test("arg_max and arg_min run SlickDeque (Non-Inv)") {
+    TestTable.create(spark)
+    for (f <- Seq("arg_max", "arg_min")) {
+      val frame = spark.sql(s"SELECT $f(s, i) OVER (ORDER BY uq ROWS 5 PRECEDING) FROM data")
+      assert(
+        sliding(frame).flatMap(_.calls.map(_.algorithm.title)) == Seq("SlickDeque (Non-Inv)")
+      )
+    }
+  }
+
+  test("sliding_agg takes them by name") {
+    TestTable.create(spark)
+    val over = "OVER (PARTITION BY g ORDER BY uq ROWS 5 PRECEDING)"
+    for (
+      (words, call) <- Seq(
+        "s, 'arg_max', i" -> "arg_max(s, i)",
+        "h, 'max_count'" -> "max_count(h)"
+      )
+    ) {
+      val named =
+        spark.sql(s"SELECT id, sliding_agg($words) $over AS c FROM data").collect().toSeq
+      val plain = spark.sql(s"SELECT id, $call $over AS c FROM data").collect().toSeq
+      assert(RowEquality.difference(plain, named).isEmpty)
+    }
+  }
+
+  test("DISTINCT, and a column's name is the call") {
+    TestTable.create(spark)
+    val row =
+      spark.sql("SELECT geomean(DISTINCT tie), product(DISTINCT h) FROM data WHERE tie > 0")
+    assert(row.columns.toSeq == Seq("geomean(DISTINCT tie)", "product(DISTINCT h)"))
+    val set =
+      spark.sql("SELECT DISTINCT tie FROM data WHERE tie > 0").collect().map(_.getInt(0).toDouble)
+    assert(same(row.head().get(0), algebra.GeometricMean.aggregate(set.toSeq: _*)))
+  }
+
+  test("value_range overflows as max - min does") {
+    val data = "FROM VALUES (2147483647), (-2) AS tab(x)"
+    withSettings("spark.sql.ansi.enabled" -> "true") {
+      assert(
+        checkFails(s"SELECT value_range(x) $data") == checkFails(s"SELECT max(x) - min(x) $data")
+      )
+    }
+    withSettings("spark.sql.ansi.enabled" -> "false") {
+      val row = spark.sql(s"SELECT value_range(x), max(x) - min(x) $data").head()
+      assert(row.get(0) == row.get(1))
+    }
+  }
+
+  private def condition(call: String): String = {
+    TestTable.create(spark)
+    intercept[AnalysisException](spark.sql(s"SELECT $call FROM data")).getCondition
+  }
+
+  test("wrong numbers of arguments are Spark's error") {
+    for (function <- SashFunctions.All) {
+      val many = Seq.fill(function.arguments.length + 1)("i").mkString(", ")
+      for (call <- Seq(s"${function.name}()", s"${function.name}($many)"))
+        assert(condition(call).startsWith("WRONG_NUM_ARGS"), call)
+    }
+  }
+
+  test("wrong types are Spark's errors") {
+    val map = "map(i, i)"
+    for (call <- Seq(s"max_count($map)", s"arg_max(i, $map)", s"m4($map, i)", s"m4(i, $map)"))
+      assert(condition(call).startsWith("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE"), call)
+    assert(condition(s"longest_increasing_run(i, $map)").contains("INVALID_ORDERING_TYPE"))
+    for (
+      f <- Seq(
+        "geomean",
+        "relative_variation",
+        "coefficient_of_variation",
+        "value_range",
+        "product"
+      )
+    )
+      assert(condition(s"$f(ar)") == "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", f)
+  }
+}
