@@ -19,9 +19,11 @@ from sash.jar import jar_path
 from sash.monoid import Monoid
 from sash.plan import explain
 from sash.session import configure, is_active
+from sash.window import SlidingWindow
 
 __all__ = [
     "Monoid",
+    "SlidingWindow",
     "__version__",
     "configure",
     "explain",

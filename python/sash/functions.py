@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
+
+from sash.errors import type_error
+from sash.monoid import Monoid
+from sash.window import SlidingWindowSpec
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
@@ -20,11 +23,16 @@ if TYPE_CHECKING:
 _MONOID = (
     "the name of an aggregate, as in 'max', a sash.Monoid, or a function from Column to Column"
 )
-_WINDOW = "a WindowSpec, as in Window.orderBy('ts').rowsBetween(-9, 0)"
+_WINDOW = (
+    "a WindowSpec, as in Window.orderBy('ts').rowsBetween(-9, 0), "
+    "or a SlidingWindow, as in SlidingWindow.orderBy('ts').count(10)"
+)
 
 
 def sliding_agg(
-    col: ColumnOrName, monoid: str | Callable[[Column], Column], window: WindowSpec
+    col: ColumnOrName,
+    monoid: str | Monoid | Callable[[Column], Column],
+    window: WindowSpec | SlidingWindowSpec,
 ) -> Column:
     """Aggregate ``col`` over a sliding window.
 
@@ -37,7 +45,8 @@ def sliding_agg(
         monoid: The name of any aggregate of Spark or Sash; a ``sash.Monoid`` of your own; or a
             function that makes an aggregate of the column, for aggregates that take more than one
             argument. It is called once, when the query is built; no row passes through it.
-        window: Partitioning, order and frame, from ``pyspark.sql.Window``.
+        window: Partitioning, order and frame, from ``pyspark.sql.Window``; or partitioning, order
+            and a kind of window that SQL has no frame for, from ``sash.SlidingWindow``.
 
     Returns:
         A column of the type that the aggregate returns. Rows whose ``col`` is NULL count as the
@@ -71,9 +80,14 @@ def sliding_agg(
         +---+---+---------+
         <BLANKLINE>
     """
+    column = _column(col)
+    aggregate = _aggregate(column, monoid)
+    if isinstance(window, SlidingWindowSpec):
+        named = monoid if isinstance(monoid, (str, Monoid)) else None
+        return aggregate.over(window.spec(column, named))
     if not isinstance(window, WindowSpec):
-        raise _type_error("window", _WINDOW, window)
-    return _aggregate(_column(col), monoid).over(window)
+        raise type_error("window", _WINDOW, window)
+    return aggregate.over(window)
 
 
 def geometric_mean(col: ColumnOrName) -> Column:
@@ -286,29 +300,15 @@ def _column(col: ColumnOrName) -> Column:
         return F.col(col)
     if isinstance(col, Column):
         return col
-    raise _type_error("col", "a Column or the name of one", col)
+    raise type_error("col", "a Column or the name of one", col)
 
 
 def _aggregate(column: Column, monoid: str | Callable[[Column], Column]) -> Column:
     if isinstance(monoid, str):
         return F.call_function("sliding_agg", column, F.lit(monoid))
     if not callable(monoid):
-        raise _type_error("monoid", _MONOID, monoid)
+        raise type_error("monoid", _MONOID, monoid)
     aggregate = monoid(column)
     if not isinstance(aggregate, Column):
-        raise _type_error("monoid", "a function that returns a Column", aggregate)
+        raise type_error("monoid", "a function that returns a Column", aggregate)
     return aggregate
-
-
-def _type_error(argument: str, expected: str, actual: object) -> PySparkTypeError:
-    found = type(actual).__name__
-    return PySparkTypeError(
-        # spelled out, since PySpark 4.0 does not know this condition of later versions
-        message=f"Argument `{argument}` should be {expected}, got {found}.",
-        errorClass="NOT_EXPECTED_TYPE",
-        messageParameters={
-            "arg_name": argument,
-            "expected_type": expected,
-            "arg_type": found,
-        },
-    )

@@ -69,12 +69,12 @@ class SlidingWindow:
     """
 
     @staticmethod
-    def partitionBy(*cols: ColumnOrName) -> SlidingWindowSpec:
+    def partitionBy(*cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Begin with the columns in which the rows of a partition are equal."""
         return SlidingWindowSpec(keys=cols)
 
     @staticmethod
-    def orderBy(*cols: ColumnOrName) -> SlidingWindowSpec:
+    def orderBy(*cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Begin with the order of the rows, all of one partition."""
         return SlidingWindowSpec(order=cols)
 
@@ -98,11 +98,11 @@ class SlidingWindowSpec:
     order: tuple[ColumnOrName, ...] = ()
     _kind: Callable[[Column, str | Monoid | None], Column] | None = None
 
-    def partitionBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:
+    def partitionBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Name the columns in which the rows of a partition are equal."""
         return replace(self, keys=cols)
 
-    def orderBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:
+    def orderBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Name the order of the rows within a partition."""
         return replace(self, order=cols)
 
@@ -131,9 +131,9 @@ class SlidingWindowSpec:
     ) -> SlidingWindowSpec:
         """Hold the rows back to the oldest that the delta policy still holds.
 
-        When a row comes, the oldest leave while their ``attribute`` is less than the row's by more
-        than ``delta``. What has left stays out, also where the attribute goes down again. A NULL
-        is less than every number, and nothing leaves because of a row whose attribute is NULL.
+        When a row comes, the oldest leave while their ``attribute`` is less than the row's by
+        more than ``delta``. What has left stays out, also where the attribute goes down again. A
+        NULL is less than every number, and no row leaves because of one whose attribute is NULL.
 
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
         """
@@ -164,10 +164,10 @@ class SlidingWindowSpec:
     ) -> SlidingWindowSpec:
         """Hold the rows back to where a condition on an aggregate of theirs begins to hold.
 
-        When a row comes, the oldest leave until ``condition`` is true of the aggregate of what is
-        left, or no row is. What has left stays out. With a condition that is true of every younger
-        part of a window of which it is true (a sum of at most 100 over what is not negative), that
-        is the longest window that ends here and meets it. NULL is not true.
+        When a row comes, the oldest leave until ``condition`` is true of the aggregate of what
+        is left, or no row is. What has left stays out. With a condition that is true of every
+        younger part of a window of which it is true (a sum of at most 100 over what is not
+        negative), that is the longest window that ends here and meets it. NULL is not true.
 
         Paper: Constant-Time Sliding Window Framework, section 3.2 (window slide policy).
 

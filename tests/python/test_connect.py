@@ -55,6 +55,14 @@ df.createOrReplaceTempView("t")
 assert_slides_as_spark(spark, lambda: spark.sql(
     "SELECT ts, sliding_agg(x, 'max') OVER (ORDER BY ts RANGE 9 PRECEDING) FROM t"))
 assert "slides: sum(x)" in explanation(df.select(F.sum("x").over(w)))
+budget = sash.SlidingWindow.partitionBy("k").orderBy("ts").predicate(lambda total: total <= 12)
+last_nine = sash.SlidingWindow.partitionBy("k").orderBy("ts").count(9)
+windows = df.select(
+    "x",
+    sash.sliding_agg("x", F.collect_list, last_nine).alias("nine"),
+    sash.sliding_agg("x", "sum", budget).alias("spent")).collect()
+assert all(row.nine[-1] == row.x and len(row.nine) <= 9 for row in windows)
+assert all(row.x <= row.spent <= 12 for row in windows)
 try:
     df.select(sash.sliding_agg("x", "maxx", w)).collect()
     raise SystemExit("an unknown monoid passed")
