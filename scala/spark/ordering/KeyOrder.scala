@@ -22,12 +22,16 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
   /** Spark's sort for it. */
   def sorted: Seq[SortOrder] = keys.map(SortOrder(_, Ascending)) ++ within
 
-  /** Whether a plan's rows come so, by what it promises or by the step below it. */
-  def isGivenBy(plan: SparkPlan): Boolean = isGivenBy(plan.outputOrdering) || (plan match {
+  /** Whether a plan's rows come so: where they have to be, else they would be shuffled once more. */
+  def isGivenBy(plan: SparkPlan): Boolean =
+    plan.outputPartitioning.satisfies(distribution) && isKeptBy(plan)
+
+  /** Whether the rows of each partition come so, by what a plan promises or by the step below it. */
+  private def isKeptBy(plan: SparkPlan): Boolean = isGivenBy(plan.outputOrdering) || (plan match {
     case step: OrderingExec        => isGivenBy(step.keyOrder)
-    case window: SlidingWindowExec => isGivenBy(window.child)
-    case project: ProjectExec => !KeyOrder.computes(project, sorted) && isGivenBy(project.child)
-    case filter: FilterExec   => isGivenBy(filter.child)
+    case window: SlidingWindowExec => isKeptBy(window.child)
+    case project: ProjectExec => !KeyOrder.computes(project, sorted) && isKeptBy(project.child)
+    case filter: FilterExec   => isKeptBy(filter.child)
     case _                    => false
   })
 
