@@ -20,7 +20,9 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
     if (keys.isEmpty) AllTuples else SparkVersions.clusteredDistribution(keys)
 
   /** Spark's sort for it. */
-  def sorted: Seq[SortOrder] = keys.map(SortOrder(_, Ascending)) ++ within
+  def sorted: Seq[SortOrder] = sortedKeys ++ within
+
+  def sortedKeys: Seq[SortOrder] = keys.map(SortOrder(_, Ascending))
 
   /** Whether a plan's rows come so: where they have to be, else they would be shuffled once more. */
   def isGivenBy(plan: SparkPlan): Boolean =
