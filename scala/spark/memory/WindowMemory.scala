@@ -68,21 +68,20 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager)
 
   /** A window that is growing does not give way: if there is no memory, it is it that has to go. */
   override def spill(size: Long, trigger: MemoryConsumer): Long = {
-    val moving = windows
-    if (moving == null || !turns.takeToSpill()) {
+    if (windows == null || !turns.takeToSpill()) {
       0L
     } else {
-      try moving.spill()
+      try if (windows == null) 0L else windows.spill() // the last row may have left meanwhile
       finally turns.end()
     }
   }
 
   /** Gives back everything. */
   def close(): Unit = {
-    val leaving = windows
-    windows = null
     turns.take()
     try {
+      val leaving = windows
+      windows = null
       if (leaving != null) leaving.close()
       files.forEach(_.close())
       files.clear()

@@ -63,7 +63,7 @@ object AggregateMonoid {
           f.inputAggBufferAttributes,
           f.initialValues,
           lift,
-          f.mergeExpressions,
+          merge(f),
           f.evaluateExpression,
           inverse(f),
           selection(f)
@@ -73,6 +73,23 @@ object AggregateMonoid {
       case _: UnsupportedOperationException | _: org.apache.spark.SparkException =>
         Left(Refusal.NotMergeable(f.prettyName))
     }
+
+  /**
+   * Spark's merge, but for moments and covariances: theirs divides a mean by a count and multiplies
+   * it again even if the other operand is over no value. The mean changes in its last bit, and
+   * then values that are all alike have a variance, and by it a skewness or a slope. So an operand
+   * over no value leaves the other as it is.
+   */
+  private def merge(f: DeclarativeAggregate): Seq[Expression] = f match {
+    case _: CentralMomentAgg | _: Covariance | _: PearsonCorrelation | _: RegrSlope |
+        _: RegrIntercept =>
+      val (left, right) = (f.aggBufferAttributes, f.inputAggBufferAttributes)
+      def isEmpty(operand: Seq[Attribute]) = EqualTo(operand.head, Literal(0.0)) // its count
+      f.mergeExpressions.lazyZip(left).lazyZip(right).toSeq.map { case (merged, l, r) =>
+        If(isEmpty(right), l, If(isEmpty(left), r, merged))
+      }
+    case _ => f.mergeExpressions
+  }
 
   private def filtered(call: AggregateExpression, monoid: AggregateMonoid): AggregateMonoid =
     call.filter.fold(monoid) { condition =>

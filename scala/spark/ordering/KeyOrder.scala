@@ -20,14 +20,20 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
     if (keys.isEmpty) AllTuples else SparkVersions.clusteredDistribution(keys)
 
   /** Spark's sort for it. */
-  def sorted: Seq[SortOrder] = keys.map(SortOrder(_, Ascending)) ++ within
+  def sorted: Seq[SortOrder] = sortedKeys ++ within
 
-  /** Whether a plan's rows come so, by what it promises or by the step below it. */
-  def isGivenBy(plan: SparkPlan): Boolean = isGivenBy(plan.outputOrdering) || (plan match {
+  def sortedKeys: Seq[SortOrder] = keys.map(SortOrder(_, Ascending))
+
+  /** Whether a plan's rows come so: where they have to be, else they would be shuffled once more. */
+  def isGivenBy(plan: SparkPlan): Boolean =
+    plan.outputPartitioning.satisfies(distribution) && isKeptBy(plan)
+
+  /** Whether the rows of each partition come so, by what a plan promises or by the step below it. */
+  private def isKeptBy(plan: SparkPlan): Boolean = isGivenBy(plan.outputOrdering) || (plan match {
     case step: OrderingExec        => isGivenBy(step.keyOrder)
-    case window: SlidingWindowExec => isGivenBy(window.child)
-    case project: ProjectExec => !KeyOrder.computes(project, sorted) && isGivenBy(project.child)
-    case filter: FilterExec   => isGivenBy(filter.child)
+    case window: SlidingWindowExec => isKeptBy(window.child)
+    case project: ProjectExec => !KeyOrder.computes(project, sorted) && isKeptBy(project.child)
+    case filter: FilterExec   => isKeptBy(filter.child)
     case _                    => false
   })
 

@@ -33,8 +33,7 @@ private[spark] final class KeyedRows(
   private[this] def placing = filled.length > 1 // into buckets by hash
 
   // what splitting a bucket takes
-  private[this] val lists = new ListsByKey(records)
-  private[this] val keys = program.keyProjection()
+  private[this] val lists = new ListsByKey(records, program)
   private[this] val row = new UnsafeRow(fields)
 
   def count: Long = added
@@ -84,7 +83,7 @@ private[spark] final class KeyedRows(
       lists.clear()
       bucket.rows.foreach { record =>
         records.pointTo(record, row)
-        lists.of(keys(row)).add(record, records.prefix(record), bucket.hasNulls)
+        lists.add(record, row, bucket.hasNulls)
       }
       lists.iterator
     }

@@ -5,12 +5,15 @@ import java.util.{ArrayList, Arrays, Iterator => JavaIterator}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * A list of records for each of some keys, found by open addressing. Lists, keys and table are
- * used anew after `clear`, so that telling millions of tiny keys apart makes no garbage.
+ * A list of records for each of some keys, found by open addressing. A key is that of its list's
+ * first record, and no copy of it is made. Lists and table are used anew after `clear`, so that
+ * telling millions of tiny keys apart makes no garbage.
  */
-private[spark] final class ListsByKey(records: Records) {
+private[spark] final class ListsByKey(records: Records, program: OrderProgram) {
+  private[this] val keys = program.keyProjection()
+  private[this] val keyOrdering = program.keyOrdering()
+  private[this] val first = new UnsafeRow(program.within.input.length)
   private[this] val lists = new ArrayList[RecordList]()
-  private[this] val keys = new ArrayList[UnsafeRow]()
   private[this] var hashes = new Array[Int](64)
   private[this] var used = 0
 
@@ -25,11 +28,20 @@ private[spark] final class ListsByKey(records: Records) {
   /** The lists in the order of their keys' arrival, valid until `clear`. */
   def iterator: JavaIterator[RecordList] = lists.subList(0, used).iterator()
 
-  def of(key: UnsafeRow): RecordList = {
-    val hash = key.hashCode
+  /**
+   * Adds a record to the list of its key.
+   *
+   * @param row that of the record
+   * @param nulls whether the first sort column of a record may be NULL
+   */
+  def add(record: Long, row: UnsafeRow, nulls: Boolean): Unit =
+    of(row).add(record, records.prefix(record), nulls)
+
+  private def of(row: UnsafeRow): RecordList = {
+    val hash = keys(row).hashCode
     var place = hash & (table.length - 1)
     var list = table(place) - 1
-    while (list >= 0 && !(hashes(list) == hash && keys.get(list) == key)) {
+    while (list >= 0 && !(hashes(list) == hash && isOf(lists.get(list), row))) {
       place = (place + 1) & (table.length - 1)
       list = table(place) - 1
     }
@@ -37,18 +49,19 @@ private[spark] final class ListsByKey(records: Records) {
       lists.get(list)
     } else {
       table(place) = used + 1
-      append(key, hash)
+      append(hash)
     }
   }
 
-  private def append(key: UnsafeRow, hash: Int): RecordList = {
-    if (used == lists.size) {
-      lists.add(new RecordList(records))
-      keys.add(UnsafeRow.createFromByteArray(key.getSizeInBytes, key.numFields))
-    }
+  private def isOf(list: RecordList, row: UnsafeRow): Boolean = {
+    records.pointTo(list.inOrder.first, first)
+    keyOrdering.compare(first, row) == 0
+  }
+
+  private def append(hash: Int): RecordList = {
+    if (used == lists.size) lists.add(new RecordList(records))
     val list = lists.get(used)
     list.clear()
-    keys.get(used).copyFrom(key)
     hashes(used) = hash
     used += 1
     if (used == hashes.length) grow()

@@ -3,7 +3,9 @@ package io.sash.spark.ordering
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-/** The SQL metrics of [[OrderingExec]], reported once a task. */
+import io.sash.spark.MetricNames
+
+/** The SQL metrics of [[OrderingExec]], named as the fields are, reported once a task. */
 private[spark] final case class OrderMetrics(
     rowsOutOfOrder: SQLMetric,
     keys: SQLMetric,
@@ -13,6 +15,8 @@ private[spark] final case class OrderMetrics(
     peakMemory: SQLMetric,
     spillSize: SQLMetric
 ) {
+
+  def byName: Map[String, SQLMetric] = MetricNames.of(this)
 
   def report(counts: OrderCounts, peakBytes: Long): Unit = {
     rowsOutOfOrder.add(counts.outOfOrder)
@@ -26,23 +30,13 @@ private[spark] final case class OrderMetrics(
 }
 
 private[spark] object OrderMetrics {
-  def create(sc: SparkContext): Map[String, SQLMetric] = Map(
-    "rowsOutOfOrder" -> SQLMetrics.createMetric(sc, "rows out of order"),
-    "keys" -> SQLMetrics.createMetric(sc, "keys"),
-    "keysSorted" -> SQLMetrics.createMetric(sc, "keys sorted"),
-    "tasksSortedBySpark" -> SQLMetrics.createMetric(sc, "tasks left to Spark's sort"),
-    "sortTime" -> SQLMetrics.createTimingMetric(sc, "sort time"),
-    "peakMemory" -> SQLMetrics.createSizeMetric(sc, "peak memory"),
-    "spillSize" -> SQLMetrics.createSizeMetric(sc, "spill size")
-  )
-
-  def of(metrics: Map[String, SQLMetric]): OrderMetrics = OrderMetrics(
-    metrics("rowsOutOfOrder"),
-    metrics("keys"),
-    metrics("keysSorted"),
-    metrics("tasksSortedBySpark"),
-    metrics("sortTime"),
-    metrics("peakMemory"),
-    metrics("spillSize")
+  def apply(sc: SparkContext): OrderMetrics = OrderMetrics(
+    rowsOutOfOrder = SQLMetrics.createMetric(sc, "rows out of order"),
+    keys = SQLMetrics.createMetric(sc, "keys"),
+    keysSorted = SQLMetrics.createMetric(sc, "keys sorted"),
+    tasksSortedBySpark = SQLMetrics.createMetric(sc, "tasks left to Spark's sort"),
+    sortTime = SQLMetrics.createTimingMetric(sc, "sort time"),
+    peakMemory = SQLMetrics.createSizeMetric(sc, "peak memory"),
+    spillSize = SQLMetrics.createSizeMetric(sc, "spill size")
   )
 }

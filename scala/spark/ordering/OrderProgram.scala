@@ -14,16 +14,17 @@ private[spark] final case class OrderProgram(
     keys: Seq[Expression],
     within: RowOrder
 ) {
-  private def ascending: Seq[SortOrder] = keys.map(SortOrder(_, Ascending))
+  private def keyOrder: KeyOrder = KeyOrder(keys, within.order)
 
   def keyProjection(): UnsafeProjection =
     UnsafeProjection.create(if (keys.isEmpty) Seq(Literal(0)) else keys, within.input)
 
   /** An order in which rows of the same key are equal, and no others. */
-  def keyOrdering(): Ordering[InternalRow] = RowOrdering.create(ascending, within.input)
+  def keyOrdering(): Ordering[InternalRow] =
+    RowOrdering.create(keyOrder.sortedKeys, within.input)
 
   /** Spark's own order of the same rows. */
-  def whole: RowOrder = within.copy(order = ascending ++ within.order)
+  def whole: RowOrder = within.copy(order = keyOrder.sorted)
 }
 
 /** What a row is placed by as it arrives: one projection computes all of it. */

@@ -30,7 +30,9 @@ final case class OrderingExec(
   /** Without keys it is an order of all rows. */
   override def outputOrdering: Seq[SortOrder] = if (partitionSpec.isEmpty) orderSpec else Nil
 
-  override lazy val metrics: Map[String, SQLMetric] = OrderMetrics.create(sparkContext)
+  private lazy val ownMetrics = OrderMetrics(sparkContext)
+
+  override lazy val metrics: Map[String, SQLMetric] = ownMetrics.byName
 
   override protected def withNewChildInternal(newChild: SparkPlan): OrderingExec =
     copy(child = newChild)
@@ -38,7 +40,7 @@ final case class OrderingExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val program =
       OrderProgram(partitionSpec, RowOrder(orderSpec, child.output, conf.enableRadixSort))
-    val metrics = OrderMetrics.of(this.metrics)
+    val metrics = ownMetrics
     child.execute().mapPartitions { rows =>
       // without a row, nothing takes memory
       if (rows.hasNext) new KeyedOrder(program, metrics).ordered(rows) else rows

@@ -43,6 +43,7 @@ private[spark] final class OutgoingRows(
 
   // where the rows are that left memory
   private[this] var file: RowFile = _
+  private[this] var isPageKept = false // of the row that went out last
   private[this] var written: Iterator[UnsafeRow] = _
   private[this] var due = 0L // of those written, as they are
   private[this] var sorted: Iterator[InternalRow] = _ // all others
@@ -98,7 +99,10 @@ private[spark] final class OutgoingRows(
     inTurn(if (cursor == null) array else cursor.late.use(array))
 
   private def nextOfDisk(): UnsafeRow = {
-    pages.free(inTurn(pages.take(null))) // that of the row that was in memory
+    if (isPageKept) {
+      isPageKept = false
+      pages.free(inTurn(pages.take(null)))
+    }
     if (written == null)
       throw new IllegalStateException("rows were not written, or the task ended")
     if (due > 0) {
@@ -126,6 +130,7 @@ private[spark] final class OutgoingRows(
     counts.spilledBytes += file.bytes
     val array = leaving.late.use(null)
     val taken = pages.take(row)
+    isPageKept = true
     if (array != null) taken.add(array.memoryBlock)
     taken
   }

@@ -56,7 +56,9 @@ final case class SlidingWindowExec(
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  override lazy val metrics: Map[String, SQLMetric] = WindowMetrics.create(sparkContext)
+  private lazy val ownMetrics = WindowMetrics(sparkContext)
+
+  override lazy val metrics: Map[String, SQLMetric] = ownMetrics.byName
 
   override protected def withNewChildInternal(newChild: SparkPlan): SlidingWindowExec =
     copy(child = newChild)
@@ -75,7 +77,7 @@ final case class SlidingWindowExec(
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (program, metrics) = (this.program, WindowMetrics.of(this.metrics))
+    val (program, metrics) = (this.program, ownMetrics)
     val (input, appended) = (child.output, outputExpressions)
     child.execute().mapPartitions { rows =>
       val project = UnsafeProjection.create(input ++ appended, input)
@@ -105,7 +107,7 @@ final case class SlidingWindowExec(
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val program = ctx.addReferenceObj("program", this.program)
-    val metrics = ctx.addReferenceObj("metrics", WindowMetrics.of(this.metrics))
+    val metrics = ctx.addReferenceObj("metrics", ownMetrics)
     val taskClass = classOf[WindowTask].getName
     taskTerm = ctx.addMutableState(
       taskClass,

@@ -1,30 +1,17 @@
 package io.sash.spark.memory
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.scalatest.BeforeAndAfterAll
+import org.apache.spark.sql.DataFrame
 
-import io.sash.spark.{ErrorCondition, SashConf, SashSession, SashSuite}
+import io.sash.spark.{ErrorCondition, LittleMemory, SashConf, SashSuite}
 
 /** Memory goes back as soon as the last row has left, and before it to whoever needs it. */
-class GivingBackSuite extends SashSuite with BeforeAndAfterAll {
+class GivingBackSuite extends SashSuite with LittleMemory {
   private var bytes = 0L
 
-  private def memory: Map[String, String] = Map(
-    "spark.testing.memory" -> bytes.toString,
-    "spark.testing.reservedMemory" -> "0",
-    "spark.memory.fraction" -> "0.8",
-    "spark.memory.storageFraction" -> "0",
-    "spark.buffer.pageSize" -> "64k",
-    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
-    "spark.master" -> "local[1]"
-  )
+  override protected def heapBytes: Long = bytes
 
-  override protected def spark: SparkSession = SashSession.having(memory)
-
-  override def afterAll(): Unit = {
-    SashSession.shared
-    super.afterAll()
-  }
+  override protected def otherSettings: Map[String, String] =
+    Map("spark.sql.adaptive.coalescePartitions.enabled" -> "false")
 
   private val frames =
     Seq("ROWS 90 PRECEDING", "ROWS BETWEEN 50 PRECEDING AND 50 FOLLOWING")

@@ -82,4 +82,21 @@ class NoResidueSuite extends SashSuite {
       }
     }
   }
+
+  test("values that are all alike have no variance, whatever NULLs and FILTER leave out") {
+    val alike = Seq("stddev(x)", "skewness(x)", "kurtosis(x)", "corr(x, y)", "regr_r2(y, x)") ++
+      Seq("regr_slope(y, x)", "regr_intercept(y, x)", "covar_pop(x, y)", "regr_syy(x, y)")
+    for (value <- Seq("0.1D", "3.3D"); dropped <- Seq("", " FILTER (WHERE id % 5 < 3)")) {
+      val columns = alike.zipWithIndex.map { case (call, i) => s"$call$dropped OVER w AS c$i" }
+      def query: DataFrame = spark.sql(s"""SELECT id, ${columns.mkString(", ")} FROM (
+           |  SELECT id, id % 7 + id / 8.0D AS y, IF(hash(id) % 3 = 0, NULL, $value) AS x
+           |  FROM range(0, 300, 1, 1))
+           |WINDOW w AS (ORDER BY id ROWS 40 PRECEDING)""".stripMargin)
+      withSettings("spark.sql.ansi.enabled" -> "false") {
+        checkSlides(query)
+        val plain = withSash(enabled = false)(rows(query))
+        assert(rows(query) == plain, "to the last bit")
+      }
+    }
+  }
 }

@@ -40,7 +40,7 @@ class KeyedOrderSuite extends SashSuite {
   }
 
   private def step(): KeyedOrder =
-    new KeyedOrder(program, OrderMetrics.of(OrderMetrics.create(spark.sparkContext)))
+    new KeyedOrder(program, OrderMetrics(spark.sparkContext))
 
   /** Rows go out to a consumer that stops after `taken` of them. */
   private def run(plain: Seq[Plain], taken: Int): Seq[Plain] =
@@ -117,9 +117,9 @@ class KeyedOrderSuite extends SashSuite {
       s"most $most of that of Spark's sort"
   ) {
     val plain = rows(count, keys, shuffled)
-    val created = OrderMetrics.create(spark.sparkContext)
+    val metrics = OrderMetrics(spark.sparkContext)
     FakeTask.run(spark.sparkContext, refused = 0) {
-      new KeyedOrder(program, OrderMetrics.of(created))
+      new KeyedOrder(program, metrics)
         .ordered(arriving(plain.iterator))
         .foreach(_ => ())
     }
@@ -129,8 +129,8 @@ class KeyedOrderSuite extends SashSuite {
       sorter.sort().foreach(_ => ())
       sorter.getPeakMemoryUsage
     }
-    assert(created("tasksSortedBySpark").value == 0, "vacuous: Spark sorted")
-    assert(created("peakMemory").value > 0 && created("peakMemory").value <= most * sparks)
+    assert(metrics.tasksSortedBySpark.value == 0, "vacuous: Spark sorted")
+    assert(metrics.peakMemory.value > 0 && metrics.peakMemory.value <= most * sparks)
   }
 
   test("a task whose input fails gives back every page") {

@@ -4,7 +4,9 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.util.SizeEstimator
 
 import io.sash.spark.{RowsInTask, SashSuite}
 
@@ -62,6 +64,29 @@ class KeyedRowsSuite extends SashSuite {
       val ofKeys = buckets.map(_.map(_._1).distinct)
       assert(ofKeys.flatten.length == keys, "a key lies in two buckets")
       buckets.foreach(_.groupBy(_._1).values.foreach(of => assert(of == of.sortBy(_._2))))
+    }
+  }
+
+  test("keys that are told apart take no memory besides their rows'") {
+    val text = Seq(AttributeReference("k", StringType)(), AttributeReference("o", LongType)())
+    val byText =
+      OrderProgram(text.take(1), RowOrder(Seq(SortOrder(text(1), Ascending)), text, radix = true))
+    val projection = UnsafeProjection.create(Array[DataType](StringType, LongType))
+    RowsInTask(spark.sparkContext, byText, page = "64m") { (rows, pages) =>
+      val (count, bytes) = (500, 10000)
+      (0 until 2 * count).foreach { o =>
+        val key = UTF8String.fromString(s"${o % count}${"x" * bytes}")
+        assert(rows.add(projection(InternalRow(key, o.toLong))))
+      }
+      val before = SizeEstimator.estimate(rows)
+      val lists = rows.split(rows.bucket(0))
+      assert(SizeEstimator.estimate(rows) - before < count * bytes / 10)
+      var keys = 0
+      lists.forEachRemaining { list =>
+        keys += 1
+        assert(list.count == 2)
+      }
+      assert(keys == count && pages.peakBytes > 2L * count * bytes)
     }
   }
 

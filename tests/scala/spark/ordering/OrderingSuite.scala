@@ -190,6 +190,32 @@ class OrderingSuite extends SashSuite {
     }
   }
 
+  test("rows that were in order before a shuffle are sorted behind it") {
+    def sorted(by: String*): DataFrame =
+      spark
+        .sql(s"SELECT *, k || 'x' COLLATE UTF8_LCASE AS ck FROM ${table(10)}")
+        .repartition(3)
+        .sortWithinPartitions(by.map(col): _*)
+    for (adaptive <- Seq("true", "false"); ordering <- Seq("true", "false"))
+      withSettings(
+        "spark.sql.adaptive.enabled" -> adaptive,
+        SashConf.OrderingEnabled.key -> ordering
+      ) {
+        def moving(over: String): String = s"sum(id) OVER ($over ROWS 3 PRECEDING) AS c"
+        checkSlides(
+          sorted("k", "l", "id").selectExpr("id", moving("PARTITION BY k ORDER BY l, id"))
+        )
+        checkSlides(sorted("l", "id").selectExpr("id", moving("ORDER BY l, id")))
+        checkSlides(sorted("ck", "id").selectExpr("id", moving("PARTITION BY ck ORDER BY id")))
+        checkSlides(
+          sorted("k").selectExpr(
+            "k",
+            "count(*) OVER (PARTITION BY k ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS c"
+          )
+        )
+      }
+  }
+
   test("a sort within partitions moves below the window, and is the only one") {
     def sorted: DataFrame = spark
       .sql(

@@ -1,29 +1,14 @@
 package io.sash.spark.windows
 
-import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.scalatest.BeforeAndAfterAll
+import org.apache.spark.sql.{DataFrame, Row}
 
-import io.sash.spark.{RowEquality, SashConf, SashSession, SashSuite}
+import io.sash.spark.{LittleMemory, RowEquality, SashConf, SashSession, SashSuite}
 import io.sash.spark.ordering.OrderingExec
 
 /** Under a small memory limit windows go to disk, page by page, and answer as before. */
-class SpillSuite extends SashSuite with BeforeAndAfterAll {
-  private val memory = Map(
-    // too little for the windows below, enough for the pages of a sort
-    "spark.testing.memory" -> (2L * 1024 * 1024).toString,
-    "spark.testing.reservedMemory" -> "0",
-    "spark.memory.fraction" -> "0.8",
-    "spark.memory.storageFraction" -> "0",
-    "spark.buffer.pageSize" -> "64k",
-    "spark.master" -> "local[1]"
-  )
-
-  override protected def spark: SparkSession = SashSession.having(memory)
-
-  override def afterAll(): Unit = {
-    SashSession.shared
-    super.afterAll()
-  }
+class SpillSuite extends SashSuite with LittleMemory {
+  // too little for the windows below, enough for the pages of a sort
+  override protected def heapBytes: Long = 2L << 20
 
   private val rows = 60000
 
