@@ -72,6 +72,17 @@ class FacadeSuite extends Laws {
       }
     }
 
+  test("a chunk that was closed has left its place, and is another's when it is used again") {
+    val column = Sum[Long].newChunkedColumn(logSize = 3)
+    column.openChunk(8)
+    val closed = column.chunk(8)
+    column.closeChunk(8)
+    assert(column.chunk(8) == null)
+    column.openChunk(16)
+    column.openChunk(24)
+    assert((column.chunk(16) eq closed) && (column.chunk(24) ne closed))
+  }
+
   test("Recalculate equals the definition") {
     val window = Recalculate(Collect[Int])
     val answers = (1 to 40).map { i =>
