@@ -44,7 +44,7 @@ abstract class ArgExtreme private[functions] extends MonoidAggregate with Binary
   override lazy val evaluateExpression: Expression = cells.head
 }
 
-/** See [[io.sash.core.algebra.ArgMax]]; here values compare as Spark's do. */
+/** See `io.sash.core.algebra.ArgMax`; here values compare as Spark's do. */
 final case class ArgMax(arg: Expression, value: Expression) extends ArgExtreme {
   override def prettyName: String = ArgMax.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = GreaterThan(x, y)
@@ -68,7 +68,7 @@ object ArgMax {
   ) { case Seq(arg, value) => ArgMax(arg, value) }
 }
 
-/** See [[io.sash.core.algebra.ArgMin]]; here values compare as Spark's do. */
+/** See `io.sash.core.algebra.ArgMin`; here values compare as Spark's do. */
 final case class ArgMin(arg: Expression, value: Expression) extends ArgExtreme {
   override def prettyName: String = ArgMin.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = LessThan(x, y)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.DoubleType
 
 /**
  * The coefficient of variation, stddev_samp(x) / avg(x), and NULL where the first is. See
- * [[io.sash.core.algebra.CoefficientOfVariation]].
+ * `io.sash.core.algebra.CoefficientOfVariation`.
  */
 final case class CoefficientOfVariation(
     child: Expression,

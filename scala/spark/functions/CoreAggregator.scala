@@ -7,7 +7,7 @@ import io.sash.core.algebra.Aggregation
 
 /**
  * An operation of the core library, or one of your own by its trait, as Spark's typed
- * [[org.apache.spark.sql.expressions.Aggregator]]:
+ * `Aggregator`:
  * {{{
  * dataset.select(CoreAggregator(GeometricMean).toColumn)
  * spark.udf.register("widest_step", functions.udaf(CoreAggregator(WidestStep)))

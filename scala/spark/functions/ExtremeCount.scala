@@ -42,7 +42,7 @@ abstract class ExtremeCount private[functions]
   override lazy val evaluateExpression: Expression = times
 }
 
-/** See [[io.sash.core.algebra.MaxCount]]; here values are equal where Spark's `=` says so. */
+/** See `io.sash.core.algebra.MaxCount`; here values are equal where Spark's `=` says so. */
 final case class MaxCount(child: Expression) extends ExtremeCount {
   override def prettyName: String = MaxCount.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = GreaterThan(x, y)
@@ -61,7 +61,7 @@ object MaxCount {
   ) { case Seq(x) => MaxCount(x) }
 }
 
-/** See [[io.sash.core.algebra.MinCount]]; here values are equal where Spark's `=` says so. */
+/** See `io.sash.core.algebra.MinCount`; here values are equal where Spark's `=` says so. */
 final case class MinCount(child: Expression) extends ExtremeCount {
   override def prettyName: String = MinCount.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = LessThan(x, y)

@@ -9,7 +9,7 @@ import io.sash.spark.monoids.WrappingLong
 
 /**
  * The geometric mean, from count and the sum of logarithms, as core's
- * [[io.sash.core.algebra.GeometricMean]], but NULL over no rows.
+ * `io.sash.core.algebra.GeometricMean`, but NULL over no rows.
  */
 final case class GeometricMean(child: Expression)
     extends MonoidAggregate

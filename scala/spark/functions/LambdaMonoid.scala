@@ -10,8 +10,8 @@ import io.sash.spark.monoids.{MonoidTraits, WrappingLong}
 /**
  * A monoid that a user said in lambdas, their bodies being plain expressions now: `lift` over
  * references to `inputs`, all others over references to one or two partials. A partial that is a
- * struct and never NULL is kept as its fields, a cell each. Where there is no identity, a cell
- * counts rows, and the aggregate of no rows is NULL.
+ * struct and never NULL is kept as its fields, a cell each. Where there is no identity, one more
+ * cell says whether there are no rows, of which the aggregate is NULL.
  *
  * @param required how many of the inputs, the first ones, have to be there for a row to count
  * @param selective over two partials; or true, and then combine says which operand it picks
@@ -91,13 +91,20 @@ final case class LambdaMonoid(
     }).settled
   }
 
-  /** How many rows there are, where no identity says that there are none. */
-  private lazy val rows: Option[AttributeReference] =
-    if (identity.isDefined) None else Some(MonoidAggregate.count("rows"))
+  /** Says that there are no rows, where no identity does; to take rows back they are counted. */
+  private lazy val absence: Option[AttributeReference] =
+    if (identity.isDefined) None
+    else if (inverse.isDefined) Some(MonoidAggregate.count("rows"))
+    else Some(AttributeReference("empty", BooleanType, nullable = false)())
+
+  private def counted: Boolean = absence.exists(_.dataType == LongType)
+
+  private def none(cells: Seq[Expression]): Expression =
+    if (counted) EqualTo(cells.last, Literal(0L)) else cells.last
 
   private lazy val width: Int = layout.cells.length
 
-  override lazy val aggBufferAttributes: Seq[AttributeReference] = layout.cells ++ rows
+  override lazy val aggBufferAttributes: Seq[AttributeReference] = layout.cells ++ absence
 
   override lazy val initialValues: Seq[Expression] = nothing match {
     case Some(partial) => layout.split(partial).map(finished)
@@ -105,7 +112,7 @@ final case class LambdaMonoid(
       val cells = layout.cells.map { c =>
         if (c.nullable) Literal.create(null, c.dataType) else Literal.default(c.dataType)
       }
-      cells :+ Literal(0L)
+      cells :+ (if (counted) Literal(0L) else Literal(true))
   }
 
   private def finished(e: Expression): Expression = compilable(optimized(e))
@@ -119,22 +126,24 @@ final case class LambdaMonoid(
     layout.split(over(body, two)).map(finished)
   }
 
-  private def none(cells: Seq[Expression]): Expression = EqualTo(cells.last, Literal(0L))
-
   private def combined(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression] = {
     val both = applied(combine, older, younger)
-    if (rows.isEmpty) {
+    if (absence.isEmpty) {
       both
     } else {
       val cells = both.zip(older.zip(younger)).map { case (b, (o, y)) =>
         If(none(older), y, If(none(younger), o, b))
       }
-      cells :+ WrappingLong.add(older.last, younger.last)
+      val absent =
+        if (counted) WrappingLong.add(older.last, younger.last)
+        else And(older.last, younger.last)
+      cells :+ absent
     }
   }
 
   override lazy val updateExpressions: Seq[Expression] = {
-    val row = layout.split(lifted).map(finished) ++ rows.map(_ => Literal(1L))
+    val present = absence.map(_ => if (counted) Literal(1L) else Literal(false))
+    val row = layout.split(lifted).map(finished) ++ present
     val next = combined(aggBufferAttributes, row)
     inputs.take(required).filter(_.nullable).map(IsNotNull(_): Expression) match {
       case Nil => next
@@ -148,7 +157,7 @@ final case class LambdaMonoid(
 
   override lazy val evaluateExpression: Expression = {
     val answer = finished(over(lower, Seq(layout.partial(layout.cells))))
-    rows.fold(answer) { _ =>
+    absence.fold(answer) { _ =>
       If(none(aggBufferAttributes), Literal.create(null, dataType), answer)
     }
   }
@@ -156,7 +165,7 @@ final case class LambdaMonoid(
   override def subtract: Seq[Expression] = inverse.fold(Seq.empty[Expression]) { body =>
     val (whole, oldest) = (aggBufferAttributes, inputAggBufferAttributes)
     val rest = applied(body, whole, oldest)
-    if (rows.isEmpty) {
+    if (absence.isEmpty) {
       rest
     } else {
       val unchanged = Or(none(oldest), EqualTo(whole.last, oldest.last))
@@ -177,7 +186,7 @@ final case class LambdaMonoid(
         val two = Seq(older, younger).map(cells => layout.partial(cells.take(width)))
         finished(over(condition, two))
     }
-    if (rows.isEmpty) picked else And(Not(none(younger)), Or(none(older), picked))
+    if (absence.isEmpty) picked else And(Not(none(younger)), Or(none(older), picked))
   }
 
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): LambdaMonoid =

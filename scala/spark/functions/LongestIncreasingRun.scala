@@ -10,7 +10,7 @@ import io.sash.spark.monoids.WrappingLong
 
 /**
  * The longest run of neighbouring rows whose values increase strictly, the first of several. See
- * [[io.sash.core.algebra.LongestIncreasingRun]]; here values compare as Spark's do.
+ * `io.sash.core.algebra.LongestIncreasingRun`; here values compare as Spark's do.
  */
 final case class LongestIncreasingRun(time: Expression, value: Expression)
     extends MonoidAggregate

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
 /**
- * First, last, least and greatest point of a time series. See [[io.sash.core.algebra.M4]], of
+ * First, last, least and greatest point of a time series. See `io.sash.core.algebra.M4`, of
  * which this is the answer where points arrive by time; here the time itself decides, so that
  * the order of a group's rows does not matter.
  */

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.HIGH_ORDER_FUNCTION
+import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
@@ -98,8 +99,14 @@ final case class MonoidCall(
               )
             )
         }
-        .getOrElse(if (identity.foldable) TypeCheckSuccess else notConstant)
+        .getOrElse(if (!identity.foldable) notConstant else comparable)
     }
+
+  /** Which operand a combine has picked is seen by comparing them. */
+  private def comparable: TypeCheckResult = selective match {
+    case Literal(true, _) => TypeUtils.checkForOrderingExpr(partial, Name)
+    case _                => TypeCheckSuccess
+  }
 
   private def notConstant: TypeCheckResult = DataTypeMismatch(
     "NON_FOLDABLE_INPUT",

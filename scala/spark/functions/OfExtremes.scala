@@ -23,7 +23,7 @@ abstract class OfExtremes private[functions] extends MonoidAggregate with UnaryL
     Seq(Greatest(Seq(o(0), y(0))), Least(Seq(o(1), y(1))))
 }
 
-/** The range, max(x) - min(x). See [[io.sash.core.algebra.Range]]. */
+/** The range, max(x) - min(x). See `io.sash.core.algebra.Range`. */
 final case class ValueRange(child: Expression) extends OfExtremes {
   override def prettyName: String = ValueRange.Function.name
 
@@ -55,7 +55,7 @@ object ValueRange {
   ) { case Seq(x) => ValueRange(x) }
 }
 
-/** The range relative to the maximum. See [[io.sash.core.algebra.RelativeVariation]]. */
+/** The range relative to the maximum. See `io.sash.core.algebra.RelativeVariation`. */
 final case class RelativeVariation(child: Expression)
     extends OfExtremes
     with ImplicitCastInputTypes {

@@ -158,13 +158,13 @@ class MonoidAggSuite extends SashSuite {
 
   test("a partial that is a struct is kept as its fields, without NULLs where there are none") {
     val cells = monoid(spread.format("d")).aggBufferAttributes
-    assert(cells.map(_.name) == Seq("lo", "hi", "rows") && cells.forall(!_.nullable))
+    assert(cells.map(_.name) == Seq("lo", "hi", "empty") && cells.forall(!_.nullable))
     val structs = monoid(spread.format("d")).mergeExpressions.flatMap(_.collect {
       case s if s.dataType.typeName == "struct" => s
     })
     assert(structs.isEmpty)
     val nullable = monoid("monoid_agg(d, x -> IF(x > 0, struct(x AS m), NULL), (a, b) -> a)")
-    assert(nullable.aggBufferAttributes.map(_.name) == Seq("partial", "rows"))
+    assert(nullable.aggBufferAttributes.map(_.name) == Seq("partial", "empty"))
   }
 
   test("the algorithm is that of the laws") {
@@ -256,6 +256,8 @@ class MonoidAggSuite extends SashSuite {
     assert(
       condition("monoid_agg(i, x -> x, (a, b) -> a, a -> a, i)").endsWith("NON_FOLDABLE_INPUT")
     )
+    val maps = "monoid_agg(i, x -> map(x, x), (a, b) -> a, NULL, NULL, NULL"
+    assert(condition(s"$maps, true)") == "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE")
     assert(condition("monoid_agg(i, x -> x, (a, b) -> max(a))") == "NESTED_AGGREGATE_FUNCTION")
     assert(
       condition("monoid_agg(d, x -> x, (a, b) -> a + rand())") ==
