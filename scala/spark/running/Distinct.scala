@@ -58,11 +58,13 @@ private final class DistinctState(
 
   private[this] val members = new LinkedHashMap[UnsafeRow, Member]
   private[this] var answered = false // whether `of` has seen the present members
+  private[this] var memberBytes = 0L
 
   override def clear(): Unit = {
     members.clear()
     of.clear()
     answered = invertible
+    memberBytes = 0L
   }
 
   override def add(inputs: InternalRow): Unit = {
@@ -71,6 +73,7 @@ private final class DistinctState(
     if (member == null) {
       val first = copied(inputs)
       members.put(wanted.copy(), new Member(first))
+      memberBytes += DistinctState.bytesOf(wanted)
       if (invertible) of.add(first) else answered = false
     } else {
       member.count += 1
@@ -83,6 +86,7 @@ private final class DistinctState(
     member.count -= 1
     if (member.count == 0) {
       members.remove(wanted)
+      memberBytes -= DistinctState.bytesOf(wanted)
       if (invertible) of.remove(member.inputs) else answered = false
     }
   }
@@ -95,6 +99,8 @@ private final class DistinctState(
     }
     of.result()
   }
+
+  override def bytes: Long = memberBytes + of.bytes
 
   /** Slots may leave memory, and the row is used again. */
   private def copied(inputs: InternalRow): InternalRow = {
@@ -109,6 +115,10 @@ private final class DistinctState(
 }
 
 private object DistinctState {
+
+  /** Of a key that stands in a map, and of a value of about its size: entries, rows and arrays. */
+  def bytesOf(key: UnsafeRow): Long = 192L + 2L * key.getSizeInBytes
+
   final class Member(val inputs: InternalRow) {
     var count = 1L
   }

@@ -28,10 +28,11 @@ private[spark] final case class MergedMembers(
   override def isInvertible: Boolean = true
 
   override def create(): RunningState = {
-    val columns = SlotColumns(SlotProgram(row, monoid.left, monoid.right, Seq(part)))
+    val program = SlotProgram(row, monoid.left, monoid.right, Seq(part))
+    val columns = SlotColumns(program)
     val result = new SpecificInternalRow(Seq(dataType))
     if (monoid.subtract.nonEmpty) new InvertedMembers(columns, result, dataType)
-    else new TreeOfMembers(columns, result, dataType)
+    else new TreeOfMembers(columns, result, dataType, 64L + 2L * program.bytesPerSlot)
   }
 
   private def part: SlotProgram.Part = SlotProgram.Part(
@@ -77,6 +78,8 @@ private final class InvertedMembers(columns: SlotColumns, result: InternalRow, d
   columns.grow(2)
   clear()
 
+  override def bytes: Long = 0L // two slots
+
   override def clear(): Unit = columns.identity(total)
 
   override def add(inputs: InternalRow): Unit = {
@@ -93,8 +96,12 @@ private final class InvertedMembers(columns: SlotColumns, result: InternalRow, d
 }
 
 /** Knows a member by the row that was added, which has to come back to be removed. */
-private final class TreeOfMembers(columns: SlotColumns, result: InternalRow, dataType: DataType)
-    extends MembersState(result, dataType) {
+private final class TreeOfMembers(
+    columns: SlotColumns,
+    result: InternalRow,
+    dataType: DataType,
+    bytesPerMember: Long
+) extends MembersState(result, dataType) {
   private[this] val tree = new Fiba(columns)
   private[this] val numbers = new java.util.IdentityHashMap[InternalRow, java.lang.Long]
   private[this] var next = 0L
@@ -103,6 +110,8 @@ private final class TreeOfMembers(columns: SlotColumns, result: InternalRow, dat
     tree.clear()
     numbers.clear()
   }
+
+  override def bytes: Long = numbers.size * bytesPerMember
 
   override def add(inputs: InternalRow): Unit = {
     val slot = tree.open()

@@ -54,14 +54,18 @@ private final class ModeState(
   /** The values of each frequency, from 0, of which there are none. */
   private[this] val tied = new ArrayList[Set[Value]]
   private[this] var greatest = 0
+  private[this] var keyBytes = 0L
 
   clear()
+
+  override def bytes: Long = keyBytes
 
   override def clear(): Unit = {
     values.clear()
     tied.clear()
     tied.add(Collections.emptySet[Value])
     greatest = 0
+    keyBytes = 0L
   }
 
   override def add(inputs: InternalRow): Unit = if (!inputs.isNullAt(0)) {
@@ -70,6 +74,7 @@ private final class ModeState(
     if (value == null) {
       value = new Value(InternalRow(InternalRow.copyValue(inputs.get(0, dataType))))
       values.put(wanted.copy(), value)
+      keyBytes += ModeState.bytesOf(wanted)
     } else {
       tied.get(value.count).remove(value)
     }
@@ -85,7 +90,12 @@ private final class ModeState(
     tied.get(value.count).remove(value)
     if (value.count == greatest && tied.get(greatest).isEmpty) greatest -= 1
     value.count -= 1
-    if (value.count == 0) values.remove(wanted) else tied.get(value.count).add(value)
+    if (value.count > 0) {
+      tied.get(value.count).add(value)
+    } else {
+      values.remove(wanted)
+      keyBytes -= ModeState.bytesOf(wanted)
+    }
   }
 
   override def result(): Any =
@@ -97,6 +107,10 @@ private final class ModeState(
 }
 
 private object ModeState {
+
+  /** Of a key in a map, and of its value, of about its size, in a set. */
+  def bytesOf(key: UnsafeRow): Long = 256L + 2L * key.getSizeInBytes
+
   final class Value(val row: InternalRow) {
     var count = 0
   }

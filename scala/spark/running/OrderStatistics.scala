@@ -82,6 +82,8 @@ private final class OrderStatisticsState(of: OrderStatistics) extends RunningSta
   override def remove(inputs: InternalRow): Unit =
     if (!inputs.isNullAt(0)) tree.remove(inputs.getLong(0))
 
+  override def bytes: Long = tree.bytes
+
   override def result(): Any =
     if (tree.size == 0) null
     else if (!of.asArray) answer(percentages(0))

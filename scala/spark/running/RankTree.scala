@@ -16,15 +16,20 @@ import java.util.Arrays
  * was empty. Space: a node is at least half full when it is split off, and goes when it is empty.
  */
 private[running] final class RankTree {
-  import RankTree._
+  import RankTree.{Arity, NodeBytes}
 
+  private var nodes = 0L
   private[this] var root = new Node(leaf = true)
   private[this] var sum = 0L
 
   /** How many numbers there are. */
   def size: Long = sum
 
+  /** About what its nodes take. */
+  def bytes: Long = nodes * NodeBytes
+
   def clear(): Unit = {
+    nodes = 0L
     root = new Node(leaf = true)
     sum = 0L
   }
@@ -44,7 +49,10 @@ private[running] final class RankTree {
   def remove(key: Long): Unit = {
     root.remove(key)
     sum -= 1
-    while (!root.leaf && root.length == 1) root = root.children(0)
+    while (!root.leaf && root.length == 1) {
+      root = root.children(0)
+      nodes -= 1
+    }
   }
 
   /** The number of which `rank` others come before it, of 0 to size - 1. */
@@ -62,14 +70,10 @@ private[running] final class RankTree {
     }
     throw new IllegalStateException("unreachable")
   }
-}
-
-private[running] object RankTree {
-
-  /** The most entries of a node. */
-  private final val Arity = 64
 
   private final class Node(val leaf: Boolean) {
+    nodes += 1
+
     val keys = new Array[Long](Arity)
     val counts = new Array[Long](Arity)
     val children: Array[Node] = if (leaf) null else new Array[Node](Arity)
@@ -98,6 +102,7 @@ private[running] object RankTree {
     }
 
     private def drop(i: Int): Unit = {
+      if (!leaf) nodes -= 1
       length -= 1
       System.arraycopy(keys, i + 1, keys, i, length - i)
       System.arraycopy(counts, i + 1, counts, i, length - i)
@@ -158,4 +163,13 @@ private[running] object RankTree {
       right
     }
   }
+}
+
+private[running] object RankTree {
+
+  /** The most entries of a node. */
+  private final val Arity = 64
+
+  /** Of a node: two or three arrays of `Arity`, with their headers. */
+  private final val NodeBytes = 24L * Arity + 80
 }

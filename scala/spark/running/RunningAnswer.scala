@@ -38,4 +38,7 @@ trait RunningState {
 
   /** The present answer, null for NULL; it may be asked for again. */
   def result(): Any
+
+  /** About what it takes in memory; it grows and shrinks with its elements. */
+  def bytes: Long
 }

@@ -19,6 +19,7 @@ private[spark] final class PagedSlots private (
 
   private[this] val pages = new Pages(resident, codec, new SpilledPages(memory), pageSize)
   private[this] var operationsBefore = 0L
+  private[this] var answersGranted = 0L
 
   resident.resizeTo(pages.resident)
 
@@ -36,11 +37,31 @@ private[spark] final class PagedSlots private (
     }
   }
 
-  override def fits(): Boolean = pageSize == 1 || resident.valueBytes <= 2 * ResidentBytes
+  override def fits(): Boolean = {
+    accountAnswers()
+    pageSize == 1 || resident.valueBytes <= 2 * ResidentBytes
+  }
+
+  /**
+   * Running answers cannot leave memory. Where the task has none left for them they go on beyond
+   * their account, as the buffers of Spark's own aggregates do, which have none.
+   */
+  private def accountAnswers(): Unit = {
+    val more = answerBytes - answersGranted
+    if (more > AnswerStep) {
+      if (memory.tryAcquire(more)) answersGranted += more
+    } else if (more < -AnswerStep) {
+      memory.release(-more)
+      answersGranted += more
+    }
+  }
 
   override def page(): SlotColumns =
     if (fits()) this
-    else of(this, resident.fresh(), memory, resident.valueBytes / pages.resident)
+    else {
+      memory.release(answersGranted)
+      of(this, resident.fresh(), memory, resident.valueBytes / pages.resident)
+    }
 
   override def grow(wanted: Int): SlotColumns = {
     if (wanted > capacity) resizeTo(wanted)
@@ -103,6 +124,8 @@ private[spark] object PagedSlots {
 
   /** About what the resident pages may take. */
   private val ResidentBytes = 1L << 20
+
+  private val AnswerStep = 64L * 1024
 
   /** All slots of `slots`, by way of `resident`, of as many bytes each. */
   def of(

@@ -66,8 +66,20 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
       page().grow(wanted)
     }
 
-  /** Whether slots hold values of varying size, so that `fits` has to be asked after a `lift`. */
-  final def varies: Boolean = program != null && program.varying.nonEmpty
+  /** Whether what is held varies in size, so that `fits` has to be asked after a `lift`. */
+  final def varies: Boolean =
+    program != null && (program.varying.nonEmpty || program.running.nonEmpty)
+
+  /** What the running answers take now. */
+  protected final def answerBytes: Long = {
+    var sum = 0L
+    var i = 0
+    while (i < states.length) {
+      sum += states(i).bytes
+      i += 1
+    }
+    sum
+  }
 
   /** What the values of varying size take now. */
   final def valueBytes: Long = values
@@ -76,23 +88,26 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
   final def valuesChanged(before: Long, after: Long): Unit = values += after - before
 
   /**
-   * Takes memory for what values of varying size have come to, or gives it back. The answer is
-   * false where the task has none to give: then the slots have to move by `page`.
+   * Takes memory for what values of varying size and running answers have come to, or gives it
+   * back. The answer is false where the task has none to give: then the slots have to move by
+   * `page`.
    */
-  def fits(): Boolean =
-    if (values > granted) {
-      val wanted = values - granted
+  def fits(): Boolean = {
+    val held = values + answerBytes
+    if (held > granted) {
+      val wanted = held - granted
       // some more, so as not to ask for each value
       val got = Seq(wanted + ValueStep, wanted).find(memory.tryAcquire)
       got.foreach(granted += _)
       got.nonEmpty
     } else {
-      if (granted - values > 4 * ValueStep) {
-        memory.release(granted - values)
-        granted = values
+      if (granted - held > 4 * ValueStep) {
+        memory.release(granted - held)
+        granted = held
       }
       true
     }
+  }
 
   /** Moves the slots to disk, but for a few resident pages, and gives their memory back. */
   def page(): SlotColumns = {

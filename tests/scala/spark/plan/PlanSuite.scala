@@ -37,7 +37,7 @@ class PlanSuite extends SashSuite {
     s"lag(x) OVER $window) AS b",
     s"sum(x) OVER $window) AS c",
     s"nth_value(x, 2) OVER $window) AS d",
-    s"collect_list(x) OVER $window ROWS 2 PRECEDING) AS e",
+    s"collect_list(x) OVER $window ROWS UNBOUNDED PRECEDING) AS e",
     s"max(x) OVER $window ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS f"
   )
 

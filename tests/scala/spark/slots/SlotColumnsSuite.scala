@@ -99,7 +99,9 @@ class SlotColumnsSuite extends SashSuite {
   for ((calls, i) <- WindowCalls.All.grouped(60).zipWithIndex) {
     test(s"aggregates, part ${i + 1}: ${calls.head.sql} … ${calls.last.sql}") {
       val (node, rows) = window(calls.map(_.sql), "(ORDER BY id ROWS 1 PRECEDING)")
-      for (call <- callsOf(node).distinct) withClue(s"seed $seed, $call\n") {
+      // where the answer is beside the slots, they are no partials
+      val inSlots = callsOf(node).distinct.filter(_.monoid.running.isEmpty)
+      for (call <- inSlots) withClue(s"seed $seed, $call\n") {
         exercise(call.algorithm, call, node.child.output, rows)
         exerciseRuns(call, node.child.output, rows)
         if (call.algorithm != Algorithm.TwoStacksLiteAlgorithm && call.monoid.subtract.isEmpty)

@@ -73,6 +73,39 @@ class SpillSuite extends SashSuite with LittleMemory {
     assert(RowEquality.difference(unpaged, paged).isEmpty)
   }
 
+  for (
+    calls <- Seq(
+      "count(DISTINCT s) OVER w AS a, sum(DISTINCT d) OVER w AS approx_b",
+      "median(x) OVER w AS a, percentile(d, array(0.1, 0.9)) OVER w AS b",
+      "mode(s, true) OVER w AS a, count(DISTINCT x, s) OVER w AS b"
+    )
+  ) test(s"answers beside the slots: $calls") {
+    val sql = query(calls, "ROWS BETWEEN 20000 PRECEDING AND 2000 FOLLOWING")
+    val (paged, bytes) = run(sql)
+    assert(bytes > 0, "vacuous: nothing went to disk")
+    val ample = SashSession.shared.sql(sql)
+    assert(RowEquality.difference(ample.collect().toSeq, paged).isEmpty)
+    assert(spilled(ample) == 0)
+    val peak = sliding(ample).map(_.metrics("peakMemory").value).sum
+    assert(peak > 4001 * 192L, "what is beside the slots is accounted, too")
+  }
+
+  test("merged buffers, and lists that are as long as their window") {
+    for (
+      (call, rows) <- Seq("approx_count_distinct(x)" -> 9000, "collect_list(s)" -> 500);
+      ahead <- Seq(0, 100)
+    ) {
+      val sql = "SELECT id, " +
+        s"$call OVER (ORDER BY id ROWS BETWEEN $rows PRECEDING AND $ahead FOLLOWING) AS a FROM " +
+        "(SELECT id, id * 7919 % 10007 AS x, concat(id, repeat('x', 9000)) AS s " +
+        "FROM range(0, 12000, 1, 1)) WHERE id % 4 = 0 OR id > 6000"
+      val few = s"SELECT id, hash(a) FROM ($sql)"
+      val (paged, bytes) = run(few)
+      assert(bytes > 0, s"vacuous: nothing went to disk for $call")
+      assert(RowEquality.difference(SashSession.shared.sql(few).collect().toSeq, paged).isEmpty)
+    }
+  }
+
   test("a deque that never drops an element") {
     val (answer, bytes) = run(
       "SELECT id, min(lpad(id, 12, '0')) OVER (ORDER BY id ROWS 50000 PRECEDING) AS m " +
