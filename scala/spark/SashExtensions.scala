@@ -30,7 +30,9 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
       // windows that SQL's frames have no words for
       extensions.injectResolutionRule(_ => ResolveWindowKinds)
-      extensions.injectCheckRule(s => CheckWindowKinds(() => SashConf.enabled(s.sessionState.conf)))
+      extensions.injectCheckRule(s =>
+        CheckWindowKinds(() => SashConf.enabled(s.sessionState.conf))
+      )
       WindowKindFunctions.All.foreach(extensions.injectFunction)
       // aggregates of moving frames that Spark's analyzer refuses
       extensions.injectResolutionRule(MovingAggregates(_))

@@ -38,8 +38,8 @@ private[kinds] object KindChecks {
   /** Something of which an extent of this type can be subtracted. */
   def checkDifference(attribute: Expression, extent: Expression): TypeCheckResult =
     (attribute.dataType, extent.dataType) match {
-      case (_: NumericType, _: NumericType)                                      => TypeCheckSuccess
-      case (DateType, IntegerType | _: YearMonthIntervalType)                    => TypeCheckSuccess
+      case (_: NumericType, _: NumericType)                   => TypeCheckSuccess
+      case (DateType, IntegerType | _: YearMonthIntervalType) => TypeCheckSuccess
       case (DateType, DayTimeIntervalType(DayTimeIntervalType.DAY, DayTimeIntervalType.DAY)) =>
         TypeCheckSuccess
       case (

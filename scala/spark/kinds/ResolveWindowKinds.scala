@@ -96,7 +96,10 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
         }
       case p: PredicateWindow =>
         if (p.condition.dataType != BooleanType)
-          throw misplaced(kind, s"its condition answers a ${p.condition.dataType.sql}, not a BOOLEAN")
+          throw misplaced(
+            kind,
+            s"its condition answers a ${p.condition.dataType.sql}, not a BOOLEAN"
+          )
         p.condition.references.headOption.foreach { a =>
           throw misplaced(kind, s"its condition may look at its argument only, not at ${a.sql}")
         }
@@ -125,8 +128,9 @@ private[spark] final case class CheckWindowKinds(enabled: () => Boolean)
       window.expressions.foreach(_.foreach {
         case s: SlidingAggregate if !enabled() =>
           throw misplaced(s.kind, "only Sash has it, and spark.sash.enabled is false")
-        case k: WindowKind => throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
-        case _             => ()
+        case k: WindowKind =>
+          throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
+        case _ => ()
       })
     case node =>
       node.expressions.foreach(_.foreach {

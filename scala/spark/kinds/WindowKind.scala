@@ -52,7 +52,9 @@ private[spark] sealed abstract class WindowKind extends Expression {
 }
 
 /** The last `size` rows: ROWS BETWEEN size - 1 PRECEDING AND CURRENT ROW. */
-private[spark] final case class CountWindow(size: Expression) extends WindowKind with UnaryLike[Expression] {
+private[spark] final case class CountWindow(size: Expression)
+    extends WindowKind
+    with UnaryLike[Expression] {
   override def name: String = "count_window"
   override def child: Expression = size
 
@@ -64,7 +66,9 @@ private[spark] final case class CountWindow(size: Expression) extends WindowKind
 }
 
 /** The rows of the last `size` of the order: RANGE BETWEEN size PRECEDING AND CURRENT ROW. */
-private[spark] final case class DurationWindow(size: Expression) extends WindowKind with UnaryLike[Expression] {
+private[spark] final case class DurationWindow(size: Expression)
+    extends WindowKind
+    with UnaryLike[Expression] {
   override def name: String = "time_window"
   override def child: Expression = size
 
@@ -110,7 +114,9 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
 }
 
 /** The rows since the order last went up by `gap` or more from one row to the next. */
-private[spark] final case class GapWindow(gap: Expression) extends WindowKind with UnaryLike[Expression] {
+private[spark] final case class GapWindow(gap: Expression)
+    extends WindowKind
+    with UnaryLike[Expression] {
   override def name: String = "gap_window"
   override def child: Expression = gap
 

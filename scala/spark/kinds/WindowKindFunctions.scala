@@ -91,7 +91,9 @@ private[spark] object WindowKindFunctions {
       answers: Seq[String]
   )(build: PartialFunction[Seq[Expression], WindowKind]): Description = {
     val examples =
-      s"\n    Examples:\n      > SELECT $query;\n" + answers.map(a => s"       $a\n").mkString + "  "
+      s"\n    Examples:\n      > SELECT $query;\n" + answers
+        .map(a => s"       $a\n")
+        .mkString + "  "
     val info = new ExpressionInfo(
       getClass.getName.stripSuffix("$"),
       null,

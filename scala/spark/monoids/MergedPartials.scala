@@ -129,7 +129,11 @@ private[spark] sealed trait OnPartials extends Expression {
   override def nullable: Boolean = false
 
   /** `ev` as the value that the Java expression `call` answers. */
-  protected final def called(ctx: CodegenContext, ev: ExprCode, call: String => String): ExprCode = {
+  protected final def called(
+      ctx: CodegenContext,
+      ev: ExprCode,
+      call: String => String
+  ): ExprCode = {
     val partialTerm = ctx.addReferenceObj("partial", partial, classOf[Partial].getName)
     val value = s"(${CodeGenerator.boxedType(dataType)}) ${call(partialTerm)}"
     if (nullable) {

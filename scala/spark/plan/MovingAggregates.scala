@@ -33,10 +33,11 @@ final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPla
     case _ => e
   }
 
-  private def moving(f: AggregateFunction, distinct: Boolean): Option[AggregateFunction] = f match {
-    case s: SlidingAggregate => moving(s.function, distinct).map(of => s.copy(function = of))
-    case _                   => MovingAggregate.of(f, distinct)
-  }
+  private def moving(f: AggregateFunction, distinct: Boolean): Option[AggregateFunction] =
+    f match {
+      case s: SlidingAggregate => moving(s.function, distinct).map(of => s.copy(function = of))
+      case _                   => MovingAggregate.of(f, distinct)
+    }
 
   private def isRefused(call: AggregateExpression, spec: WindowSpecDefinition): Boolean =
     call.isDistinct || (MovingAggregates.isOrdered(call.aggregateFunction) &&

@@ -64,10 +64,11 @@ private[spark] object WindowCall {
       }
       frame = FrameSpec.of(expression)
       monoid <- AggregateMonoid.of(call)
-      bounding <- frame.bounding.fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
-        AggregateMonoid.of(kind.function.toAggregateExpression()).map { of =>
-          Some(BoundingCall(of, Algorithm.choose(of, forced), kind))
-        }
+      bounding <- frame.bounding.fold[Either[Refusal, Option[BoundingCall]]](Right(None)) {
+        kind =>
+          AggregateMonoid.of(kind.function.toAggregateExpression()).map { of =>
+            Some(BoundingCall(of, Algorithm.choose(of, forced), kind))
+          }
       }
     } yield WindowCall(expression, frame, monoid, Algorithm.choose(monoid, forced), bounding)
 

@@ -44,7 +44,7 @@ private[spark] object Distinct {
   /** What is equal in bytes where `e` is equal in a GROUP BY. */
   def key(e: Expression): Expression = e.dataType match {
     case s: StringType if !UnsafeRowUtils.isBinaryStable(s) => CollationKey(e)
-    case _ => SqlInternals.normalized(e)
+    case _                                                  => SqlInternals.normalized(e)
   }
 }
 

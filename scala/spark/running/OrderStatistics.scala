@@ -51,7 +51,7 @@ private[spark] object OrderStatistics {
   }
 
   private def fits(dataType: DataType): Boolean = dataType match {
-    case d: DecimalType                                    => d.precision <= Decimal.MAX_LONG_DIGITS
+    case d: DecimalType => d.precision <= Decimal.MAX_LONG_DIGITS
     case _: YearMonthIntervalType | _: DayTimeIntervalType => true
     case _                                                 => dataType.isInstanceOf[NumericType]
   }

@@ -19,7 +19,9 @@ private[spark] object RunningMonoid {
     val cells = answer.inputs.map(e => AttributeReference("input", e.dataType, e.nullable)())
     val left = counts +: cells
     val right = left.map(_.newInstance())
-    def step(kind: RunningStep.Kind): Seq[Expression] = Seq(RunningStep(kind, right.head, right.tail))
+    def step(kind: RunningStep.Kind): Seq[Expression] = Seq(
+      RunningStep(kind, right.head, right.tail)
+    )
     AggregateMonoid(
       left,
       right,
@@ -97,7 +99,12 @@ private[spark] final case class RunningStep(
     val rowClass = classOf[SpecificInternalRow].getName
     val factory = RunningStep.getClass.getName.stripSuffix("$")
     val row =
-      ctx.addMutableState(rowClass, "inputs", v => s"$v = $factory.row($types);", forceInline = true)
+      ctx.addMutableState(
+        rowClass,
+        "inputs",
+        v => s"$v = $factory.row($types);",
+        forceInline = true
+      )
     val on = counts.genCode(ctx)
     val values = inputs.map(_.genCode(ctx))
     val writes = inputs.zip(values).zipWithIndex.map { case ((e, v), i) =>

@@ -43,7 +43,7 @@ private object Extent {
   /** Numbers of two types meet in that of the first, if it holds the extent, or as doubles. */
   def ofOneType(of: Expression, extent: Expression): (Expression, Expression) =
     (of.dataType, extent.dataType) match {
-      case (o: NumericType, e: NumericType) if o == e => (of, extent)
+      case (o: NumericType, e: NumericType) if o == e               => (of, extent)
       case (o: NumericType, e: NumericType) if Cast.canUpCast(e, o) => (of, Cast(extent, o))
       case (_: NumericType, _: NumericType) => (Cast(of, DoubleType), Cast(extent, DoubleType))
       case _                                => (of, extent)
@@ -71,7 +71,7 @@ private[spark] object FrameSpec {
     case g: GroupsWindow      => GroupsSpec(g)
     case p: PredicateWindow   => PredicateSpec(p)
     case k: CountWindow       => throw new IllegalStateException(s"${k.sql} is a frame of SQL's")
-    case k: DurationWindow        => throw new IllegalStateException(s"${k.sql} is a frame of SQL's")
+    case k: DurationWindow    => throw new IllegalStateException(s"${k.sql} is a frame of SQL's")
   }
 }
 

@@ -63,7 +63,12 @@ private[spark] object WindowProgram {
     val frames = calls.zipWithIndex.groupBy(_._1.frame).toSeq.sortBy(_._2.head._2).map {
       case (spec, members) =>
         val keys = spec.keys(input, orderSpec, timeZone)
-        FrameProgram(spec, keys, windows(members, input), members.head._1.bounding.map(_.program(input)))
+        FrameProgram(
+          spec,
+          keys,
+          windows(members, input),
+          members.head._1.bounding.map(_.program(input))
+        )
     }
     WindowProgram(partitionKey(partitionSpec, input), frames, calls.map(_.expression.dataType))
   }

@@ -79,8 +79,12 @@ object WindowCalls {
       each("corr")(Seq("x, l", "small, x"))(TestCall(_, approximate = true))
 
   private val collections: Seq[TestCall] =
-    each("collect_list", "array_agg")(all ++ Seq("ym", "dti", "bin"))(TestCall(_, ordered = true)) ++
-      each("collect_set")(orderables.diff(Seq("bin")) ++ Seq("f", "d"))(TestCall(_, set = true)) ++
+    each("collect_list", "array_agg")(all ++ Seq("ym", "dti", "bin"))(
+      TestCall(_, ordered = true)
+    ) ++
+      each("collect_set")(orderables.diff(Seq("bin")) ++ Seq("f", "d"))(
+        TestCall(_, set = true)
+      ) ++
       Seq("listagg(s)", "listagg(s, ', ')", "listagg(bin)").map(TestCall(_, ordered = true))
 
   private val ranks: Seq[TestCall] =

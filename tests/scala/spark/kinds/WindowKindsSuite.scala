@@ -61,9 +61,11 @@ class WindowKindsSuite extends SashSuite {
     "count(*) FILTER (WHERE x > 4)" -> "c"
   )
 
-  private def columns(over: String): String = calls.zipWithIndex.map { case ((call, name), i) =>
-    s"$call $over AS $name$i"
-  }.mkString(", ")
+  private def columns(over: String): String = calls.zipWithIndex
+    .map { case ((call, name), i) =>
+      s"$call $over AS $name$i"
+    }
+    .mkString(", ")
 
   private def create(seed: Long): Seq[Item] = {
     val random = new Random(seed)
@@ -150,9 +152,17 @@ class WindowKindsSuite extends SashSuite {
 
   for {
     (query, condition, message) <- Seq(
-      ("PARTITION BY count_window(0) ORDER BY id", Range, "`size` must be between [1, 2147483647]"),
+      (
+        "PARTITION BY count_window(0) ORDER BY id",
+        Range,
+        "`size` must be between [1, 2147483647]"
+      ),
       ("PARTITION BY count_window(-1) ORDER BY id", Range, "`size`"),
-      ("PARTITION BY count_window(id) ORDER BY id", "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT", "`size`"),
+      (
+        "PARTITION BY count_window(id) ORDER BY id",
+        "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT",
+        "`size`"
+      ),
       ("PARTITION BY count_window('3') ORDER BY id", Type, "`size`"),
       ("PARTITION BY count_window(2, 3) ORDER BY id", Arguments, "`count_window` requires 1"),
       ("PARTITION BY time_window(-5) ORDER BY at", Range, "`size`"),
@@ -164,12 +174,24 @@ class WindowKindsSuite extends SashSuite {
       ("PARTITION BY gap_window(1) ORDER BY at, id", Misplaced, "an order by one expression"),
       ("PARTITION BY punctuation_window(x) ORDER BY at", Type, "`punctuation`"),
       ("PARTITION BY groups_window(-1) ORDER BY at", Range, "`preceding`"),
-      ("PARTITION BY predicate_window(x, 'sum', t -> t + 1) ORDER BY at", Misplaced, "not a BOOLEAN"),
-      ("PARTITION BY predicate_window(x, 'sum', t -> t < y) ORDER BY at", Misplaced, "argument only"),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> t + 1) ORDER BY at",
+        Misplaced,
+        "not a BOOLEAN"
+      ),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> t < y) ORDER BY at",
+        Misplaced,
+        "argument only"
+      ),
       ("PARTITION BY predicate_window(x, 'summ', t -> t < 1) ORDER BY at", Unknown, "'sum'"),
       ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
       ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "one kind"),
-      ("PARTITION BY delta_window(x, 3) ORDER BY id ROWS 3 PRECEDING", Misplaced, "leave out ROWS")
+      (
+        "PARTITION BY delta_window(x, 3) ORDER BY id ROWS 3 PRECEDING",
+        Misplaced,
+        "leave out ROWS"
+      )
     )
   } test(s"refused: $query") {
     create(seed = 1)
@@ -213,8 +235,10 @@ class WindowKindsSuite extends SashSuite {
   test("EXPLAIN says which window it is") {
     create(seed = 1)
     val text = spark
-      .sql("EXPLAIN SELECT sum(x) OVER (PARTITION BY k, predicate_window(x, 'sum', s -> s < 9) " +
-        "ORDER BY id) FROM items")
+      .sql(
+        "EXPLAIN SELECT sum(x) OVER (PARTITION BY k, predicate_window(x, 'sum', s -> s < 9) " +
+          "ORDER BY id) FROM items"
+      )
       .head()
       .getString(0)
     assert(text.contains("over predicate_window(sum("), text)

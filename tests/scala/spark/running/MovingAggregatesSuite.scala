@@ -14,8 +14,16 @@ class MovingAggregatesSuite extends SashSuite {
 
   private val moving = Seq(
     Framed("uq", "ROWS BETWEEN 4 PRECEDING AND CURRENT ROW", "b.rn BETWEEN a.rn - 4 AND a.rn"),
-    Framed("uq", "ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING", "b.rn BETWEEN a.rn - 9 AND a.rn - 3"),
-    Framed("uq", "ROWS BETWEEN 2 PRECEDING AND 7 FOLLOWING", "b.rn BETWEEN a.rn - 2 AND a.rn + 7"),
+    Framed(
+      "uq",
+      "ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING",
+      "b.rn BETWEEN a.rn - 9 AND a.rn - 3"
+    ),
+    Framed(
+      "uq",
+      "ROWS BETWEEN 2 PRECEDING AND 7 FOLLOWING",
+      "b.rn BETWEEN a.rn - 2 AND a.rn + 7"
+    ),
     Framed("uq", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "b.rn >= a.rn"),
     Framed(
       "tie",
@@ -30,7 +38,24 @@ class MovingAggregatesSuite extends SashSuite {
   )
 
   private val columns =
-    Seq("b", "h", "i", "l", "f", "d", "small", "large", "s", "sc", "bo", "dt", "ts", "ym", "st", "ar")
+    Seq(
+      "b",
+      "h",
+      "i",
+      "l",
+      "f",
+      "d",
+      "small",
+      "large",
+      "s",
+      "sc",
+      "bo",
+      "dt",
+      "ts",
+      "ym",
+      "st",
+      "ar"
+    )
 
   /** Each with `_` in the place of a row's name. */
   private val calls: Seq[(String, String)] =
@@ -130,7 +155,15 @@ class MovingAggregatesSuite extends SashSuite {
     def algorithms(call: String): Seq[Algorithm] =
       sliding(spark.sql(s"SELECT $call $frame FROM data").queryExecution.sparkPlan)
         .flatMap(_.calls.map(_.algorithm))
-    for (call <- Seq("count(DISTINCT s)", "sum(DISTINCT x)", "median(x)", "mode(s)", "collect_set(s)"))
+    for (
+      call <- Seq(
+        "count(DISTINCT s)",
+        "sum(DISTINCT x)",
+        "median(x)",
+        "mode(s)",
+        "collect_set(s)"
+      )
+    )
       assert(algorithms(call) == Seq(Algorithm.SlickDequeInvAlgorithm), call)
     assert(algorithms("collect_list(s)") == Seq(Algorithm.RecalculateAlgorithm))
     assert(algorithms("approx_count_distinct(s)") == Seq(Algorithm.TwoStacksLiteAlgorithm))
@@ -169,7 +202,9 @@ class MovingAggregatesSuite extends SashSuite {
 
   test("DISTINCT of what cannot be told apart stays an error of Spark's") {
     val e = intercept[Throwable](
-      spark.sql("SELECT count(DISTINCT map(id, id)) OVER (ORDER BY id ROWS 3 PRECEDING) FROM range(9)")
+      spark.sql(
+        "SELECT count(DISTINCT map(id, id)) OVER (ORDER BY id ROWS 3 PRECEDING) FROM range(9)"
+      )
     )
     assert(ErrorCondition.of(e) == "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED")
   }
