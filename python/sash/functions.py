@@ -83,7 +83,7 @@ def sliding_agg(
     column = _column(col)
     aggregate = _aggregate(column, monoid)
     if isinstance(window, SlidingWindowSpec):
-        named = monoid if isinstance(monoid, (str, Monoid)) else None
+        named = monoid if isinstance(monoid, str) else None
         return aggregate.over(window.spec(column, named))
     if not isinstance(window, WindowSpec):
         raise type_error("window", _WINDOW, window)

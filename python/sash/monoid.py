@@ -92,19 +92,17 @@ class Monoid:
 
     def __call__(self, col: ColumnOrName) -> Column:
         """Return the aggregate of ``col``, for ``groupBy(…).agg`` or ``.over``."""
-        return F.call_function("monoid_agg", col, *self.arguments())
-
-    def arguments(self) -> list[Column]:
-        """Return what ``monoid_agg`` takes behind its input."""
         selective = self.selective
-        return [
+        return F.call_function(
+            "monoid_agg",
+            col,
             lambda_column(self.lift),
             lambda_column(self.combine),
             _optional(self.lower),
             F.lit(self.identity),
             _optional(self.inverse),
             F.lit(selective) if isinstance(selective, bool) else lambda_column(selective),
-        ]
+        )
 
 
 def _optional(function: Unary | Binary | None) -> Column:

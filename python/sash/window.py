@@ -12,7 +12,7 @@ from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from sash.errors import type_error
-from sash.monoid import Monoid, lambda_column
+from sash.monoid import lambda_column
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
@@ -96,7 +96,7 @@ class SlidingWindowSpec:
 
     keys: tuple[ColumnOrName, ...] = ()
     order: tuple[ColumnOrName, ...] = ()
-    _kind: Callable[[Column, str | Monoid | None], Column] | None = None
+    _kind: Callable[[Column, str | None], Column] | None = None
 
     def partitionBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Name the columns in which the rows of a partition are equal."""
@@ -159,7 +159,7 @@ class SlidingWindowSpec:
     def predicate(
         self,
         condition: Condition,
-        monoid: str | Monoid | None = None,
+        monoid: str | None = None,
         col: ColumnOrName | None = None,
     ) -> SlidingWindowSpec:
         """Hold the rows back to where a condition on an aggregate of theirs begins to hold.
@@ -174,17 +174,17 @@ class SlidingWindowSpec:
         Args:
             condition: From the aggregate to a boolean, a function from Column to Column. It is
                 called once, when the query is built, and compiled by Catalyst.
-            monoid: The aggregate to look at: a name or a Monoid; by default the one that is asked
-                for, if it is named.
+            monoid: The name of the aggregate to look at; by default the one that is asked for,
+                which then has to be asked for by its name.
             col: What it aggregates; by default the column that is aggregated.
         """
         if not callable(condition):
             raise type_error("condition", "a function from Column to Column", condition)
-        if monoid is not None and not isinstance(monoid, (str, Monoid)):
-            raise type_error("monoid", "the name of an aggregate, or a Monoid", monoid)
+        if monoid is not None and not isinstance(monoid, str):
+            raise type_error("monoid", "the name of an aggregate", monoid)
         over = None if col is None else _column(col)
 
-        def kind(aggregated: Column, named: str | Monoid | None) -> Column:
+        def kind(aggregated: Column, named: str | None) -> Column:
             of = named if monoid is None else monoid
             if of is None:
                 raise PySparkValueError(
@@ -192,11 +192,8 @@ class SlidingWindowSpec:
                     "pass `monoid`, which the condition is to look at"
                 )
             input_ = aggregated if over is None else over
-            arguments = of.arguments() if isinstance(of, Monoid) else []
-            name = "monoid_agg" if isinstance(of, Monoid) else of
-            return F.call_function(
-                "predicate_window", input_, F.lit(name), *arguments, lambda_column(condition)
-            )
+            arguments = (input_, F.lit(of), lambda_column(condition))
+            return F.call_function("predicate_window", *arguments)
 
         return self._of(kind)
 
@@ -209,12 +206,12 @@ class SlidingWindowSpec:
         _require("following", following, int)
         return self._of(_call("groups_window", F.lit(preceding), F.lit(following)))
 
-    def spec(self, aggregated: Column, named: str | Monoid | None) -> WindowSpec:
+    def spec(self, aggregated: Column, named: str | None) -> WindowSpec:
         """Return what an aggregate takes in ``over``.
 
         Args:
             aggregated: The column that is aggregated.
-            named: The aggregate that is asked for, if it can be asked for again.
+            named: The name of the aggregate that is asked for, if it has been asked for by one.
         """
         if self._kind is None:
             raise PySparkValueError("the window has no kind; name one, as in window.count(100)")
@@ -223,13 +220,13 @@ class SlidingWindowSpec:
         keys = [*self.keys, self._kind(aggregated, named)]
         return Window.partitionBy(*keys).orderBy(*self.order)
 
-    def _of(self, kind: Callable[[Column, str | Monoid | None], Column]) -> SlidingWindowSpec:
+    def _of(self, kind: Callable[[Column, str | None], Column]) -> SlidingWindowSpec:
         if self._kind is not None:
             raise PySparkValueError("the window has a kind already, and cannot have two")
         return replace(self, _kind=kind)
 
 
-def _call(name: str, *arguments: Column) -> Callable[[Column, str | Monoid | None], Column]:
+def _call(name: str, *arguments: Column) -> Callable[[Column, str | None], Column]:
     return lambda aggregated, named: F.call_function(name, *arguments)
 
 

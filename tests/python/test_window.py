@@ -111,8 +111,8 @@ KINDS = {
         BY_TS.predicate(lambda n: n < 4, "count", "x"),
         last_while(lambda w: sum(row.x is not None for row in w) < 4),
     ),
-    "predicate of a monoid": (
-        BY_TS.predicate(lambda s: (s < 6) | s.isNull(), SPREAD, F.col("x")),
+    "predicate of a range": (
+        BY_TS.predicate(lambda s: (s < 6) | s.isNull(), "value_range", F.col("x")),
         last_while(lambda w: spread(w) is None or spread(w) < 6),
     ),
     "groups": (BY_TS.groups(2), last_while(lambda w: len(w) <= 3)),
@@ -184,6 +184,7 @@ def test_an_argument_of_the_wrong_type(make, message):
         (BY_TS, "sum", "has no kind"),
         (sash.SlidingWindow.partitionBy("k").count(3), "sum", "has no order"),
         (BY_TS.predicate(lambda t: t < 3), F.sum, "pass `monoid`"),
+        (BY_TS.predicate(lambda t: t < 3), SPREAD, "pass `monoid`"),
     ],
 )
 def test_a_window_that_is_not_whole(spark, window, monoid, message):

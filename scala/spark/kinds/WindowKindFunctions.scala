@@ -74,8 +74,8 @@ private[spark] object WindowKindFunctions {
       "count(*) OVER (PARTITION BY _FUNC_(x, 'sum', total -> total <= 6) ORDER BY x) " +
         "FROM VALUES (1), (2), (4) AS t(x)",
       Seq("1", "2", "2")
-    ) { case (column +: monoid +: more) :+ (condition: LambdaFunction) =>
-      SlidingAgg.build(column +: monoid +: more) match {
+    ) { case Seq(column, monoid, condition: LambdaFunction) =>
+      SlidingAgg.build(Seq(column, monoid)) match {
         case f: AggregateFunction => PredicateWindow(f, condition)
         case other =>
           throw new IllegalArgumentException(s"${other.sql} is computed from an aggregate")

@@ -19,7 +19,9 @@ import org.apache.spark.sql.types.{DataType, StringType}
  * @param of what is asked about the members, whose inputs are not NULL where it ignores them
  */
 private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswer {
-  override def inputs: Seq[Expression] = of.inputs
+
+  /** Spark's DISTINCT knows one NaN and one zero, too. */
+  override def inputs: Seq[Expression] = of.inputs.map(SqlInternals.normalized)
 
   override def dataType: DataType = of.dataType
 

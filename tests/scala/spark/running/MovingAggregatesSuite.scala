@@ -92,13 +92,22 @@ class MovingAggregatesSuite extends SashSuite {
         "percentile_cont(0.5) WITHIN GROUP (ORDER BY _.large)" -> "approx_",
         "mode() WITHIN GROUP (ORDER BY _.s)" -> "c",
         "mode() WITHIN GROUP (ORDER BY _.s DESC)" -> "c",
-        "listagg(_.s, ',') WITHIN GROUP (ORDER BY _.s, _.id)" -> "c",
+        OrderedList -> "c",
         DistinctList -> "c"
       )
 
-  /** Spark fails where this one stands among other DISTINCT aggregates of a GROUP BY. */
+  /** Spark fails where these stand among DISTINCT aggregates of a GROUP BY. */
   private lazy val DistinctList = "listagg(DISTINCT _.s, ',') WITHIN GROUP (ORDER BY _.s)"
-  private val sameList = "nullif(array_join(array_sort(collect_set(_.s)), ','), '')"
+  private lazy val OrderedList = "listagg(_.s, ',') WITHIN GROUP (ORDER BY _.s, _.id)"
+
+  private def sameList(collect: String): String =
+    s"IF(count(_.s) = 0, NULL, array_join(array_sort($collect(_.s)), ','))"
+
+  private def grouped(call: String): String = call match {
+    case DistinctList => sameList("collect_set")
+    case OrderedList  => sameList("collect_list")
+    case _            => call
+  }
 
   private def named(call: (String, String), i: Int): String =
     if (call._2 == "c") s"c$i" else s"${call._2}$i"
@@ -113,8 +122,7 @@ class MovingAggregatesSuite extends SashSuite {
 
   private def joined(framed: Framed): String = {
     val results = calls.zipWithIndex.map { case (call, i) =>
-      val grouped = if (call._1 == DistinctList) sameList else call._1
-      s"${grouped.replace("_.", "b.")} AS ${named(call, i)}"
+      s"${grouped(call._1).replace("_.", "b.")} AS ${named(call, i)}"
     }
     "WITH n AS (SELECT *, row_number() OVER (PARTITION BY g ORDER BY uq) AS rn FROM data) " +
       s"SELECT a.id, ${results.mkString(", ")} FROM n a LEFT JOIN n b " +
