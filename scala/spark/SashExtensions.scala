@@ -33,7 +33,6 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectCheckRule(s =>
         CheckWindowKinds(() => SashConf.enabled(s.sessionState.conf))
       )
-      WindowKindFunctions.All.foreach(extensions.injectFunction)
       // aggregates of moving frames that Spark's analyzer refuses
       extensions.injectResolutionRule(MovingAggregates(_))
       // one sort where the rows below them are sorted anyway
@@ -44,7 +43,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
         (FunctionIdentifier(SlidingAgg.Name), SlidingAgg.Info, SlidingAgg.build)
       )
       // geometric_mean(x), arg_max(arg, val) and all others of docs/functions.md
-      SashFunctions.All.foreach { f =>
+      (SashFunctions.All ++ WindowKindFunctions.All).foreach { f =>
         extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.build))
       }
       // the lambdas of monoid_agg

@@ -1,10 +1,15 @@
 package io.sash.spark.functions
 
+import io.sash.spark.kinds.WindowKindFunctions
+
 /** Prints docs/functions.md. */
 object FunctionsDoc {
   def main(args: Array[String]): Unit = print(markdown)
 
-  def markdown: String = (heading +: SashFunctions.All.map(section)).mkString("\n")
+  def markdown: String =
+    ((heading +: SashFunctions.All
+      .map(section)) ++ (kinds +: WindowKindFunctions.All.map(section)))
+      .mkString("\n")
 
   private def section(f: SashFunction): String = {
     val arguments = f.arguments.map { case (name, meaning) => s"- `$name`: $meaning\n" }
@@ -24,6 +29,15 @@ object FunctionsDoc {
        |${examples.mkString}```
        |""".stripMargin
   }
+
+  private def kinds: String =
+    """# Window kinds
+      |
+      |Each says which rows a row's window holds, where SQL has no frame for it. It stands among the
+      |expressions of PARTITION BY, or as the last argument of `sliding_agg`, in a window with an
+      |ORDER BY and without ROWS or RANGE; `sash.SlidingWindow` has each of them for PySpark. In
+      |the second place the types of the aggregate's arguments are not widened; cast them.
+      |""".stripMargin
 
   private def heading: String =
     """# Functions

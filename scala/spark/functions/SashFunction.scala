@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import io.sash.spark.SashErrors
 
 /**
- * An aggregate function that SQL can call by name, with all that DESCRIBE FUNCTION and
+ * A function that SQL can call by name, with all that DESCRIBE FUNCTION and
  * docs/functions.md say of it. `_FUNC_` stands for the name.
  *
  * @param usage what it returns, in a sentence that begins with a verb
@@ -15,6 +15,7 @@ import io.sash.spark.SashErrors
  * @param note what there is to know besides: NULLs, ties, cost
  * @param optional how many of the arguments, the last ones, may be left out
  * @param implementation the expression's class
+ * @param group as SHOW FUNCTIONS and Spark's documentation sort them
  * @param make the expression, from as many arguments as there have to be
  */
 private[spark] final case class SashFunction(
@@ -24,7 +25,8 @@ private[spark] final case class SashFunction(
     examples: Seq[(String, String)],
     note: Seq[String],
     implementation: Class[_],
-    optional: Int = 0
+    optional: Int = 0,
+    group: String = "agg_funcs"
 )(make: Seq[Expression] => Expression) {
 
   /** The same function under another name. */
@@ -63,7 +65,7 @@ private[spark] final case class SashFunction(
       listed.mkString("\n    Arguments:\n", "", "  "),
       queries.mkString("\n    Examples:\n", "", "  "),
       if (note.isEmpty) "" else note.mkString("\n    ", "\n      ", "\n  "),
-      "agg_funcs",
+      group,
       "0.1.0",
       "",
       "scala_udf"

@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
+import io.sash.spark.SashErrors
+
 /**
  * Takes window kinds from where users say them: from PARTITION BY into the aggregates of the
  * window, and where SQL has the same frame (count_window, time_window), from the aggregate into
@@ -108,14 +110,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
   }
 
   private[spark] def misplaced(kind: WindowKind, why: String): AnalysisException =
-    new AnalysisException(
-      errorClass = "INVALID_PARAMETER_VALUE.PATTERN",
-      messageParameters = Map(
-        "parameter" -> "`window`",
-        "functionName" -> s"`${kind.name}`",
-        "value" -> s"${kind.sql}: $why"
-      )
-    )
+    SashErrors.invalidArgument(kind.name, "window", s"${kind.sql}: $why")
 }
 
 /** Refuses kinds that no window has taken, and all of them while Sash is off. */

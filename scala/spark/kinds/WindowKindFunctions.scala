@@ -1,118 +1,140 @@
 package io.sash.spark.kinds
 
-import java.util.Locale
-
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LambdaFunction}
-import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.expressions.{Expression, LambdaFunction, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 
 import io.sash.spark.SashErrors
-import io.sash.spark.functions.SlidingAgg
+import io.sash.spark.functions.{SashFunction, SlidingAgg}
 
-/** The functions that name window kinds in SQL. */
+/** The functions that name window kinds in SQL; docs/functions.md is made from them. */
 private[spark] object WindowKindFunctions {
-  type Description = (FunctionIdentifier, ExpressionInfo, FunctionBuilder)
 
-  val All: Seq[Description] = Seq(
-    function(
+  val All: Seq[SashFunction] = Seq(
+    kind(
       "count_window",
-      "size",
       "The last `size` rows of the order, the current one among them.",
-      "sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
-      Seq("1", "3", "6")
+      Seq("size" -> "how many, a constant of 1 or more"),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
+      "1\t1\n2\t3\n4\t6",
+      Seq("The same as ROWS BETWEEN size - 1 PRECEDING AND CURRENT ROW."),
+      classOf[CountWindow]
     ) { case Seq(size) => CountWindow(size) },
-    function(
+    kind(
       "time_window",
-      "size",
-      "The rows whose place in the order lies at most `size` before the current row's, peers " +
-        "included.",
-      "sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
-      Seq("1", "3", "6")
+      "The rows whose place in the order lies at most `size` before the current row's.",
+      Seq("size" -> "a constant number or interval, as RANGE takes it"),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
+      "1\t1\n2\t3\n4\t6",
+      Seq(
+        "Both ends are included, and so are peers: the same as RANGE BETWEEN size PRECEDING AND",
+        "CURRENT ROW."
+      ),
+      classOf[DurationWindow]
     ) { case Seq(size) => DurationWindow(size) },
-    function(
+    kind(
       "delta_window",
-      "attribute, delta",
-      "Back to the oldest row that the delta policy still holds: when a row comes, the oldest " +
-        "leave while their `attribute` is less than the row's by more than `delta`. A NULL is " +
-        "less than every number.",
-      "count(*) OVER (PARTITION BY _FUNC_(x, 3) ORDER BY x) FROM VALUES (1), (2), (5) AS t(x)",
-      Seq("1", "2", "2")
+      "Back to the oldest row that the delta policy still holds.",
+      Seq(
+        "attribute" -> "a number, date, timestamp or interval",
+        "delta" -> "a constant that can be subtracted from it, 0 or more"
+      ),
+      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(x, 3) ORDER BY x) " +
+        "FROM VALUES (1), (2), (5) AS t(x)",
+      "1\t1\n2\t2\n5\t2",
+      Seq(
+        "When a row comes, the oldest leave while their attribute is less than the row's by more",
+        "than `delta`. What has left stays out, also where the attribute goes down again. A NULL is",
+        "less than every number, and no row leaves because of one whose attribute is NULL. (General",
+        "Incremental Sliding-Window Aggregation, section 2.2.)"
+      ),
+      classOf[DeltaWindow]
     ) { case Seq(attribute, delta) => DeltaWindow(attribute, delta) },
-    function(
+    kind(
       "punctuation_window",
-      "punctuation",
-      "The rows from the last one on for which `punctuation` is true, which is the first of its " +
-        "window; NULL is not true.",
-      "count(*) OVER (PARTITION BY _FUNC_(x = 2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
-      Seq("1", "1", "2")
-    ) { case Seq(punctuation) => PunctuationWindow(punctuation) },
-    function(
-      "gap_window",
-      "gap",
-      "The rows since the order last moved by `gap` or more from one row to the next: a session. " +
-        "Rows whose place is NULL are a session.",
-      "count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
-      Seq("1", "2", "1")
-    ) { case Seq(gap) => GapWindow(gap) },
-    function(
-      "groups_window",
-      "preceding, following",
-      "The current row's peers, and as many whole groups of peers before and after them.",
-      "sum(x) OVER (PARTITION BY _FUNC_(1, 0) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
-      Seq("1", "3", "6")
-    ) {
-      case Seq(preceding)            => GroupsWindow(preceding, Literal(0))
-      case Seq(preceding, following) => GroupsWindow(preceding, following)
-    },
-    function(
-      "predicate_window",
-      "col, monoid, condition",
-      "When a row comes, the oldest leave until `condition`, a lambda, is true of the aggregate " +
-        "that `monoid` names of `col`, or no row is left.",
-      "count(*) OVER (PARTITION BY _FUNC_(x, 'sum', total -> total <= 6) ORDER BY x) " +
+      "The rows from the last punctuation on.",
+      Seq("punctuation" -> "a boolean; NULL is not true"),
+      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(x = 2) ORDER BY x) " +
         "FROM VALUES (1), (2), (4) AS t(x)",
-      Seq("1", "2", "2")
-    ) { case Seq(column, monoid, condition: LambdaFunction) =>
-      SlidingAgg.build(Seq(column, monoid)) match {
-        case f: AggregateFunction => PredicateWindow(f, condition)
-        case other =>
-          throw new IllegalArgumentException(s"${other.sql} is computed from an aggregate")
-      }
+      "1\t1\n2\t1\n4\t2",
+      Seq(
+        "A row for which it is true is the first of its window. (General Incremental Sliding-Window",
+        "Aggregation, section 2.2.)"
+      ),
+      classOf[PunctuationWindow]
+    ) { case Seq(punctuation) => PunctuationWindow(punctuation) },
+    kind(
+      "gap_window",
+      "The rows since the order last moved by `gap` or more from one row to the next: a session.",
+      Seq("gap" -> "a constant number or interval, more than 0, that the order can be moved by"),
+      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
+      "1\t1\n2\t2\n4\t1",
+      Seq("The order is by one expression. Rows whose place in it is NULL are a session."),
+      classOf[GapWindow]
+    ) { case Seq(gap) => GapWindow(gap) },
+    kind(
+      "groups_window",
+      "The current row's peers, and whole groups of peers before and after them.",
+      Seq(
+        "preceding" -> "how many groups before, a constant of 0 or more",
+        "following" -> "how many after; 0 if it is left out"
+      ),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(1) ORDER BY x) FROM VALUES (1), (2), (2) AS t(x)",
+      "1\t1\n2\t5\n2\t5",
+      Seq("SQL:2011's GROUPS BETWEEN preceding PRECEDING AND following FOLLOWING."),
+      classOf[GroupsWindow],
+      optional = 1
+    ) { case preceding +: more =>
+      GroupsWindow(preceding, more.headOption.getOrElse(Literal(0)))
+    },
+    kind(
+      "predicate_window",
+      "Back to where a condition on an aggregate of the rows begins to hold.",
+      Seq(
+        "col" -> "what is aggregated for the condition",
+        "monoid" -> "the name of the aggregate",
+        "condition" -> "a lambda from it to a boolean; NULL is not true"
+      ),
+      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(x, 'sum', total -> total <= 6) ORDER BY x) " +
+        "FROM VALUES (1), (2), (4) AS t(x)",
+      "1\t1\n2\t2\n4\t2",
+      Seq(
+        "When a row comes, the oldest leave until the condition holds for what is left, or nothing",
+        "is. What has left stays out. (Constant-Time Sliding Window Framework, section 3.2.)"
+      ),
+      classOf[PredicateWindow]
+    ) {
+      case Seq(column, monoid, condition: LambdaFunction) =>
+        SlidingAgg.build(Seq(column, monoid)) match {
+          case f: AggregateFunction => PredicateWindow(f, condition)
+          case _ => throw SashErrors.invalidArgument(Predicate, "monoid", NoAggregate)
+        }
+      case _ => throw SashErrors.invalidArgument(Predicate, "condition", NoLambda)
     }
   )
 
-  private def function(
+  private def Predicate = "predicate_window"
+  private def NoAggregate =
+    "it names what is computed from an aggregate; name an aggregate itself"
+  private def NoLambda = "it is no lambda; write one, as in total -> total <= 100"
+
+  private def kind(
       name: String,
-      arguments: String,
       usage: String,
+      arguments: Seq[(String, String)],
       query: String,
-      answers: Seq[String]
-  )(build: PartialFunction[Seq[Expression], WindowKind]): Description = {
-    val examples =
-      s"\n    Examples:\n      > SELECT $query;\n" + answers
-        .map(a => s"       $a\n")
-        .mkString + "  "
-    val info = new ExpressionInfo(
-      getClass.getName.stripSuffix("$"),
-      null,
+      answer: String,
+      note: Seq[String],
+      implementation: Class[_],
+      optional: Int = 0
+  )(make: Seq[Expression] => Expression): SashFunction =
+    SashFunction(
       name,
-      s"_FUNC_($arguments) - In PARTITION BY or as the last argument of sliding_agg: $usage",
-      "",
-      examples,
-      "",
-      "window_funcs",
-      "0.1.0",
-      "",
-      "scala_udf"
-    )
-    val expected = arguments.split(",").length.toString
-    val builder: FunctionBuilder = given =>
-      build.applyOrElse(
-        given,
-        (_: Seq[Expression]) => throw SashErrors.wrongArguments(name, expected, given.length)
-      )
-    (FunctionIdentifier(name.toLowerCase(Locale.ROOT)), info, builder)
-  }
+      usage,
+      arguments,
+      Seq(query -> answer),
+      note,
+      implementation,
+      optional,
+      group = "window_funcs"
+    )(make)
 }

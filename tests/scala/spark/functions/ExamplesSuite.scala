@@ -3,6 +3,7 @@ package io.sash.spark.functions
 import org.apache.spark.sql.execution.HiveResult
 
 import io.sash.spark.SashSuite
+import io.sash.spark.kinds.WindowKindFunctions
 
 /** What DESCRIBE FUNCTION EXTENDED says of each function is so. */
 class ExamplesSuite extends SashSuite {
@@ -17,7 +18,7 @@ class ExamplesSuite extends SashSuite {
     }
   }
 
-  for (function <- SashFunctions.All) test(function.name) {
+  for (function <- SashFunctions.All ++ WindowKindFunctions.All) test(function.name) {
     val described = spark
       .sql(s"DESCRIBE FUNCTION EXTENDED ${function.name}")
       .collect()
@@ -37,7 +38,7 @@ class ExamplesSuite extends SashSuite {
 
   test("no function of Spark's is replaced") {
     val builtin = org.apache.spark.sql.catalyst.analysis.FunctionRegistry.functionSet
-    SashFunctions.All.foreach { f =>
+    (SashFunctions.All ++ WindowKindFunctions.All).foreach { f =>
       assert(!builtin.exists(_.funcName.equalsIgnoreCase(f.name)), f.name)
     }
   }
