@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
 Condition = Callable[[Column], Column]
+Extent = int | float | str | timedelta | Column
 
 
 class SlidingWindow:
@@ -112,9 +113,9 @@ class SlidingWindowSpec:
         The same as ``rowsBetween(1 - size, 0)``.
         """
         _require("size", size, int)
-        return self._of(_call("count_window", F.lit(size)))
+        return self._of(lambda *_: F.call_function("count_window", F.lit(size)))
 
-    def time(self, size: int | float | str | timedelta | Column) -> SlidingWindowSpec:
+    def time(self, size: Extent) -> SlidingWindowSpec:
         """Hold the rows whose place in the order lies at most ``size`` before the current row's.
 
         Both ends are included, and so are the current row's peers; the same as RANGE BETWEEN
@@ -124,11 +125,10 @@ class SlidingWindowSpec:
             size: A number for an order by a number; for one by time a timedelta or an interval as
                 a string, as in "90 minutes"; or a Column of a constant.
         """
-        return self._of(_call("time_window", _extent("size", size)))
+        _require_extent("size", size)
+        return self._of(lambda *_: F.call_function("time_window", _constant(size)))
 
-    def delta(
-        self, attribute: ColumnOrName, delta: int | float | str | timedelta | Column
-    ) -> SlidingWindowSpec:
+    def delta(self, attribute: ColumnOrName, delta: Extent) -> SlidingWindowSpec:
         """Hold the rows back to the oldest that the delta policy still holds.
 
         When a row comes, the oldest leave while their ``attribute`` is less than the row's by
@@ -137,7 +137,10 @@ class SlidingWindowSpec:
 
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
         """
-        return self._of(_call("delta_window", _column(attribute), _extent("delta", delta)))
+        _require_extent("delta", delta)
+        return self._of(
+            lambda *_: F.call_function("delta_window", _column(attribute), _constant(delta))
+        )
 
     def punctuation(self, punctuation: ColumnOrName) -> SlidingWindowSpec:
         """Hold the rows from the last one on whose ``punctuation``, a boolean, is true.
@@ -147,14 +150,15 @@ class SlidingWindowSpec:
 
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
         """
-        return self._of(_call("punctuation_window", _column(punctuation)))
+        return self._of(lambda *_: F.call_function("punctuation_window", _column(punctuation)))
 
-    def session(self, gap: int | float | str | timedelta | Column) -> SlidingWindowSpec:
+    def session(self, gap: Extent) -> SlidingWindowSpec:
         """Hold the rows since the order last moved by ``gap`` or more from one row to the next.
 
         The order is by one column. Rows whose place in it is NULL are a session of their own.
         """
-        return self._of(_call("gap_window", _extent("gap", gap)))
+        _require_extent("gap", gap)
+        return self._of(lambda *_: F.call_function("gap_window", _constant(gap)))
 
     def predicate(
         self,
@@ -182,7 +186,6 @@ class SlidingWindowSpec:
             raise type_error("condition", "a function from Column to Column", condition)
         if monoid is not None and not isinstance(monoid, str):
             raise type_error("monoid", "the name of an aggregate", monoid)
-        over = None if col is None else _column(col)
 
         def kind(aggregated: Column, named: str | None) -> Column:
             of = named if monoid is None else monoid
@@ -191,9 +194,8 @@ class SlidingWindowSpec:
                     "predicate(): the aggregate that is asked for has no name; "
                     "pass `monoid`, which the condition is to look at"
                 )
-            input_ = aggregated if over is None else over
-            arguments = (input_, F.lit(of), lambda_column(condition))
-            return F.call_function("predicate_window", *arguments)
+            over = aggregated if col is None else _column(col)
+            return F.call_function("predicate_window", over, F.lit(of), lambda_column(condition))
 
         return self._of(kind)
 
@@ -204,7 +206,9 @@ class SlidingWindowSpec:
         """
         _require("preceding", preceding, int)
         _require("following", following, int)
-        return self._of(_call("groups_window", F.lit(preceding), F.lit(following)))
+        return self._of(
+            lambda *_: F.call_function("groups_window", F.lit(preceding), F.lit(following))
+        )
 
     def spec(self, aggregated: Column, named: str | None) -> WindowSpec:
         """Return what an aggregate takes in ``over``.
@@ -221,28 +225,26 @@ class SlidingWindowSpec:
         return Window.partitionBy(*keys).orderBy(*self.order)
 
     def _of(self, kind: Callable[[Column, str | None], Column]) -> SlidingWindowSpec:
+        # columns are made when they are used: a window may be named before there is a session
         if self._kind is not None:
             raise PySparkValueError("the window has a kind already, and cannot have two")
         return replace(self, _kind=kind)
-
-
-def _call(name: str, *arguments: Column) -> Callable[[Column, str | None], Column]:
-    return lambda aggregated, named: F.call_function(name, *arguments)
 
 
 def _column(col: ColumnOrName) -> Column:
     return F.col(col) if isinstance(col, str) else col
 
 
-def _extent(name: str, extent: int | float | str | timedelta | Column) -> Column:
+def _constant(extent: Extent) -> Column:
     if isinstance(extent, Column):
         return extent
-    if isinstance(extent, str):
-        return F.expr(f"INTERVAL '{extent}'")
-    if isinstance(extent, bool) or not isinstance(extent, (int, float, timedelta)):
+    return F.expr(f"INTERVAL '{extent}'") if isinstance(extent, str) else F.lit(extent)
+
+
+def _require_extent(name: str, extent: object) -> None:
+    if isinstance(extent, bool) or not isinstance(extent, (int, float, str, timedelta, Column)):
         expected = "a number, a timedelta, an interval as in '1 hour', or a Column of a constant"
         raise type_error(name, expected, extent)
-    return F.lit(extent)
 
 
 def _require(name: str, value: object, kind: type) -> None:

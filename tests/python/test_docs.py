@@ -34,7 +34,8 @@ def test_every_public_function_has_an_example(name):
 
 def test_every_sql_function_is_one_of_python(spark):
     page = (REPOSITORY / "docs" / "functions.md").read_text(encoding="utf-8")
-    names = re.findall("^## (.*)", page, re.MULTILINE)
+    # window kinds are methods of SlidingWindow
+    names = re.findall("^## (.*)", page.partition("# Window kinds")[0], re.MULTILINE)
     assert len(names) > 10
     # a monoid of one's own is a class, not a function
     for name in set(names) - {"monoid_agg"}:

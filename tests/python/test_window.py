@@ -100,7 +100,7 @@ KINDS = {
         last_while(lambda w: w[0].ts >= w[-1].ts - 90),
     ),
     "delta": (BY_TS.delta("x", 4), delta),
-    "punctuation": (BY_TS.punctuation(F.col("reset")), since(lambda a, b: b.reset)),
+    "punctuation": (BY_TS.punctuation("reset"), since(lambda a, b: b.reset)),
     "session": (BY_TS.session(30), since(lambda a, b: b.ts - a.ts >= 30)),
     "session by an interval": (
         sash.SlidingWindow.partitionBy("k").orderBy("at").session("30 minutes"),
@@ -112,7 +112,7 @@ KINDS = {
         last_while(lambda w: sum(row.x is not None for row in w) < 4),
     ),
     "predicate of a range": (
-        BY_TS.predicate(lambda s: (s < 6) | s.isNull(), "value_range", F.col("x")),
+        BY_TS.predicate(lambda s: (s < 6) | s.isNull(), "value_range", "x"),
         last_while(lambda w: spread(w) is None or spread(w) < 6),
     ),
     "groups": (BY_TS.groups(2), last_while(lambda w: len(w) <= 3)),
