@@ -78,6 +78,8 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
   }
 
   private def checkOrder(kind: WindowKind, spec: WindowSpecDefinition): Unit = {
+    if (!kind.deterministic)
+      throw misplaced(kind, "it is not deterministic; compute a column of it first")
     if (spec.orderSpec.isEmpty) throw misplaced(kind, "its window has no order; add ORDER BY")
     val default = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
     if (spec.frameSpecification != default)
@@ -97,6 +99,8 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
             )
         }
       case p: PredicateWindow =>
+        if (!p.condition.deterministic || p.condition.exists(_.isInstanceOf[PythonUDF]))
+          throw misplaced(kind, "its condition has to be deterministic, and without Python")
         if (p.condition.dataType != BooleanType)
           throw misplaced(
             kind,

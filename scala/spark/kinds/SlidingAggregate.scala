@@ -61,9 +61,15 @@ private[spark] final case class SlidingAggregate(
 }
 
 private[spark] object SlidingAggregate {
-  def of(function: AggregateFunction, kind: WindowKind): SlidingAggregate = function match {
-    case r: RuntimeReplaceableAggregate =>
-      SlidingAggregate(r.replacement.asInstanceOf[AggregateFunction], kind)
-    case f => SlidingAggregate(f, kind)
-  }
+  def of(function: AggregateFunction, kind: WindowKind): SlidingAggregate =
+    SlidingAggregate(
+      function match {
+        case r: RuntimeReplaceableAggregate => r.replacement.asInstanceOf[AggregateFunction]
+        case f                              => f
+      },
+      kind match {
+        case p: PredicateWindow => p.evaluable
+        case k                  => k
+      }
+    )
 }

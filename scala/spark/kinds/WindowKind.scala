@@ -178,6 +178,18 @@ private[spark] final case class PredicateWindow(aggregate: Expression, condition
 
   def function: AggregateFunction = aggregate.asInstanceOf[AggregateFunction]
 
+  /** Without what the optimizer would replace, for it does not look in here. */
+  def evaluable: PredicateWindow = {
+    def replaced(e: Expression): Expression = e.transformUp { case r: RuntimeReplaceable =>
+      replaced(r.replacement)
+    }
+    val of = aggregate match {
+      case r: RuntimeReplaceableAggregate => r.replacement
+      case _                              => aggregate
+    }
+    PredicateWindow(of, replaced(condition))
+  }
+
   override def inputs: Seq[Expression] = aggregate.children
 
   override def withInputs(inputs: Seq[Expression]): WindowKind =

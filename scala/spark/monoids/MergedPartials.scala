@@ -65,17 +65,20 @@ private[spark] sealed abstract class Partial extends Serializable {
 private final case class TypedPartial(f: TypedImperativeAggregate[AnyRef]) extends Partial {
   override def cellType: DataType = BinaryType
 
-  override def empty(): Any = f.serialize(f.createAggregationBuffer())
+  override def empty(): Any = bytesOf(f.createAggregationBuffer())
 
   override def lift(bound: ImperativeAggregate, row: InternalRow): Any = {
     val typed = bound.asInstanceOf[TypedImperativeAggregate[AnyRef]]
-    typed.serialize(typed.update(typed.createAggregationBuffer(), row))
+    bytesOf(typed.update(typed.createAggregationBuffer(), row))
   }
 
   override def merge(left: Any, right: Any): Any =
-    f.serialize(f.merge(buffer(left), buffer(right)))
+    bytesOf(f.merge(buffer(left), buffer(right)))
 
   override def lower(partial: Any): Any = f.eval(buffer(partial))
+
+  /** What serializes may answer the same array each time, which is the aggregate's own. */
+  private def bytesOf(buffer: AnyRef): Array[Byte] = f.serialize(buffer).clone()
 
   private def buffer(partial: Any): AnyRef = f.deserialize(partial.asInstanceOf[Array[Byte]])
 }

@@ -37,6 +37,12 @@ class WindowKindsSuite extends SashSuite {
     Kind("predicate_window(x, 'max', t -> t < 8 OR t IS NULL)")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.x).forall(_ < 8))
     ),
+    Kind("predicate_window(x < 9, 'bool_and', b -> nvl(b, true))")((rows, i) =>
+      suffix(rows, i)(w => w.flatMap(_.x).forall(_ < 9))
+    ),
+    Kind("predicate_window(x, 'median', m -> nvl2(m, m < 6, true))")((rows, i) =>
+      suffix(rows, i)(w => w.flatMap(_.x).isEmpty || median(w.flatMap(_.x)) < 6)
+    ),
     Kind("predicate_window(x, 'count', n -> n < 4)")((rows, i) =>
       suffix(rows, i)(_.count(_.x.nonEmpty) < 4)
     ),
@@ -140,7 +146,7 @@ class WindowKindsSuite extends SashSuite {
       val b = query(s"sliding_agg(x, 'sum', ${kind.sql})", "")
       assert(a.columns.toSeq == b.columns.toSeq)
       def calls(frame: DataFrame) =
-        sliding(frame.queryExecution.sparkPlan).flatMap(_.calls.map(_.toString))
+        sliding(frame.queryExecution.sparkPlan).flatMap(_.calls.map(_.algorithm))
       assert(calls(a).nonEmpty && calls(a) == calls(b))
     }
   }
@@ -185,6 +191,12 @@ class WindowKindsSuite extends SashSuite {
         "argument only"
       ),
       ("PARTITION BY predicate_window(x, 'summ', t -> t < 1) ORDER BY at", Unknown, "'sum'"),
+      ("PARTITION BY punctuation_window(rand() < 0.5) ORDER BY at", Misplaced, "a column of it"),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> t < rand()) ORDER BY at",
+        Misplaced,
+        "deterministic"
+      ),
       ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
       ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "one kind"),
       (
@@ -303,6 +315,11 @@ object WindowKindsSuite {
     rows.indices
       .filter(j => number(j) >= number(i) - preceding && number(j) <= number(i) + following)
       .map(rows(_))
+  }
+
+  private def median(values: Seq[Int]): Double = {
+    val sorted = values.sorted
+    (sorted((sorted.length - 1) / 2) + sorted(sorted.length / 2)) / 2.0
   }
 
   /** What has left stays out, here too. */

@@ -1,6 +1,9 @@
 package io.sash.spark.running
 
-import org.apache.spark.sql.DataFrame
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.{functions, DataFrame, Encoder, Encoders}
+import org.apache.spark.sql.expressions.Aggregator
 
 import io.sash.spark.{ErrorCondition, RowEquality, SashSuite, TestTable}
 import io.sash.spark.monoids.Algorithm
@@ -10,7 +13,7 @@ import io.sash.spark.monoids.Algorithm
  * aggregates of Spark's GROUP BY over a join of each row with the rows of its frame.
  */
 class MovingAggregatesSuite extends SashSuite {
-  import MovingAggregatesSuite.Framed
+  import MovingAggregatesSuite.{Framed, Joined, Spread}
 
   private val moving = Seq(
     Framed("uq", "ROWS BETWEEN 4 PRECEDING AND CURRENT ROW", "b.rn BETWEEN a.rn - 4 AND a.rn"),
@@ -177,6 +180,17 @@ class MovingAggregatesSuite extends SashSuite {
     assert(algorithms("approx_count_distinct(s)") == Seq(Algorithm.TwoStacksLiteAlgorithm))
   }
 
+  test("a Scala Aggregator is merged, whatever becomes of its buffers") {
+    TestTable.create(spark)
+    spark.udf.register("gap_of", functions.udaf(Spread, Encoders.scalaInt))
+    spark.udf.register("joined", functions.udaf(Joined, Encoders.STRING))
+    for (frame <- moving.map(_.frame).filter(_.startsWith("ROWS")))
+      checkSlides(
+        "SELECT id, gap_of(uq) OVER w AS a, gap_of(tie) FILTER (WHERE tie > 3) OVER w AS b, " +
+          s"joined(s) OVER w AS c FROM data WINDOW w AS (PARTITION BY g ORDER BY uq $frame)"
+      )
+  }
+
   test("a mode without a rule for ties is one of the most frequent") {
     TestTable.create(spark)
     val answers = spark
@@ -229,6 +243,29 @@ class MovingAggregatesSuite extends SashSuite {
 }
 
 object MovingAggregatesSuite {
+
+  /** Its buffers are all of one size, which Spark serializes into one array again and again. */
+  object Spread extends Aggregator[Int, (Int, Int), Int] {
+    override def zero: (Int, Int) = (Int.MaxValue, Int.MinValue)
+    override def reduce(b: (Int, Int), a: Int): (Int, Int) =
+      (math.min(b._1, a), math.max(b._2, a))
+    override def merge(b: (Int, Int), c: (Int, Int)): (Int, Int) =
+      (math.min(b._1, c._1), math.max(b._2, c._2))
+    override def finish(b: (Int, Int)): Int = b._2 - b._1
+    override def bufferEncoder: Encoder[(Int, Int)] = Encoders.product
+    override def outputEncoder: Encoder[Int] = Encoders.scalaInt
+  }
+
+  /** Its buffers are changed in place, and a merge may answer its right operand. */
+  object Joined extends Aggregator[String, ArrayBuffer[String], String] {
+    override def zero: ArrayBuffer[String] = ArrayBuffer.empty
+    override def reduce(b: ArrayBuffer[String], a: String): ArrayBuffer[String] = b += s"$a"
+    override def merge(b: ArrayBuffer[String], c: ArrayBuffer[String]): ArrayBuffer[String] =
+      if (b.isEmpty) c else b ++= c
+    override def finish(b: ArrayBuffer[String]): String = b.mkString("+")
+    override def bufferEncoder: Encoder[ArrayBuffer[String]] = Encoders.kryo[ArrayBuffer[String]]
+    override def outputEncoder: Encoder[String] = Encoders.STRING
+  }
 
   /** A frame, and what it is as a condition between a row `a` and a row `b` of its frame. */
   private final case class Framed(order: String, frame: String, join: String)
