@@ -7,8 +7,8 @@ import io.sash.core.slots.LongQueue
  * GROUPS BETWEEN lower AND upper: whole groups of peers, counted from that of the current row.
  *
  * @param keys the rows' order keys, of which just equality is asked
- * @param lower negative for PRECEDING
- * @param upper positive for FOLLOWING
+ * @param lower negative for PRECEDING; Long.MinValue for UNBOUNDED PRECEDING
+ * @param upper positive for FOLLOWING; Long.MaxValue for UNBOUNDED FOLLOWING
  */
 final class GroupsFrame(windows: Array[InOrderWindow], keys: RangeKeys, lower: Long, upper: Long)
     extends Frame(windows) {
@@ -29,11 +29,11 @@ final class GroupsFrame(windows: Array[InOrderWindow], keys: RangeKeys, lower: L
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (numbered < arrived) number()
     val group = groupOf(current)
-    while (entered < arrived && groupOf(entered) <= group + upper) enter()
+    while (entered < arrived && groupOf(entered) - group <= upper) enter()
     if (entered == arrived && !ended) {
       false
     } else {
-      while (evicted < entered && groupOf(evicted) < group + lower) leave()
+      while (evicted < entered && groupOf(evicted) - group < lower) leave()
       while (oldest < math.min(evicted, current)) {
         groups.remove()
         oldest += 1

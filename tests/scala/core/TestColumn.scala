@@ -5,8 +5,11 @@ import io.sash.core.slots.{Invertible, Partials, Selective}
 /**
  * A column of values for tests. It counts what an algorithm calls, and a slot that nobody has
  * written is poison: using one fails.
+ *
+ * @param total what the column promises, which a test that makes it throw must not ask for
  */
-class TestColumn[A](val operation: Operation[A]) extends Partials {
+class TestColumn[A](val operation: Operation[A], override val total: Boolean = false)
+    extends Partials {
   private[this] var values = Array.empty[AnyRef]
 
   protected def read(slot: Int): AnyRef = values(slot)
@@ -75,7 +78,7 @@ class TestColumn[A](val operation: Operation[A]) extends Partials {
 
   /** A new column with all the values of this one, which is of no use afterwards. */
   def moved(): TestColumn[A] = {
-    val other = TestColumn(operation)
+    val other = if (total) new TestColumn(operation, total) else TestColumn(operation)
     other.takeOver(values)
     values = Array.empty
     other

@@ -1,90 +1,42 @@
 package io.sash.core.frames
 
 import org.scalacheck.Gen
-import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Prop.forAll
 
-import io.sash.core.{Element, Laws, Operation, TestColumn}
-import io.sash.core.inorder.{InOrderWindow, SlickDequeNonInv, TwoStacksLite}
+import io.sash.core.Element
 
-/** Frames over arrivals, against a plain recomputation of each row's frame. */
-class FrameSuite extends Laws {
+/** ROWS and RANGE. */
+class FrameSuite extends FrameLaws {
   private val Unbounded = Long.MaxValue
 
-  /** Rows of one partition, by their order keys, which ascend and have ties. */
-  private val partition: Gen[List[Long]] =
-    Gen.listOf(Gen.choose(0L, 4L)).map(_.scanLeft(-7L)(_ + _).tail)
+  /** Keys ascend. */
+  private val steps: Gen[Long] = Gen.choose(0L, 4L)
 
   private val bounds: Gen[(Long, Long)] = for {
     lower <- Gen.oneOf(Gen.choose(-6L, 6L), Gen.const(-Unbounded))
     upper <- Gen.oneOf(Gen.choose(-6L, 6L), Gen.const(Unbounded))
   } yield if (lower <= upper) (lower, upper) else (upper, lower)
 
-  /** Two windows over the same rows: what they hold, in order, and its maximum. */
-  private final class Windows {
-    private val texts = TestColumn(Operation.Concat)
-    private val maxima = TestColumn.selective(Operation.Max)
-    val text = new TwoStacksLite(texts)
-    val max = new SlickDequeNonInv(maxima)
-
-    def all: Array[InOrderWindow] = Array(text, max)
-
-    def arrive(row: Int): Unit = {
-      val element = Element(row % 26, row)
-      texts.lift(text.open(), element)
-      maxima.lift(max.open(), element)
-    }
-
-    def answers: (String, Any) = (texts(text.query()), maxima(max.query()))
-  }
-
-  private def expected(rows: Seq[Int]): (String, Any) = {
-    val elements = rows.map(row => Element(row % 26, row))
-    (Operation.Concat.aggregate(elements), Operation.Max.aggregate(elements))
-  }
-
-  /** Slides over all rows, each of which waits until its frame is complete, and no longer. */
-  private def slide(
-      rows: Int,
-      windows: Windows,
-      frame: Frame,
-      arrive: Int => Unit
-  )(inFrame: (Int, Int) => Boolean): Option[String] = {
-    var arrived = 0
-    frame.clear()
-    (0 until rows).flatMap { current =>
-      def moved: Boolean =
-        arrived > current && frame.moveTo(current.toLong, arrived.toLong, ended = false)
-      while (!moved && arrived < rows) {
-        windows.arrive(arrived)
-        arrive(arrived)
-        arrived += 1
-      }
-      frame.moveTo(current.toLong, arrived.toLong, ended = arrived == rows)
-      val wanted = expected((0 until rows).filter(inFrame(current, _)))
-      if (windows.answers == wanted) None
-      else Some(s"row $current: ${windows.answers}, not $wanted")
-    }.headOption
-  }
-
   private def within(x: Long, lower: Long, upper: Long): Boolean =
     (lower == -Unbounded || x >= lower) && (upper == Unbounded || x <= upper)
 
   law("ROWS: a frame holds the rows by their distance from the current one") {
-    forAll(Gen.listOf(Gen.choose(0, 60)), bounds) { case (partitions, (lower, upper)) =>
+    forAll(partitions(steps), bounds) { case (partitions, (lower, upper)) =>
       val windows = new Windows
       val least = if (lower == -Unbounded) Long.MinValue else lower
       val frame = new RowsFrame(windows.all, least, upper)
-      val wrong = partitions.flatMap { rows =>
-        slide(rows, windows, frame, _ => ())((current, row) =>
-          within((row - current).toLong, lower, upper)
-        )
+      slides(partitions, windows, frame, noKeys) { (keys, current) =>
+        keys.indices.filter(row => within((row - current).toLong, lower, upper))
       }
-      wrong.isEmpty :| wrong.mkString("; ")
     }
   }
 
+  /** The rows whose keys lie between two bounds. */
+  private def inRange(lower: Long, upper: Long)(keys: Vector[Long], current: Int): Seq[Int] =
+    keys.indices.filter(row => within(keys(row) - keys(current), lower, upper))
+
   law("RANGE: a frame holds the rows by the distance of their keys, peers included") {
-    forAll(Gen.listOf(partition), bounds) { case (partitions, (lower, upper)) =>
+    forAll(partitions(steps), bounds) { case (partitions, (lower, upper)) =>
       val windows = new Windows
       val column = new LongKeys(Array(lower, upper))
       def bound(offset: Long, shift: Int): Int =
@@ -93,13 +45,9 @@ class FrameSuite extends Laws {
         else shift
       val keys = new RangeKeys(column, bound(lower, 0), bound(upper, 1))
       val frame = new RangeFrame(windows.all, keys)
-      val wrong = partitions.flatMap { rows =>
-        val at = rows.toArray
-        slide(at.length, windows, frame, row => column.lift(keys.open(), at(row)))(
-          (current, row) => within(at(row) - at(current), lower, upper)
-        )
-      }
-      wrong.isEmpty :| wrong.mkString("; ")
+      slides(partitions, windows, frame, key => column.lift(keys.open(), key))(
+        inRange(lower, upper)
+      )
     }
   }
 
@@ -107,7 +55,7 @@ class FrameSuite extends Laws {
     val windows = new Windows
     val frame = new RowsFrame(windows.all, -9L, 0L)
     (0 until 100).foreach { row =>
-      windows.arrive(row)
+      windows.arrive(Element(row, row))
       assert(frame.moveTo(row.toLong, row + 1L, ended = false))
     }
     // a row enters before the oldest leaves
@@ -120,7 +68,7 @@ class FrameSuite extends Laws {
     val keys = new RangeKeys(column, 0, 1)
     val frame = new RangeFrame(windows.all, keys)
     (0 until 10000).foreach { row =>
-      windows.arrive(row)
+      windows.arrive(Element(row, row))
       column.lift(keys.open(), row.toLong)
       if (row >= 3) assert(frame.moveTo(row - 3L, row + 1L, ended = false))
     }
@@ -131,14 +79,16 @@ class FrameSuite extends Laws {
     for (sparse <- 0 to 40) {
       // far apart, then so close that more rows are in a frame than the ring had places
       val at = (0 until sparse).map(_ * 100L) ++ (0 until 60).map(sparse * 100L + _ / 2)
+      val partition = FrameLaws.Partition(at.toVector, Vector.fill(at.length)(0), at.indices)
       val windows = new Windows
       val column = new LongKeys(Array(-9L, 9L))
       val keys = new RangeKeys(column, 0, 1)
       val frame = new RangeFrame(windows.all, keys)
-      val wrong = slide(at.length, windows, frame, row => column.lift(keys.open(), at(row)))(
-        (current, row) => within(at(row) - at(current), -9L, 9L)
+      check(
+        slides(Seq(partition), windows, frame, key => column.lift(keys.open(), key))(
+          inRange(-9L, 9L)
+        )
       )
-      assert(wrong.isEmpty, s"after $sparse rows")
     }
   }
 
@@ -147,7 +97,7 @@ class FrameSuite extends Laws {
     val column = new LongKeys(Array(Long.MinValue, 1L))
     val keys = new RangeKeys(column, 0, 1)
     val frame = new RangeFrame(windows.all, keys)
-    windows.arrive(0)
+    windows.arrive(Element(0, 0))
     column.lift(keys.open(), -5L)
     // the upper bound, -4, is enough to say that a row is missing
     assert(!frame.moveTo(0L, 1L, ended = false))

@@ -87,6 +87,15 @@ object WindowAlgorithm {
   object LogMtaTree extends General("Log MTA", new LogMta(_))
   object AmtaForest extends General("AMTA", new Amta(_))
 
+  /** Flips over a column that promises never to throw, which is not for tests that make it. */
+  object TwoStacksLiteOverTotal
+      extends General("Two-Stacks Lite over a total column", c => new TwoStacksLite(total(c)))
+
+  private def total(column: Partials): Partials = column match {
+    case c: TestColumn[_] => new TestColumn(c.operation, total = true)
+    case other            => throw new IllegalArgumentException(s"$other is no test's column")
+  }
+
   /** Chunks so small that a schedule runs through many. */
   private def inChunks(column: Partials): Partials = column match {
     case c: TestColumn[_] => new ChunkedTestColumn(c.operation, chunkSize = 8)

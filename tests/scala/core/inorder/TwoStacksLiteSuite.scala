@@ -66,6 +66,16 @@ class TwoStacksLiteSuite extends Laws {
     }
   }
 
+  for (operation <- Seq(Operation.Collect, Operation.Affine))
+    law(s"a flip of $operation at one go, where nothing throws, equals recalculation") {
+      forAll(Schedule.random)(schedule =>
+        InOrderLaws.equalsRecalculation(
+          new Slider(WindowAlgorithm.TwoStacksLiteOverTotal, operation),
+          schedule
+        )
+      )
+    }
+
   test("the flip turns the back part into suffix aggregates, as in figure 4's notation") {
     val s = slider(Operation.Concat)
     val slots = "abcdefg".map(c => (c, s.open(Element(c - 'a', 0)))).toMap

@@ -1,0 +1,145 @@
+package io.sash.core.frames
+
+import org.scalacheck.Gen
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+import io.sash.core.Element
+
+/** Frames that end at the current row, and begin where something says. */
+class SuffixFramesSuite extends FrameLaws {
+
+  /** With ties, and back as well as on. */
+  private val anySteps: Gen[Long] =
+    Gen.frequency(3 -> Gen.choose(-3L, 3L), 2 -> Gen.const(0L), 1 -> Gen.choose(-9L, 9L))
+
+  private val onwards: Gen[Long] = Gen.frequency(2 -> Gen.const(0L), 3 -> Gen.choose(0L, 6L))
+
+  /** The rows of each window, which loses its oldest until it is as it should, one after another. */
+  private def sliding(current: Int)(stays: Seq[Int] => Boolean): Seq[Int] =
+    (0 to current).foldLeft(Seq.empty[Int]) { (rows, next) =>
+      (rows :+ next).tails.find(rest => rest.isEmpty || stays(rest)).get
+    }
+
+  private def backBy(delta: Long, column: LongKeys): RangeKeys =
+    new RangeKeys(column, if (delta == 0) RangeKeys.CurrentRow else 0, RangeKeys.CurrentRow)
+
+  private def deltaFrame(windows: Windows, delta: Long): (Frame, Long => Unit) = {
+    val column = new LongKeys(Array(-delta))
+    val keys = backBy(delta, column)
+    (new DeltaFrame(windows.all, keys), key => column.lift(keys.open(), key))
+  }
+
+  law("DELTA: the oldest leave while they lie more than delta below the row that enters") {
+    forAll(partitions(anySteps), Gen.choose(0L, 12L)) { (partitions, delta) =>
+      val windows = new Windows
+      val (frame, arrive) = deltaFrame(windows, delta)
+      slides(partitions, windows, frame, arrive) { (keys, current) =>
+        sliding(current)(rows => keys(rows.head) >= keys(rows.last) - delta)
+      }
+    }
+  }
+
+  law("DELTA: where attributes never go back, a frame holds those of at most delta below") {
+    forAll(partitions(onwards), Gen.choose(0L, 40L)) { (partitions, delta) =>
+      val windows = new Windows
+      val (frame, arrive) = deltaFrame(windows, delta)
+      slides(partitions, windows, frame, arrive) { (keys, current) =>
+        (0 to current).filter(row => keys(current) - keys(row) <= delta)
+      }
+    }
+  }
+
+  for (peersStay <- Seq(true, false))
+    law(s"GAP: a frame begins behind the last gap, where peers stay: $peersStay") {
+      forAll(partitions(anySteps), Gen.choose(-2L, 4L)) { (partitions, gap) =>
+        val windows = new Windows
+        val column = new LongKeys(Array(gap))
+        val keys = backBy(gap, column)
+        val frame = new GapFrame(windows.all, keys, peersStay)
+        def isStart(step: Long): Boolean = step >= gap && !(peersStay && step == 0)
+        slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
+          (keys, current) =>
+            val starts = (1 to current).filter(row => isStart(keys(row) - keys(row - 1)))
+            starts.lastOption.getOrElse(0) to current
+        }
+      }
+    }
+
+  private def predicateFrame(windows: Windows)(condition: Long => Boolean): Frame =
+    new PredicateFrame(
+      windows.all,
+      windows.sum,
+      answer => {
+        require(windows.sum.size > 0, "nothing is asked of no rows")
+        condition(windows.sumAt(answer))
+      }
+    )
+
+  law("PREDICATE: the oldest leave until the condition holds, or none is left") {
+    forAll(partitions(anySteps), Gen.choose(-12L, 30L)) { (partitions, most) =>
+      val windows = new Windows
+      val frame = predicateFrame(windows)(_ <= most)
+      slides(partitions, windows, frame, noKeys) { (keys, current) =>
+        sliding(current)(rows => rows.map(keys).sum <= most)
+      }
+    }
+  }
+
+  law("PREDICATE: a condition that holds for younger parts gives the longest that meets it") {
+    // from -7 up: magnitudes are summed, which no younger part has more of
+    forAll(partitions(Gen.choose(-3L, 3L)), Gen.choose(0L, 60L)) { (partitions, most) =>
+      val windows = new Windows
+      val positive = partitions.map(p => p.copy(keys = p.keys.map(math.abs)))
+      var asked = 0
+      val frame = predicateFrame(windows) { sum =>
+        asked += 1
+        sum <= most
+      }
+      val holds = slides(positive, windows, frame, noKeys) { (keys, current) =>
+        (0 to current + 1)
+          .map(_ to current)
+          .find(rows => rows.isEmpty || rows.map(keys).sum <= most)
+          .get
+      }
+      val rows = positive.flatMap(_.asked.lastOption).map(_ + 1).sum
+      holds && (asked <= 2 * rows) :| s"the condition was asked $asked times for $rows rows"
+    }
+  }
+
+  test("frames that look only back move past rows that have come, and not past others") {
+    val windows = new Windows
+    val (frame, arrive) = deltaFrame(windows, 5L)
+    (0 until 100).foreach { row =>
+      windows.arrive(Element(row, row))
+      arrive(row.toLong)
+    }
+    assert(frame.moveTo(59L, 100L, ended = false))
+    assert(windows.sum.size == 6 && frame.evictions == 54)
+    // a row enters before the oldest leaves
+    assert(frame.peakRows == 7)
+  }
+
+  test("attributes that lie before the window give their place to others") {
+    val windows = new Windows
+    val column = new LongKeys(Array(-9L))
+    val keys = backBy(9L, column)
+    val frame = new DeltaFrame(windows.all, keys)
+    (0 until 10000).foreach { row =>
+      windows.arrive(Element(row, row))
+      column.lift(keys.open(), row.toLong)
+      assert(frame.moveTo(row.toLong, row + 1L, ended = false))
+    }
+    assert(column.capacity == 18)
+  }
+
+  test("of a window without a gap just the youngest key is kept") {
+    val column = new LongKeys(Array(2L))
+    val keys = backBy(2L, column)
+    val frame = new GapFrame(Array.empty, keys, peersStay = true)
+    (0 until 10000).foreach { row =>
+      column.lift(keys.open(), row.toLong)
+      assert(frame.moveTo(row.toLong, row + 1L, ended = false))
+    }
+    assert(column.capacity == 18 && frame.peakRows == 10000)
+  }
+}
