@@ -109,7 +109,10 @@ private[core] abstract class BankersReversal(
       b = back
     }
 
-  /** Makes the element at L hold what lF prescribes. */
+  /**
+   * Makes the element at L hold what lF prescribes. Here and in `shrinkRight` lA is not empty: the
+   * flip itself has put its first element there.
+   */
   protected[this] def shrinkLeft(): Unit
 
   /** Makes the element before A hold what lA prescribes. */

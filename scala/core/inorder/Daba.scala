@@ -57,17 +57,12 @@ final class Daba(initial: Partials)
       answer
     }
 
-  override protected[this] def shrinkLeft(): Unit =
-    if (a == b) {
-      combine(agg(l), agg(l), agg(a - 1))
-    } else {
-      combine(answer, agg(l), agg(a - 1))
-      combine(agg(l), answer, agg(a))
-    }
+  override protected[this] def shrinkLeft(): Unit = {
+    combine(answer, agg(l), agg(a - 1))
+    combine(agg(l), answer, agg(a))
+  }
 
-  override protected[this] def shrinkRight(): Unit =
-    if (a == b) partials.copy(agg(a - 1), slot(a - 1))
-    else combine(agg(a - 1), slot(a - 1), agg(a))
+  override protected[this] def shrinkRight(): Unit = combine(agg(a - 1), slot(a - 1), agg(a))
 
   override protected[this] def flip(): Unit = {
     combine(agg(front), agg(front), agg(back - 1))

@@ -65,8 +65,7 @@ final class DabaLite(initial: Partials) extends BankersReversal(initial, reserve
 
   override protected[this] def shrinkLeft(): Unit = combine(slot(l), slot(l), aggRA)
 
-  override protected[this] def shrinkRight(): Unit =
-    if (a != b) combine(slot(a - 1), slot(a - 1), slot(a))
+  override protected[this] def shrinkRight(): Unit = combine(slot(a - 1), slot(a - 1), slot(a))
 
   override protected[this] def flip(): Unit = {
     combine(slot(front), slot(front), aggB)

@@ -86,7 +86,7 @@ class SuffixFramesSuite extends FrameLaws {
   }
 
   law("PREDICATE: a condition that holds for younger parts gives the longest that meets it") {
-    // from -7 up: magnitudes are summed, which no younger part has more of
+    // of magnitudes no younger part has a greater sum
     forAll(partitions(Gen.choose(-3L, 3L)), Gen.choose(0L, 60L)) { (partitions, most) =>
       val windows = new Windows
       val positive = partitions.map(p => p.copy(keys = p.keys.map(math.abs)))
