@@ -1,6 +1,11 @@
 package org.apache.spark.sql.sash
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, HigherOrderFunction}
+import org.apache.spark.sql.catalyst.expressions.{
+  ExpectsInputTypes,
+  Expression,
+  HigherOrderFunction,
+  ImplicitCastInputTypes
+}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
@@ -27,4 +32,19 @@ trait WithLambda extends HigherOrderFunction {
   override final def functions: Seq[Expression] = Seq(lambda)
 
   override final def functionTypes: Seq[AbstractDataType] = Seq(lambdaType)
+}
+
+/** Children of which the first are cast as those of another expression would be. */
+trait CastsAs extends ImplicitCastInputTypes {
+
+  /** The other expression. */
+  protected def castAs: Expression
+
+  override final def inputTypes: Seq[AbstractDataType] = {
+    val types = castAs match {
+      case e: ExpectsInputTypes => e.inputTypes.take(castAs.children.length)
+      case _                    => Nil
+    }
+    types.padTo(children.length, AnyDataType)
+  }
 }

@@ -35,8 +35,7 @@ object FunctionsDoc {
       |
       |Each says which rows a row's window holds, where SQL has no frame for it. It stands among the
       |expressions of PARTITION BY, or as the last argument of `sliding_agg`, in a window with an
-      |ORDER BY and without ROWS or RANGE; `sash.SlidingWindow` has each of them for PySpark. In
-      |the second place the types of the aggregate's arguments are not widened; cast them.
+      |ORDER BY and without ROWS or RANGE; `sash.SlidingWindow` has each of them for PySpark.
       |""".stripMargin
 
   private def heading: String =

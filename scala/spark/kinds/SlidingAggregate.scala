@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions.{Expression, RuntimeReplaceableAggregate}
 import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.sash.CastsAs
 import org.apache.spark.sql.types.DataType
 
 /**
@@ -17,10 +18,13 @@ private[spark] final case class SlidingAggregate(
     kind: WindowKind,
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
-) extends TypedImperativeAggregate[AnyRef] {
+) extends TypedImperativeAggregate[AnyRef]
+    with CastsAs {
 
   /** What both read of a row; Spark takes these out, each by itself, and nothing between. */
   override def children: Seq[Expression] = function.children ++ kind.inputs
+
+  override protected def castAs: Expression = function
 
   override def checkInputDataTypes(): TypeCheckResult = function.checkInputDataTypes()
 

@@ -151,6 +151,23 @@ class WindowKindsSuite extends SashSuite {
     }
   }
 
+  test("sliding_agg casts arguments as the aggregate does") {
+    create(seed = 1)
+    for (
+      (call, plain) <- Seq(
+        "sliding_agg(x, 'percentile', 0.5, delta_window(y, 1))" -> "percentile(x, 0.5)",
+        "sliding_agg(CAST(x AS STRING), 'stddev', delta_window(y, 1))" -> "stddev(x)"
+      )
+    ) {
+      val a =
+        spark.sql(s"SELECT id, $call OVER (PARTITION BY k ORDER BY id) AS approx_c FROM items")
+      val b = spark.sql(
+        s"SELECT id, $plain OVER (PARTITION BY k, delta_window(y, 1) ORDER BY id) AS approx_c FROM items"
+      )
+      assert(RowEquality.difference(b.collect().toSeq, a.collect().toSeq).isEmpty, call)
+    }
+  }
+
   private def refused(query: String): (String, String) = {
     val e = intercept[Throwable](spark.sql(query).collect())
     (ErrorCondition.of(e), e.getMessage)
