@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from pyspark.errors import PySparkTypeError
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
+from sash.errors import type_error
 from sash.monoid import Monoid
 
 if TYPE_CHECKING:
@@ -63,15 +63,7 @@ def check_monoid(
           combine(a, combine(b, c)) = 1
     """
     if not isinstance(monoid, Monoid):
-        raise PySparkTypeError(
-            message=f"Argument `monoid` should be a sash.Monoid, got {type(monoid).__name__}.",
-            errorClass="NOT_EXPECTED_TYPE",
-            messageParameters={
-                "arg_name": "monoid",
-                "expected_type": "a sash.Monoid",
-                "arg_type": type(monoid).__name__,
-            },
-        )
+        raise type_error("monoid", "a sash.Monoid", monoid)
     value = F.col(f"`{df.columns[0]}`") if len(df.columns) == 1 else F.struct("*")
     # types that do not close are an error of the aggregate, which says more than a join's
     _ = df.agg(monoid(value)).schema

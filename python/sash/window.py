@@ -138,9 +138,7 @@ class SlidingWindowSpec:
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
         """
         _require_extent("delta", delta)
-        return self._of(
-            lambda *_: F.call_function("delta_window", _column(attribute), _constant(delta))
-        )
+        return self._of(lambda *_: F.call_function("delta_window", attribute, _constant(delta)))
 
     def punctuation(self, punctuation: ColumnOrName) -> SlidingWindowSpec:
         """Hold the rows from the last one on whose ``punctuation``, a boolean, is true.
@@ -150,7 +148,7 @@ class SlidingWindowSpec:
 
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
         """
-        return self._of(lambda *_: F.call_function("punctuation_window", _column(punctuation)))
+        return self._of(lambda *_: F.call_function("punctuation_window", punctuation))
 
     def session(self, gap: Extent) -> SlidingWindowSpec:
         """Hold the rows since the order last moved by ``gap`` or more from one row to the next.
@@ -194,7 +192,7 @@ class SlidingWindowSpec:
                     "predicate(): the aggregate that is asked for has no name; "
                     "pass `monoid`, which the condition is to look at"
                 )
-            over = aggregated if col is None else _column(col)
+            over = aggregated if col is None else col
             return F.call_function("predicate_window", over, F.lit(of), lambda_column(condition))
 
         return self._of(kind)
@@ -229,10 +227,6 @@ class SlidingWindowSpec:
         if self._kind is not None:
             raise PySparkValueError("the window has a kind already, and cannot have two")
         return replace(self, _kind=kind)
-
-
-def _column(col: ColumnOrName) -> Column:
-    return F.col(col) if isinstance(col, str) else col
 
 
 def _constant(extent: Extent) -> Column:

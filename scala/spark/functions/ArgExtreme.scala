@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.monoids.MonoidTraits.outdone
+
 /**
  * The argument at which a value beats all others, the first in arrival order of several. Unlike
  * Spark's `max_by`, of which ties have the last.

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.monoids.MonoidTraits.outdone
 import io.sash.spark.monoids.WrappingLong
 
 /** How often the value occurs that beats all others, as `max` and `min` compare; 0 of no rows. */
@@ -32,11 +33,12 @@ abstract class ExtremeCount private[functions]
   override protected def lift: Seq[Expression] = Seq(child, Literal(1L))
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
-    val Seq(kept, _) = pick(outdone(o(0), y(0), beats(y(0), o(0))), (o, y))
+    val younger = outdone(o(0), y(0), beats(y(0), o(0)))
+    val Seq(kept, _) = pick(younger, (o, y))
     // both may be NULL, and then occur 0 times
     val both = WrappingLong.add(o(1), y(1))
     val all = If(EqualNullSafe(o(0), y(0)), both, o(1))
-    Seq(kept, If(outdone(o(0), y(0), beats(y(0), o(0))), y(1), all))
+    Seq(kept, If(younger, y(1), all))
   }
 
   override lazy val evaluateExpression: Expression = times

@@ -144,12 +144,11 @@ final case class LambdaMonoid(
   override lazy val updateExpressions: Seq[Expression] = {
     val present = absence.map(_ => if (counted) Literal(1L) else Literal(false))
     val row = layout.split(lifted).map(finished) ++ present
-    val next = combined(aggBufferAttributes, row)
-    inputs.take(required).filter(_.nullable).map(IsNotNull(_): Expression) match {
-      case Nil => next
-      case there =>
-        next.zip(aggBufferAttributes).map { case (n, now) => If(there.reduce(And(_, _)), n, now) }
-    }
+    MonoidAggregate.counting(
+      inputs.take(required),
+      next = combined(aggBufferAttributes, row),
+      now = aggBufferAttributes
+    )
   }
 
   override lazy val mergeExpressions: Seq[Expression] =

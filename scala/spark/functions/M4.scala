@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.monoids.MonoidTraits.outdone
+
 /**
  * First, last, least and greatest point of a time series. See `io.sash.core.algebra.M4`, of
  * which this is the answer where points arrive by time; here the time itself decides, so that

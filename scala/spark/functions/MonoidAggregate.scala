@@ -21,14 +21,11 @@ private[functions] abstract class MonoidAggregate extends DeclarativeAggregate w
   /** The cells of both, the older rows' being on the left. */
   protected def combine(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression]
 
-  override lazy val updateExpressions: Seq[Expression] = {
-    val combined = combine(aggBufferAttributes, lift)
-    required.filter(_.nullable).map(IsNotNull(_): Expression).reduceOption(And(_, _)) match {
-      case None => combined
-      case Some(counts) =>
-        combined.zip(aggBufferAttributes).map { case (next, now) => If(counts, next, now) }
-    }
-  }
+  override lazy val updateExpressions: Seq[Expression] = MonoidAggregate.counting(
+    required,
+    next = combine(aggBufferAttributes, lift),
+    now = aggBufferAttributes
+  )
 
   override lazy val mergeExpressions: Seq[Expression] =
     combine(aggBufferAttributes, inputAggBufferAttributes)
@@ -43,9 +40,16 @@ private[functions] object MonoidAggregate {
 
   def nothing(dataType: DataType): Expression = Literal.create(null, dataType)
 
-  /** Whether the younger of two cells, which are NULL where there were no rows, is to be kept. */
-  def outdone(older: Expression, younger: Expression, better: Expression): Expression =
-    And(IsNotNull(younger), Or(IsNull(older), better))
+  /** The cells after a row, `next` if none of `required` is NULL in it. */
+  def counting(
+      required: Seq[Expression],
+      next: Seq[Expression],
+      now: Seq[Expression]
+  ): Seq[Expression] =
+    required.filter(_.nullable).map(IsNotNull(_): Expression).reduceOption(And(_, _)) match {
+      case None         => next
+      case Some(counts) => next.zip(now).map { case (n, before) => If(counts, n, before) }
+    }
 
   /** One of two operands, in all of its cells. */
   def pick(

@@ -11,8 +11,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, 
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types._
 
+import io.sash.spark.monoids.Unboxed
+
 /** How the bodies of lambdas become expressions over cells. */
-private[functions] object Partial {
+private[spark] object Partial {
 
   /** A type as partials have it, whatever may be NULL in it: types that close are equal so. */
   def typeOf(dataType: DataType): DataType = dataType match {
@@ -79,7 +81,6 @@ private[functions] object Partial {
 private[functions] final case class EvaluatedOver(function: Expression, inputs: Seq[Expression])
     extends Expression {
   import codegen._
-  import codegen.Block._
 
   override def children: Seq[Expression] = inputs
   override def dataType: DataType = function.dataType
@@ -92,18 +93,9 @@ private[functions] final case class EvaluatedOver(function: Expression, inputs: 
     val inputCodes = inputs.map(_.genCode(ctx))
     val evaluated = ctx.addReferenceObj("function", function, classOf[Expression].getName)
     val values = inputCodes.map(c => s"${c.isNull} ? null : (Object) ${c.value}").mkString(", ")
-    val (row, result) = (ctx.freshName("row"), ctx.freshName("result"))
-    val boxed = CodeGenerator.boxedType(dataType)
-    val java = CodeGenerator.javaType(dataType)
-    val inputCode = inputCodes.map(_.code).foldLeft(EmptyBlock: Block)(_ + _)
-    ev.copy(code = inputCode + code"""
-      Object[] $row = new Object[] { $values };
-      Object $result = $evaluated.eval(new ${classOf[GenericInternalRow].getName}($row));
-      boolean ${ev.isNull} = $result == null;
-      $java ${ev.value} = ${ev.isNull} ? ${CodeGenerator.defaultValue(
-        dataType
-      )} : ($boxed) $result;
-    """)
+    val row = s"new ${classOf[GenericInternalRow].getName}(new Object[] { $values })"
+    val result = Unboxed(ctx, ev, dataType, s"$evaluated.eval($row)")
+    result.copy(code = inputCodes.map(_.code).foldLeft(EmptyBlock: Block)(_ + _) + result.code)
   }
 
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): EvaluatedOver =

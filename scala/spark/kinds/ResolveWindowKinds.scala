@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
 import io.sash.spark.SashErrors
@@ -17,9 +18,10 @@ import io.sash.spark.SashErrors
  */
 private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case window: Window if window.resolved => framed(partitioned(window))
-  }
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
+      case window: Window if window.resolved => framed(partitioned(window))
+    }
 
   private def partitioned(window: Window): Window = {
     val kinds = window.partitionSpec.collect { case k: WindowKind => k }

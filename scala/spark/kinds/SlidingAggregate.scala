@@ -2,10 +2,11 @@ package io.sash.spark.kinds
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
-import org.apache.spark.sql.catalyst.expressions.{Expression, RuntimeReplaceableAggregate}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.sash.CastsAs
-import org.apache.spark.sql.types.DataType
+
+import io.sash.spark.monoids.{Replacement, WindowAggregate}
 
 /**
  * An aggregate over windows of a kind that SQL has no frame for. Only Sash's operator runs it.
@@ -18,7 +19,7 @@ private[spark] final case class SlidingAggregate(
     kind: WindowKind,
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
-) extends TypedImperativeAggregate[AnyRef]
+) extends WindowAggregate[AnyRef]
     with CastsAs {
 
   /** What both read of a row; Spark takes these out, each by itself, and nothing between. */
@@ -28,24 +29,12 @@ private[spark] final case class SlidingAggregate(
 
   override def checkInputDataTypes(): TypeCheckResult = function.checkInputDataTypes()
 
-  override def dataType: DataType = function.dataType
-
-  override def nullable: Boolean = function.nullable
-
-  override def prettyName: String = function.prettyName
-
   override def sql(isDistinct: Boolean): String =
     s"sliding_agg(${function.sql(isDistinct)}, ${kind.sql})"
 
   override def createAggregationBuffer(): AnyRef = unplanned()
   override def update(buffer: AnyRef, input: InternalRow): AnyRef = unplanned()
-  override def merge(buffer: AnyRef, input: AnyRef): AnyRef = unplanned()
   override def eval(buffer: AnyRef): Any = unplanned()
-  override def serialize(buffer: AnyRef): Array[Byte] = unplanned()
-  override def deserialize(storageFormat: Array[Byte]): AnyRef = unplanned()
-
-  private def unplanned(): Nothing =
-    throw new IllegalStateException(s"${sql(false)} is evaluated by Sash's own operator only")
 
   override def withNewMutableAggBufferOffset(offset: Int): SlidingAggregate =
     copy(mutableAggBufferOffset = offset)
@@ -67,10 +56,7 @@ private[spark] final case class SlidingAggregate(
 private[spark] object SlidingAggregate {
   def of(function: AggregateFunction, kind: WindowKind): SlidingAggregate =
     SlidingAggregate(
-      function match {
-        case r: RuntimeReplaceableAggregate => r.replacement.asInstanceOf[AggregateFunction]
-        case f                              => f
-      },
+      Replacement.of(function),
       kind match {
         case p: PredicateWindow => p.evaluable
         case k                  => k

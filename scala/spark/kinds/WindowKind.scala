@@ -10,6 +10,9 @@ import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
 import org.apache.spark.sql.sash.WithLambda
 import org.apache.spark.sql.types._
 
+import io.sash.spark.functions.Partial
+import io.sash.spark.monoids.Replacement
+
 /**
  * A kind of window that SQL's frames have no words for, said by a function: the value of
  * `delta_window(temperature, 5.0)` is one. It stands among the expressions of PARTITION BY, or as
@@ -178,17 +181,14 @@ private[spark] final case class PredicateWindow(aggregate: Expression, condition
 
   def function: AggregateFunction = aggregate.asInstanceOf[AggregateFunction]
 
-  /** Without what the optimizer would replace, for it does not look in here. */
-  def evaluable: PredicateWindow = {
-    def replaced(e: Expression): Expression = e.transformUp { case r: RuntimeReplaceable =>
-      replaced(r.replacement)
+  /** As the optimizer would leave it, which does not look in here. */
+  def evaluable: PredicateWindow = PredicateWindow(
+    Replacement.of(aggregate),
+    condition match {
+      case lambda: LambdaFunction => lambda.copy(function = Partial.optimized(lambda.function))
+      case other                  => other
     }
-    val of = aggregate match {
-      case r: RuntimeReplaceableAggregate => r.replacement
-      case _                              => aggregate
-    }
-    PredicateWindow(of, replaced(condition))
-  }
+  )
 
   override def inputs: Seq[Expression] = aggregate.children
 

@@ -110,7 +110,7 @@ object AggregateMonoid {
     def l(i: Int): Expression = f.aggBufferAttributes(i)
     def r(i: Int): Expression = f.inputAggBufferAttributes(i)
     def outdone(i: Int, better: Expression): Expression =
-      And(IsNotNull(r(i)), Or(IsNull(l(i)), better))
+      MonoidTraits.outdone(l(i), r(i), better)
     f match {
       case _: Max            => Some(outdone(0, GreaterThan(r(0), l(0))))
       case _: Min            => Some(outdone(0, LessThan(r(0), l(0))))

@@ -138,16 +138,11 @@ private[spark] sealed trait OnPartials extends Expression {
       call: String => String
   ): ExprCode = {
     val partialTerm = ctx.addReferenceObj("partial", partial, classOf[Partial].getName)
-    val value = s"(${CodeGenerator.boxedType(dataType)}) ${call(partialTerm)}"
     if (nullable) {
-      val answer = ctx.freshName("answer")
-      ev.copy(code = code"""
-        ${CodeGenerator.boxedType(dataType)} $answer = $value;
-        boolean ${ev.isNull} = $answer == null;
-        ${CodeGenerator.javaType(dataType)} ${ev.value} =
-          ${ev.isNull} ? ${CodeGenerator.defaultValue(dataType)} : $answer;""")
+      Unboxed(ctx, ev, dataType, call(partialTerm))
     } else {
       val declared = JavaCode.javaType(dataType)
+      val value = s"(${CodeGenerator.boxedType(dataType)}) ${call(partialTerm)}"
       ev.copy(code = code"$declared ${ev.value} = $value;", isNull = FalseLiteral)
     }
   }

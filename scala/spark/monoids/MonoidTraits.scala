@@ -1,6 +1,6 @@
 package io.sash.spark.monoids
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, IsNotNull, IsNull, Or}
 
 /**
  * What an aggregate of Sash's own knows of its merge, besides that it is associative. Expressions
@@ -13,4 +13,11 @@ private[spark] trait MonoidTraits {
 
   /** Where the merge picks an operand: when it picks the younger. */
   def selectsRight: Option[Expression] = None
+}
+
+private[spark] object MonoidTraits {
+
+  /** Whether the younger of two cells, which are NULL where there were no rows, is to be kept. */
+  def outdone(older: Expression, younger: Expression, better: Expression): Expression =
+    And(IsNotNull(younger), Or(IsNull(older), better))
 }

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 
 import io.sash.spark.SashConf
 import io.sash.spark.kinds.SlidingAggregate
@@ -20,7 +21,7 @@ final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPla
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(session.sessionState.conf)) plan
     else
-      plan.resolveOperatorsUp {
+      plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
         case window: Window if window.resolved =>
           window.transformExpressions { case e: WindowExpression => moved(e) }
       }

@@ -5,6 +5,7 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
+import io.sash.spark.functions.Partial
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
@@ -34,7 +35,7 @@ private[spark] final case class BoundingCall(
 ) {
   def program(input: Seq[Attribute]): (Algorithm, SlotProgram) = {
     val part = algorithm.part(monoid, first = 0, result = 0).copy(results = Nil)
-    val condition = kind.of(monoid.lower)
+    val condition = Partial.compilable(kind.of(monoid.lower))
     (algorithm, SlotProgram(input, monoid.left, monoid.right, Seq(part), holds = Some(condition)))
   }
 }

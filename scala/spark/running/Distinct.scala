@@ -28,11 +28,10 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
   override def isInvertible: Boolean = true
 
   override def create(): RunningState = {
-    val types = inputs.map(_.dataType)
-    val keys = types.zipWithIndex.map { case (t, i) =>
-      Distinct.key(BoundReference(i, t, nullable = true))
+    val keys = inputs.zipWithIndex.map { case (e, i) =>
+      Distinct.key(BoundReference(i, e.dataType, nullable = true))
     }
-    new DistinctState(of.create(), of.isInvertible, UnsafeProjection.create(keys), types)
+    new DistinctState(of.create(), of.isInvertible, UnsafeProjection.create(keys))
   }
 }
 
@@ -43,18 +42,17 @@ private[spark] object Distinct {
     RowOrdering.isOrderable(dataType) &&
       (dataType.isInstanceOf[StringType] || UnsafeRowUtils.isBinaryStable(dataType))
 
-  /** What is equal in bytes where `e` is equal in a GROUP BY. */
+  /** What is equal in bytes where `e`, whose floats are normalized, is equal in a GROUP BY. */
   def key(e: Expression): Expression = e.dataType match {
     case s: StringType if !UnsafeRowUtils.isBinaryStable(s) => CollationKey(e)
-    case _                                                  => SqlInternals.normalized(e)
+    case _                                                  => e
   }
 }
 
 private final class DistinctState(
     of: RunningState,
     invertible: Boolean,
-    key: UnsafeProjection,
-    types: Seq[DataType]
+    key: UnsafeProjection
 ) extends RunningState {
   import DistinctState.Member
 
@@ -73,7 +71,7 @@ private final class DistinctState(
     val wanted = key(inputs)
     val member = members.get(wanted)
     if (member == null) {
-      val first = copied(inputs)
+      val first = inputs.copy() // slots may leave memory, and the row is used again
       members.put(wanted.copy(), new Member(first))
       memberBytes += DistinctState.bytesOf(wanted)
       if (invertible) of.add(first) else answered = false
@@ -103,17 +101,6 @@ private final class DistinctState(
   }
 
   override def bytes: Long = memberBytes + of.bytes
-
-  /** Slots may leave memory, and the row is used again. */
-  private def copied(inputs: InternalRow): InternalRow = {
-    val copy = new GenericInternalRow(types.length)
-    var i = 0
-    while (i < types.length) {
-      copy.update(i, InternalRow.copyValue(inputs.get(i, types(i))))
-      i += 1
-    }
-    copy
-  }
 }
 
 private object DistinctState {

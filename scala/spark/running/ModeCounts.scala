@@ -72,7 +72,7 @@ private final class ModeState(
     val wanted = key(inputs)
     var value = values.get(wanted)
     if (value == null) {
-      value = new Value(InternalRow(InternalRow.copyValue(inputs.get(0, dataType))))
+      value = new Value(inputs.copy())
       values.put(wanted.copy(), value)
       keyBytes += ModeState.bytesOf(wanted)
     } else {

@@ -1,9 +1,10 @@
 package io.sash.spark.running
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, RuntimeReplaceableAggregate}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.types.DataType
+
+import io.sash.spark.monoids.{Replacement, WindowAggregate}
 
 /**
  * An aggregate over a frame that Spark's analyzer refuses though nothing is wrong with it: of
@@ -19,18 +20,12 @@ private[spark] final case class MovingAggregate(
     distinct: Boolean,
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
-) extends TypedImperativeAggregate[RunningState] {
+) extends WindowAggregate[RunningState] {
 
   @transient lazy val answer: RunningAnswer =
     (if (distinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)).get
 
   override def children: Seq[Expression] = function.children
-
-  override def dataType: DataType = function.dataType
-
-  override def nullable: Boolean = function.nullable
-
-  override def prettyName: String = function.prettyName
 
   override def sql(isDistinct: Boolean): String = function.sql(distinct)
 
@@ -49,15 +44,6 @@ private[spark] final case class MovingAggregate(
 
   override def eval(buffer: RunningState): Any = buffer.result()
 
-  override def merge(buffer: RunningState, input: RunningState): RunningState = windowsOnly()
-
-  override def serialize(buffer: RunningState): Array[Byte] = windowsOnly()
-
-  override def deserialize(storageFormat: Array[Byte]): RunningState = windowsOnly()
-
-  private def windowsOnly(): Nothing =
-    throw new IllegalStateException(s"$sql is planned for windows only")
-
   override def withNewMutableAggBufferOffset(offset: Int): MovingAggregate =
     copy(mutableAggBufferOffset = offset)
 
@@ -74,10 +60,7 @@ private[spark] object MovingAggregate {
 
   /** The aggregate as Sash can run it, if it can. */
   def of(f: AggregateFunction, distinct: Boolean): Option[MovingAggregate] = {
-    val function = f match {
-      case r: RuntimeReplaceableAggregate => r.replacement.asInstanceOf[AggregateFunction]
-      case _                              => f
-    }
+    val function = Replacement.of(f)
     val answer = if (distinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)
     answer.map(_ => MovingAggregate(function, distinct))
   }

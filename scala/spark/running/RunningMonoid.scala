@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
-import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.monoids.{AggregateMonoid, Unboxed}
 
 /**
  * The monoid of a [[RunningAnswer]]. Its first cell says whether the row counts (FILTER), the
@@ -161,13 +161,6 @@ private[spark] final case class RunningResult(
 
   override def eval(input: InternalRow): Any = state.result()
 
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val answer = ctx.freshName("answer")
-    val boxed = CodeGenerator.boxedType(dataType)
-    ev.copy(code = code"""
-      Object $answer = $stateTerm.result();
-      boolean ${ev.isNull} = $answer == null;
-      ${CodeGenerator.javaType(dataType)} ${ev.value} = ${ev.isNull} ?
-        ${CodeGenerator.defaultValue(dataType)} : (($boxed) $answer);""")
-  }
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    Unboxed(ctx, ev, dataType, s"$stateTerm.result()")
 }

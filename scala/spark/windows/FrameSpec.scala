@@ -23,17 +23,38 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   def isImmediate: Boolean
 
   /** What rows are compared by, and the bounds for it, if they are. */
-  def keys(input: Seq[Attribute], order: Seq[SortOrder], timeZone: String): Option[KeysProgram]
+  def keys(rows: RowsOfFrame): Option[KeysProgram] = None
 
   /** The aggregate by whose condition the frame is bounded, if it is. */
   def bounding: Option[PredicateWindow] = None
 
-  /**
-   * @param keys of the rows, null where there are none
-   * @param bounding the one of `windows` of the aggregate that bounds the frame, likewise
-   */
-  def frame(windows: Array[InOrderWindow], keys: RangeKeys, bounding: InOrderWindow): Frame
+  /** Core's frame that moves the windows. */
+  def frame(of: FrameParts): Frame
 }
+
+/** The rows that a frame moves over, as the query has them. */
+private[spark] final case class RowsOfFrame(
+    input: Seq[Attribute],
+    order: Seq[SortOrder],
+    timeZone: String
+) {
+
+  /** Keys by `order`, with the bounds of a frame of SQL's. */
+  def keys(frame: SpecifiedWindowFrame, order: Seq[SortOrder] = order): Some[KeysProgram] =
+    Some(RangeBounds.program(input, order, frame, timeZone))
+}
+
+/**
+ * What a task has made for a frame.
+ *
+ * @param keys of the rows, null where there are none
+ * @param bounding the one of `windows` of the aggregate that bounds the frame, likewise
+ */
+private[spark] final case class FrameParts(
+    windows: Array[InOrderWindow],
+    keys: RangeKeys,
+    bounding: InOrderWindow
+)
 
 /** The slots of keys, and which of their shifts are the lower and the upper bound. */
 private[spark] final case class KeysProgram(slots: SlotProgram, lower: Int, upper: Int)
@@ -80,18 +101,8 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
 
   override def isImmediate: Boolean = offset(specified.upper) <= 0
 
-  override def keys(
-      input: Seq[Attribute],
-      order: Seq[SortOrder],
-      timeZone: String
-  ): Option[KeysProgram] = None
-
-  override def frame(
-      windows: Array[InOrderWindow],
-      keys: RangeKeys,
-      bounding: InOrderWindow
-  ): Frame =
-    new RowsFrame(windows, offset(specified.lower), offset(specified.upper))
+  override def frame(of: FrameParts): Frame =
+    new RowsFrame(of.windows, offset(specified.lower), offset(specified.upper))
 
   private def offset(bound: Expression): Long = bound match {
     case CurrentRow         => 0L
@@ -105,18 +116,10 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def isImmediate: Boolean = false
 
-  override def keys(
-      input: Seq[Attribute],
-      order: Seq[SortOrder],
-      timeZone: String
-  ): Option[KeysProgram] = Some(RangeBounds.program(input, order, specified, timeZone))
+  override def keys(rows: RowsOfFrame): Option[KeysProgram] = rows.keys(specified)
 
-  override def frame(
-      windows: Array[InOrderWindow],
-      keys: RangeKeys,
-      bounding: InOrderWindow
-  ): Frame =
-    new RangeFrame(windows, keys)
+  override def frame(of: FrameParts): Frame =
+    new RangeFrame(of.windows, of.keys)
 }
 
 private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec {
@@ -124,21 +127,13 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def isImmediate: Boolean = false
 
-  override def keys(
-      input: Seq[Attribute],
-      order: Seq[SortOrder],
-      timeZone: String
-  ): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
     val peers = SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow)
-    Some(RangeBounds.program(input, order, peers, timeZone))
+    rows.keys(peers)
   }
 
-  override def frame(
-      windows: Array[InOrderWindow],
-      keys: RangeKeys,
-      bounding: InOrderWindow
-  ): Frame =
-    new GroupsFrame(windows, keys, -count(kind.preceding), count(kind.following))
+  override def frame(of: FrameParts): Frame =
+    new GroupsFrame(of.windows, of.keys, -count(kind.preceding), count(kind.following))
 
   private def count(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 }
@@ -151,54 +146,34 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
 }
 
 private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
-  override def keys(
-      input: Seq[Attribute],
-      order: Seq[SortOrder],
-      timeZone: String
-  ): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
     val (attribute, delta) = Extent.ofOneType(kind.attribute, kind.delta)
     val back = SpecifiedWindowFrame(RangeFrame, new UnaryMinus(delta), CurrentRow)
-    Some(RangeBounds.program(input, Seq(SortOrder(attribute, Ascending)), back, timeZone))
+    rows.keys(back, Seq(SortOrder(attribute, Ascending)))
   }
 
-  override def frame(
-      windows: Array[InOrderWindow],
-      keys: RangeKeys,
-      bounding: InOrderWindow
-  ): Frame =
-    new DeltaFrame(windows, keys)
+  override def frame(of: FrameParts): Frame =
+    new DeltaFrame(of.windows, of.keys)
 }
 
 private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
-  override def keys(
-      input: Seq[Attribute],
-      order: Seq[SortOrder],
-      timeZone: String
-  ): Option[KeysProgram] = {
-    val (of, gap) = Extent.ofOneType(order.head.child, kind.gap)
+  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+    val order = rows.order.head
+    val (of, gap) = Extent.ofOneType(order.child, kind.gap)
     val beyond = SpecifiedWindowFrame(RangeFrame, gap, CurrentRow)
-    val by = order.head.copy(child = of, sameOrderExpressions = Nil)
-    Some(RangeBounds.program(input, Seq(by), beyond, timeZone))
+    rows.keys(beyond, Seq(order.copy(child = of, sameOrderExpressions = Nil)))
   }
 
-  override def frame(
-      windows: Array[InOrderWindow],
-      keys: RangeKeys,
-      bounding: InOrderWindow
-  ): Frame =
-    new GapFrame(windows, keys, peersStay = true)
+  override def frame(of: FrameParts): Frame =
+    new GapFrame(of.windows, of.keys, peersStay = true)
 }
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
     extends SuffixSpec(kind) {
-  override def keys(
-      input: Seq[Attribute],
-      order: Seq[SortOrder],
-      timeZone: String
-  ): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
     val flag = AttributeReference("punctuation", BooleanType)()
     val program = SlotProgram(
-      input,
+      rows.input,
       Seq(flag),
       Seq(flag.newInstance()),
       Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(kind.punctuation))),
@@ -208,31 +183,17 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
     Some(KeysProgram(program, lower = 0, upper = RangeKeys.CurrentRow))
   }
 
-  override def frame(
-      windows: Array[InOrderWindow],
-      keys: RangeKeys,
-      bounding: InOrderWindow
-  ): Frame =
-    new GapFrame(windows, keys, peersStay = false)
+  override def frame(of: FrameParts): Frame =
+    new GapFrame(of.windows, of.keys, peersStay = false)
 }
 
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {
-  override def keys(
-      input: Seq[Attribute],
-      order: Seq[SortOrder],
-      timeZone: String
-  ): Option[KeysProgram] = None
-
   override def bounding: Option[PredicateWindow] = Some(kind)
 
-  override def frame(
-      windows: Array[InOrderWindow],
-      keys: RangeKeys,
-      bounding: InOrderWindow
-  ): Frame =
+  override def frame(of: FrameParts): Frame =
     new PredicateFrame(
-      windows,
-      bounding,
-      answer => bounding.column.asInstanceOf[SlotColumns].holds(answer)
+      of.windows,
+      of.bounding,
+      answer => of.bounding.column.asInstanceOf[SlotColumns].holds(answer)
     )
 }

@@ -33,7 +33,7 @@ private[spark] final case class FrameProgram(
     val bound = bounding.map(group)
     val all = groups ++ bound
     val rowKeys = keys.map(k => new RangeKeys(columns(k.slots), k.lower, k.upper)).orNull
-    val frame = spec.frame(all.map(_.window), rowKeys, bound.map(_.window).orNull)
+    val frame = spec.frame(FrameParts(all.map(_.window), rowKeys, bound.map(_.window).orNull))
     new SlidingFrame(frame, all, groups.length, rowKeys)
   }
 }
@@ -60,12 +60,12 @@ private[spark] object WindowProgram {
       input: Seq[Attribute],
       timeZone: String
   ): WindowProgram = {
+    val rows = RowsOfFrame(input, orderSpec, timeZone)
     val frames = calls.zipWithIndex.groupBy(_._1.frame).toSeq.sortBy(_._2.head._2).map {
       case (spec, members) =>
-        val keys = spec.keys(input, orderSpec, timeZone)
         FrameProgram(
           spec,
-          keys,
+          spec.keys(rows),
           windows(members, input),
           members.head._1.bounding.map(_.program(input))
         )

@@ -43,6 +43,14 @@ class WindowKindsSuite extends SashSuite {
     Kind("predicate_window(x, 'median', m -> nvl2(m, m < 6, true))")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.x).isEmpty || median(w.flatMap(_.x)) < 6)
     ),
+    Kind("predicate_window(x, 'sum', t -> t BETWEEN 0 AND 20)")((rows, i) =>
+      suffix(rows, i)(w => w.flatMap(_.x).nonEmpty && w.flatMap(_.x).sum <= 20)
+    ),
+    Kind("predicate_window(x, 'max', t -> NOT exists(array(t), e -> nullif(e, 8) > 8))") {
+      (rows, i) =>
+        def isNull(w: Seq[Item]) = w.flatMap(_.x).maxOption.forall(_ == 8)
+        suffix(rows, i)(w => !isNull(w) && w.flatMap(_.x).forall(_ <= 8))
+    },
     Kind("predicate_window(x, 'count', n -> n < 4)")((rows, i) =>
       suffix(rows, i)(_.count(_.x.nonEmpty) < 4)
     ),

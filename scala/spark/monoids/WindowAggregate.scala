@@ -1,0 +1,30 @@
+package io.sash.spark.monoids
+
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateFunction,
+  TypedImperativeAggregate
+}
+import org.apache.spark.sql.types.DataType
+
+/**
+ * An aggregate that stands for another one in a window, where Spark's analyzer has no place for
+ * what is asked of it. It is in no GROUP BY, so its buffers are never sent or merged.
+ */
+private[spark] abstract class WindowAggregate[T] extends TypedImperativeAggregate[T] {
+  def function: AggregateFunction
+
+  override final def dataType: DataType = function.dataType
+
+  override final def nullable: Boolean = function.nullable
+
+  override final def prettyName: String = function.prettyName
+
+  override final def merge(buffer: T, input: T): T = unplanned()
+
+  override final def serialize(buffer: T): Array[Byte] = unplanned()
+
+  override final def deserialize(storageFormat: Array[Byte]): T = unplanned()
+
+  protected final def unplanned(): Nothing =
+    throw new IllegalStateException(s"${sql(false)} is planned for windows only")
+}
