@@ -1,6 +1,5 @@
 package io.sash.spark.ordering
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 
@@ -24,12 +23,10 @@ private[spark] final class OrderCounts {
   }
 
   /** Rows in the order of Spark's sorter. */
-  def sorted(
-      sorter: UnsafeExternalRowSorter,
-      rows: Iterator[UnsafeRow]
-  ): Iterator[InternalRow] = {
-    val sorted = sorter.sort(rows)
+  def sorted(sorter: UnsafeExternalRowSorter, rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+    var count = 0L
+    val sorted = sorter.sort(rows.tapEach(_ => count += 1))
     sortNanos += sorter.getSortTimeNanos
-    sorted
+    new SortedRows(sorted, count)
   }
 }

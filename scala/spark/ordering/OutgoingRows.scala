@@ -5,7 +5,6 @@ import java.util.{Collections, List => JavaList}
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sash.{RowFile, SparkInternals}
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.unsafe.memory.MemoryBlock
@@ -46,7 +45,7 @@ private[spark] final class OutgoingRows(
   private[this] var isPageKept = false // of the row that went out last
   private[this] var written: Iterator[UnsafeRow] = _
   private[this] var due = 0L // of those written, as they are
-  private[this] var sorted: Iterator[InternalRow] = _ // all others
+  private[this] var sorted: Iterator[UnsafeRow] = _ // all others
 
   pages.outgoing = this
 
@@ -110,7 +109,7 @@ private[spark] final class OutgoingRows(
       written.next()
     } else {
       if (sorted == null) sorted = counts.sorted(program.whole.sorter(), written)
-      sorted.next().asInstanceOf[UnsafeRow]
+      sorted.next()
     }
   }
 
