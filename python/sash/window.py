@@ -35,7 +35,12 @@ class SlidingWindow:
     ``session("30 minutes")``  the rows since the last gap
     ``predicate(condition)``   back to where a condition on their aggregate begins to hold
     ``groups(2, 0)``           whole groups of peers
+    ``rows(preceding="n")``    each row's own number of rows
+    ``range(preceding="w")``   each row's own width of the order
     ========================== =======================================================
+
+    ``exclude("ties")`` then leaves rows out of each window, and ``slide("1 minute")`` lets the
+    window slide by more than a row.
 
     A row's window never holds rows of another partition. Rows that are equal in the order come in
     any order, and may do so differently from run to run; ``time`` and ``groups`` hold all of
@@ -98,6 +103,8 @@ class SlidingWindowSpec:
     keys: tuple[ColumnOrName, ...] = ()
     order: tuple[ColumnOrName, ...] = ()
     _kind: Callable[[Column, str | None], Column] | None = None
+    _excluded: str | None = None
+    _every: int | str | timedelta | Column | None = None
 
     def partitionBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Name the columns in which the rows of a partition are equal."""
@@ -208,6 +215,113 @@ class SlidingWindowSpec:
             lambda *_: F.call_function("groups_window", F.lit(preceding), F.lit(following))
         )
 
+    def rows(self, preceding: ColumnOrName | int) -> SlidingWindowSpec:
+        """Hold as many rows before the current one as that row says, and itself.
+
+        A row whose ``preceding`` is NULL or negative has a window without rows. A row costs
+        O(log n) combines of an aggregate that merges, and the rows of a partition are held until
+        it ends; DISTINCT, percentiles and modes cost as much as the window is long.
+
+        Args:
+            preceding: A column of integers, or its name; or one number for all.
+
+        Example:
+            >>> df = spark.createDataFrame([(1, 0), (2, 1), (3, 0), (4, 9)], ["ts", "n"])
+            >>> own = sash.SlidingWindow.orderBy("ts").rows(preceding="n")
+            >>> df.select("ts", sash.sliding_agg("ts", "sum", own).alias("sum")).show()
+            +---+---+
+            | ts|sum|
+            +---+---+
+            |  1|  1|
+            |  2|  3|
+            |  3|  3|
+            |  4| 10|
+            +---+---+
+            <BLANKLINE>
+        """
+        width = _width(preceding, (int,))
+        return self._of(lambda *_: F.call_function("rows_window", width()))
+
+    def range(self, preceding: ColumnOrName | int | float | timedelta) -> SlidingWindowSpec:
+        """Hold the rows at most as far before the current one in the order as that row says.
+
+        Both ends are included, and so are the current row's peers. The order is by one column. A
+        row whose ``preceding`` is NULL or negative has a window without rows; rows whose place is
+        NULL are each other's window. A row costs O(log n) combines and comparisons, and the rows
+        of a partition are held until it ends; for DISTINCT, percentiles and modes see ``rows``.
+
+        Args:
+            preceding: A column of numbers or intervals, or its name; or one width for all.
+        """
+        width = _width(preceding, (int, float, timedelta))
+        return self._of(lambda *_: F.call_function("range_window", width()))
+
+    def exclude(self, rows: str) -> SlidingWindowSpec:
+        """Leave rows out of each row's window, as SQL:2011's EXCLUDE does.
+
+        They are in the windows of other rows all the same. A row costs O(log W) combines of an
+        aggregate that merges; DISTINCT, percentiles and modes cost as much as the window is long.
+
+        Args:
+            rows: ``"current row"``; ``"group"``, the row and its peers; or ``"ties"``, its peers
+                alone.
+
+        Example:
+            >>> df = spark.createDataFrame([(1, 10.0), (2, 20.0), (3, 60.0)], ["ts", "x"])
+            >>> others = sash.SlidingWindow.orderBy("ts").groups(1, 1).exclude("current row")
+            >>> df.select("ts", sash.sliding_agg("x", "avg", others).alias("avg")).show()
+            +---+----+
+            | ts| avg|
+            +---+----+
+            |  1|20.0|
+            |  2|35.0|
+            |  3|20.0|
+            +---+----+
+            <BLANKLINE>
+        """
+        if not isinstance(rows, str):
+            raise type_error("rows", "'current row', 'group' or 'ties'", rows)
+        if self._excluded is not None:
+            raise PySparkValueError("the window excludes rows already, and cannot do so twice")
+        return replace(self, _excluded=rows)
+
+    def slide(self, every: int | str | timedelta | Column) -> SlidingWindowSpec:
+        """Let the window slide by ``every``: rows at which it does not slide have NULL.
+
+        An answer is what it would be without the slide. A slide by a number answers at every row
+        whose number in its partition, from 1, is a multiple of it. One by time answers at the
+        first row of each pane; panes begin at multiples of ``every`` since 1970-01-01 00:00:00
+        UTC, as those of Spark's ``window`` do, or at beginnings of months.
+
+        Paper: General Incremental Sliding-Window Aggregation, section 2 (slide granularity).
+
+        Args:
+            every: A number of rows; or for an order by time a timedelta, an interval as a string,
+                or a Column of a constant interval.
+
+        Example:
+            >>> df = spark.range(1, 7).withColumnRenamed("id", "ts")
+            >>> by_two = sash.SlidingWindow.orderBy("ts").count(3).slide(2)
+            >>> df.select("ts", sash.sliding_agg("ts", "sum", by_two).alias("sum")).show()
+            +---+----+
+            | ts| sum|
+            +---+----+
+            |  1|NULL|
+            |  2|   3|
+            |  3|NULL|
+            |  4|   9|
+            |  5|NULL|
+            |  6|  15|
+            +---+----+
+            <BLANKLINE>
+        """
+        if isinstance(every, bool) or not isinstance(every, (int, str, timedelta, Column)):
+            expected = "a number of rows, a timedelta, or an interval as in '1 minute'"
+            raise type_error("every", expected, every)
+        if self._every is not None:
+            raise PySparkValueError("the window slides already, and cannot do so twice")
+        return replace(self, _every=every)
+
     def spec(self, aggregated: Column, named: str | None) -> WindowSpec:
         """Return what an aggregate takes in ``over``.
 
@@ -220,6 +334,10 @@ class SlidingWindowSpec:
         if not self.order:
             raise PySparkValueError("the window has no order; name it by orderBy")
         keys = [*self.keys, self._kind(aggregated, named)]
+        if self._excluded is not None:
+            keys.append(F.call_function("window_exclude", F.lit(self._excluded)))
+        if self._every is not None:
+            keys.append(F.call_function("window_slide", _constant(self._every)))
         return Window.partitionBy(*keys).orderBy(*self.order)
 
     def _of(self, kind: Callable[[Column, str | None], Column]) -> SlidingWindowSpec:
@@ -233,6 +351,15 @@ def _constant(extent: Extent) -> Column:
     if isinstance(extent, Column):
         return extent
     return F.expr(f"INTERVAL '{extent}'") if isinstance(extent, str) else F.lit(extent)
+
+
+def _width(preceding: object, constants: tuple[type, ...]) -> Callable[[], Column]:
+    """Return what makes the column of the rows' own widths, once there is a session."""
+    if isinstance(preceding, bool) or not isinstance(preceding, (*constants, str, Column)):
+        raise type_error("preceding", "a column, or its name, or one width for all", preceding)
+    if isinstance(preceding, constants):
+        return lambda: F.lit(preceding)
+    return lambda: F.col(preceding) if isinstance(preceding, str) else preceding
 
 
 def _require_extent(name: str, extent: object) -> None:

@@ -65,6 +65,24 @@ def since(begins):
     return windows
 
 
+def each(window_of):
+    """Windows that do not depend on the row before."""
+
+    def windows(rows):
+        for i, row in enumerate(rows):
+            yield window_of(rows, i, row)
+
+    return windows
+
+
+def own_rows(rows, i, row):
+    return [] if row.x is None else rows[max(0, i - row.x) : i + 1]
+
+
+def own_range(rows, i, row):
+    return [] if row.x is None else [r for r in rows[: i + 1] if r.ts >= row.ts - 10 * row.x]
+
+
 def total(window):
     values = [row.x for row in window if row.x is not None]
     return sum(values) if values else None
@@ -116,6 +134,41 @@ KINDS = {
         last_while(lambda w: spread(w) is None or spread(w) < 6),
     ),
     "groups": (BY_TS.groups(2), last_while(lambda w: len(w) <= 3)),
+    "own rows": (BY_TS.rows(preceding="x"), each(own_rows)),
+    "own rows, one number for all": (BY_TS.rows(4), last_while(lambda w: len(w) <= 5)),
+    "own range": (BY_TS.range(preceding=F.expr("x * 10")), each(own_range)),
+    "own range by an interval": (
+        sash.SlidingWindow.partitionBy("k")
+        .orderBy("at")
+        .range(preceding=F.expr("make_dt_interval(0, 0, 10 * x, 0)")),
+        each(own_range),
+    ),
+    "own range, one width for all": (
+        sash.SlidingWindow.partitionBy("k").orderBy("at").range(timedelta(minutes=90)),
+        last_while(lambda w: w[0].ts >= w[-1].ts - 90),
+    ),
+    "without the current row": (
+        BY_TS.groups(2, 1).exclude("current row"),
+        each(lambda rows, i, row: rows[max(0, i - 2) : i] + rows[i + 1 : i + 2]),
+    ),
+    "without peers": (BY_TS.delta("x", 4).exclude("ties"), delta),
+    "without all of the group": (
+        BY_TS.count(5).exclude("group"),
+        each(lambda rows, i, row: rows[max(0, i - 4) : i]),
+    ),
+}
+
+
+def first_of_hour(rows, i):
+    return i == 0 or rows[i - 1].ts // 60 != rows[i].ts // 60
+
+
+BY_AT = sash.SlidingWindow.partitionBy("k").orderBy("at")
+SLIDES = {
+    "by rows": (BY_TS.count(5).slide(3), lambda rows, i: i % 3 == 2),
+    "by time": (BY_AT.count(5).slide("1 hour"), first_of_hour),
+    "by a timedelta": (BY_AT.count(5).slide(timedelta(hours=1)), first_of_hour),
+    "by a column": (BY_AT.slide(F.expr("INTERVAL 1 HOUR")).count(5), first_of_hour),
 }
 
 
@@ -139,9 +192,25 @@ def test_a_kind_holds_the_rows_that_it_says(df, kind):
     assert {tuple(row) for row in query.collect()} == expected(distinct, windows, total)
 
 
+@pytest.mark.parametrize("slide", SLIDES)
+def test_a_window_answers_where_it_slides(df, slide):
+    window, slides_at = SLIDES[slide]
+    distinct = df.dropDuplicates(["k", "ts"]).cache()
+    query = distinct.select("k", "ts", sash.sliding_agg("x", "count", window).alias("answer"))
+
+    def windows(rows):
+        for i in range(len(rows)):
+            yield rows[max(0, i - 4) : i + 1] if slides_at(rows, i) else None
+
+    def count(window):
+        return None if window is None else sum(row.x is not None for row in window)
+
+    assert {tuple(row) for row in query.collect()} == expected(distinct, windows, count)
+
+
 def test_any_monoid_takes_any_kind(df):
     distinct = df.dropDuplicates(["k", "ts"]).cache()
-    for name in ["delta", "session", "predicate of another"]:
+    for name in ["delta", "session", "predicate of another", "own range"]:
         window, windows = KINDS[name]
         query = distinct.select("k", "ts", sash.sliding_agg("x", SPREAD, window).alias("answer"))
         assert {tuple(row) for row in query.collect()} == expected(distinct, windows, spread)
@@ -169,6 +238,10 @@ def test_a_step_leaves_its_beginning_as_it_was(df):
         (lambda: BY_TS.time(None), "`size` should be a number, a timedelta"),
         (lambda: BY_TS.session([]), "`gap` should be a number, a timedelta"),
         (lambda: BY_TS.groups(1, 0.5), "`following` should be an int, got float"),
+        (lambda: BY_TS.rows(0.5), "`preceding` should be a column"),
+        (lambda: BY_TS.range(None), "`preceding` should be a column"),
+        (lambda: BY_TS.exclude(1), "`rows` should be 'current row'"),
+        (lambda: BY_TS.slide(0.5), "`every` should be a number of rows"),
         (lambda: BY_TS.predicate("x < 3"), "`condition` should be a function"),
         (lambda: BY_TS.predicate(lambda t: t < 3, F.sum), "`monoid` should be the name"),
     ],
@@ -195,6 +268,10 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
 def test_a_second_kind():
     with pytest.raises(PySparkValueError, match="cannot have two"):
         BY_TS.count(3).count(4)
+    with pytest.raises(PySparkValueError, match="cannot do so twice"):
+        BY_TS.count(3).slide(4).slide(5)
+    with pytest.raises(PySparkValueError, match="cannot do so twice"):
+        BY_TS.count(3).exclude("ties").exclude("group")
 
 
 @pytest.mark.parametrize(
@@ -206,6 +283,11 @@ def test_a_second_kind():
         (BY_TS.punctuation("x"), "`punctuation`"),
         (BY_TS.predicate(lambda t: t + 1), "not a BOOLEAN"),
         (BY_TS.session("1 hour"), "cannot be added to"),
+        (BY_TS.rows("reset"), "`preceding`"),
+        (BY_TS.range("at"), "`preceding`"),
+        (BY_TS.count(3).exclude("peers"), "'current row', 'group', 'ties'"),
+        (BY_TS.count(3).slide(0), "`every`"),
+        (BY_TS.count(3).slide("1 hour"), "no panes"),
     ],
 )
 def test_what_the_analyzer_refuses(df, window, message):

@@ -1,13 +1,13 @@
 package io.sash.core.fat
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.inorder.{InOrderWindow, Suffixes}
+import io.sash.core.inorder.{InOrderWindow, Stretches, Suffixes}
 import io.sash.core.slots.{Partials, SlotRing}
 
 /**
  * B-Int, base intervals: levels of dyadic intervals over the stream, of one element, of two, of
- * four, …, each level a ring. One structure answers for every range that ends at the youngest
- * element, by the fewest intervals that make it up.
+ * four, …, each level a ring. One structure answers for every range of elements, by the fewest intervals that
+ * make it up.
  *
  * The rings are woven into one: number k of level l lies in slot (2k+1)·2^l mod 2n, so that
  * elements have the odd slots, pairs every other even one, and so on; slot 0 is left for answers.
@@ -17,7 +17,7 @@ import io.sash.core.slots.{Partials, SlotRing}
  *  - (I2) every interval within [F, B) holds the aggregate of its elements
  *
  * Cost in combines: open and evict none; insert at most log n and amortised under 1; a query of
- * any range at most 2 log n. Space: 2n slots for n places, doubled when all are taken.
+ * any range at most 2 log n, and of stretches that much for each. Space: 2n slots for n places, doubled when all are taken.
  *
  * Papers: Arasu, Widom, ''Resource sharing in continuous sliding window aggregates'' (2004), as
  * ''SlickDeque'' describes it in section 2.2.
@@ -25,14 +25,16 @@ import io.sash.core.slots.{Partials, SlotRing}
 final class BaseIntervals(initial: Partials)
     extends InOrderWindow
     with Suffixes
+    with Stretches
     with DyadicIntervals {
-  private[this] final val answer = 0
+  private[this] final val answerSlot = 0
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials = initial.claimed(Partials.Slots).grow(2 * capacity)
 
   private[this] var front = 0L
   private[this] var back = 0L
   private[this] var end = 0L
+  private[this] var appended = DyadicIntervals.Nothing
 
   override def size: Int = (back - front).toInt
 
@@ -67,12 +69,27 @@ final class BaseIntervals(initial: Partials)
   override def query(last: Int): Int = {
     requireSuffix(last)
     if (last == 0) {
-      partials.identity(answer)
-      answer
+      partials.identity(answerSlot)
+      answerSlot
     } else {
-      cover(answer, back - last, back)
+      cover(answerSlot, back - last, back)
     }
   }
+
+  override def begin(): Unit = appended = DyadicIntervals.Nothing
+
+  override def append(from: Int, until: Int): Unit = {
+    requireStretch(from, until)
+    if (from < until) appended = cover(answerSlot, appended, front + from, front + until)
+  }
+
+  override def answer(): Int =
+    if (appended == DyadicIntervals.Nothing) {
+      partials.identity(answerSlot)
+      answerSlot
+    } else {
+      appended
+    }
 
   override def clear(): Unit = {
     front = 0L

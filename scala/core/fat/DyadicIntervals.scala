@@ -45,20 +45,24 @@ private[fat] trait DyadicIntervals {
     }
   }
 
+  /** The slot that holds the aggregate of the positions [first, until), which are not empty. */
+  protected final def cover(answer: Int, first: Long, until: Long): Int =
+    cover(answer, DyadicIntervals.Nothing, first, until)
+
   /**
-   * The slot that holds the aggregate of the positions [first, until), which are not empty: that
-   * of an interval, or `answer`. Takes the fewest intervals there are, from left to right: first
+   * The slot that holds the aggregate at `before`, if there is one, and of the positions
+   * [first, until) behind it, which are not empty: that of an interval, or `answer`. Takes the fewest intervals there are, from left to right: first
    * they grow, one for each 0 in the bits of `first` - 1, then they shrink, one for each 1 in the
    * bits of `until`, both below the highest bit in which the two numbers differ.
    */
-  protected final def cover(answer: Int, first: Long, until: Long): Int = {
-    val before = first - 1
-    val bits = (1L << (63 - numberOfLeadingZeros(before ^ until))) - 1
-    var slot = -1
-    var growing = ~before & bits
+  protected final def cover(answer: Int, before: Int, first: Long, until: Long): Int = {
+    val last = first - 1
+    val bits = (1L << (63 - numberOfLeadingZeros(last ^ until))) - 1
+    var slot = before
+    var growing = ~last & bits
     while (growing != 0) {
       val level = numberOfTrailingZeros(growing)
-      slot = joined(answer, slot, slotOf(level, (before >> level) + 1))
+      slot = joined(answer, slot, slotOf(level, (last >> level) + 1))
       growing &= growing - 1
     }
     var shrinking = until & bits
@@ -91,4 +95,7 @@ private[fat] object DyadicIntervals {
 
   /** Whether slot = left ⊗ right, which only the owner of the column can tell. */
   type IsCombined = (Int, Int, Int) => Boolean
+
+  /** Instead of a slot. */
+  final val Nothing = -1
 }

@@ -29,6 +29,18 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
   /** The most rows that the frame has held. */
   var peakRows = 0L
 
+  /** The first row of the frame. */
+  def first: Long = evicted
+
+  /** The row behind the last of the frame. */
+  final def end: Long = entered
+
+  /** The place of a row in the windows, whose oldest is 0. */
+  private[frames] final def place(row: Long): Int = (row - evicted).toInt
+
+  /** The slot of `window`, one of this frame's, that holds the aggregate of the frame's rows. */
+  def query(window: InOrderWindow): Int = window.query()
+
   /** Another partition begins: as if no row had arrived. */
   def clear(): Unit = {
     entered = 0L

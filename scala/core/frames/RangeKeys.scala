@@ -71,11 +71,23 @@ final class RangeKeys(initial: Keys, lower: Int, upper: Int) {
       lower == CurrentRow && keys.compare(slot(row), slot(current)) < 0
     }
 
+  /** The first row that does not lie below the lower bound of row `current`, or `until`. */
+  private[frames] def firstNotBelow(current: Long, until: Long): Long = {
+    var below = first
+    var others = until
+    while (below < others) {
+      val middle = (below + others) >>> 1
+      if (isBelow(middle, current)) below = middle + 1 else others = middle
+    }
+    below
+  }
+
   /** Whether two rows have equal keys. */
   private[frames] def arePeers(row: Long, other: Long): Boolean =
     keys.compare(slot(row), slot(other)) == 0
 
-  private def slot(row: Long): Int = Reserved + (row & (capacity - 1)).toInt
+  /** Where the key of a row is. */
+  private[frames] def slot(row: Long): Int = Reserved + (row & (capacity - 1)).toInt
 
   private def doubleCapacity(): Unit = {
     keys = keys.grow(Reserved + 2 * capacity)

@@ -82,6 +82,11 @@ abstract class InOrderWindow extends Coalescing {
       throw new IllegalStateException(s"$call with $open open slots of $needed; call open()")
     }
 
+  protected final def requireStretch(from: Int, until: Int): Unit =
+    if (from < 0 || until < from || until > size) {
+      throw new IllegalArgumentException(s"append($from, $until) on a window of $size elements")
+    }
+
   protected final def requireSuffix(last: Int): Unit =
     if (last < 0 || last > size) {
       throw new IllegalArgumentException(s"query($last) on a window of $size elements")
@@ -112,4 +117,26 @@ trait Suffixes {
    * valid until the next call.
    */
   def query(last: Int): Int
+}
+
+/**
+ * A window that answers for any stretches of its elements, put together from the oldest to the
+ * youngest:
+ * {{{
+ *   window.begin()
+ *   window.append(0, 3)
+ *   window.append(4, 7)      // without element 3
+ *   column.lower(window.answer())
+ * }}}
+ */
+trait Stretches {
+
+  /** Begins another answer, of nothing yet. */
+  def begin(): Unit
+
+  /** Appends the elements [from, until), counted from the oldest, which is the 0th. */
+  def append(from: Int, until: Int): Unit
+
+  /** The slot that holds what has been appended, the identity for nothing; valid until a call. */
+  def answer(): Int
 }

@@ -15,10 +15,12 @@ import io.sash.core.slots.{Partials, SlotRing}
  */
 final class Recalculate(initial: Partials, fromIdentity: Boolean)
     extends SlotRing(initial, reserved = 1)
-    with Suffixes {
+    with Suffixes
+    with Stretches {
   def this(initial: Partials) = this(initial, fromIdentity = false)
 
-  private[this] final val answer = 0
+  private[this] final val answerSlot = 0
+  private[this] var isEmpty = true
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -32,22 +34,37 @@ final class Recalculate(initial: Partials, fromIdentity: Boolean)
 
   override def query(): Int = from(front)
 
+  override def begin(): Unit = {
+    isEmpty = !fromIdentity
+    if (fromIdentity) partials.identity(answerSlot)
+  }
+
+  override def append(from: Int, until: Int): Unit = {
+    requireStretch(from, until)
+    var position = front + from
+    val last = front + until
+    if (isEmpty && position < last) {
+      partials.copy(answerSlot, slot(position))
+      isEmpty = false
+      position += 1
+    }
+    foldOnto(answerSlot, position, last)
+  }
+
+  override def answer(): Int = {
+    if (isEmpty) partials.identity(answerSlot)
+    answerSlot
+  }
+
   override def query(last: Int): Int = {
     requireSuffix(last)
     from(back - last)
   }
 
   private def from(first: Long): Int = {
-    if (fromIdentity) {
-      partials.identity(answer)
-      foldOnto(answer, first)
-    } else if (first == back) {
-      partials.identity(answer)
-    } else {
-      partials.copy(answer, slot(first))
-      foldOnto(answer, first + 1)
-    }
-    answer
+    begin()
+    append((first - front).toInt, size)
+    answer()
   }
 }
 

@@ -73,12 +73,15 @@ private[core] abstract class SlotRing(
   }
 
   /** `dst <- dst ⊗ …` the elements of the window from position `from` on. */
-  protected[this] final def foldOnto(dst: Int, from: Long): Unit = {
+  protected[this] final def foldOnto(dst: Int, from: Long): Unit = foldOnto(dst, from, back)
+
+  /** `dst <- dst ⊗ …` the elements of the window from position `from` on, before `until`. */
+  protected[this] final def foldOnto(dst: Int, from: Long, until: Long): Unit = {
     val first = slot(from)
-    val last = slot(back - 1)
+    val last = slot(until - 1)
     if (first <= last) {
-      if (from < back) partials.foldRange(dst, first, last)
-    } else if (from < back) { // they wrap around
+      if (from < until) partials.foldRange(dst, first, last)
+    } else if (from < until) { // they wrap around
       partials.foldRange(dst, first, reserved + capacity - 1)
       partials.foldRange(dst, reserved, last)
     }

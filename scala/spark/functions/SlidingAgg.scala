@@ -40,15 +40,12 @@ private[spark] object SlidingAgg {
 
   def build(arguments: Seq[Expression]): Expression = arguments match {
     case Seq(column, monoid, more @ _*) =>
-      val (kinds, arguments) = more.partition(_.isInstanceOf[WindowKind])
-      val aggregate = named(nameOf(monoid), column +: arguments)
-      kinds match {
-        case Seq()                 => aggregate
-        case Seq(kind: WindowKind) => sliding(aggregate, kind)
-        case several =>
-          throw ResolveWindowKinds
-            .misplaced(several(1).asInstanceOf[WindowKind], "a window has one kind")
+      val (kinds, arguments) = more.partitionMap {
+        case k: WindowKind => Left(k)
+        case a             => Right(a)
       }
+      val aggregate = named(nameOf(monoid), column +: arguments)
+      if (kinds.isEmpty) aggregate else sliding(aggregate, kinds)
     case _ =>
       throw SashErrors.wrongArguments(
         Name,
@@ -57,14 +54,15 @@ private[spark] object SlidingAgg {
       )
   }
 
-  private def sliding(aggregate: Expression, kind: WindowKind): Expression = aggregate match {
-    case f: AggregateFunction => SlidingAggregate.of(f, kind)
-    case other =>
-      throw ResolveWindowKinds.misplaced(
-        kind,
-        s"${other.sql} is computed from an aggregate; name an aggregate itself"
-      )
-  }
+  private def sliding(aggregate: Expression, kinds: Seq[WindowKind]): Expression =
+    aggregate match {
+      case f: AggregateFunction => SlidingAggregate.of(f, kinds)
+      case other =>
+        throw ResolveWindowKinds.misplaced(
+          kinds.head,
+          s"${other.sql} is computed from an aggregate; name an aggregate itself"
+        )
+    }
 
   private def nameOf(monoid: Expression): String = monoid match {
     case Literal(name: UTF8String, _: StringType) => name.toString

@@ -12,11 +12,12 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 /** What arguments of window kinds have to be, under Spark's own error conditions. */
 private[kinds] object KindChecks {
+  private val Extents = "(\"NUMERIC\" or \"INTERVAL\")"
 
   /** A constant number of rows or groups. */
   def checkCount(name: String, e: Expression, least: Int): TypeCheckResult =
     e.dataType match {
-      case ByteType | ShortType | IntegerType | LongType =>
+      case integer if isInteger(integer) =>
         checkConstant(name, e, s"[$least, ${Int.MaxValue}]") { value =>
           val count = value.asInstanceOf[Number].longValue
           count >= least && count <= Int.MaxValue
@@ -32,7 +33,40 @@ private[kinds] object KindChecks {
         checkConstant(name, e, if (positive) "greater than 0" else "0 or greater") { value =>
           if (positive) sign(value, e.dataType) > 0 else sign(value, e.dataType) >= 0
         }
-      case _ => unexpectedType(name, e, "(\"NUMERIC\" or \"INTERVAL\")")
+      case _ => unexpectedType(name, e, Extents)
+    }
+
+  def isInteger(dataType: DataType): Boolean = dataType match {
+    case ByteType | ShortType | IntegerType | LongType => true
+    case _                                             => false
+  }
+
+  private def isInterval(dataType: DataType): Boolean = dataType match {
+    case _: YearMonthIntervalType | _: DayTimeIntervalType | CalendarIntervalType => true
+    case _                                                                        => false
+  }
+
+  /** A distance in an order, which each row may say for itself. */
+  def checkExtentType(name: String, e: Expression): TypeCheckResult = e.dataType match {
+    case _: NumericType                   => TypeCheckSuccess
+    case interval if isInterval(interval) => TypeCheckSuccess
+    case _                                => unexpectedType(name, e, Extents)
+  }
+
+  /** A constant interval of time greater than 0. */
+  def checkInterval(name: String, e: Expression): TypeCheckResult = e.dataType match {
+    case interval if isInterval(interval) => checkExtent(name, e, positive = true)
+    case _                                => unexpectedType(name, e, "(\"INT\" or \"INTERVAL\")")
+  }
+
+  /** A constant string out of a few. */
+  def checkOneOf(name: String, e: Expression, names: Seq[String]): TypeCheckResult =
+    e.dataType match {
+      case _: StringType =>
+        checkConstant(name, e, names.map(n => s"'$n'").mkString("one of ", ", ", "")) { value =>
+          names.exists(_.equalsIgnoreCase(value.toString))
+        }
+      case _ => unexpectedType(name, e, "\"STRING\"")
     }
 
   /** Something of which an extent of this type can be subtracted. */

@@ -1,7 +1,6 @@
 package io.sash.spark.kinds
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
@@ -25,43 +24,40 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 
   private def partitioned(window: Window): Window = {
     val kinds = window.partitionSpec.collect { case k: WindowKind => k }
-    kinds match {
-      case Seq() => window
-      case Seq(kind) =>
-        val by = window.partitionSpec.filterNot(_.isInstanceOf[WindowKind])
-        val expressions = window.windowExpressions.map { e =>
-          e.transform { case w: WindowExpression =>
-            w.copy(
-              windowFunction = slid(w.windowFunction, kind),
-              windowSpec = w.windowSpec.copy(partitionSpec = by)
-            )
-          }.asInstanceOf[NamedExpression]
-        }
-        window.copy(windowExpressions = expressions, partitionSpec = by)
-      case several => throw misplaced(several(1), "a window has one kind, and this is the second")
+    if (kinds.isEmpty) {
+      window
+    } else {
+      val by = window.partitionSpec.filterNot(_.isInstanceOf[WindowKind])
+      val expressions = window.windowExpressions.map { e =>
+        e.transform { case w: WindowExpression =>
+          w.copy(
+            windowFunction = slid(w.windowFunction, kinds),
+            windowSpec = w.windowSpec.copy(partitionSpec = by)
+          )
+        }.asInstanceOf[NamedExpression]
+      }
+      window.copy(windowExpressions = expressions, partitionSpec = by)
     }
   }
 
-  private def slid(function: Expression, kind: WindowKind): Expression = function match {
+  private def slid(function: Expression, kinds: Seq[WindowKind]): Expression = function match {
     case call: AggregateExpression =>
-      call.aggregateFunction match {
-        case SlidingAggregate(_, other, _, _) =>
-          throw misplaced(kind, s"this aggregate has ${other.sql} already")
-        case f => call.copy(aggregateFunction = SlidingAggregate.of(f, kind))
-      }
+      call.copy(aggregateFunction = SlidingAggregate.of(call.aggregateFunction, kinds))
     case other =>
-      throw misplaced(kind, s"${other.prettyName} is no aggregate, and has no window to slide")
+      val why = s"${other.prettyName} is no aggregate, and has no window to slide"
+      throw misplaced(kinds.head, why)
   }
 
   private def framed(window: Window): Window =
     window
       .transformExpressions { case w: WindowExpression =>
         w.windowFunction match {
-          case call @ AggregateExpression(SlidingAggregate(f, kind, _, _), _, _, _, _) =>
-            checkOrder(kind, w.windowSpec)
-            frameOf(kind).fold(w) { frame =>
+          case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+            s.windows.foreach(checkOrder(_, w.windowSpec))
+            s.kind.flatMap(frameOf).fold(w) { frame =>
+              val of = if (s.modifiers.isEmpty) s.function else s.copy(windows = s.modifiers)
               w.copy(
-                windowFunction = call.copy(aggregateFunction = f),
+                windowFunction = call.copy(aggregateFunction = of),
                 windowSpec = w.windowSpec.copy(frameSpecification = frame)
               )
             }
@@ -82,24 +78,26 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
   private def checkOrder(kind: WindowKind, spec: WindowSpecDefinition): Unit = {
     if (!kind.deterministic)
       throw misplaced(kind, "it is not deterministic; compute a column of it first")
-    if (spec.orderSpec.isEmpty) throw misplaced(kind, "its window has no order; add ORDER BY")
+    val needsOrder = kind match {
+      case e: WindowExclude => e.what != WindowExclude.CurrentRow
+      case _                => true
+    }
+    if (needsOrder && spec.orderSpec.isEmpty)
+      throw misplaced(kind, "its window has no order; add ORDER BY")
     val default = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
-    if (spec.frameSpecification != default)
+    if (spec.frameSpecification != default && !kind.isInstanceOf[WindowModifier])
       throw misplaced(kind, "its window has a frame, too; leave out ROWS or RANGE")
     kind match {
-      case GapWindow(gap) =>
-        if (spec.orderSpec.length > 1)
-          throw misplaced(kind, "a gap lies in an order by one expression")
-        KindChecks.checkDifference(spec.orderSpec.head.child, gap) match {
-          case TypeCheckResult.TypeCheckSuccess => ()
-          case _ =>
-            val by = spec.orderSpec.head.child
-            throw misplaced(
-              kind,
-              s"its gap of type ${gap.dataType.sql} cannot be added to ${by.sql}, " +
-                s"the order, of type ${by.dataType.sql}"
-            )
-        }
+      case GapWindow(gap)            => checkMoves(kind, "gap", gap, spec)
+      case OwnRangeWindow(preceding) => checkMoves(kind, "width", preceding, spec)
+      case s: WindowSlide if !s.countsRows =>
+        val by = spec.orderSpec.head.child
+        if (SlidePanes.number(by, s.every, "UTC").isEmpty)
+          throw misplaced(
+            kind,
+            s"${by.sql}, the order, of type ${by.dataType.sql}, has no panes of type " +
+              s"${s.every.dataType.sql}; slide by a number of rows"
+          )
       case p: PredicateWindow =>
         if (!p.condition.deterministic || p.condition.exists(_.isInstanceOf[PythonUDF]))
           throw misplaced(kind, "its condition has to be deterministic, and without Python")
@@ -115,6 +113,23 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     }
   }
 
+  private def checkMoves(
+      kind: WindowKind,
+      name: String,
+      extent: Expression,
+      spec: WindowSpecDefinition
+  ): Unit = {
+    if (spec.orderSpec.length > 1)
+      throw misplaced(kind, s"a $name lies in an order by one expression")
+    val by = spec.orderSpec.head.child
+    if (KindChecks.checkDifference(by, extent).isFailure)
+      throw misplaced(
+        kind,
+        s"its $name of type ${extent.dataType.sql} cannot be added to ${by.sql}, " +
+          s"the order, of type ${by.dataType.sql}"
+      )
+  }
+
   private[spark] def misplaced(kind: WindowKind, why: String): AnalysisException =
     SashErrors.invalidArgument(kind.name, "window", s"${kind.sql}: $why")
 }
@@ -128,16 +143,17 @@ private[spark] final case class CheckWindowKinds(enabled: () => Boolean)
     case window: Window =>
       window.expressions.foreach(_.foreach {
         case s: SlidingAggregate if !enabled() =>
-          throw misplaced(s.kind, "only Sash has it, and spark.sash.enabled is false")
+          throw misplaced(s.windows.head, "only Sash has it, and spark.sash.enabled is false")
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
         case _ => ()
       })
     case node =>
       node.expressions.foreach(_.foreach {
-        case s: SlidingAggregate => throw misplaced(s.kind, "it is no window of an OVER clause")
-        case k: WindowKind       => throw misplaced(k, "it is no window of an OVER clause")
-        case _                   => ()
+        case s: SlidingAggregate =>
+          throw misplaced(s.windows.head, "it is no window of an OVER clause")
+        case k: WindowKind => throw misplaced(k, "it is no window of an OVER clause")
+        case _             => ()
       })
   }
 }

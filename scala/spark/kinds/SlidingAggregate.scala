@@ -9,28 +9,38 @@ import org.apache.spark.sql.sash.CastsAs
 import io.sash.spark.monoids.{Replacement, WindowAggregate}
 
 /**
- * An aggregate over windows of a kind that SQL has no frame for. Only Sash's operator runs it.
+ * An aggregate over windows that SQL has no frame for. Only Sash's operator runs it.
  *
  * @param function what is asked of each window
- * @param kind which rows are in it
+ * @param windows which rows are in it: a kind, unless the window's frame says so, and modifiers
  */
 private[spark] final case class SlidingAggregate(
     function: AggregateFunction,
-    kind: WindowKind,
+    windows: Seq[WindowKind],
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
 ) extends WindowAggregate[AnyRef]
     with CastsAs {
 
-  /** What both read of a row; Spark takes these out, each by itself, and nothing between. */
-  override def children: Seq[Expression] = function.children ++ kind.inputs
+  def kind: Option[WindowKind] = windows.find(!_.isInstanceOf[WindowModifier])
+
+  def modifiers: Seq[WindowKind] = windows.filter(_.isInstanceOf[WindowModifier])
+
+  def exclude: Option[WindowExclude] = windows.collectFirst { case e: WindowExclude => e }
+
+  def slide: Option[WindowSlide] = windows.collectFirst { case s: WindowSlide => s }
+
+  /** What all of them read of a row; Spark takes these out, each by itself, and nothing between. */
+  override def children: Seq[Expression] = function.children ++ windows.flatMap(_.inputs)
 
   override protected def castAs: Expression = function
+
+  override def nullable: Boolean = function.nullable || slide.nonEmpty
 
   override def checkInputDataTypes(): TypeCheckResult = function.checkInputDataTypes()
 
   override def sql(isDistinct: Boolean): String =
-    s"sliding_agg(${function.sql(isDistinct)}, ${kind.sql})"
+    (function.sql(isDistinct) +: windows.map(_.sql)).mkString("sliding_agg(", ", ", ")")
 
   override def createAggregationBuffer(): AnyRef = unplanned()
   override def update(buffer: AnyRef, input: InternalRow): AnyRef = unplanned()
@@ -45,21 +55,36 @@ private[spark] final case class SlidingAggregate(
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
   ): SlidingAggregate = {
-    val (ofFunction, ofKind) = newChildren.splitAt(function.children.length)
+    val firsts = windows.map(_.inputs.length).scanLeft(function.children.length)(_ + _)
     copy(
-      function = function.withNewChildren(ofFunction).asInstanceOf[AggregateFunction],
-      kind = kind.withInputs(ofKind)
+      function = function
+        .withNewChildren(newChildren.take(function.children.length))
+        .asInstanceOf[AggregateFunction],
+      windows = windows.zip(firsts).map { case (w, first) =>
+        w.withInputs(newChildren.slice(first, first + w.inputs.length))
+      }
     )
   }
 }
 
 private[spark] object SlidingAggregate {
-  def of(function: AggregateFunction, kind: WindowKind): SlidingAggregate =
-    SlidingAggregate(
-      Replacement.of(function),
-      kind match {
-        case p: PredicateWindow => p.evaluable
-        case k                  => k
-      }
-    )
+
+  /** The aggregate over these windows, in addition to those that it is over already. */
+  def of(function: AggregateFunction, windows: Seq[WindowKind]): SlidingAggregate = {
+    val (of, before) = function match {
+      case SlidingAggregate(f, already, _, _) => (f, already)
+      case f                                  => (Replacement.of(f), Nil)
+    }
+    val added = windows.map {
+      case p: PredicateWindow => p.evaluable
+      case w                  => w
+    }
+    val sliding = SlidingAggregate(of, before ++ added)
+    sliding.windows.groupBy(w => if (w.isInstanceOf[WindowModifier]) w.name else "").foreach {
+      case (_, Seq(first, second, _*)) =>
+        throw ResolveWindowKinds.misplaced(second, s"the window has ${first.sql} already")
+      case _ => ()
+    }
+    sliding
+  }
 }

@@ -148,6 +148,82 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
     copy(preceding = l, following = r)
 }
 
+/** As many rows before the current one as that row says, and itself. */
+private[spark] final case class OwnRowsWindow(preceding: Expression)
+    extends WindowKind
+    with UnaryLike[Expression] {
+  override def name: String = "rows_window"
+  override def child: Expression = preceding
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    if (KindChecks.isInteger(preceding.dataType)) TypeCheckSuccess
+    else KindChecks.unexpectedType("preceding", preceding, "\"BIGINT\"")
+
+  override protected def withNewChildInternal(newChild: Expression): OwnRowsWindow =
+    copy(preceding = newChild)
+}
+
+/** The rows as far before the current one in the order as that row says, and its peers. */
+private[spark] final case class OwnRangeWindow(preceding: Expression)
+    extends WindowKind
+    with UnaryLike[Expression] {
+  override def name: String = "range_window"
+  override def child: Expression = preceding
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    KindChecks.checkExtentType("preceding", preceding)
+
+  override protected def withNewChildInternal(newChild: Expression): OwnRangeWindow =
+    copy(preceding = newChild)
+}
+
+/** What is said of a window besides its kind, whether that is one of these or a frame of SQL's. */
+private[spark] sealed abstract class WindowModifier extends WindowKind
+
+/** EXCLUDE CURRENT ROW, GROUP or TIES: see `Exclusion`. */
+private[spark] final case class WindowExclude(rows: Expression)
+    extends WindowModifier
+    with UnaryLike[Expression] {
+  override def name: String = WindowExclude.Name
+  override def child: Expression = rows
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    KindChecks.checkOneOf("rows", rows, WindowExclude.All)
+
+  def what: String = WindowExclude.nameIn(rows)
+
+  override protected def withNewChildInternal(newChild: Expression): WindowExclude =
+    copy(rows = newChild)
+}
+
+private[spark] object WindowExclude {
+  val Name = "window_exclude"
+  val CurrentRow = "current row"
+  val Group = "group"
+  val Ties = "ties"
+  val All: Seq[String] = Seq(CurrentRow, Group, Ties)
+
+  private def nameIn(e: Expression): String =
+    e.eval().toString.toLowerCase(java.util.Locale.ROOT)
+}
+
+/** An answer just where the window slides: every so many rows, or so much of the order. */
+private[spark] final case class WindowSlide(every: Expression)
+    extends WindowModifier
+    with UnaryLike[Expression] {
+  override def name: String = "window_slide"
+  override def child: Expression = every
+
+  def countsRows: Boolean = KindChecks.isInteger(every.dataType)
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    if (countsRows) KindChecks.checkCount("every", every, least = 1)
+    else KindChecks.checkInterval("every", every)
+
+  override protected def withNewChildInternal(newChild: Expression): WindowSlide =
+    copy(every = newChild)
+}
+
 /**
  * The rows back to where a condition on an aggregate of theirs begins to hold: see
  * `PredicateFrame`.

@@ -109,7 +109,62 @@ private[spark] object WindowKindFunctions {
           case _ => throw SashErrors.invalidArgument(Predicate, "monoid", NoAggregate)
         }
       case _ => throw SashErrors.invalidArgument(Predicate, "condition", NoLambda)
-    }
+    },
+    kind(
+      "rows_window",
+      "As many rows before the current one as that row says, and itself.",
+      Seq("preceding" -> "how many, an integer; each row's own"),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(x - 1) ORDER BY x) " +
+        "FROM VALUES (1), (2), (4) AS t(x)",
+      "1\t1\n2\t3\n4\t7",
+      Seq(
+        "A row whose `preceding` is NULL or negative has a window without rows. A row costs",
+        "O(log n) combines, and the rows of a partition are held until it ends."
+      ),
+      classOf[OwnRowsWindow]
+    ) { case Seq(preceding) => OwnRowsWindow(preceding) },
+    kind(
+      "range_window",
+      "The rows at most as far before the current one in the order as that row says, and its peers.",
+      Seq("preceding" -> "a number or interval that the order can be moved by; each row's own"),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(x - 2) ORDER BY x) " +
+        "FROM VALUES (2), (3), (4) AS t(x)",
+      "2\t2\n3\t5\n4\t9",
+      Seq(
+        "The order is by one expression. A row whose `preceding` is NULL or negative has a window",
+        "without rows; rows whose place in the order is NULL are each other's window. A row costs",
+        "O(log n) combines and comparisons, and the rows of a partition are held until it ends."
+      ),
+      classOf[OwnRangeWindow]
+    ) { case Seq(preceding) => OwnRangeWindow(preceding) },
+    kind(
+      WindowExclude.Name,
+      "Leaves rows out of each row's window, of whatever kind or frame.",
+      Seq("rows" -> "'current row', 'group' (it and its peers), or 'ties' (its peers alone)"),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_('current row') ORDER BY x ROWS 1 PRECEDING) " +
+        "FROM VALUES (1), (2), (4) AS t(x)",
+      "1\tNULL\n2\t1\n4\t2",
+      Seq("SQL:2011's EXCLUDE CURRENT ROW, GROUP and TIES. A row costs O(log W) combines."),
+      classOf[WindowExclude]
+    ) { case Seq(rows) => WindowExclude(rows) },
+    kind(
+      "window_slide",
+      "Lets a window, of whatever kind or frame, slide by more than a row: the others have NULL.",
+      Seq(
+        "every" -> "a constant number of rows, or a constant interval of an order by time"
+      ),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x ROWS 2 PRECEDING) " +
+        "FROM VALUES (1), (2), (4), (5) AS t(x)",
+      "1\tNULL\n2\t3\n4\tNULL\n5\t11",
+      Seq(
+        "A slide of `every` rows answers at every row whose number in the partition, from 1, is a",
+        "multiple of it. One by time answers at the first row of each pane; panes begin at multiples",
+        "of `every` since 1970-01-01 00:00:00 UTC, or at the beginnings of months. An answer is",
+        "what it would be without the slide. (General Incremental Sliding-Window Aggregation,",
+        "section 2: slide granularity.)"
+      ),
+      classOf[WindowSlide]
+    ) { case Seq(every) => WindowSlide(every) }
   )
 
   private def Predicate = "predicate_window"

@@ -1,5 +1,6 @@
 package io.sash.spark.monoids
 
+import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{
   InOrderWindow,
   Recalculate,
@@ -67,6 +68,11 @@ object Algorithm {
       new Recalculate(columns, fromIdentity = true)
   }
 
+  case object BaseIntervalsAlgorithm extends Algorithm("base-intervals", "B-Int") {
+    override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
+    override def window(columns: SlotColumns): InOrderWindow = new BaseIntervals(columns)
+  }
+
   val Auto = "auto"
 
   /** In the order in which the cascade asks; Recalculate for answers as long as their window. */
@@ -77,9 +83,16 @@ object Algorithm {
     RecalculateAlgorithm
   )
 
-  /** The forced algorithm where the monoid has what it needs, else the cascade's choice. */
-  def choose(monoid: AggregateMonoid, forced: String): Algorithm =
-    All
-      .find(a => a.id == forced && a.accepts(monoid))
-      .getOrElse(All.find(_.accepts(monoid)).get)
+  /** Those whose windows are `Stretches`, likewise. */
+  private val OfStretches: Seq[Algorithm] = Seq(BaseIntervalsAlgorithm, RecalculateAlgorithm)
+
+  /**
+   * The forced algorithm where the monoid has what it needs, else the cascade's choice.
+   *
+   * @param stretches whether windows are asked for stretches of what they hold
+   */
+  def choose(monoid: AggregateMonoid, forced: String, stretches: Boolean): Algorithm = {
+    val cascade = (if (stretches) OfStretches else All).filter(_.accepts(monoid))
+    cascade.find(_.id == forced).getOrElse(cascade.head)
+  }
 }

@@ -15,7 +15,7 @@ private[spark] abstract class WindowAggregate[T] extends TypedImperativeAggregat
 
   override final def dataType: DataType = function.dataType
 
-  override final def nullable: Boolean = function.nullable
+  override def nullable: Boolean = function.nullable
 
   override final def prettyName: String = function.prettyName
 

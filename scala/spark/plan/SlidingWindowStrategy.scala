@@ -74,8 +74,9 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
   /** Spark has no operator for a window kind. */
   private def checkSparks(e: NamedExpression, refusal: Refusal): Unit =
     e.foreach {
-      case s: SlidingAggregate => throw ResolveWindowKinds.misplaced(s.kind, refusal.reason)
-      case _                   => ()
+      case s: SlidingAggregate =>
+        throw ResolveWindowKinds.misplaced(s.windows.head, refusal.reason)
+      case _ => ()
     }
 
   private def described(e: NamedExpression): String =

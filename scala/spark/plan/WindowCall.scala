@@ -9,7 +9,7 @@ import io.sash.spark.functions.Partial
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.windows.FrameSpec
+import io.sash.spark.windows.Framing
 
 /**
  * An aggregate over a frame, and the algorithm that was chosen for it.
@@ -18,7 +18,7 @@ import io.sash.spark.windows.FrameSpec
  */
 private[spark] final case class WindowCall(
     expression: WindowExpression,
-    frame: FrameSpec,
+    framing: Framing,
     monoid: AggregateMonoid,
     algorithm: Algorithm,
     bounding: Option[BoundingCall]
@@ -45,7 +45,9 @@ private[spark] object WindowCall {
   /** The aggregate and its frame, as a user would write them. */
   def textOf(expression: WindowExpression): String = expression.windowFunction match {
     case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-      s"${call.copy(aggregateFunction = s.function).sql} over ${s.kind.sql}"
+      val window = s.kind.fold(FrameText(frameOf(expression)))(k => s"over ${k.sql}")
+      (s"${call.copy(aggregateFunction = s.function).sql} $window" +: s.modifiers.map(_.sql))
+        .mkString(", ")
     case f => s"${f.sql} ${FrameText(frameOf(expression))}"
   }
 
@@ -60,27 +62,32 @@ private[spark] object WindowCall {
         case f                      => Left(Refusal.NotAnAggregate(f.prettyName))
       }
       call <- aggregate.aggregateFunction match {
-        case s: SlidingAggregate => Right(aggregate.copy(aggregateFunction = s.function))
-        case _                   => moving(frameOf(expression)).map(_ => aggregate)
+        case s: SlidingAggregate =>
+          val bounds = if (s.kind.isEmpty) constant(frameOf(expression)) else Right(())
+          bounds.map(_ => aggregate.copy(aggregateFunction = s.function))
+        case _ => moving(frameOf(expression)).map(_ => aggregate)
       }
-      frame = FrameSpec.of(expression)
+      framing = Framing.of(expression)
       monoid <- AggregateMonoid.of(call)
-      bounding <- frame.bounding.fold[Either[Refusal, Option[BoundingCall]]](Right(None)) {
-        kind =>
+      bounding <- framing.frame.bounding
+        .fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
           AggregateMonoid.of(kind.function.toAggregateExpression()).map { of =>
-            Some(BoundingCall(of, Algorithm.choose(of, forced), kind))
+            Some(BoundingCall(of, Algorithm.choose(of, forced, stretches = false), kind))
           }
-      }
-    } yield WindowCall(expression, frame, monoid, Algorithm.choose(monoid, forced), bounding)
+        }
+      algorithm = Algorithm.choose(monoid, forced, framing.asksStretches)
+    } yield WindowCall(expression, framing, monoid, algorithm, bounding)
 
   private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {
     case SpecifiedWindowFrame(_, UnboundedPreceding, UnboundedFollowing) =>
       Left(Refusal.EntirePartition)
     case SpecifiedWindowFrame(_, UnboundedPreceding, _) => Left(Refusal.Growing)
-    case _ =>
-      frame.valueBoundary
-        .find(b => !b.foldable || b.eval() == null)
-        .map(b => Refusal.Unbound(b.sql))
-        .toLeft(())
+    case _                                              => constant(frame)
   }
+
+  private def constant(frame: SpecifiedWindowFrame): Either[Refusal, Unit] =
+    frame.valueBoundary
+      .find(b => !b.foldable || b.eval() == null)
+      .map(b => Refusal.Unbound(b.sql))
+      .toLeft(())
 }

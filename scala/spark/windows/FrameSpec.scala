@@ -1,7 +1,6 @@
 package io.sash.spark.windows
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types._
 
 import io.sash.core.frames._
@@ -27,6 +26,9 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
 
   /** The aggregate by whose condition the frame is bounded, if it is. */
   def bounding: Option[PredicateWindow] = None
+
+  /** Whether windows are asked for stretches of what they hold. */
+  def asksStretches: Boolean = false
 
   /** Core's frame that moves the windows. */
   def frame(of: FrameParts): Frame
@@ -72,12 +74,7 @@ private object Extent {
 }
 
 private[spark] object FrameSpec {
-  def of(expression: WindowExpression): FrameSpec = expression.windowFunction match {
-    case AggregateExpression(SlidingAggregate(_, kind, _, _), _, _, _, _) => ofKind(kind)
-    case _ => ofFrame(expression.windowSpec.frameSpecification)
-  }
-
-  private def ofFrame(frame: WindowFrame): FrameSpec = {
+  def ofFrame(frame: WindowFrame): FrameSpec = {
     val specified = frame.asInstanceOf[SpecifiedWindowFrame]
     specified.frameType match {
       case RowFrame   => RowsSpec(specified)
@@ -85,14 +82,18 @@ private[spark] object FrameSpec {
     }
   }
 
-  private def ofKind(kind: WindowKind): FrameSpec = kind match {
+  def ofKind(kind: WindowKind): FrameSpec = kind match {
     case d: DeltaWindow       => DeltaSpec(d)
     case p: PunctuationWindow => PunctuationSpec(p)
     case g: GapWindow         => GapSpec(g)
     case g: GroupsWindow      => GroupsSpec(g)
     case p: PredicateWindow   => PredicateSpec(p)
-    case k: CountWindow       => throw new IllegalStateException(s"${k.sql} is a frame of SQL's")
-    case k: DurationWindow    => throw new IllegalStateException(s"${k.sql} is a frame of SQL's")
+    case r: OwnRowsWindow     => OwnRowsSpec(r)
+    case r: OwnRangeWindow    => OwnRangeSpec(r)
+    case _: CountWindow | _: DurationWindow =>
+      throw new IllegalStateException(s"${kind.sql} is a frame of SQL's")
+    case _: WindowModifier =>
+      throw new IllegalStateException(s"${kind.sql} says nothing of a window's bounds")
   }
 }
 
@@ -106,6 +107,7 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
 
   private def offset(bound: Expression): Long = bound match {
     case CurrentRow         => 0L
+    case UnboundedPreceding => Long.MinValue
     case UnboundedFollowing => Long.MaxValue
     case offset             => offset.eval().asInstanceOf[Int].toLong
   }
@@ -185,6 +187,62 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 
   override def frame(of: FrameParts): Frame =
     new GapFrame(of.windows, of.keys, peersStay = false)
+}
+
+private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
+  override def asksStretches: Boolean = true
+
+  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+    val width = AttributeReference("width", LongType)()
+    val program = SlotProgram(
+      rows.input,
+      Seq(width),
+      Seq(width.newInstance()),
+      Seq(
+        SlotProgram.Part(
+          first = 0,
+          identity = Nil,
+          lift = Seq(Cast(kind.preceding, LongType)),
+          results = Seq((0, Coalesce(Seq(width, Literal(-1L)))))
+        )
+      )
+    )
+    Some(KeysProgram(program, RangeKeys.Unbounded, RangeKeys.CurrentRow))
+  }
+
+  override def frame(of: FrameParts): Frame = {
+    val width = new SpecificInternalRow(Seq(LongType))
+    new OwnRowsFrame(
+      of.windows,
+      of.keys,
+      slot => {
+        of.keys.column.asInstanceOf[SlotColumns].lower(slot, width)
+        width.getLong(0)
+      }
+    )
+  }
+}
+
+private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends FrameSpec {
+  override def text: String = kind.sql
+
+  override def isImmediate: Boolean = false
+
+  override def asksStretches: Boolean = true
+
+  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+    val order = rows.order.head
+    val (by, width) = Extent.ofOneType(order.child, kind.preceding)
+    val of = order.copy(child = by, sameOrderExpressions = Nil)
+    Some(RangeBounds.ownWidth(rows.input, of, width, rows.timeZone))
+  }
+
+  override def frame(of: FrameParts): Frame =
+    new OwnRangeFrame(
+      of.windows,
+      of.keys,
+      slot => of.keys.column.asInstanceOf[SlotColumns].holds(slot)
+    )
 }
 
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {

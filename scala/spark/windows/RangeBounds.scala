@@ -36,6 +36,27 @@ private[spark] object RangeBounds {
     KeysProgram(program, bound(frame.lower, indexes(0)), bound(frame.upper, indexes(1)))
   }
 
+  /** Of a frame that reaches back from each row's key by that row's own width. */
+  def ownWidth(
+      input: Seq[Attribute],
+      by: SortOrder,
+      width: Expression,
+      timeZone: String
+  ): KeysProgram = {
+    val key = AttributeReference("key", by.dataType, nullable = true)()
+    val own = AttributeReference("width", width.dataType, nullable = true)()
+    val program = SlotProgram(
+      input,
+      Seq(key, own),
+      Seq(key.newInstance(), own.newInstance()),
+      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(by.child, width))),
+      keyShifts = Seq(shifted(key, by.direction, new UnaryMinus(own), timeZone)),
+      keyOrder = Seq(by.copy(child = key)),
+      holds = Some(IsNotNull(own))
+    )
+    KeysProgram(program, lower = 0, upper = RangeKeys.CurrentRow)
+  }
+
   private def bound(of: Expression, shift: Int): Int = of match {
     case CurrentRow              => RangeKeys.CurrentRow
     case _: SpecialFrameBoundary => RangeKeys.Unbounded

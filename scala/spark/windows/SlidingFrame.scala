@@ -2,7 +2,7 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.sash.core.frames.{Frame, RangeKeys}
+import io.sash.core.frames.{Exclusion, Frame, RangeKeys, Slide}
 import io.sash.core.inorder.InOrderWindow
 import io.sash.spark.slots.SlotColumns
 
@@ -19,31 +19,39 @@ private[spark] final class WindowGroup(val window: InOrderWindow) {
   /** Moves the slots to disk. */
   def page(): Unit = window.relocate(_.asInstanceOf[SlotColumns].page())
 
-  def lower(out: InternalRow): Unit = {
-    val slot = window.query()
-    columns.lower(slot, out)
-  }
+  /** Writes the results of the slot that answers. */
+  def lower(slot: Int, out: InternalRow): Unit = columns.lower(slot, out)
 
   def columns: SlotColumns = window.column.asInstanceOf[SlotColumns]
 }
 
 /**
  * One frame over rows of Spark's: lifts each row that arrives into the frame's windows, and its
- * order key where the frame has bounds by key, and lowers the answers.
+ * keys where rows are compared, and lowers the answers.
  *
+ * @param exclusion null where nothing is left out of the frame
+ * @param slide null where every row has an answer
  * @param groups those whose answers are asked for first
  * @param answered how many they are
- * @param keys null where rows are not compared
+ * @param results ordinals of the answers
+ * @param keys by which the frame, the exclusion and the slide compare rows
  */
 private[spark] final class SlidingFrame(
     frame: Frame,
+    exclusion: Exclusion,
+    slide: Slide,
     groups: Array[WindowGroup],
     answered: Int,
-    keys: RangeKeys
+    results: Array[Int],
+    keys: Array[RangeKeys]
 ) {
-  private[this] val keysVary = keys != null && keyColumns.varies
+  private[this] val keysVary = keys.map(column(_).varies)
 
-  def startPartition(): Unit = frame.clear()
+  def startPartition(): Unit = {
+    frame.clear()
+    if (exclusion != null) exclusion.clear()
+    if (slide != null) slide.clear()
+  }
 
   /** A row has arrived. */
   def arrive(row: InternalRow): Unit = {
@@ -52,24 +60,37 @@ private[spark] final class SlidingFrame(
       groups(i).lift(row)
       i += 1
     }
-    if (keys != null) liftKey(row)
+    i = 0
+    while (i < keys.length) {
+      liftKey(i, row)
+      i += 1
+    }
   }
 
-  private def liftKey(row: InternalRow): Unit = {
-    val slot = keys.open()
-    keyColumns.lift(slot, row)
-    if (keysVary && !keyColumns.fits()) pageKeys()
+  private def liftKey(i: Int, row: InternalRow): Unit = {
+    val slot = keys(i).open()
+    column(keys(i)).lift(slot, row)
+    if (keysVary(i) && !column(keys(i)).fits()) page(keys(i))
   }
 
   /** Moves the frame to row `current`: see [[Frame.moveTo]]. */
-  def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean =
-    frame.moveTo(current, arrived, ended)
+  def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
+    val complete = frame.moveTo(current, arrived, ended)
+    if (complete && exclusion != null) exclusion.moveTo(current, frame)
+    complete
+  }
 
-  /** Writes the aggregates of the frame. */
-  def lower(out: InternalRow): Unit = {
+  /** Writes the aggregates of the frame for row `current`, to which it has moved. */
+  def lower(current: Long, out: InternalRow): Unit =
+    if (slide == null || slide.isAt(current)) lower(out)
+    else results.foreach(out.setNullAt)
+
+  private def lower(out: InternalRow): Unit = {
     var i = 0
     while (i < answered) {
-      groups(i).lower(out)
+      val window = groups(i).window
+      val slot = if (exclusion == null) frame.query(window) else exclusion.query(frame, window)
+      groups(i).lower(slot, out)
       i += 1
     }
   }
@@ -84,10 +105,10 @@ private[spark] final class SlidingFrame(
   /** Moves all that the frame holds to disk. */
   def page(): Unit = {
     groups.foreach(_.page())
-    if (keys != null) pageKeys()
+    keys.foreach(page)
   }
 
-  private def pageKeys(): Unit = keys.relocate(_.asInstanceOf[SlotColumns].page())
+  private def page(keys: RangeKeys): Unit = keys.relocate(_.asInstanceOf[SlotColumns].page())
 
-  private def keyColumns: SlotColumns = keys.column.asInstanceOf[SlotColumns]
+  private def column(keys: RangeKeys): SlotColumns = keys.column.asInstanceOf[SlotColumns]
 }

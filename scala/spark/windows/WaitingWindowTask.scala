@@ -53,7 +53,7 @@ private[spark] final class WaitingWindowTask(
   private def emit(): Unit = {
     var i = 0
     while (i < frames.length) {
-      frames(i).lower(result)
+      frames(i).lower(current, result)
       i += 1
     }
     current += 1

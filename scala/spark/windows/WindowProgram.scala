@@ -13,16 +13,21 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
  * One frame and the windows of its aggregates, ready to be sent to tasks.
  *
  * @param bounding the window by whose aggregate the frame is bounded, if it is
+ * @param results the ordinals of its answers
  */
 private[spark] final case class FrameProgram(
-    spec: FrameSpec,
-    keys: Option[KeysProgram],
+    framing: Framing,
+    rows: RowsOfFrame,
     windows: Seq[(Algorithm, SlotProgram)],
-    bounding: Option[(Algorithm, SlotProgram)]
+    bounding: Option[(Algorithm, SlotProgram)],
+    results: Seq[Int]
 ) {
+  private[spark] val keys = framing.frame.keys(rows)
+  private val peers = framing.exclude.flatMap(_.keys(rows))
+  private val panes = framing.slide.flatMap(_.keys(rows))
 
   /** Whether each row has its answer as soon as it arrives. */
-  def isImmediate: Boolean = spec.isImmediate
+  def isImmediate: Boolean = framing.frame.isImmediate
 
   def create(memory: WindowMemory): SlidingFrame = {
     def columns(program: SlotProgram): SlotColumns =
@@ -32,9 +37,18 @@ private[spark] final case class FrameProgram(
     val groups = windows.map(group).toArray
     val bound = bounding.map(group)
     val all = groups ++ bound
-    val rowKeys = keys.map(k => new RangeKeys(columns(k.slots), k.lower, k.upper)).orNull
-    val frame = spec.frame(FrameParts(all.map(_.window), rowKeys, bound.map(_.window).orNull))
-    new SlidingFrame(frame, all, groups.length, rowKeys)
+    def ring(of: Option[KeysProgram]): RangeKeys =
+      of.map(k => new RangeKeys(columns(k.slots), k.lower, k.upper)).orNull
+    val (ofFrame, ofPeers, ofPanes) = (ring(keys), ring(peers), ring(panes))
+    new SlidingFrame(
+      framing.frame.frame(FrameParts(all.map(_.window), ofFrame, bound.map(_.window).orNull)),
+      framing.exclude.map(_.exclusion(ofPeers)).orNull,
+      framing.slide.map(_.slide(ofPanes)).orNull,
+      all,
+      groups.length,
+      results.toArray,
+      Array(ofFrame, ofPeers, ofPanes).filter(_ != null)
+    )
   }
 }
 
@@ -61,13 +75,14 @@ private[spark] object WindowProgram {
       timeZone: String
   ): WindowProgram = {
     val rows = RowsOfFrame(input, orderSpec, timeZone)
-    val frames = calls.zipWithIndex.groupBy(_._1.frame).toSeq.sortBy(_._2.head._2).map {
-      case (spec, members) =>
+    val frames = calls.zipWithIndex.groupBy(_._1.framing).toSeq.sortBy(_._2.head._2).map {
+      case (framing, members) =>
         FrameProgram(
-          spec,
-          spec.keys(rows),
+          framing,
+          rows,
           windows(members, input),
-          members.head._1.bounding.map(_.program(input))
+          members.head._1.bounding.map(_.program(input)),
+          members.map(_._2)
         )
     }
     WindowProgram(partitionKey(partitionSpec, input), frames, calls.map(_.expression.dataType))

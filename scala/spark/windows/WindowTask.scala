@@ -51,7 +51,7 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
         val frame = frames(i)
         frame.arrive(row)
         frame.moveTo(current, arrived, ended = false)
-        frame.lower(result)
+        frame.lower(current, result)
         i += 1
       }
     } finally turns.end()

@@ -56,6 +56,62 @@ class WindowKindsSuite extends SashSuite {
     ),
     Kind("predicate_window(y, 'avg', a -> a > 0)")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.y).nonEmpty && w.flatMap(_.y).sum > 1e-12)
+    ),
+    Kind("rows_window(x)")((rows, i) => rows(i).x.fold(Nil: Seq[Item])(back(rows, i, _))),
+    Kind("rows_window(x - 4L)")((rows, i) =>
+      rows(i).x.map(_ - 4).filter(_ >= 0).fold(Nil: Seq[Item])(back(rows, i, _))
+    ),
+    Kind("range_window(x)", order = "at")((rows, i) =>
+      rows(i).x.fold(Nil: Seq[Item])(x => range(rows, i, -x.toDouble, 0))
+    ),
+    Kind("range_window(y * 8)", order = "at NULLS LAST")((rows, i) =>
+      rows(i).y.fold(Nil: Seq[Item])(y => range(rows, i, -8 * y, 0))
+    ),
+    Kind("range_window(x)", order = "at DESC")((rows, i) =>
+      rows(i).x.fold(Nil: Seq[Item])(x => range(rows, i, 0, x.toDouble))
+    )
+  )
+
+  private val exclusions: Seq[Kind] = Seq(
+    Kind(
+      "window_exclude('current row')",
+      order = "id ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING"
+    )((rows, i) => rows.slice(i - 3, i + 3).filter(_ != rows(i))),
+    Kind(
+      "window_exclude('Current Row')",
+      order = "id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+    )((rows, i) => rows.filter(_ != rows(i))),
+    Kind("window_exclude('group')", order = "id ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING")(
+      (rows, i) => rows.slice(i - 5, i - 1)
+    ),
+    Kind("window_exclude('current row'), delta_window(y, 1.5)")((rows, i) =>
+      delta(rows, i, 1.5).filter(_ != rows(i))
+    ),
+    Kind("window_exclude('group')", order = "at RANGE BETWEEN 9 PRECEDING AND 9 FOLLOWING")(
+      (rows, i) => range(rows, i, -9, 9).filter(_.at != rows(i).at)
+    ),
+    Kind("window_exclude('ties')", order = "at RANGE BETWEEN 9 PRECEDING AND CURRENT ROW")(
+      (rows, i) => withoutTies(rows, i)(range(rows, i, -9, 0))
+    ),
+    Kind(
+      "window_exclude('ties')",
+      order = "at DESC RANGE BETWEEN 9 PRECEDING AND UNBOUNDED FOLLOWING"
+    )((rows, i) =>
+      withoutTies(rows, i)(
+        if (rows(i).at.isEmpty) rows.filter(_.at.isEmpty)
+        else rows.filter(r => r.at.forall(_ <= rows(i).at.get + 9))
+      )
+    ),
+    Kind("window_exclude('ties')", order = "at RANGE BETWEEN 3 FOLLOWING AND 20 FOLLOWING")(
+      (rows, i) => withoutTies(rows, i)(range(rows, i, 3, 20))
+    ),
+    Kind("groups_window(1, 1), window_exclude('ties')", order = "at")((rows, i) =>
+      withoutTies(rows, i)(groups(rows, i, 1, 1))
+    ),
+    Kind("range_window(x), window_exclude('group')", order = "at")((rows, i) =>
+      rows(i).x
+        .fold(Nil: Seq[Item])(x => range(rows, i, -x.toDouble, 0))
+        .filter(_.at != rows(i).at)
     )
   )
 
@@ -124,7 +180,7 @@ class WindowKindsSuite extends SashSuite {
       .toSeq
   }
 
-  for (kind <- kinds; codegen <- Seq(true, false))
+  for (kind <- kinds ++ exclusions; codegen <- Seq(true, false))
     test(s"${kind.sql}, by ${kind.order}, ${if (codegen) "compiled" else "interpreted"}") {
       val items = create(seed = kind.sql.hashCode.toLong)
       val mode =
@@ -176,6 +232,60 @@ class WindowKindsSuite extends SashSuite {
     }
   }
 
+  test("windows that slide have their answers where they slide, and NULL elsewhere") {
+    create(seed = 3)
+    spark
+      .sql(
+        "SELECT *, timestamp_seconds(at * 7 - 300) AS ts, date_add(DATE'1969-11-30', at) AS day FROM items"
+      )
+      .createOrReplaceTempView("timed")
+    val by = "PARTITION BY k"
+    for {
+      ((slide, order, isAt), i) <- Seq(
+        ("7", "id", s"row_number() OVER ($by ORDER BY id) % 7 = 0"),
+        ("1", "id", "true"),
+        ("INTERVAL 1 MINUTE", "ts, id", panes("floor(unix_seconds(ts) / 60)", "ts, id")),
+        ("INTERVAL 90 SECONDS", "ts, id", panes("floor(unix_seconds(ts) / 90)", "ts, id")),
+        ("INTERVAL 2 DAYS", "day DESC, id", panes("floor(unix_date(day) / 2)", "day DESC, id")),
+        ("INTERVAL 1 MONTH", "day, id", panes("trunc(day, 'month')", "day, id")),
+        (
+          "make_interval(0, 0, 0, 0, 0, 2)",
+          "ts, id",
+          panes("floor(unix_seconds(ts) / 120)", "ts, id")
+        )
+      ).zipWithIndex
+      ((kind, frame), j) <- Seq(
+        "" -> "ROWS BETWEEN 9 PRECEDING AND CURRENT ROW",
+        "" -> "ROWS BETWEEN 9 PRECEDING AND 4 FOLLOWING",
+        ", count_window(9)" -> "",
+        ", groups_window(1, 1)" -> "",
+        ", window_exclude('group')" -> "ROWS BETWEEN 9 PRECEDING AND 4 FOLLOWING"
+      ).zipWithIndex
+      if (i + j) % 3 == 0 // each with two others
+      codegen = i % 2 == 0
+    } withClue(s"slide $slide, $kind $frame, $codegen")(
+      withSettings("spark.sql.codegen.wholeStage" -> codegen.toString) {
+        def over(slide: String) = s"OVER ($by$kind$slide ORDER BY $order $frame)"
+        val sliding = spark.sql(
+          s"SELECT id, count(*) ${over(s", window_slide($slide)")} AS c, sum(x) ${over(s", window_slide($slide)")} AS s, " +
+            s"count(DISTINCT x) ${over(s", window_slide($slide)")} AS d FROM timed"
+        )
+        val all = spark.sql(
+          s"SELECT id, IF($isAt, c, NULL) AS c, IF($isAt, s, NULL) AS s, IF($isAt, d, NULL) AS d FROM " +
+            s"(SELECT *, count(*) ${over("")} AS c, sum(x) ${over("")} AS s, count(DISTINCT x) ${over("")} AS d FROM timed)"
+        )
+        val answers = sliding.collect().toSeq
+        assert(answers.exists(!_.isNullAt(1)) && sliding.schema("c").nullable)
+        val difference = RowEquality.difference(all.collect().toSeq, answers)
+        assert(difference.isEmpty, difference.getOrElse(""))
+      }
+    )
+  }
+
+  /** Whether a row is the first of its pane. */
+  private def panes(number: String, order: String): String =
+    s"row_number() OVER (PARTITION BY k, $number ORDER BY $order) = 1"
+
   private def refused(query: String): (String, String) = {
     val e = intercept[Throwable](spark.sql(query).collect())
     (ErrorCondition.of(e), e.getMessage)
@@ -223,7 +333,26 @@ class WindowKindsSuite extends SashSuite {
         "deterministic"
       ),
       ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
-      ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "one kind"),
+      ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "already"),
+      ("PARTITION BY window_slide(3), window_slide(4) ORDER BY id", Misplaced, "already"),
+      ("PARTITION BY window_slide(0) ORDER BY id", Range, "`every`"),
+      ("PARTITION BY window_slide(1.5) ORDER BY id", Type, "`every`"),
+      (
+        "PARTITION BY window_slide(x) ORDER BY id",
+        "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT",
+        "`every`"
+      ),
+      ("PARTITION BY window_slide(INTERVAL 0 DAYS) ORDER BY id", Range, "`every`"),
+      ("PARTITION BY window_slide(INTERVAL 1 DAY) ORDER BY id", Misplaced, "no panes"),
+      ("PARTITION BY k, window_slide(2)", Misplaced, "add ORDER BY"),
+      ("PARTITION BY k, window_exclude('ties')", Misplaced, "add ORDER BY"),
+      ("PARTITION BY k, window_exclude('peers') ORDER BY id", Range, "'ties'"),
+      ("PARTITION BY k, window_exclude(1) ORDER BY id", Type, "`rows`"),
+      ("PARTITION BY rows_window(y) ORDER BY id", Type, "`preceding`"),
+      ("PARTITION BY range_window(p) ORDER BY id", Type, "`preceding`"),
+      ("PARTITION BY range_window(x) ORDER BY at, id", Misplaced, "one expression"),
+      ("PARTITION BY range_window(INTERVAL 1 DAY) ORDER BY at", Misplaced, "cannot be added to"),
+      ("PARTITION BY rows_window(x) ORDER BY id ROWS 3 PRECEDING", Misplaced, "leave out ROWS"),
       (
         "PARTITION BY delta_window(x, 3) ORDER BY id ROWS 3 PRECEDING",
         Misplaced,
@@ -325,6 +454,22 @@ object WindowKindsSuite {
     }
     rows.slice(from, i + 1)
   }
+
+  def back(rows: IndexedSeq[Item], i: Int, preceding: Int): Seq[Item] =
+    rows.slice(math.max(0, i - preceding), i + 1)
+
+  /** Rows without a place in the order are each other's window. */
+  def range(rows: IndexedSeq[Item], i: Int, lower: Double, upper: Double): Seq[Item] =
+    rows.filter(r =>
+      (r.at, rows(i).at) match {
+        case (Some(a), Some(of)) => a >= of + lower && a <= of + upper
+        case (None, None)        => true
+        case _                   => false
+      }
+    )
+
+  def withoutTies(rows: IndexedSeq[Item], i: Int)(window: Seq[Item]): Seq[Item] =
+    window.filter(r => r == rows(i) || r.at != rows(i).at)
 
   def session(rows: IndexedSeq[Item], i: Int, gap: Double): Seq[Item] = {
     def isGap(j: Int): Boolean = (rows(j - 1).at, rows(j).at) match {

@@ -1,0 +1,72 @@
+package io.sash.core.frames
+
+import io.sash.core.inorder.{InOrderWindow, Stretches}
+import io.sash.core.policy.Condition
+
+/**
+ * Frames that end at the current row and reach back as far as that row itself says. Where they
+ * begin may go back from one row to the next, so that no row ever leaves: windows hold the rows of
+ * the partition so far, and answer for stretches of them.
+ */
+sealed abstract class OwnWidthFrame(windows: Array[InOrderWindow], keys: RangeKeys)
+    extends Frame(windows) {
+  protected[this] var begin = 0L
+
+  override final def first: Long = begin
+
+  override final def query(window: InOrderWindow): Int = {
+    val stretches = window.asInstanceOf[Stretches]
+    stretches.begin()
+    stretches.append(place(begin), place(end))
+    stretches.answer()
+  }
+
+  override final def clear(): Unit = {
+    super.clear()
+    keys.clear()
+    begin = 0L
+  }
+}
+
+/** Says how many rows before it a frame begins. */
+trait Widths {
+
+  /** The width of the row whose key is in this slot; negative for a frame without rows. */
+  def at(slot: Int): Long
+}
+
+/** ROWS BETWEEN the row's own width PRECEDING AND CURRENT ROW. Cost: that of the windows. */
+final class OwnRowsFrame(windows: Array[InOrderWindow], keys: RangeKeys, widths: Widths)
+    extends OwnWidthFrame(windows, keys) {
+
+  override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
+    while (entered <= current) enter()
+    val width = widths.at(keys.slot(current))
+    begin = if (width < 0) entered else math.max(0L, current - width)
+    keys.forgetBefore(current)
+    true
+  }
+}
+
+/**
+ * RANGE BETWEEN the row's own width PRECEDING AND CURRENT ROW, peers included.
+ *
+ * Cost: log n comparisons a row, and that of the windows. Space: n keys besides.
+ *
+ * @param keys the rows' keys, whose lower bound is the key less the row's width
+ * @param hasWidth of the slot of a key; without one the frame has no rows
+ */
+final class OwnRangeFrame(windows: Array[InOrderWindow], keys: RangeKeys, hasWidth: Condition)
+    extends OwnWidthFrame(windows, keys) {
+
+  override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
+    while (entered < arrived && !keys.isAbove(entered, current)) enter()
+    if (entered == arrived && !ended) {
+      false
+    } else {
+      val isThere = hasWidth.holds(keys.slot(current))
+      begin = if (isThere) keys.firstNotBelow(current, entered) else entered
+      true
+    }
+  }
+}

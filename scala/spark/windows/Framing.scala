@@ -1,0 +1,73 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.types.LongType
+
+import io.sash.core.frames.{CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
+import io.sash.spark.kinds._
+import io.sash.spark.slots.SlotProgram
+
+/**
+ * Which rows a row's answer is of, and which rows have one: a frame, what is left out of it, and
+ * where the window slides.
+ */
+private[spark] final case class Framing(
+    frame: FrameSpec,
+    exclude: Option[ExcludeSpec] = None,
+    slide: Option[SlideSpec] = None
+) {
+
+  /** Whether windows are asked for stretches of what they hold. */
+  def asksStretches: Boolean = frame.asksStretches || exclude.nonEmpty
+}
+
+private[spark] object Framing {
+  def of(expression: WindowExpression): Framing = {
+    def sqls = FrameSpec.ofFrame(expression.windowSpec.frameSpecification)
+    expression.windowFunction match {
+      case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+        Framing(
+          s.kind.fold(sqls)(FrameSpec.ofKind),
+          s.exclude.map(e => ExcludeSpec(e.what)),
+          s.slide.map(SlideSpec(_))
+        )
+      case _ => Framing(sqls)
+    }
+  }
+}
+
+/** @param what one of `WindowExclude.All` */
+private[spark] final case class ExcludeSpec(what: String) {
+
+  /** What tells peers apart, if they are asked for. */
+  def keys(rows: RowsOfFrame): Option[KeysProgram] =
+    if (what == WindowExclude.CurrentRow) None
+    else rows.keys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
+
+  /** @param peers null if they are not asked for */
+  def exclusion(peers: RangeKeys): Exclusion =
+    new Exclusion(peers, keepsRow = what == WindowExclude.Ties)
+}
+
+private[spark] final case class SlideSpec(window: WindowSlide) {
+
+  /** What tells panes apart, if they are asked for. */
+  def keys(rows: RowsOfFrame): Option[KeysProgram] = Option.when(!window.countsRows) {
+    val pane = AttributeReference("pane", LongType)()
+    val number = SlidePanes.number(rows.order.head.child, window.every, rows.timeZone).get
+    val program = SlotProgram(
+      rows.input,
+      Seq(pane),
+      Seq(pane.newInstance()),
+      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(number))),
+      keyOrder = Seq(SortOrder(pane, Ascending))
+    )
+    KeysProgram(program, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
+  }
+
+  /** @param panes null if they are not asked for */
+  def slide(panes: RangeKeys): Slide =
+    if (window.countsRows) new CountSlide(window.every.eval().asInstanceOf[Number].longValue)
+    else new PaneSlide(panes)
+}
