@@ -355,11 +355,13 @@ def _constant(extent: Extent) -> Column:
 
 def _width(preceding: object, constants: tuple[type, ...]) -> Callable[[], Column]:
     """Return what makes the column of the rows' own widths, once there is a session."""
-    if isinstance(preceding, bool) or not isinstance(preceding, (*constants, str, Column)):
+    if isinstance(preceding, Column):
+        return lambda: preceding
+    if isinstance(preceding, str):
+        return lambda: F.col(preceding)
+    if isinstance(preceding, bool) or not isinstance(preceding, constants):
         raise type_error("preceding", "a column, or its name, or one width for all", preceding)
-    if isinstance(preceding, constants):
-        return lambda: F.lit(preceding)
-    return lambda: F.col(preceding) if isinstance(preceding, str) else preceding
+    return lambda: F.lit(preceding)
 
 
 def _require_extent(name: str, extent: object) -> None:

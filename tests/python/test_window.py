@@ -18,12 +18,16 @@ BY_TS = sash.SlidingWindow.partitionBy("k").orderBy("ts")
 @pytest.fixture(scope="module")
 def df(spark: SparkSession) -> DataFrame:
     # every time once in a partition, so that answers do not depend on how ties come
-    return spark.range(240).selectExpr(
-        "id % 3 AS k",
-        "id * id % 1009 AS ts",
-        "IF(id % 11 = 0, NULL, CAST(id * 7 % 13 AS INT)) AS x",
-        "id % 17 = 4 AS reset",
-        "timestamp_seconds(id * id % 1009 * 60) AS at",
+    return (
+        spark.range(240)
+        .selectExpr(
+            "id % 3 AS k",
+            "id * id % 1009 AS ts",
+            "IF(id % 11 = 0, NULL, CAST(id * 7 % 13 AS INT)) AS x",
+            "id % 17 = 4 AS reset",
+            "timestamp_seconds(id * id % 1009 * 60) AS at",
+        )
+        .selectExpr("*", "x * 10 AS tens", "make_dt_interval(0, 0, 10 * x, 0) AS wide")
     )
 
 
@@ -136,11 +140,9 @@ KINDS = {
     "groups": (BY_TS.groups(2), last_while(lambda w: len(w) <= 3)),
     "own rows": (BY_TS.rows(preceding="x"), each(own_rows)),
     "own rows, one number for all": (BY_TS.rows(4), last_while(lambda w: len(w) <= 5)),
-    "own range": (BY_TS.range(preceding=F.expr("x * 10")), each(own_range)),
+    "own range": (BY_TS.range(preceding="tens"), each(own_range)),
     "own range by an interval": (
-        sash.SlidingWindow.partitionBy("k")
-        .orderBy("at")
-        .range(preceding=F.expr("make_dt_interval(0, 0, 10 * x, 0)")),
+        sash.SlidingWindow.partitionBy("k").orderBy("at").range(preceding="wide"),
         each(own_range),
     ),
     "own range, one width for all": (
@@ -168,7 +170,7 @@ SLIDES = {
     "by rows": (BY_TS.count(5).slide(3), lambda rows, i: i % 3 == 2),
     "by time": (BY_AT.count(5).slide("1 hour"), first_of_hour),
     "by a timedelta": (BY_AT.count(5).slide(timedelta(hours=1)), first_of_hour),
-    "by a column": (BY_AT.slide(F.expr("INTERVAL 1 HOUR")).count(5), first_of_hour),
+    "by time, said before the kind": (BY_AT.slide("1 hour").count(5), first_of_hour),
 }
 
 

@@ -1,51 +1,43 @@
 package io.sash.core.frames
 
-import io.sash.core.slots.{Keys, SlotRing}
+import io.sash.core.slots.Keys
 
 /**
- * The order keys of a [[RangeFrame]]: slots 0 and 1 hold the bounds of the current row, the others
- * are a ring of the keys of rows [first, end) of the partition, which the bounds still need.
+ * The order keys of a [[RangeFrame]] and the bounds of its current row, which lie in two slots of
+ * the ring. Several frames may look at one ring.
  *
  * A bound is computed when it is first compared with, so that one that overflows does no harm
  * where nothing is compared with it.
  *
+ * @param ring of the keys of all rows that have arrived
+ * @param user which of the ring's users this is
  * @param lower number of the shift that gives the lower bound, or CurrentRow, or Unbounded
  * @param upper likewise
  */
-final class RangeKeys(initial: Keys, lower: Int, upper: Int) {
+final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
   import RangeKeys._
 
-  private[this] val lowerBound = 0
-  private[this] val upperBound = 1
-  private[this] var capacity = SlotRing.InitialCapacity
-  private[this] var keys = initial.grow(Reserved + capacity)
-  private[this] var first = 0L
-  private[this] var end = 0L
+  private[this] val lowerBound = 2 * user
+  private[this] val upperBound = 2 * user + 1
   private[this] var lowerOf = -1L
   private[this] var upperOf = -1L
 
-  /** Where the keys are; it may change when a slot is opened. */
-  def column: Keys = keys
+  /** Keys of which there is no other user. */
+  def this(initial: Keys, lower: Int, upper: Int) =
+    this(new KeyRing(initial, users = 1), 0, lower, upper)
 
-  /** Moves the keys to where `move` answers; slot numbers stay the same. */
-  def relocate(move: Keys => Keys): Unit = keys = move(keys)
+  /** The slot for the key of the row that arrives, in a ring without another user. */
+  def open(): Int = ring.open()
 
+  /** Another partition begins, for all users of the ring. */
   def clear(): Unit = {
-    first = 0L
-    end = 0L
+    ring.clear()
     lowerOf = -1L
     upperOf = -1L
   }
 
-  /** The slot for the key of the row that arrives, which the owner fills. */
-  def open(): Int = {
-    if (end - first == capacity) doubleCapacity()
-    end += 1
-    slot(end - 1)
-  }
-
   /** Rows before `row` are compared no more. */
-  private[frames] def forgetBefore(row: Long): Unit = first = row
+  private[frames] def forgetBefore(row: Long): Unit = ring.forgetBefore(user, row)
 
   /** Whether `row` lies above the upper bound of row `current`. */
   private[frames] def isAbove(row: Long, current: Long): Boolean =
@@ -73,7 +65,7 @@ final class RangeKeys(initial: Keys, lower: Int, upper: Int) {
 
   /** The first row that does not lie below the lower bound of row `current`, or `until`. */
   private[frames] def firstNotBelow(current: Long, until: Long): Long = {
-    var below = first
+    var below = ring.firstOf(user)
     var others = until
     while (below < others) {
       val middle = (below + others) >>> 1
@@ -87,17 +79,12 @@ final class RangeKeys(initial: Keys, lower: Int, upper: Int) {
     keys.compare(slot(row), slot(other)) == 0
 
   /** Where the key of a row is. */
-  private[frames] def slot(row: Long): Int = Reserved + (row & (capacity - 1)).toInt
+  private[frames] def slot(row: Long): Int = ring.slot(row)
 
-  private def doubleCapacity(): Unit = {
-    keys = keys.grow(Reserved + 2 * capacity)
-    SlotRing.spread(keys, Reserved, capacity, end)
-    capacity *= 2
-  }
+  private def keys: Keys = ring.column
 }
 
 object RangeKeys {
-  private final val Reserved = 2
 
   /** A bound that is the current row with its peers. */
   val CurrentRow: Int = -1

@@ -22,7 +22,7 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   def isImmediate: Boolean
 
   /** What rows are compared by, and the bounds for it, if they are. */
-  def keys(rows: RowsOfFrame): Option[KeysProgram] = None
+  def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
   /** The aggregate by whose condition the frame is bounded, if it is. */
   def bounding: Option[PredicateWindow] = None
@@ -41,9 +41,11 @@ private[spark] final case class RowsOfFrame(
     timeZone: String
 ) {
 
-  /** Keys by `order`, with the bounds of a frame of SQL's. */
-  def keys(frame: SpecifiedWindowFrame, order: Seq[SortOrder] = order): Some[KeysProgram] =
-    Some(RangeBounds.program(input, order, frame, timeZone))
+  /** Keys by another order than the window's, with the bounds of a frame of SQL's. */
+  def keysBy(by: SortOrder, frame: SpecifiedWindowFrame): OwnKeys = {
+    val (program, bounds) = RangeBounds.program(this, Seq(by), Seq(frame))
+    OwnKeys(program, bounds.head._1, bounds.head._2)
+  }
 }
 
 /**
@@ -57,9 +59,6 @@ private[spark] final case class FrameParts(
     keys: RangeKeys,
     bounding: InOrderWindow
 )
-
-/** The slots of keys, and which of their shifts are the lower and the upper bound. */
-private[spark] final case class KeysProgram(slots: SlotProgram, lower: Int, upper: Int)
 
 private object Extent {
 
@@ -118,7 +117,8 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def isImmediate: Boolean = false
 
-  override def keys(rows: RowsOfFrame): Option[KeysProgram] = rows.keys(specified)
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
+    Some(OrderKeys(specified))
 
   override def frame(of: FrameParts): Frame =
     new RangeFrame(of.windows, of.keys)
@@ -129,9 +129,8 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def isImmediate: Boolean = false
 
-  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
-    val peers = SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow)
-    rows.keys(peers)
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
+    Some(OrderKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow)))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -148,10 +147,10 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
 }
 
 private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val (attribute, delta) = Extent.ofOneType(kind.attribute, kind.delta)
     val back = SpecifiedWindowFrame(RangeFrame, new UnaryMinus(delta), CurrentRow)
-    rows.keys(back, Seq(SortOrder(attribute, Ascending)))
+    Some(rows.keysBy(SortOrder(attribute, Ascending), back))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -159,11 +158,11 @@ private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(
 }
 
 private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     val (of, gap) = Extent.ofOneType(order.child, kind.gap)
     val beyond = SpecifiedWindowFrame(RangeFrame, gap, CurrentRow)
-    rows.keys(beyond, Seq(order.copy(child = of, sameOrderExpressions = Nil)))
+    Some(rows.keysBy(order.copy(child = of, sameOrderExpressions = Nil), beyond))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -172,7 +171,7 @@ private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
     extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val flag = AttributeReference("punctuation", BooleanType)()
     val program = SlotProgram(
       rows.input,
@@ -182,7 +181,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
       keyShifts = Seq(Literal.TrueLiteral),
       keyOrder = Seq(SortOrder(flag, Ascending))
     )
-    Some(KeysProgram(program, lower = 0, upper = RangeKeys.CurrentRow))
+    Some(OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -192,7 +191,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
   override def asksStretches: Boolean = true
 
-  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
     val program = SlotProgram(
       rows.input,
@@ -207,7 +206,7 @@ private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixS
         )
       )
     )
-    Some(KeysProgram(program, RangeKeys.Unbounded, RangeKeys.CurrentRow))
+    Some(OwnKeys(program, RangeKeys.Unbounded, RangeKeys.CurrentRow))
   }
 
   override def frame(of: FrameParts): Frame = {
@@ -216,7 +215,7 @@ private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixS
       of.windows,
       of.keys,
       slot => {
-        of.keys.column.asInstanceOf[SlotColumns].lower(slot, width)
+        of.keys.ring.column.asInstanceOf[SlotColumns].lower(slot, width)
         width.getLong(0)
       }
     )
@@ -230,18 +229,18 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def asksStretches: Boolean = true
 
-  override def keys(rows: RowsOfFrame): Option[KeysProgram] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     val (by, width) = Extent.ofOneType(order.child, kind.preceding)
     val of = order.copy(child = by, sameOrderExpressions = Nil)
-    Some(RangeBounds.ownWidth(rows.input, of, width, rows.timeZone))
+    Some(RangeBounds.ownWidth(rows, of, width))
   }
 
   override def frame(of: FrameParts): Frame =
     new OwnRangeFrame(
       of.windows,
       of.keys,
-      slot => of.keys.column.asInstanceOf[SlotColumns].holds(slot)
+      slot => of.keys.ring.column.asInstanceOf[SlotColumns].holds(slot)
     )
 }
 

@@ -20,9 +20,17 @@ private[spark] final case class Framing(
 
   /** Whether windows are asked for stretches of what they hold. */
   def asksStretches: Boolean = frame.asksStretches || exclude.nonEmpty
+
+  /** What rows are compared by: of the frame, of the exclusion and of the slide. */
+  def keys(rows: RowsOfFrame): Seq[Option[KeysSpec]] =
+    Seq(frame.keys(rows), exclude.flatMap(_.keys), slide.flatMap(_.keys(rows)))
 }
 
 private[spark] object Framing {
+
+  /** How many things `keys` names. */
+  val KeysOfEach = 3
+
   def of(expression: WindowExpression): Framing = {
     def sqls = FrameSpec.ofFrame(expression.windowSpec.frameSpecification)
     expression.windowFunction match {
@@ -41,9 +49,10 @@ private[spark] object Framing {
 private[spark] final case class ExcludeSpec(what: String) {
 
   /** What tells peers apart, if they are asked for. */
-  def keys(rows: RowsOfFrame): Option[KeysProgram] =
-    if (what == WindowExclude.CurrentRow) None
-    else rows.keys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
+  def keys: Option[KeysSpec] =
+    Option.when(what != WindowExclude.CurrentRow)(
+      OrderKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
+    )
 
   /** @param peers null if they are not asked for */
   def exclusion(peers: RangeKeys): Exclusion =
@@ -53,7 +62,7 @@ private[spark] final case class ExcludeSpec(what: String) {
 private[spark] final case class SlideSpec(window: WindowSlide) {
 
   /** What tells panes apart, if they are asked for. */
-  def keys(rows: RowsOfFrame): Option[KeysProgram] = Option.when(!window.countsRows) {
+  def keys(rows: RowsOfFrame): Option[KeysSpec] = Option.when(!window.countsRows) {
     val pane = AttributeReference("pane", LongType)()
     val number = SlidePanes.number(rows.order.head.child, window.every, rows.timeZone).get
     val program = SlotProgram(
@@ -63,7 +72,7 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
       Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(number))),
       keyOrder = Seq(SortOrder(pane, Ascending))
     )
-    KeysProgram(program, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
+    OwnKeys(program, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
   }
 
   /** @param panes null if they are not asked for */

@@ -8,59 +8,52 @@ import io.sash.core.frames.RangeKeys
 import io.sash.spark.SparkVersions
 import io.sash.spark.slots.SlotProgram
 
-/** The slot program of the order keys of a range frame, and the shifts that give its bounds. */
+/** The slot program of the order keys of range frames, and the shifts that give their bounds. */
 private[spark] object RangeBounds {
 
+  /** The keys, and for each frame the lower and the upper bound, as [[RangeKeys]] takes them. */
   def program(
-      input: Seq[Attribute],
+      rows: RowsOfFrame,
       orderSpec: Seq[SortOrder],
-      frame: SpecifiedWindowFrame,
-      timeZone: String
-  ): KeysProgram = {
+      frames: Seq[SpecifiedWindowFrame]
+  ): (SlotProgram, Seq[(Int, Int)]) = {
     val keys = orderSpec.map(o => AttributeReference("key", o.child.dataType, nullable = true)())
-    val shifts = Seq(frame.lower, frame.upper).map {
-      case _: SpecialFrameBoundary => None
-      case offset => Some(shifted(keys.head, orderSpec.head.direction, offset, timeZone))
+    val offsets = frames.flatMap(f => Seq(f.lower, f.upper)).distinct.filter {
+      case _: SpecialFrameBoundary => false
+      case _                       => true
     }
-    val indexes = shifts.scanLeft(0)((n, s) => n + s.size)
     val order =
       orderSpec.zip(keys).map { case (o, key) => o.copy(child = key, sameOrderExpressions = Nil) }
     val program = SlotProgram(
-      input,
+      rows.input,
       keys,
       keys.map(_.newInstance()),
       Seq(SlotProgram.Part(first = 0, identity = Nil, lift = orderSpec.map(_.child))),
-      keyShifts = shifts.flatten,
+      keyShifts = offsets.map(shifted(keys.head, orderSpec.head.direction, _, rows.timeZone)),
       keyOrder = order
     )
-    KeysProgram(program, bound(frame.lower, indexes(0)), bound(frame.upper, indexes(1)))
+    def bound(of: Expression): Int = of match {
+      case CurrentRow              => RangeKeys.CurrentRow
+      case _: SpecialFrameBoundary => RangeKeys.Unbounded
+      case offset                  => offsets.indexOf(offset)
+    }
+    (program, frames.map(f => (bound(f.lower), bound(f.upper))))
   }
 
   /** Of a frame that reaches back from each row's key by that row's own width. */
-  def ownWidth(
-      input: Seq[Attribute],
-      by: SortOrder,
-      width: Expression,
-      timeZone: String
-  ): KeysProgram = {
+  def ownWidth(rows: RowsOfFrame, by: SortOrder, width: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
     val own = AttributeReference("width", width.dataType, nullable = true)()
     val program = SlotProgram(
-      input,
+      rows.input,
       Seq(key, own),
       Seq(key.newInstance(), own.newInstance()),
       Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(by.child, width))),
-      keyShifts = Seq(shifted(key, by.direction, new UnaryMinus(own), timeZone)),
+      keyShifts = Seq(shifted(key, by.direction, new UnaryMinus(own), rows.timeZone)),
       keyOrder = Seq(by.copy(child = key)),
       holds = Some(IsNotNull(own))
     )
-    KeysProgram(program, lower = 0, upper = RangeKeys.CurrentRow)
-  }
-
-  private def bound(of: Expression, shift: Int): Int = of match {
-    case CurrentRow              => RangeKeys.CurrentRow
-    case _: SpecialFrameBoundary => RangeKeys.Unbounded
-    case _                       => shift
+    OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
   }
 
   /** key + offset as WindowExec computes it; a descending order turns the offset's sign. */

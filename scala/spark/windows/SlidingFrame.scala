@@ -2,7 +2,7 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.sash.core.frames.{Exclusion, Frame, RangeKeys, Slide}
+import io.sash.core.frames.{Exclusion, Frame, KeyRing, Slide}
 import io.sash.core.inorder.InOrderWindow
 import io.sash.spark.slots.SlotColumns
 
@@ -26,15 +26,14 @@ private[spark] final class WindowGroup(val window: InOrderWindow) {
 }
 
 /**
- * One frame over rows of Spark's: lifts each row that arrives into the frame's windows, and its
- * keys where rows are compared, and lowers the answers.
+ * One frame over rows of Spark's: lifts each row that arrives into the frame's windows, and lowers
+ * the answers.
  *
  * @param exclusion null where nothing is left out of the frame
  * @param slide null where every row has an answer
  * @param groups those whose answers are asked for first
  * @param answered how many they are
  * @param results ordinals of the answers
- * @param keys by which the frame, the exclusion and the slide compare rows
  */
 private[spark] final class SlidingFrame(
     frame: Frame,
@@ -42,10 +41,8 @@ private[spark] final class SlidingFrame(
     slide: Slide,
     groups: Array[WindowGroup],
     answered: Int,
-    results: Array[Int],
-    keys: Array[RangeKeys]
+    results: Array[Int]
 ) {
-  private[this] val keysVary = keys.map(column(_).varies)
 
   def startPartition(): Unit = {
     frame.clear()
@@ -60,17 +57,6 @@ private[spark] final class SlidingFrame(
       groups(i).lift(row)
       i += 1
     }
-    i = 0
-    while (i < keys.length) {
-      liftKey(i, row)
-      i += 1
-    }
-  }
-
-  private def liftKey(i: Int, row: InternalRow): Unit = {
-    val slot = keys(i).open()
-    column(keys(i)).lift(slot, row)
-    if (keysVary(i) && !column(keys(i)).fits()) page(keys(i))
   }
 
   /** Moves the frame to row `current`: see [[Frame.moveTo]]. */
@@ -103,12 +89,74 @@ private[spark] final class SlidingFrame(
   def peakRows: Long = frame.peakRows
 
   /** Moves all that the frame holds to disk. */
+  def page(): Unit = groups.foreach(_.page())
+}
+
+/**
+ * All frames of an operator.
+ *
+ * @param keys by which frames compare rows, several of them by the same ones
+ */
+private[spark] final class SlidingFrames(frames: Array[SlidingFrame], keys: Array[KeyRing]) {
+  private[this] val keysVary = keys.map(column(_).varies)
+
+  def all: Seq[SlidingFrame] = frames.toIndexedSeq
+
+  def startPartition(): Unit = {
+    var i = 0
+    while (i < frames.length) {
+      frames(i).startPartition()
+      i += 1
+    }
+  }
+
+  /** A row has arrived. */
+  def arrive(row: InternalRow): Unit = {
+    var i = 0
+    while (i < frames.length) {
+      frames(i).arrive(row)
+      i += 1
+    }
+    i = 0
+    while (i < keys.length) {
+      liftKey(i, row)
+      i += 1
+    }
+  }
+
+  private def liftKey(i: Int, row: InternalRow): Unit = {
+    val slot = keys(i).open()
+    column(keys(i)).lift(slot, row)
+    if (keysVary(i) && !column(keys(i)).fits()) page(keys(i))
+  }
+
+  /** Moves all frames to row `current`: false if one of them is not complete. */
+  def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
+    var complete = true
+    var i = 0
+    while (i < frames.length) {
+      if (!frames(i).moveTo(current, arrived, ended)) complete = false
+      i += 1
+    }
+    complete
+  }
+
+  /** Writes the aggregates for row `current`, to which all frames have moved. */
+  def lower(current: Long, out: InternalRow): Unit = {
+    var i = 0
+    while (i < frames.length) {
+      frames(i).lower(current, out)
+      i += 1
+    }
+  }
+
+  /** Moves all that the frames hold to disk. */
   def page(): Unit = {
-    groups.foreach(_.page())
+    frames.foreach(_.page())
     keys.foreach(page)
   }
 
-  private def page(keys: RangeKeys): Unit = keys.relocate(_.asInstanceOf[SlotColumns].page())
+  private def page(keys: KeyRing): Unit = keys.relocate(_.asInstanceOf[SlotColumns].page())
 
-  private def column(keys: RangeKeys): SlotColumns = keys.column.asInstanceOf[SlotColumns]
+  private def column(keys: KeyRing): SlotColumns = keys.column.asInstanceOf[SlotColumns]
 }

@@ -34,12 +34,12 @@ private[spark] object TimestampPlusMicros {
 
   /**
    * The interval in microseconds, if it is as long at any time in the zone of `key` and they are
-   * few enough for a BIGINT; what is not so is added as Spark adds it.
+   * few enough for a BIGINT; what is not so, or not constant, is added as Spark adds it.
    */
   def fixedMicros(key: Expression, interval: Expression, timeZone: String): Option[Long] = {
     val fixedDays = key.dataType == TimestampNTZType ||
       DateTimeUtils.getZoneId(timeZone).getRules.isFixedOffset
-    interval.eval() match {
+    (if (interval.foldable) interval.eval() else null) match {
       case micros: Long if fixedDays || (-MicrosPerDay < micros && micros < MicrosPerDay) =>
         Some(micros)
       case i: CalendarInterval if i.months == 0 && (fixedDays || i.days == 0) =>

@@ -46,31 +46,16 @@ private[spark] final class WaitingWindowTask(
   /** Fills `joined`, if every frame of the current row has all its rows. */
   private def emitted(): Boolean = {
     turns.take()
-    try current < arrived && complete() && { emit(); true }
+    try current < arrived && frames.moveTo(current, arrived, ended) && { emit(); true }
     finally turns.end()
   }
 
   private def emit(): Unit = {
-    var i = 0
-    while (i < frames.length) {
-      frames(i).lower(current, result)
-      i += 1
-    }
+    frames.lower(current, result)
     current += 1
     rows += 1
     joined(waiting.remove(), result)
     ()
-  }
-
-  /** Whether every frame of the current row has all its rows. */
-  private def complete(): Boolean = {
-    var all = true
-    var i = 0
-    while (i < frames.length) {
-      if (!frames(i).moveTo(current, arrived, ended)) all = false
-      i += 1
-    }
-    all
   }
 
   /** Takes one row; what is below may take memory for it, so that comes before the turn. */
@@ -103,11 +88,7 @@ private[spark] final class WaitingWindowTask(
   private def arrive(row: InternalRow): Unit = {
     waiting.add(row.asInstanceOf[UnsafeRow])
     arrived += 1
-    var i = 0
-    while (i < frames.length) {
-      frames(i).arrive(row)
-      i += 1
-    }
+    frames.arrive(row)
   }
 
   override def spill(): Long = {

@@ -3,7 +3,7 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
-import io.sash.core.frames.RangeKeys
+import io.sash.core.frames.KeyRing
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.WindowCall
@@ -12,42 +12,35 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
 /**
  * One frame and the windows of its aggregates, ready to be sent to tasks.
  *
+ * @param keys what the frame, its exclusion and its slide compare rows by
  * @param bounding the window by whose aggregate the frame is bounded, if it is
  * @param results the ordinals of its answers
  */
 private[spark] final case class FrameProgram(
     framing: Framing,
-    rows: RowsOfFrame,
+    keys: Seq[Option[KeysView]],
     windows: Seq[(Algorithm, SlotProgram)],
     bounding: Option[(Algorithm, SlotProgram)],
     results: Seq[Int]
 ) {
-  private[spark] val keys = framing.frame.keys(rows)
-  private val peers = framing.exclude.flatMap(_.keys(rows))
-  private val panes = framing.slide.flatMap(_.keys(rows))
 
   /** Whether each row has its answer as soon as it arrives. */
   def isImmediate: Boolean = framing.frame.isImmediate
 
-  def create(memory: WindowMemory): SlidingFrame = {
-    def columns(program: SlotProgram): SlotColumns =
-      SlotColumns(program).accountedBy(memory, program)
+  def create(memory: WindowMemory, rings: IndexedSeq[KeyRing]): SlidingFrame = {
     def group(of: (Algorithm, SlotProgram)): WindowGroup =
-      new WindowGroup(of._1.window(columns(of._2)))
+      new WindowGroup(of._1.window(SlotColumns(of._2).accountedBy(memory, of._2)))
     val groups = windows.map(group).toArray
     val bound = bounding.map(group)
     val all = groups ++ bound
-    def ring(of: Option[KeysProgram]): RangeKeys =
-      of.map(k => new RangeKeys(columns(k.slots), k.lower, k.upper)).orNull
-    val (ofFrame, ofPeers, ofPanes) = (ring(keys), ring(peers), ring(panes))
+    val Seq(ofFrame, ofPeers, ofPanes) = keys.map(_.map(_.of(rings)).orNull)
     new SlidingFrame(
       framing.frame.frame(FrameParts(all.map(_.window), ofFrame, bound.map(_.window).orNull)),
       framing.exclude.map(_.exclusion(ofPeers)).orNull,
       framing.slide.map(_.slide(ofPanes)).orNull,
       all,
       groups.length,
-      results.toArray,
-      Array(ofFrame, ofPeers, ofPanes).filter(_ != null)
+      results.toArray
     )
   }
 }
@@ -56,14 +49,23 @@ private[spark] final case class FrameProgram(
  * All that a task needs to run the frames of one operator, made on the driver.
  *
  * @param key the partition key, as a program of one slot; none without PARTITION BY
+ * @param rings the keys that frames compare rows by, those of one order once
  * @param results types of the results, in the order of the operator's window calls
  */
 private[spark] final case class WindowProgram(
     key: Option[SlotProgram],
+    rings: Seq[RingProgram],
     frames: Seq[FrameProgram],
     results: Seq[DataType]
 ) {
   def isImmediate: Boolean = frames.forall(_.isImmediate)
+
+  def create(memory: WindowMemory): SlidingFrames = {
+    val keys = rings.toIndexedSeq.map { r =>
+      new KeyRing(SlotColumns(r.slots).accountedBy(memory, r.slots), r.users)
+    }
+    new SlidingFrames(frames.map(_.create(memory, keys)).toArray, keys.toArray)
+  }
 }
 
 private[spark] object WindowProgram {
@@ -75,17 +77,20 @@ private[spark] object WindowProgram {
       timeZone: String
   ): WindowProgram = {
     val rows = RowsOfFrame(input, orderSpec, timeZone)
-    val frames = calls.zipWithIndex.groupBy(_._1.framing).toSeq.sortBy(_._2.head._2).map {
-      case (framing, members) =>
+    val byFraming = calls.zipWithIndex.groupBy(_._1.framing).toSeq.sortBy(_._2.head._2)
+    val keys = KeysProgram(rows, byFraming.flatMap(_._1.keys(rows)))
+    val frames = byFraming.zip(keys.views.grouped(Framing.KeysOfEach)).map {
+      case ((framing, members), views) =>
         FrameProgram(
           framing,
-          rows,
+          views,
           windows(members, input),
           members.head._1.bounding.map(_.program(input)),
           members.map(_._2)
         )
     }
-    WindowProgram(partitionKey(partitionSpec, input), frames, calls.map(_.expression.dataType))
+    val results = calls.map(_.expression.dataType)
+    WindowProgram(partitionKey(partitionSpec, input), keys.rings, frames, results)
   }
 
   private def windows(

@@ -23,7 +23,7 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
   WindowTask.closeAtEnd(context, memory)
 
   /** Null when the last row has left. */
-  protected[this] var frames: Array[SlidingFrame] = createFrames()
+  protected[this] var frames: SlidingFrames = createFrames()
 
   /** Number of rows of the present partition that have arrived. */
   protected[this] var arrived = 0L
@@ -46,14 +46,9 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
       val current = arrived
       arrived += 1
       rows += 1
-      var i = 0
-      while (i < frames.length) {
-        val frame = frames(i)
-        frame.arrive(row)
-        frame.moveTo(current, arrived, ended = false)
-        frame.lower(current, result)
-        i += 1
-      }
+      frames.arrive(row)
+      frames.moveTo(current, arrived, ended = false)
+      frames.lower(current, result)
     } finally turns.end()
   }
 
@@ -69,27 +64,23 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
     started = true
     memory.windows = this
     arrived = 0L
-    var i = 0
-    while (i < frames.length) {
-      frames(i).startPartition()
-      i += 1
-    }
+    frames.startPartition()
   }
 
   override def spill(): Long = {
     val before = memory.getUsed
-    frames.foreach(_.page())
+    frames.page()
     before - memory.getUsed
   }
 
   override def close(): Unit = {
-    metrics.report(rows, frames.toIndexedSeq, memory)
+    metrics.report(rows, frames.all, memory)
     frames = null
   }
 
-  private def createFrames(): Array[SlidingFrame] = {
+  private def createFrames(): SlidingFrames = {
     turns.take()
-    try program.frames.map(_.create(memory)).toArray
+    try program.create(memory)
     finally turns.end()
   }
 }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.{SashSuite, TestTable, WindowCalls, WindowFrames}
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.WindowCall
-import io.sash.spark.windows.{KeysProgram, WindowProgram}
+import io.sash.spark.windows.{KeysView, WindowProgram}
 
 /** Every operation of every kind of slots, for the programs of all aggregates and all keys. */
 class SlotColumnsSuite extends SashSuite {
@@ -124,7 +124,8 @@ class SlotColumnsSuite extends SashSuite {
       node.child.output,
       "Europe/Berlin"
     )
-    val KeysProgram(program, lower, upper) = whole.frames.head.keys.get
+    val KeysView(ring, _, lower, upper) = whole.frames.head.keys.head.get
+    val program = whole.rings(ring).slots
     val kinds = new SlotKinds(program, Seq.empty[DataType])
     val random = new Random(seed)
     def slot(): Int = kinds.slots(random.nextInt(kinds.slots.length))
