@@ -24,7 +24,7 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
     }
 
   private def said(plan: SparkPlan): Seq[String] = collect(plan) {
-    case s: SlidingWindowExec => s.calls.map(c => s"slides: $c") ++ keptSort(s)
+    case s: SlidingWindowExec => s.texts.map(c => s"slides: $c") ++ keptSort(s)
     case _: OrderingExec      => Seq("ordering: hash + adaptive")
     case p if isWindow(p) =>
       p.logicalLink.flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {

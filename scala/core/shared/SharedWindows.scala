@@ -26,7 +26,48 @@ trait SharedWindows extends Coalescing {
   /** Elements in one window. */
   def size(window: Int): Int
 
+  /** Empties all windows, open slots included. */
+  def clear(): Unit
+
   def column: Partials
+
+  /** Moves the windows onto the column that `move` answers; slot numbers stay the same. */
+  def relocate(move: Partials => Partials): Unit
+}
+
+/**
+ * One of several windows that share their elements, for whoever slides each on its own. Elements
+ * enter all of them by way of the first, which is moved before the others.
+ *
+ * @param number which of `windows` it is
+ */
+final class SharedWindow(windows: SharedWindows, number: Int) extends InOrderWindow {
+  private def isFirst: Boolean = number == 0
+
+  override def open(): Int = windows.open()
+
+  override def insert(): Unit = if (isFirst) windows.insert()
+
+  override def evict(): Unit = windows.evict(number)
+
+  override def query(): Int = windows.query(number)
+
+  override def size: Int = windows.size(number)
+
+  override def clear(): Unit = if (isFirst) windows.clear()
+
+  override def column: Partials = windows.column
+
+  override def relocate(move: Partials => Partials): Unit = windows.relocate(move)
+
+  override protected def openCount: Long = notAlone()
+
+  override protected def openSlot(i: Long): Int = notAlone()
+
+  override protected def dropYoungestOpen(): Unit = notAlone()
+
+  private def notAlone(): Nothing =
+    throw new UnsupportedOperationException("open elements belong to all windows that share them")
 }
 
 /**
@@ -67,7 +108,14 @@ final class Suffixed(longest: InOrderWindow with Suffixes, windows: Int) extends
 
   override def size(window: Int): Int = sizes(window)
 
+  override def clear(): Unit = {
+    longest.clear()
+    java.util.Arrays.fill(sizes, 0)
+  }
+
   override def column: Partials = longest.column
+
+  override def relocate(move: Partials => Partials): Unit = longest.relocate(move)
 
   private def holdsOldestAlone(window: Int): Boolean = {
     var windowsWithOldest = 0

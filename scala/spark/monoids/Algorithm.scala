@@ -5,9 +5,11 @@ import io.sash.core.inorder.{
   InOrderWindow,
   Recalculate,
   SlickDequeInv,
+  SlickDequeInvRanges,
   SlickDequeNonInv,
   TwoStacksLite
 }
+import io.sash.core.shared.{SharedWindows, Suffixed}
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
@@ -36,6 +38,13 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
     )
 
   def window(columns: SlotColumns): InOrderWindow
+
+  /** Whether windows that end together can share their elements. */
+  def sharesElements: Boolean = false
+
+  /** Windows that end together over one store of elements, the longest first. */
+  def windows(columns: SlotColumns, count: Int): SharedWindows =
+    throw new UnsupportedOperationException(s"$title shares no elements")
 }
 
 object Algorithm {
@@ -49,6 +58,9 @@ object Algorithm {
     override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
       super.part(monoid, first, result).copy(subtract = monoid.subtract)
     override def window(columns: SlotColumns): InOrderWindow = new SlickDequeInv(columns)
+    override def sharesElements: Boolean = true
+    override def windows(columns: SlotColumns, count: Int): SharedWindows =
+      new SlickDequeInvRanges(columns, count)
   }
 
   case object SlickDequeNonInvAlgorithm
@@ -60,6 +72,9 @@ object Algorithm {
         .part(monoid, first, result)
         .copy(combine = Nil, selectsRight = monoid.selectsRight)
     override def window(columns: SlotColumns): InOrderWindow = new SlickDequeNonInv(columns)
+    override def sharesElements: Boolean = true
+    override def windows(columns: SlotColumns, count: Int): SharedWindows =
+      new Suffixed(new SlickDequeNonInv(columns), count)
   }
 
   case object RecalculateAlgorithm extends Algorithm("recalculate", "Recalculate") {

@@ -40,6 +40,15 @@ final case class SlidingWindowExec(
       .distinctBy(_.canonicalized)
       .map(WindowCall.of(_, forced).fold(r => throw new IllegalStateException(r.reason), c => c))
 
+  /** Each call as EXPLAIN shows it. */
+  private[spark] def texts: Seq[String] = {
+    val sharing = SharedElements.of(calls)
+    calls.zipWithIndex.map { case (call, i) =>
+      val ranges = sharing.rangesOf(i)
+      if (ranges == 1) call.toString else s"$call, $ranges ranges of one store"
+    }
+  }
+
   @transient private lazy val program: WindowProgram =
     WindowProgram(calls, partitionSpec, orderSpec, child.output, conf.sessionLocalTimeZone)
 
@@ -146,14 +155,14 @@ final case class SlidingWindowExec(
   }
 
   override def simpleString(maxFields: Int): String =
-    s"$nodeName [${calls.mkString("; ")}], " +
+    s"$nodeName [${texts.mkString("; ")}], " +
       s"[${partitionSpec.map(_.sql).mkString(", ")}], [${orderSpec.map(_.sql).mkString(", ")}]" +
       getTagValue(KeptSort.Tag).fold("")(kept => s", ordering: Spark's sort: ${kept.reason}")
 
   override def verboseStringWithOperatorId(): String =
     s"""$formattedNodeName
        |Input: ${child.output.mkString("[", ", ", "]")}
-       |Windows: ${calls.mkString("[", "; ", "]")}
+       |Windows: ${texts.mkString("[", "; ", "]")}
        |Partition by: ${partitionSpec.map(_.sql).mkString("[", ", ", "]")}
        |Order by: ${orderSpec.map(_.sql).mkString("[", ", ", "]")}
        |""".stripMargin

@@ -20,12 +20,9 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
   private[this] val subtracts = assignments(_.subtract, slotPair)
   private[this] val selection =
     program.parts.flatMap(_.selectsRight).headOption.map(bind(_, slotPair))
-  private[this] val results = program.parts
-    .flatMap(_.results)
-    .map { case (ordinal, e) =>
-      (ordinal, bind(e, program.columns))
-    }
-    .toArray
+  private[this] val results = Array.tabulate(program.ranges) { range =>
+    program.resultsOf(range).map { case (at, e) => (at, bind(e, program.columns)) }.toArray
+  }
   private[this] val shifts = program.keyShifts.map(bind(_, program.columns)).toArray
   private[this] val condition = program.matches.map(bind(_, inputAndSlot))
   private[this] val holding = program.holds.map(bind(_, program.columns))
@@ -94,10 +91,11 @@ final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
 
   override def copy(dst: Int, src: Int): Unit = set(dst, rows(src))
 
-  override def lower(slot: Int, out: InternalRow): Unit = {
+  override def lower(range: Int, slot: Int, out: InternalRow): Unit = {
+    val ofRange = results(range)
     var i = 0
-    while (i < results.length) {
-      val (ordinal, expression) = results(i)
+    while (i < ofRange.length) {
+      val (ordinal, expression) = ofRange(i)
       out.update(ordinal, expression.eval(rows(slot)))
       i += 1
     }

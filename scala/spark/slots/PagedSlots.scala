@@ -98,7 +98,8 @@ private[spark] final class PagedSlots private (
     resident.selectsRight(l, pages.read(right))
   }
 
-  override def lower(slot: Int, out: InternalRow): Unit = resident.lower(pages.read(slot), out)
+  override def lower(range: Int, slot: Int, out: InternalRow): Unit =
+    resident.lower(range, pages.read(slot), out)
 
   override def shift(which: Int, dst: Int, src: Int): Unit = {
     val from = pages.read(src)

@@ -202,18 +202,23 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
   }
 
   private def lowerMethod: String = {
-    val results = program.parts.flatMap(_.results)
-    if (results.isEmpty) {
+    val ranges = (0 until program.ranges).map(program.resultsOf)
+    if (ranges.head.isEmpty) {
       ""
     } else {
-      val methods = results.zipWithIndex.map { case ((ordinal, e), k) =>
+      val methods = ranges.flatten.zipWithIndex.map { case ((ordinal, e), k) =>
         val (code, Seq(value)) = evaluate(Seq(e), Some("slot"), None, None)
         method(
           s"void lower$k(int slot, InternalRow out)",
           s"$code\n${written("out", ordinal, e.dataType, e.nullable, value)}"
         )
       }
-      dispatch("lower", "int slot, InternalRow out", methods)
+      val cases = ranges.indices.map { r =>
+        val own = ranges.head.indices.map(i => s"lower${r * ranges.head.length + i}(slot, out);")
+        s"case $r: ${own.mkString(" ")} break;"
+      }
+      val body = s"switch (range) {\n${cases.mkString("\n")}\n}"
+      (methods :+ method("void lower(int range, int slot, InternalRow out)", body)).mkString("\n")
     }
   }
 

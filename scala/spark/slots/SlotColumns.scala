@@ -176,7 +176,10 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
   def selectsRight(left: Int, right: Int): Boolean = undefined("selectsRight")
 
   /** Writes the results of the slot into `out`, at the ordinals that the program names. */
-  def lower(slot: Int, out: InternalRow): Unit = undefined("lower")
+  final def lower(slot: Int, out: InternalRow): Unit = lower(0, slot, out)
+
+  /** The same, at the ordinals of one range of several. */
+  def lower(range: Int, slot: Int, out: InternalRow): Unit = undefined("lower")
 
   /** `dst <- keyShifts(which)(src)` */
   def shift(which: Int, dst: Int, src: Int): Unit = undefined("shift")

@@ -35,6 +35,15 @@ final case class SlotProgram(
   /** What answers beside the slots, numbered as the parts refer to it. */
   val running: IndexedSeq[RunningAnswer] = parts.flatMap(_.running).toIndexedSeq
 
+  /** How many ranges of the slots are lowered, each to ordinals of its own. */
+  def ranges: Int = 1 + parts.headOption.fold(0)(_.ranges.length)
+
+  /** What `lower` writes for a range. */
+  def resultsOf(range: Int): Seq[(Int, Expression)] = parts.flatMap { p =>
+    if (range == 0) p.results
+    else p.ranges(range - 1).zip(p.results.map(_._2))
+  }
+
   /** Columns whose values differ in what they take in memory. */
   val varying: Seq[Int] = columns.indices.filter(i => ValueBytes.vary(columns(i).dataType))
 
@@ -61,6 +70,7 @@ object SlotProgram {
    * @param subtract over (left, right), where it has an inverse
    * @param selectsRight over (left, right), where combine picks an operand
    * @param results what `lower` writes, as (ordinal of the result, expression over left)
+   * @param ranges the ordinals of the same results for further ranges of one store of slots
    * @param running what answers in the place of a slot, if something does
    */
   final case class Part(
@@ -71,6 +81,7 @@ object SlotProgram {
       subtract: Seq[Expression] = Nil,
       selectsRight: Option[Expression] = None,
       results: Seq[(Int, Expression)] = Nil,
+      ranges: Seq[Seq[Int]] = Nil,
       running: Option[RunningAnswer] = None
   ) {
 

@@ -4,25 +4,60 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import io.sash.core.frames.{Exclusion, Frame, KeyRing, Slide}
 import io.sash.core.inorder.InOrderWindow
+import io.sash.core.shared.{SharedWindow, SharedWindows}
 import io.sash.spark.slots.SlotColumns
 
 /** Aggregates that share a window: the results of one algorithm over one class of slots. */
-private[spark] final class WindowGroup(val window: InOrderWindow) {
+private[spark] sealed abstract class WindowGroup(val window: InOrderWindow, range: Int) {
+
+  /** A row has arrived. */
+  def lift(row: InternalRow): Unit
+
+  /** Moves the slots to disk. */
+  def page(): Unit
+
+  /** Calls of combine, subtract and selectsRight. */
+  def operations: Long
+
+  /** Over the window number `range` of those that share elements with this one. */
+  def sharing(range: Int): WindowGroup
+
+  /** Writes the results of the slot that answers. */
+  final def lower(slot: Int, out: InternalRow): Unit = columns.lower(range, slot, out)
+
+  final def columns: SlotColumns = window.column.asInstanceOf[SlotColumns]
+}
+
+/** @param windows of which `window` is the first, if others share its elements */
+private[spark] final class OwnWindowGroup(
+    window: InOrderWindow,
+    windows: Option[SharedWindows] = None
+) extends WindowGroup(window, range = 0) {
   private[this] val varies = columns.varies
 
-  def lift(row: InternalRow): Unit = {
+  override def lift(row: InternalRow): Unit = {
     val slot = window.open()
     columns.lift(slot, row)
     if (varies && !columns.fits()) page()
   }
 
-  /** Moves the slots to disk. */
-  def page(): Unit = window.relocate(_.asInstanceOf[SlotColumns].page())
+  override def page(): Unit = window.relocate(_.asInstanceOf[SlotColumns].page())
 
-  /** Writes the results of the slot that answers. */
-  def lower(slot: Int, out: InternalRow): Unit = columns.lower(slot, out)
+  override def operations: Long = columns.operations
 
-  def columns: SlotColumns = window.column.asInstanceOf[SlotColumns]
+  override def sharing(range: Int): WindowGroup = new SharingWindowGroup(windows.get, range)
+}
+
+/** What its first window does for it is not done again. */
+private[spark] final class SharingWindowGroup(windows: SharedWindows, range: Int)
+    extends WindowGroup(new SharedWindow(windows, range), range) {
+  override def lift(row: InternalRow): Unit = ()
+
+  override def page(): Unit = ()
+
+  override def operations: Long = 0L
+
+  override def sharing(range: Int): WindowGroup = new SharingWindowGroup(windows, range)
 }
 
 /**
@@ -82,7 +117,7 @@ private[spark] final class SlidingFrame(
   }
 
   /** Calls of combine, subtract and selectsRight. */
-  def operations: Long = groups.map(_.columns.operations).sum
+  def operations: Long = groups.map(_.operations).sum
 
   def evictions: Long = frame.evictions
 

@@ -1,13 +1,30 @@
 package io.sash.spark.windows
 
+import scala.util.{Left, Right}
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 import io.sash.core.frames.KeyRing
+import io.sash.core.shared.SharedWindow
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.WindowCall
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
+
+/** The windows of some aggregates of a frame, whose partials lie in one slot. */
+private[spark] sealed abstract class GroupProgram
+
+/** @param ranges how many frames share the elements: this one, whose window is the longest, and others */
+private[spark] final case class OwnGroup(
+    algorithm: Algorithm,
+    slots: SlotProgram,
+    ranges: Int = 1
+) extends GroupProgram
+
+/** The window number `range` of a group of another frame. */
+private[spark] final case class SharingGroup(frame: Int, group: Int, range: Int)
+    extends GroupProgram
 
 /**
  * One frame and the windows of its aggregates, ready to be sent to tasks.
@@ -19,7 +36,7 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
 private[spark] final case class FrameProgram(
     framing: Framing,
     keys: Seq[Option[KeysView]],
-    windows: Seq[(Algorithm, SlotProgram)],
+    groups: Seq[GroupProgram],
     bounding: Option[(Algorithm, SlotProgram)],
     results: Seq[Int]
 ) {
@@ -27,21 +44,32 @@ private[spark] final case class FrameProgram(
   /** Whether each row has its answer as soon as it arrives. */
   def isImmediate: Boolean = framing.frame.isImmediate
 
-  def create(memory: WindowMemory, rings: IndexedSeq[KeyRing]): SlidingFrame = {
-    def group(of: (Algorithm, SlotProgram)): WindowGroup =
-      new WindowGroup(of._1.window(SlotColumns(of._2).accountedBy(memory, of._2)))
-    val groups = windows.map(group).toArray
-    val bound = bounding.map(group)
-    val all = groups ++ bound
+  /** @param before the groups of the frames before this one */
+  def create(
+      memory: WindowMemory,
+      rings: IndexedSeq[KeyRing],
+      before: Seq[Seq[WindowGroup]]
+  ): (SlidingFrame, Seq[WindowGroup]) = {
+    def columns(of: SlotProgram): SlotColumns = SlotColumns(of).accountedBy(memory, of)
+    val answered = groups.map {
+      case OwnGroup(algorithm, slots, 1) => new OwnWindowGroup(algorithm.window(columns(slots)))
+      case OwnGroup(algorithm, slots, ranges) =>
+        val windows = algorithm.windows(columns(slots), ranges)
+        new OwnWindowGroup(new SharedWindow(windows, 0), Some(windows))
+      case SharingGroup(frame, group, range) => before(frame)(group).sharing(range)
+    }
+    val bound = bounding.map { case (a, slots) => new OwnWindowGroup(a.window(columns(slots))) }
+    val all = (answered ++ bound).toArray
     val Seq(ofFrame, ofPeers, ofPanes) = keys.map(_.map(_.of(rings)).orNull)
-    new SlidingFrame(
+    val frame = new SlidingFrame(
       framing.frame.frame(FrameParts(all.map(_.window), ofFrame, bound.map(_.window).orNull)),
       framing.exclude.map(_.exclusion(ofPeers)).orNull,
       framing.slide.map(_.slide(ofPanes)).orNull,
       all,
-      groups.length,
+      answered.length,
       results.toArray
     )
+    (frame, answered)
   }
 }
 
@@ -64,7 +92,12 @@ private[spark] final case class WindowProgram(
     val keys = rings.toIndexedSeq.map { r =>
       new KeyRing(SlotColumns(r.slots).accountedBy(memory, r.slots), r.users)
     }
-    new SlidingFrames(frames.map(_.create(memory, keys)).toArray, keys.toArray)
+    val (created, _) = frames.foldLeft((Seq.empty[SlidingFrame], Seq.empty[Seq[WindowGroup]])) {
+      case ((before, groups), program) =>
+        val (frame, own) = program.create(memory, keys, groups)
+        (before :+ frame, groups :+ own)
+    }
+    new SlidingFrames(created.toArray, keys.toArray)
   }
 }
 
@@ -77,44 +110,35 @@ private[spark] object WindowProgram {
       timeZone: String
   ): WindowProgram = {
     val rows = RowsOfFrame(input, orderSpec, timeZone)
-    val byFraming = calls.zipWithIndex.groupBy(_._1.framing).toSeq.sortBy(_._2.head._2)
-    val keys = KeysProgram(rows, byFraming.flatMap(_._1.keys(rows)))
-    val frames = byFraming.zip(keys.views.grouped(Framing.KeysOfEach)).map {
-      case ((framing, members), views) =>
+    val sharing = SharedElements.of(calls)
+    val keys = KeysProgram(rows, sharing.frames.flatMap(_.framing.keys(rows)))
+    val frames =
+      sharing.frames.zip(keys.views.grouped(Framing.KeysOfEach)).map { case (frame, views) =>
         FrameProgram(
-          framing,
+          frame.framing,
           views,
-          windows(members, input),
-          members.head._1.bounding.map(_.program(input)),
-          members.map(_._2)
+          frame.groups.map {
+            case Left(shared) => shared
+            case Right(own)   => OwnGroup(own.algorithm, product(own, input), own.ranges)
+          },
+          frame.bounding.map(_.program(input)),
+          frame.results
         )
-    }
+      }
     val results = calls.map(_.expression.dataType)
     WindowProgram(partitionKey(partitionSpec, input), keys.rings, frames, results)
   }
 
-  private def windows(
-      members: Seq[(WindowCall, Int)],
-      input: Seq[Attribute]
-  ): Seq[(Algorithm, SlotProgram)] = {
-    val byAlgorithm = members.groupBy(_._1.algorithm).toSeq.sortBy(_._2.head._2)
-    byAlgorithm.flatMap { case (algorithm, sharing) =>
-      val groups = if (algorithm.sharesWindow) Seq(sharing) else sharing.map(Seq(_))
-      groups.map(g => (algorithm, product(algorithm, g, input)))
-    }
-  }
-
   /** The product of several monoids: their cells side by side in one slot. */
-  private def product(
-      algorithm: Algorithm,
-      members: Seq[(WindowCall, Int)],
-      input: Seq[Attribute]
-  ): SlotProgram = {
-    val monoids = members.map(_._1.monoid)
+  private def product(group: SharedElements.Group, input: Seq[Attribute]): SlotProgram = {
+    val monoids = group.members.map(_.call.monoid)
     val firsts = monoids.scanLeft(0)(_ + _.left.length)
     val running = monoids.scanLeft(0)(_ + _.running.size)
-    val parts = members.zip(firsts.zip(running)).map { case ((call, result), (first, index)) =>
-      algorithm.part(call.monoid, first, result).at(index)
+    val parts = group.members.zipWithIndex.map { case (member, i) =>
+      group.algorithm
+        .part(member.call.monoid, firsts(i), member.result)
+        .copy(ranges = group.sharing.map(others => Seq(others(i))))
+        .at(running(i))
     }
     SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
   }

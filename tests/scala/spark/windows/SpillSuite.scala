@@ -58,6 +58,18 @@ class SpillSuite extends SashSuite with LittleMemory {
     }
   }
 
+  test("several lengths over one store, and one ring of keys") {
+    val frames = Seq(40000, 100, 20000)
+    def range(n: Int) = s"OVER (ORDER BY id RANGE BETWEEN $n PRECEDING AND 10 FOLLOWING)"
+    val columns = frames.map(n => s"sum(x) ${range(n)}, max(s) ${range(n)}")
+    val sql = s"SELECT id, ${columns.mkString(", ")} FROM $table"
+    val (paged, bytes) = run(sql)
+    assert(bytes > 0, "vacuous: nothing went to disk")
+    for ((n, i) <- frames.zipWithIndex)
+      assertSums(paged.map(r => Row(r.getLong(0), r.getLong(1 + 2 * i))), sums(n, 10))
+    assert(RowEquality.difference(SashSession.shared.sql(sql).collect().toSeq, paged).isEmpty)
+  }
+
   test("strings, nulls and moments, against the same windows in memory") {
     val frame = "ROWS BETWEEN 30000 PRECEDING AND 2000 FOLLOWING"
     val sql = query(
