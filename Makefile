@@ -32,6 +32,7 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
+EXAMPLES := call_centre glucose debs2012 budget own_monoid features
 
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
@@ -55,6 +56,13 @@ wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
 demo: $(INSTALLED) ## the main job on real flights and weather
 	$(call step,demo)
 	$(SUBMIT) examples/rolling_flights.py --chart target/demo/rolling_flights.png
+
+.PHONY: examples
+examples: $(EXAMPLES:%=example-%) ## every other example; says where its chart is
+
+example-%: $(INSTALLED)
+	$(call step,$*)
+	$(SUBMIT) examples/$*.py
 
 .PHONY: test
 test: $(INSTALLED) ## every test, Scala and Python
@@ -132,7 +140,7 @@ docs/configuration.md: $(JAR) | $(INSTALLED)
 docs/functions.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.functions.FunctionsDoc >$@
 
-docs/images/rolling_flights.png: $(JAR) $(wildcard examples/*.py) | $(INSTALLED)
+docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/window_sweep.py | $(INSTALLED)
 	$(SUBMIT) examples/rolling_flights.py --chart $@
 
 .PHONY: clean
@@ -163,5 +171,5 @@ $(INSTALLED): python/pyproject.toml project/SparkVersions.scala | $(JAR)
 	$(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
 	.venvs/$*/bin/pip install --quiet \
-		-e './python[connect,test]' 'pyspark==$*'
+		-e './python[connect,demo,test]' 'pyspark==$*'
 	@touch $@
