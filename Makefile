@@ -25,7 +25,7 @@ JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
-LINTED_PYTHON := python tests/python tests/mutants $(wildcard examples benchmarks)
+LINTED_PYTHON := python tests/python tests/mutants docs/conf.py $(wildcard examples benchmarks)
 # progress bars are the benchmarks'
 MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 
@@ -132,7 +132,17 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png pages ## what is generated in docs
+
+.PHONY: pages
+pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
+	$(BIN)/python tests/python/pages.py
+
+.PHONY: site
+site: $(INSTALLED) ## docs and the Python package's reference as HTML, in target/site
+	$(call step,site)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs target/site
+	@echo target/site/index.html
 
 docs/configuration.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.ConfigurationDoc >$@
@@ -162,7 +172,7 @@ $(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
 $(INSTALLED): python/pyproject.toml project/SparkVersions.scala | $(JAR)
 	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
 	$(BIN)/pip install --quiet \
-		-e './python[connect,demo,bench,test,lint]' 'pyspark==$(COMPILED_FOR)'
+		-e './python[connect,demo,bench,docs,test,lint]' 'pyspark==$(COMPILED_FOR)'
 	@touch $@
 
 .PRECIOUS: .venvs/%/.installed
