@@ -88,7 +88,7 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
         rows = answers.toPandas()
     check(rows)
     print(f"{len(rows):,} answers agree with a queue in Python.\n")
-    answers.where("customer = 'Ann'").withColumns(
+    answers.where("customer = 'Di'").withColumns(
         {column: F.date_format(column, "d MMM") for column in ("ordered", "since")}
     ).show(20)
 

@@ -74,20 +74,20 @@ def changes(answers: DataFrame) -> DataFrame:
     )
 
 
-def check(answers: pd.DataFrame) -> None:
+def check(calls: pd.DataFrame, answers: pd.DataFrame) -> None:
     """Compare some of the answers with those of a loop over their window's calls."""
     for row in answers.sample(min(CHECKED, len(answers)), random_state=0).itertuples():
         begins = row.ts - pd.Timedelta("24 hours")
-        window = answers[(answers.ts >= begins) & (answers.ts <= row.ts)]
+        window = calls[calls.ts.between(begins, row.ts)]
         mxl = max(window.len)
         callers = list(window.caller[window.len == mxl])
         assert (row.mxl, row.num, row.who) == (mxl, len(callers), callers[0]), row
 
 
-def draw(answers: pd.DataFrame, path: Path) -> None:
+def draw(calls: pd.DataFrame, answers: pd.DataFrame, path: Path) -> None:
     """All calls, and the longest of the last 24 hours above them."""
     with chart(path, "Calls, and the longest of the last 24 hours") as [axes]:
-        axes.plot(answers.ts, answers.len, ".", color=GREY, ms=3, alpha=0.5)
+        axes.plot(calls.ts, calls.len, ".", color=GREY, ms=3, alpha=0.5)
         axes.step(answers.ts, answers.mxl, where="post", color=BLUE, lw=2.5, label="one call")
         shared = answers.mxl.where(answers.num > 1)
         axes.step(answers.ts, shared, where="post", color=RED, lw=2.5, label="several")
@@ -102,17 +102,18 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
 
     with step(f"Making up {given.calls:,} calls"):
-        calls = spark.createDataFrame(made_up_calls(given.calls))
+        made = made_up_calls(given.calls)
+        calls = spark.createDataFrame(made)
     with step("Max, MaxCount and ArgMax of the last 24 hours, at each call"):
-        answers = longest(calls).cache()
+        answers = longest(calls).orderBy("ts").cache()
         rows = answers.toPandas()
-    check(rows)
+    check(made, rows)
     print(f"{min(CHECKED, len(rows))} answers agree with a loop in Python over their calls.\n")
     print("The first times that the answer changes")
     changes(answers).select(
         F.date_format("ts", "EEE HH:mm:ss").alias("at"), "mxl", "num", "who"
     ).show(15)
-    draw(rows, given.chart)
+    draw(made, rows, given.chart)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
         readings = read(spark, given.days).cache()
         readings.count()
     with step("Time in range, and since when the sensor has been on"):
-        answers = sensor_on_since(time_in_range(readings)).toPandas()
+        answers = sensor_on_since(time_in_range(readings)).orderBy("ts").toPandas()
     with step(f"The points of {COLUMNS:,} columns"):
         points = few_points(readings).toPandas().set_index("time").value
     check(answers, points)

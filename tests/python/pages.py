@@ -13,6 +13,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
@@ -41,11 +42,11 @@ def run(page: str, spark: SparkSession) -> str:
     """Run a page's blocks, in order, and return its text with the outputs that they had."""
     spark = spark.newSession()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
-    names = {"spark": spark, "sash": sash, "F": F, "Window": Window}
+    names: dict[str, Any] = {"spark": spark, "sash": sash, "F": F, "Window": Window}
     text = path(page).read_text(encoding="utf-8")
     renewed, end = [], 0
     for asked in _ASKED.finditer(text):
-        printed = [_printed(*block, names) for block in _CODE.findall(asked[0])]
+        printed = [_printed(lang, code, names) for lang, code in _CODE.findall(asked[0])]
         outputs = list(dict.fromkeys(output for output in printed if output))
         if asked["shown"] is None:
             assert not outputs, f"{page}: not shown:\n{outputs[0]}"
@@ -56,7 +57,7 @@ def run(page: str, spark: SparkSession) -> str:
     return "".join([*renewed, text[end:]])
 
 
-def _printed(language: str, code: str, names: dict[str, object]) -> str:
+def _printed(language: str, code: str, names: dict[str, Any]) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         if language == "python":

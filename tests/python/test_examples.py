@@ -64,12 +64,12 @@ def test_call_centre(utc, example, tmp_path, capsys):
 
 def test_call_centre_notices_a_wrong_answer(utc, example):
     call_centre = example("call_centre")
-    calls = utc.createDataFrame(call_centre.made_up_calls(50))
-    answers = call_centre.longest(calls).toPandas()
-    call_centre.check(answers)
+    calls = call_centre.made_up_calls(50)
+    answers = call_centre.longest(utc.createDataFrame(calls)).toPandas()
+    call_centre.check(calls, answers)
     answers.loc[20, "num"] += 1
     with pytest.raises(AssertionError):
-        call_centre.check(answers)
+        call_centre.check(calls, answers)
 
 
 def test_glucose(utc, example, tmp_path, capsys):
