@@ -21,7 +21,10 @@ import org.apache.spark.sql.types.{DataType, StringType}
 private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswer {
 
   /** Spark's DISTINCT knows one NaN and one zero, too. */
-  override def inputs: Seq[Expression] = of.inputs.map(SqlInternals.normalized)
+  override def inputs: Seq[Expression] = of.inputs.map {
+    case OrderedLong(value) => OrderedLong(SqlInternals.normalized(value)) // not by its bits
+    case e                  => SqlInternals.normalized(e)
+  }
 
   override def dataType: DataType = of.dataType
 

@@ -215,6 +215,14 @@ class MovingAggregatesSuite extends SashSuite {
     )
   }
 
+  test("a median of DISTINCT knows one zero") {
+    val medians = spark.sql(
+      "SELECT median(DISTINCT x) OVER (ORDER BY id ROWS 3 PRECEDING) FROM " +
+        "VALUES (1, 0.0D), (2, -0.0D), (3, 1.0D) AS t(id, x)"
+    )
+    assert(medians.collect().map(_.getDouble(0)).toSeq == Seq(0.0, 0.0, 0.5))
+  }
+
   test("a mode takes memory for its values, not for how often they are there") {
     val state = ModeCounts(Literal(1), ascending = None).create()
     val before = SizeEstimator.estimate(state)
