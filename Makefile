@@ -25,13 +25,14 @@ JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
-LINTED_PYTHON := python tests/python tests/mutants $(wildcard examples benchmarks)
+LINTED_PYTHON := python tests/python tests/mutants docs/conf.py $(wildcard examples benchmarks)
 # progress bars are the benchmarks'
 MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
+EXAMPLES := call_centre glucose debs2012 budget own_monoid features
 
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
@@ -55,6 +56,13 @@ wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
 demo: $(INSTALLED) ## the main job on real flights and weather
 	$(call step,demo)
 	$(SUBMIT) examples/rolling_flights.py --chart target/demo/rolling_flights.png
+
+.PHONY: examples
+examples: $(EXAMPLES:%=example-%) ## every other example; says where its chart is
+
+example-%: $(INSTALLED)
+	$(call step,$*)
+	$(SUBMIT) examples/$*.py
 
 .PHONY: test
 test: $(INSTALLED) ## every test, Scala and Python
@@ -124,7 +132,17 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png pages ## what is generated in docs
+
+.PHONY: pages
+pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
+	$(BIN)/python tests/python/pages.py
+
+.PHONY: site
+site: $(INSTALLED) ## docs and the Python package's reference as HTML, in target/site
+	$(call step,site)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs target/site
+	@echo target/site/index.html
 
 docs/configuration.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.ConfigurationDoc >$@
@@ -132,7 +150,7 @@ docs/configuration.md: $(JAR) | $(INSTALLED)
 docs/functions.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.functions.FunctionsDoc >$@
 
-docs/images/rolling_flights.png: $(JAR) $(wildcard examples/*.py) | $(INSTALLED)
+docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/window_sweep.py | $(INSTALLED)
 	$(SUBMIT) examples/rolling_flights.py --chart $@
 
 .PHONY: clean
@@ -154,7 +172,7 @@ $(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
 $(INSTALLED): python/pyproject.toml project/SparkVersions.scala | $(JAR)
 	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
 	$(BIN)/pip install --quiet \
-		-e './python[connect,demo,bench,test,lint]' 'pyspark==$(COMPILED_FOR)'
+		-e './python[connect,demo,bench,docs,test,lint]' 'pyspark==$(COMPILED_FOR)'
 	@touch $@
 
 .PRECIOUS: .venvs/%/.installed
@@ -163,5 +181,5 @@ $(INSTALLED): python/pyproject.toml project/SparkVersions.scala | $(JAR)
 	$(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
 	.venvs/$*/bin/pip install --quiet \
-		-e './python[connect,test]' 'pyspark==$*'
+		-e './python[connect,demo,test]' 'pyspark==$*'
 	@touch $@

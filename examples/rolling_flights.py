@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import os
 import sys
 import tempfile
 import time
@@ -30,6 +29,7 @@ from pyspark.sql import functions as F
 
 from compare import differences
 from nycflights import register_tables
+from session import session
 from timing import SASH, SLOW, SPARK, settings, step, timed
 from window_sweep import draw, sweep
 
@@ -180,23 +180,6 @@ def answer(spark: SparkSession, question: Question) -> DataFrame:
     return ours
 
 
-def session() -> SparkSession:
-    """A session with Sash: spark-submit's own jars, or those that ``sash`` adds."""
-    builder = SparkSession.builder.appName("rolling_flights").config(
-        map={
-            "spark.sql.session.timeZone": "America/New_York",
-            "spark.sql.shuffle.partitions": "8",
-            "spark.log.level": "ERROR",
-            "spark.ui.showConsoleProgress": "false",
-        }
-    )
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # started by python, not by spark-submit
-        import sash
-
-        builder = sash.configure(builder)
-    return builder.getOrCreate()
-
-
 def main() -> int:
     """Answer, check, time, draw."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -204,7 +187,7 @@ def main() -> int:
     arguments.add_argument("--budget", type=float, default=60, help="seconds a run may take")
     options = arguments.parse_args()
 
-    spark = session()
+    spark = session("rolling_flights", "America/New_York")
     with tempfile.TemporaryDirectory() as scratch:
         with step("Reading flights and weather"):
             register_tables(spark, Path(scratch))

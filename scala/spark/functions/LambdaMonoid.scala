@@ -15,6 +15,7 @@ import io.sash.spark.monoids.{MonoidTraits, WrappingLong}
  *
  * @param required how many of the inputs, the first ones, have to be there for a row to count
  * @param selective over two partials; or true, and then combine says which operand it picks
+ * @param constants what the optimizer has yet to make constants, which it looks for in children
  */
 final case class LambdaMonoid(
     inputs: Seq[Expression],
@@ -24,13 +25,14 @@ final case class LambdaMonoid(
     lower: Expression,
     identity: Option[Expression],
     inverse: Option[Expression],
-    selective: Option[Expression]
+    selective: Option[Expression],
+    constants: Seq[Expression]
 ) extends DeclarativeAggregate
     with MonoidTraits {
   import Partial.{compilable, field, optimized}
 
   override def prettyName: String = MonoidCall.Function.name
-  override def children: Seq[Expression] = inputs
+  override def children: Seq[Expression] = inputs ++ constants
   override protected def stringArgs: Iterator[Any] = inputs.iterator
   override def dataType: DataType = Partial.typeOf(lower.dataType)
   override def nullable: Boolean = true
@@ -38,7 +40,10 @@ final case class LambdaMonoid(
   private lazy val partialType: DataType = Partial.typeOf(lift.dataType)
 
   private def over(body: Expression, values: Seq[Expression]): Expression =
-    optimized(body.transform { case r: BoundReference => values(r.ordinal) })
+    optimized(body.transform {
+      case r: BoundReference if r.ordinal < 0 => constants(-1 - r.ordinal)
+      case r: BoundReference                  => values(r.ordinal)
+    })
 
   /** The partial of a row that counts. */
   private lazy val lifted: Expression = {
@@ -46,7 +51,7 @@ final case class LambdaMonoid(
     over(lift, needed.map(i => if (i.nullable) KnownNotNull(i) else i) ++ others)
   }
 
-  private lazy val nothing: Option[Expression] = identity.map(optimized)
+  private lazy val nothing: Option[Expression] = identity.map(over(_, Nil))
 
   /** The cells of partials, of which it is known what may be NULL. */
   private case class Layout(flat: Option[StructType], cells: Seq[AttributeReference]) {
@@ -188,6 +193,15 @@ final case class LambdaMonoid(
     if (absence.isEmpty) picked else And(Not(none(younger)), Or(none(older), picked))
   }
 
-  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): LambdaMonoid =
-    copy(inputs = c)
+  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): LambdaMonoid = {
+    val (newInputs, newConstants) = c.splitAt(inputs.length)
+    copy(inputs = newInputs, constants = newConstants)
+  }
+}
+
+object LambdaMonoid {
+
+  /** What stands in a lambda's body for the constant of this number. */
+  private[functions] def constant(constants: Seq[Expression], i: Int): Expression =
+    BoundReference(-1 - i, constants(i).dataType, constants(i).nullable)
 }

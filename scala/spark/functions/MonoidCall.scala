@@ -1,13 +1,13 @@
 package io.sash.spark.functions
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.{TempResolvedColumn, TypeCheckResult}
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{DataTypeMismatch, TypeCheckSuccess}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.HIGH_ORDER_FUNCTION
+import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, HIGH_ORDER_FUNCTION}
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
@@ -99,7 +99,7 @@ final case class MonoidCall(
               )
             )
         }
-        .getOrElse(if (!identity.foldable) notConstant else comparable)
+        .getOrElse(if (!unaliased.foldable) notConstant else comparable)
     }
 
   /** Which operand a combine has picked is seen by comparing them. */
@@ -117,11 +117,14 @@ final case class MonoidCall(
     )
   )
 
+  /** The names that struct(… AS …) keeps beside its fields until the end of the analysis. */
+  private def unaliased: Expression = identity.transform { case a: Alias => a.child }
+
   /** The identity as a partial, if its type is that or can be widened to it. */
   private def castIdentity: Option[Expression] =
-    if (Partial.typeOf(identity.dataType) == partial) Some(identity)
+    if (Partial.typeOf(identity.dataType) == partial) Some(unaliased)
     else if (Cast.canUpCast(identity.dataType, partial))
-      Some(new Cast(identity, partial, Some(SQLConf.get.sessionLocalTimeZone)))
+      Some(new Cast(unaliased, partial, Some(SQLConf.get.sessionLocalTimeZone)))
     else None
 
   /** The aggregate, once all that it needs is known. */
@@ -145,6 +148,11 @@ final case class MonoidCall(
     val at = captured.zipWithIndex.map { case (a, i) =>
       a.exprId -> BoundReference(columns.length + i, a.dataType, a.nullable)
     }.toMap
+    val constants =
+      (functions :+ identity).flatMap(_.collect { case e if isCurrent(e) => e }).distinct
+    def withConstants(e: Expression): Expression = e.transformUp {
+      case c if constants.contains(c) => LambdaMonoid.constant(constants, constants.indexOf(c))
+    }
     val two = Seq(0, 1).map(BoundReference(_, partial, nullable = true))
     def closed(lambda: Expression): Expression = {
       val made = body(lambda, two)
@@ -158,27 +166,32 @@ final case class MonoidCall(
           )
         )
       }
-      made
+      withConstants(made)
     }
     def optional(lambda: Expression): Option[Expression] =
       if (isLeftOut(lambda)) None else Some(closed(lambda))
     LambdaMonoid(
       columns ++ captured,
       if (row.isEmpty) 1 else 0,
-      lifted.transform {
+      withConstants(lifted.transform {
         case a: Attribute if at.contains(a.exprId) => at(a.exprId)
-      },
+      }),
       closed(combine),
       optional(lower).getOrElse(two.head),
-      if (isLeftOut(identity)) None else Some(checked(castIdentity.get)),
+      if (isLeftOut(identity)) None else Some(withConstants(checked(castIdentity.get))),
       optional(inverse),
       selective match {
         case Literal(true, _)  => Some(Literal(true))
         case Literal(false, _) => None
         case other             => optional(other)
-      }
+      },
+      constants
     )
   }
+
+  /** The current time, user and the like, in whose place the optimizer puts a constant. */
+  private def isCurrent(e: Expression): Boolean =
+    e.containsPattern(CURRENT_LIKE) && !e.children.exists(_.containsPattern(CURRENT_LIKE))
 
   private def body(lambda: Expression, values: Seq[Expression]): Expression = {
     val LambdaFunction(function, parameters, _) = lambda
@@ -186,6 +199,7 @@ final case class MonoidCall(
     checked(
       function.transform {
         case v: NamedLambdaVariable if value.contains(v.exprId) => value(v.exprId)
+        case column: TempResolvedColumn                         => column.child // of HAVING
       }
     )
   }
@@ -201,6 +215,12 @@ final case class MonoidCall(
         refuse(
           "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION",
           "sqlExpr" -> s"\"${e.sql}\""
+        )
+      case _: OuterReference =>
+        refuse(
+          "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY." +
+            "AGGREGATE_FUNCTION_MIXED_OUTER_LOCAL_REFERENCES",
+          "function" -> sql
         )
       case w: WindowExpression =>
         refuse(

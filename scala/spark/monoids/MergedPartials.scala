@@ -118,10 +118,16 @@ private final case class RowPartial(f: ImperativeAggregate) extends Partial {
       val copy = new GenericInternalRow(types.length)
       var i = 0
       while (i < types.length) {
-        copy.update(i, InternalRow.copyValue(row.get(i, types(i))))
+        copy.update(i, own(row.get(i, types(i))))
         i += 1
       }
       copy
+  }
+
+  /** Bytes too, which Spark's copies share and merges write into (a bitmap, a heap's indexes). */
+  private def own(value: Any): Any = value match {
+    case bytes: Array[Byte] => bytes.clone()
+    case other              => InternalRow.copyValue(other)
   }
 }
 

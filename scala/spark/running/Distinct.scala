@@ -21,18 +21,22 @@ import org.apache.spark.sql.types.{DataType, StringType}
 private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswer {
 
   /** Spark's DISTINCT knows one NaN and one zero, too. */
-  override def inputs: Seq[Expression] = of.inputs.map(SqlInternals.normalized)
+  override def inputs: Seq[Expression] = of.inputs.map {
+    case OrderedLong(value) => OrderedLong(SqlInternals.normalized(value)) // not by its bits
+    case e                  => SqlInternals.normalized(e)
+  }
 
   override def dataType: DataType = of.dataType
 
   override def isInvertible: Boolean = true
 
-  override def create(): RunningState = {
-    val keys = inputs.zipWithIndex.map { case (e, i) =>
-      Distinct.key(BoundReference(i, e.dataType, nullable = true))
-    }
-    new DistinctState(of.create(), of.isInvertible, UnsafeProjection.create(keys))
-  }
+  /** Generated once: Spark's operator asks for a state in each partition. */
+  @transient private lazy val key = UnsafeProjection.create(inputs.zipWithIndex.map {
+    case (e, i) => Distinct.key(BoundReference(i, e.dataType, nullable = true))
+  })
+
+  /** The key's row is used before another state asks for one. */
+  override def create(): RunningState = new DistinctState(of.create(), of.isInvertible, key)
 }
 
 private[spark] object Distinct {

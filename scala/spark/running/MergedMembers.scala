@@ -27,9 +27,12 @@ private[spark] final case class MergedMembers(
 
   override def isInvertible: Boolean = true
 
+  /** Generated once: Spark's operator asks for a state in each partition. */
+  @transient private lazy val program = SlotProgram(row, monoid.left, monoid.right, Seq(part))
+  @transient private lazy val compiled = SlotColumns(program)
+
   override def create(): RunningState = {
-    val program = SlotProgram(row, monoid.left, monoid.right, Seq(part))
-    val columns = SlotColumns(program)
+    val columns = compiled.fresh()
     val result = new SpecificInternalRow(Seq(dataType))
     if (monoid.subtract.nonEmpty) new InvertedMembers(columns, result, dataType)
     else new TreeOfMembers(columns, result, dataType, 64L + 2L * program.bytesPerSlot)

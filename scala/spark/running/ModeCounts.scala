@@ -1,6 +1,6 @@
 package io.sash.spark.running
 
-import java.util.{ArrayList, Collections, Comparator, HashMap, LinkedHashSet, Set, TreeSet}
+import java.util.{ArrayList, Comparator, HashMap, LinkedHashSet, Set, TreeSet}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -51,19 +51,21 @@ private final class ModeState(
 
   private[this] val values = new HashMap[UnsafeRow, Value]
 
-  /** The values of each frequency, from 0, of which there are none. */
+  /** The values of each frequency, null where there are none. */
   private[this] val tied = new ArrayList[Set[Value]]
+
+  /** The set last left empty, which a value on its way up or down needs next. */
+  private[this] var spare: Set[Value] = none()
   private[this] var greatest = 0
   private[this] var keyBytes = 0L
 
   clear()
 
-  override def bytes: Long = keyBytes
+  override def bytes: Long = keyBytes + 8L * tied.size
 
   override def clear(): Unit = {
     values.clear()
     tied.clear()
-    tied.add(Collections.emptySet[Value])
     greatest = 0
     keyBytes = 0L
   }
@@ -76,22 +78,21 @@ private final class ModeState(
       values.put(wanted.copy(), value)
       keyBytes += ModeState.bytesOf(wanted)
     } else {
-      tied.get(value.count).remove(value)
+      leave(value)
     }
     value.count += 1
-    if (value.count == tied.size) tied.add(none())
-    tied.get(value.count).add(value)
+    enter(value)
     greatest = math.max(greatest, value.count)
   }
 
   override def remove(inputs: InternalRow): Unit = if (!inputs.isNullAt(0)) {
     val wanted = key(inputs)
     val value = values.get(wanted)
-    tied.get(value.count).remove(value)
-    if (value.count == greatest && tied.get(greatest).isEmpty) greatest -= 1
+    leave(value)
+    if (value.count == greatest && tied.get(greatest) == null) greatest -= 1
     value.count -= 1
     if (value.count > 0) {
-      tied.get(value.count).add(value)
+      enter(value)
     } else {
       values.remove(wanted)
       keyBytes -= ModeState.bytesOf(wanted)
@@ -100,6 +101,24 @@ private final class ModeState(
 
   override def result(): Any =
     if (greatest == 0) null else tied.get(greatest).iterator.next().row.get(0, dataType)
+
+  private def enter(value: Value): Unit = {
+    while (tied.size <= value.count) tied.add(null)
+    if (tied.get(value.count) == null) {
+      tied.set(value.count, if (spare == null) none() else spare)
+      spare = null
+    }
+    tied.get(value.count).add(value)
+  }
+
+  private def leave(value: Value): Unit = {
+    val those = tied.get(value.count)
+    those.remove(value)
+    if (those.isEmpty) {
+      tied.set(value.count, null)
+      spare = those
+    }
+  }
 
   private def none(): Set[Value] =
     if (order == null) new LinkedHashSet[Value]

@@ -85,7 +85,7 @@ private final class OrderStatisticsState(of: OrderStatistics) extends RunningSta
   override def bytes: Long = tree.bytes
 
   override def result(): Any =
-    if (tree.size == 0) null
+    if (tree.size == 0 || percentages.isEmpty) null
     else if (!of.asArray) answer(percentages(0))
     else new GenericArrayData(percentages.map(answer))
 

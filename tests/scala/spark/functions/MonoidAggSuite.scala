@@ -266,9 +266,31 @@ class MonoidAggSuite extends SashSuite {
     assert(condition("monoid_agg(i, x -> x.a, (a, b) -> a)").contains("INVALID_EXTRACT"))
     assert(condition("monoid_agg(i, x -> x, (a, b) -> nofunction(a))") == "UNRESOLVED_ROUTINE")
     assert(condition("monoid_agg(i, x -> x, (a, b) -> a + (SELECT 1))").contains("SUBQUERY"))
+    val outer = "(SELECT monoid_agg(t.id, x -> x + data.i, (a, b) -> a) FROM range(3) AS t)"
+    assert(condition(outer).endsWith("MIXED_OUTER_LOCAL_REFERENCES"))
     assert(
       condition("monoid_agg(DISTINCT i, x -> x, (a, b) -> a)").contains("UNSUPPORTED_SYNTAX")
     )
+  }
+
+  test("the time and the user of a query are one in all of it") {
+    val call = "monoid_agg(id, x -> struct(current_timestamp() AS t, x AS x), (a, b) -> IF(" +
+      "a.t = current_timestamp(), b, NULL), a -> IF(current_user() IS NULL, NULL, a.t), " +
+      "struct(current_timestamp() AS t, 0L AS x))"
+    inEachMode {
+      for (over <- Seq("", "OVER (ORDER BY id ROWS 2 PRECEDING)")) {
+        val answers = spark.sql(s"SELECT $call $over <=> current_timestamp() FROM range(5)")
+        assert(answers.distinct().collect().toSeq == Seq(Row(true)), over)
+      }
+    }
+  }
+
+  test("HAVING sees the columns that a lambda captures") {
+    val call = "monoid_agg(x, x -> x + k + y, (a, b) -> a + b)"
+    val groups = spark.sql(
+      s"SELECT k FROM VALUES (1, 2, 3), (1, 2, 4), (5, -6, 1) AS t(k, x, y) GROUP BY k HAVING $call > 0"
+    )
+    assert(groups.collect().toSeq == Seq(Row(1)))
   }
 
   test("no row of a NULL is lifted") {

@@ -3,7 +3,10 @@ package io.sash.spark.running
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.{functions, DataFrame, Encoder, Encoders}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.util.SizeEstimator
 
 import io.sash.spark.{ErrorCondition, RowEquality, SashSuite, TestTable}
 import io.sash.spark.monoids.Algorithm
@@ -189,6 +192,42 @@ class MovingAggregatesSuite extends SashSuite {
         "SELECT id, gap_of(uq) OVER w AS a, gap_of(tie) FILTER (WHERE tie > 3) OVER w AS b, " +
           s"joined(s) OVER w AS c FROM data WINDOW w AS (PARTITION BY g ORDER BY uq $frame)"
       )
+  }
+
+  test("buffers that hold bytes are merged, and their operands are left as they are") {
+    TestTable.create(spark)
+    val calls = Seq(
+      "max_by(id, cast(uq AS STRING), 3)",
+      "min_by(s, 50 - uq, 2)",
+      "vector_sum(array(cast(uq AS FLOAT)))",
+      "bitmap_construct_agg(bitmap_bit_position(uq))"
+    ).filter(c => spark.catalog.functionExists(c.takeWhile(_ != '(')))
+    val frames = Seq("uq ROWS 4 PRECEDING", "uq * uq RANGE BETWEEN 9 PRECEDING AND 5 FOLLOWING")
+    for ((mode, settings) <- modes; call <- calls; frame <- frames)
+      withClue(s"$mode ")(withSettings(settings: _*) {
+        checkSlides(s"SELECT id, $call OVER (PARTITION BY g ORDER BY $frame) AS c FROM data")
+      })
+  }
+
+  test("no percentages, no answer") {
+    checkSlides(
+      "SELECT id, percentile(id, array()) OVER (ORDER BY id ROWS 3 PRECEDING) AS c FROM range(9)"
+    )
+  }
+
+  test("a median of DISTINCT knows one zero") {
+    val medians = spark.sql(
+      "SELECT median(DISTINCT x) OVER (ORDER BY id ROWS 3 PRECEDING) FROM " +
+        "VALUES (1, 0.0D), (2, -0.0D), (3, 1.0D) AS t(id, x)"
+    )
+    assert(medians.collect().map(_.getDouble(0)).toSeq == Seq(0.0, 0.0, 0.5))
+  }
+
+  test("a mode takes memory for its values, not for how often they are there") {
+    val state = ModeCounts(Literal(1), ascending = None).create()
+    val before = SizeEstimator.estimate(state)
+    (1 to 10000).foreach(_ => state.add(InternalRow(1)))
+    assert(SizeEstimator.estimate(state) - before < 2 * state.bytes)
   }
 
   test("a mode without a rule for ties is one of the most frequent") {

@@ -1,0 +1,80 @@
+"""Pages of docs/ whose code runs: its output is what the page shows.
+
+    python tests/python/pages.py
+
+writes the outputs anew. In a page, ``python`` and ``sql`` blocks that follow each other without
+a word between them ask the same, in two languages; a block without a language after them is what
+each of them prints, unless it prints nothing. A SQL block prints the rows of its last statement.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession, Window
+from pyspark.sql import functions as F
+
+import sash
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [
+    "rolling-features",
+    "distinct-counts",
+    "own-monoids",
+    "windows-that-end-themselves",
+]
+_CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
+_ASKED = re.compile(
+    r"(?:```(?:python|sql)\n.*?```\n\n?)+(?:```\n(?P<shown>.*?)```\n)?", re.DOTALL
+)
+
+
+def path(page: str) -> Path:
+    """Where a page lies."""
+    return DOCS / f"{page}.md"
+
+
+def run(page: str, spark: SparkSession) -> str:
+    """Run a page's blocks, in order, and return its text with the outputs that they had."""
+    spark = spark.newSession()
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    names: dict[str, Any] = {"spark": spark, "sash": sash, "F": F, "Window": Window}
+    text = path(page).read_text(encoding="utf-8")
+    renewed, end = [], 0
+    for asked in _ASKED.finditer(text):
+        printed = [_printed(lang, code, names) for lang, code in _CODE.findall(asked[0])]
+        outputs = list(dict.fromkeys(output for output in printed if output))
+        if asked["shown"] is None:
+            assert not outputs, f"{page}: not shown:\n{outputs[0]}"
+            continue
+        assert len(outputs) == 1, f"{page}: not one answer:\n" + "\n".join(outputs)
+        renewed += [text[end : asked.start("shown")], outputs[0]]
+        end = asked.end("shown")
+    return "".join([*renewed, text[end:]])
+
+
+def _printed(language: str, code: str, names: dict[str, Any]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        if language == "python":
+            exec(code, names)  # noqa: S102
+        else:
+            _run_sql(code, names["spark"])
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().rstrip().splitlines())
+
+
+def _run_sql(code: str, spark: SparkSession) -> None:
+    *_, last = [spark.sql(statement) for statement in code.split(";") if statement.strip()]
+    if last.columns:
+        last.show()
+
+
+if __name__ == "__main__":
+    builder = SparkSession.builder.master("local[2]").config("spark.log.level", "ERROR")
+    session = sash.configure(builder.config("spark.sql.shuffle.partitions", 2)).getOrCreate()
+    for page in PAGES:
+        path(page).write_text(run(page, session), encoding="utf-8")

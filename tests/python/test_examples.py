@@ -1,0 +1,188 @@
+"""The examples run, on little data, and their answers are right."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from pyspark.sql import SparkSession
+
+from conftest import REPOSITORY
+
+EXAMPLES = REPOSITORY / "examples"
+PNG = b"\x89PNG\r\n"
+MIDNIGHT = datetime(2026, 3, 2)
+
+
+@pytest.fixture(scope="module")
+def utc(spark: SparkSession) -> SparkSession:
+    """A session of its own, in the time zone that most examples ask for."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    return session
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == EXAMPLES:
+            del sys.modules[name]
+
+
+def is_drawn(chart: Path) -> bool:
+    return chart.read_bytes().startswith(PNG) and chart.stat().st_size > 10_000
+
+
+def test_call_centre(utc, example, tmp_path, capsys):
+    call_centre = example("call_centre")
+    chart = tmp_path / "charts" / "calls.png"
+    call_centre.main(utc, ["--calls", "700", "--chart", str(chart)])
+    out = capsys.readouterr().out
+    assert "200 answers agree with a loop in Python" in out
+    assert is_drawn(chart)
+
+    # the first call leaves after 24 hours; of two longest calls the first caller is named
+    calls = [(0, "Ann", 40), (1, "Bo", 30), (2, "Cy", 40), (24, "Di", 5), (25, "Ed", 5)]
+    rows = [(MIDNIGHT + timedelta(hours=h), caller, length) for h, caller, length in calls]
+    answers = call_centre.longest(
+        utc.createDataFrame(rows, "ts TIMESTAMP, caller STRING, len INT")
+    )
+    got = [(row.mxl, row.num, row.who) for row in answers.orderBy("ts").collect()]
+    assert got == [(40, 1, "Ann"), (40, 1, "Ann"), (40, 2, "Ann"), (40, 2, "Ann"), (40, 1, "Cy")]
+    changes = [row.ts.hour for row in call_centre.changes(answers).orderBy("ts").collect()]
+    assert changes == [0, 2, 1]
+
+
+def test_call_centre_notices_a_wrong_answer(utc, example):
+    call_centre = example("call_centre")
+    calls = call_centre.made_up_calls(50)
+    answers = call_centre.longest(utc.createDataFrame(calls)).toPandas()
+    call_centre.check(calls, answers)
+    answers.loc[20, "num"] += 1
+    with pytest.raises(AssertionError):
+        call_centre.check(calls, answers)
+
+
+def test_glucose(utc, example, tmp_path, capsys):
+    glucose = example("glucose")
+    chart = tmp_path / "glucose.png"
+    glucose.main(utc, ["--days", "14", "--chart", str(chart)])
+    out = capsys.readouterr().out
+    assert "points agree with pandas" in out
+    assert "2010-03-31 09:04:00 2010-03-31 21:14:00   12.2" in out
+    assert is_drawn(chart)
+
+    values = [(0, 100), (6, 200), (24, 300), (25, 100)]
+    readings = utc.createDataFrame(
+        [(MIDNIGHT + timedelta(hours=h), v) for h, v in values], "ts TIMESTAMP, glucose INT"
+    )
+    rows = glucose.time_in_range(readings).orderBy("ts").collect()
+    assert [row.day for row in rows] == pytest.approx([1, 1 / 2, 1 / 3, 1 / 3])
+    assert [row.week for row in rows] == pytest.approx([1, 1 / 2, 1 / 3, 1 / 2])
+    assert [row.value for row in glucose.few_points(readings, 2).collect()] == [
+        100,
+        200,
+        300,
+        100,
+    ]
+
+
+def test_debs2012(utc, example, tmp_path, capsys):
+    debs2012 = example("debs2012")
+    chart = tmp_path / "debs2012.png"
+    debs2012.main(utc, ["--seconds", "60", "--chart", str(chart)])
+    out = capsys.readouterr().out
+    assert "The answers of 5,000 readings agree with pandas." in out
+    assert is_drawn(chart)
+
+
+def test_debs2012_reads_the_file_and_records_around_a_violation(utc, example, tmp_path, capsys):
+    debs2012 = example("debs2012")
+    file = tmp_path / "allData.txt"
+    lines = []
+    for second in range(200):
+        power = 600 if second == 100 else 1000
+        at = datetime(2012, 2, 22, 16, 46, 28) + timedelta(seconds=second)
+        lines.append(
+            f"{at:%Y-%m-%dT%H:%M:%S}.9670320+00:00\t{second}\t{power}\t1000\t1000\t7\t8\t0"
+        )
+    file.write_text("\n".join(lines))
+    answers = debs2012.recorded(debs2012.last_second(debs2012.load(utc, file)))
+    rows = answers.orderBy("ts").collect()
+    assert rows[0].ts.microsecond == 967_032
+    assert [i for i, row in enumerate(rows) if row.violation] == [100, 101]
+    assert [i for i, row in enumerate(rows) if row.recorded] == list(range(80, 172))
+    # readings a second apart are no recording: each is a session of its own
+    assert debs2012.recordings(answers).count() == 92
+
+    debs2012.main(utc, ["--file", str(file), "--chart", str(tmp_path / "chart.png")])
+    assert "The answers of 200 readings agree with pandas." in capsys.readouterr().out
+
+
+def test_budget(utc, example, capsys):
+    budget = example("budget")
+    budget.main(utc, ["--orders", "300"])
+    assert "300 answers agree with a queue in Python." in capsys.readouterr().out
+
+    rows = [
+        ("Ann", MIDNIGHT + timedelta(days=day), Decimal(price))
+        for day, price in enumerate(["60", "30", "20", "100.01", "100", "0"])
+    ]
+    orders = utc.createDataFrame(rows, "customer STRING, ordered TIMESTAMP, price DECIMAL(9,2)")
+    answers = budget.within_budget(orders).orderBy("ordered").collect()
+    assert [row.orders for row in answers] == [1, 2, 2, 0, 1, 2]
+    assert [row.spent for row in answers] == [60, 90, 50, None, 100, 100]
+    assert [row.since and row.since.day for row in answers] == [2, 2, 3, None, 6, 6]
+
+
+def test_own_monoid(utc, example, tmp_path, capsys):
+    own_monoid = example("own_monoid")
+    chart = tmp_path / "own_monoid.png"
+    own_monoid.main(utc, ["--shares", "FB", "--chart", str(chart)])
+    out = capsys.readouterr().out
+    assert "\ndrawdown: no counterexample" in out
+    assert "forgets_the_low: combine is not associative:\n  a = Row(" in out
+    assert "agree with a loop in Python over their prices" in out
+    assert is_drawn(chart)
+
+    prices = enumerate([80.0, 100.0, 60.0, 90.0, 72.0])
+    rows = [("X", MIDNIGHT.date() + timedelta(days=200 * n), price) for n, price in prices]
+    df = utc.createDataFrame(rows, "share STRING, day DATE, price DOUBLE")
+    answers = own_monoid.drawdown_of_year(df).orderBy("day").collect()
+    assert [row.drawdown for row in answers] == pytest.approx([0, 0, 0.4, 0, 0.2])
+
+
+def test_features(utc, example, tmp_path, capsys):
+    features = example("features")
+    chart = tmp_path / "features.png"
+    features.main(utc, ["--carriers", "OO", "--drawn", "OO", "--chart", str(chart)])
+    out = capsys.readouterr().out
+    assert "18 features of each of 32 flights" in out
+    assert "The features of 30 flights agree with pandas." in out
+    assert is_drawn(chart)
+
+    delays = [(0, "LAX", 4.0), (0, "SFO", None), (6, "LAX", 8.0), (8, "LAX", 0.0)]
+    rows = [("UA", MIDNIGHT + timedelta(days=day), to, delay) for day, to, delay in delays]
+    df = utc.createDataFrame(
+        rows, "carrier STRING, scheduled TIMESTAMP, dest STRING, dep_delay DOUBLE"
+    )
+    last = features.features(df).orderBy("scheduled").collect()[-1]
+    assert (last.flights_7d, last.median_7d, last.destinations_7d) == (1, 8.0, 1)
+    assert (last.flights_30d, last.cancelled_30d, last.median_30d) == (3, 1, 6.0)
+    assert last.destinations_30d == 2
+
+
+def test_make_runs_every_example():
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    run = {path.stem for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text("utf-8")}
+    listed = next(line for line in makefile.splitlines() if line.startswith("EXAMPLES := "))
+    assert {"rolling_flights", *listed.split()[2:]} == run
