@@ -16,7 +16,7 @@ from pyspark.sql import functions as f
 
 import sash
 
-ROWS = 12000
+ROWS = 24000
 SCHEMA = "id long, k int, c long, s string"
 
 

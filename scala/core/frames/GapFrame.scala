@@ -4,15 +4,21 @@ import io.sash.core.inorder.InOrderWindow
 
 /**
  * The rows up to the current one, back to the one behind the last gap: sessions, or what lies
- * between punctuations. A gap lies before a row that is not below a bound of the row before it.
+ * between punctuations. A gap lies before a row that reaches a bound of the row before it, or lies
+ * beyond it.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2 (punctuation).
  *
- * @param keys the rows' keys, whose lower bound a row reaches that comes behind a gap
+ * @param keys the rows' keys; their bound is the upper one if it stays, else the lower one
  * @param peersStay whether no gap lies between rows of equal keys, whatever their bound
+ * @param boundStays whether just a row beyond the bound is behind a gap
  */
-final class GapFrame(windows: Array[InOrderWindow], keys: RangeKeys, peersStay: Boolean)
-    extends Frame(windows) {
+final class GapFrame(
+    windows: Array[InOrderWindow],
+    keys: RangeKeys,
+    peersStay: Boolean,
+    boundStays: Boolean = false
+) extends Frame(windows) {
 
   override def clear(): Unit = {
     super.clear()
@@ -29,5 +35,6 @@ final class GapFrame(windows: Array[InOrderWindow], keys: RangeKeys, peersStay: 
   }
 
   private def isBehindGap(row: Long): Boolean =
-    !(peersStay && keys.arePeers(row - 1, row)) && !keys.isBelow(row, row - 1)
+    !(peersStay && keys.arePeers(row - 1, row)) &&
+      (if (boundStays) keys.isAbove(row, row - 1) else !keys.isBelow(row, row - 1))
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /** What arguments of window kinds have to be, under Spark's own error conditions. */
-private[kinds] object KindChecks {
+private[spark] object KindChecks {
   private val Extents = "(\"NUMERIC\" or \"INTERVAL\")"
 
   /** A constant number of rows or groups. */

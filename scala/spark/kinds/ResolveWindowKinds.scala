@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
+import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, WINDOW}
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
 import io.sash.spark.SashErrors
@@ -105,6 +105,11 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
           throw misplaced(
             kind,
             s"its condition answers a ${p.condition.dataType.sql}, not a BOOLEAN"
+          )
+        if (p.condition.containsPattern(CURRENT_LIKE))
+          throw misplaced(
+            kind,
+            "its condition looks at the present time, user or catalog; put a constant there"
           )
         p.condition.references.headOption.foreach { a =>
           throw misplaced(kind, s"its condition may look at its argument only, not at ${a.sql}")

@@ -39,14 +39,7 @@ private[spark] final case class RowsOfFrame(
     input: Seq[Attribute],
     order: Seq[SortOrder],
     timeZone: String
-) {
-
-  /** Keys by another order than the window's, with the bounds of a frame of SQL's. */
-  def keysBy(by: SortOrder, frame: SpecifiedWindowFrame): OwnKeys = {
-    val (program, bounds) = RangeBounds.program(this, Seq(by), Seq(frame))
-    OwnKeys(program, bounds.head._1, bounds.head._2)
-  }
-}
+) {}
 
 /**
  * What a task has made for a frame.
@@ -62,14 +55,34 @@ private[spark] final case class FrameParts(
 
 private object Extent {
 
-  /** Numbers of two types meet in that of the first, if it holds the extent, or as doubles. */
-  def ofOneType(of: Expression, extent: Expression): (Expression, Expression) =
+  /**
+   * Numbers meet in a type that holds them exactly and both moved by each other, but for a BIGINT
+   * and 38 digits: integers as BIGINT, other exact ones as DECIMAL, and with a float as doubles.
+   */
+  def ofOneType(of: Expression, extent: Expression): (Expression, Expression) = {
+    def as(dataType: DataType) = (Cast(of, dataType), Cast(extent, dataType))
     (of.dataType, extent.dataType) match {
-      case (o: NumericType, e: NumericType) if o == e               => (of, extent)
-      case (o: NumericType, e: NumericType) if Cast.canUpCast(e, o) => (of, Cast(extent, o))
-      case (_: NumericType, _: NumericType) => (Cast(of, DoubleType), Cast(extent, DoubleType))
-      case _                                => (of, extent)
+      case (o: NumericType, e: NumericType) =>
+        if (KindChecks.isInteger(o) && KindChecks.isInteger(e)) as(LongType)
+        else exact(o).zip(exact(e)).fold(as(DoubleType)) { case (a, b) => as(wider(a, b)) }
+      case _ => (of, extent)
     }
+  }
+
+  private def exact(dataType: DataType): Option[DecimalType] = dataType match {
+    case d: DecimalType => Some(d)
+    case ByteType       => Some(DecimalType(3, 0))
+    case ShortType      => Some(DecimalType(5, 0))
+    case IntegerType    => Some(DecimalType(10, 0))
+    case LongType       => Some(DecimalType(20, 0))
+    case _              => None
+  }
+
+  private def wider(a: DecimalType, b: DecimalType): DecimalType = {
+    val scale = math.max(a.scale, b.scale)
+    val digits = math.max(a.precision - a.scale, b.precision - b.scale) + 1 + scale
+    DecimalType(math.min(digits, DecimalType.MAX_PRECISION), scale)
+  }
 }
 
 private[spark] object FrameSpec {
@@ -81,14 +94,15 @@ private[spark] object FrameSpec {
     }
   }
 
-  def ofKind(kind: WindowKind): FrameSpec = kind match {
+  def ofKind(kind: WindowKind, order: Seq[SortOrder]): FrameSpec = kind match {
     case d: DeltaWindow       => DeltaSpec(d)
     case p: PunctuationWindow => PunctuationSpec(p)
-    case g: GapWindow         => GapSpec(g)
-    case g: GroupsWindow      => GroupsSpec(g)
-    case p: PredicateWindow   => PredicateSpec(p)
-    case r: OwnRowsWindow     => OwnRowsSpec(r)
-    case r: OwnRangeWindow    => OwnRangeSpec(r)
+    case g: GapWindow =>
+      GapSpec(g, Seq(g.gap, order.head.child).forall(e => KindChecks.isInteger(e.dataType)))
+    case g: GroupsWindow    => GroupsSpec(g)
+    case p: PredicateWindow => PredicateSpec(p)
+    case r: OwnRowsWindow   => OwnRowsSpec(r)
+    case r: OwnRangeWindow  => OwnRangeSpec(r)
     case _: CountWindow | _: DurationWindow =>
       throw new IllegalStateException(s"${kind.sql} is a frame of SQL's")
     case _: WindowModifier =>
@@ -149,24 +163,28 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
 private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val (attribute, delta) = Extent.ofOneType(kind.attribute, kind.delta)
-    val back = SpecifiedWindowFrame(RangeFrame, new UnaryMinus(delta), CurrentRow)
-    Some(rows.keysBy(SortOrder(attribute, Ascending), back))
+    val by = SortOrder(attribute, Ascending)
+    Some(RangeBounds.moved(rows, by, new UnaryMinus(delta), isLower = true))
   }
 
   override def frame(of: FrameParts): Frame =
     new DeltaFrame(of.windows, of.keys)
 }
 
-private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
+/** @param isOfIntegers whether both the order and the gap are */
+private[spark] final case class GapSpec(kind: GapWindow, isOfIntegers: Boolean)
+    extends SuffixSpec(kind) {
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     val (of, gap) = Extent.ofOneType(order.child, kind.gap)
-    val beyond = SpecifiedWindowFrame(RangeFrame, gap, CurrentRow)
-    Some(rows.keysBy(order.copy(child = of, sameOrderExpressions = Nil), beyond))
+    val by = order.copy(child = of, sameOrderExpressions = Nil)
+    // an integer that is still within the gap exists where the one that reaches it may not
+    val bound = if (isOfIntegers) new Subtract(gap, Literal(1L)) else gap
+    Some(RangeBounds.moved(rows, by, bound, isLower = !isOfIntegers))
   }
 
   override def frame(of: FrameParts): Frame =
-    new GapFrame(of.windows, of.keys, peersStay = true)
+    new GapFrame(of.windows, of.keys, peersStay = true, boundStays = isOfIntegers)
 }
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)

@@ -40,6 +40,43 @@ private[spark] object RangeBounds {
     (program, frames.map(f => (bound(f.lower), bound(f.upper))))
   }
 
+  /** Keys whose bound is the key moved by an extent, which has no end where the type has one. */
+  def moved(
+      rows: RowsOfFrame,
+      by: SortOrder,
+      extent: Expression,
+      isLower: Boolean
+  ): OwnKeys = {
+    val key = AttributeReference("key", by.dataType, nullable = true)()
+    val program = SlotProgram(
+      rows.input,
+      Seq(key),
+      Seq(key.newInstance()),
+      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(by.child))),
+      keyShifts = Seq(within(key, by.direction, extent, rows.timeZone)),
+      keyOrder = Seq(by.copy(child = key))
+    )
+    if (isLower) OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
+    else OwnKeys(program, lower = RangeKeys.CurrentRow, upper = 0)
+  }
+
+  /** A BIGINT that would leave its type stays at the end of it. */
+  private def within(
+      key: Expression,
+      direction: SortDirection,
+      extent: Expression,
+      timeZone: String
+  ): Expression =
+    if (key.dataType == LongType) {
+      val by = if (direction == Descending) new UnaryMinus(extent) else extent
+      val (least, most, none) = (Literal(Long.MinValue), Literal(Long.MaxValue), Literal(0L))
+      val under = And(LessThan(by, none), LessThan(key, new Subtract(least, by)))
+      val over = And(GreaterThan(by, none), GreaterThan(key, new Subtract(most, by)))
+      If(under, least, If(over, most, new Add(key, by)))
+    } else {
+      shifted(key, direction, extent, timeZone)
+    }
+
   /** Of a frame that reaches back from each row's key by that row's own width. */
   def ownWidth(rows: RowsOfFrame, by: SortOrder, width: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
@@ -49,9 +86,11 @@ private[spark] object RangeBounds {
       Seq(key, own),
       Seq(key.newInstance(), own.newInstance()),
       Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(by.child, width))),
-      keyShifts = Seq(shifted(key, by.direction, new UnaryMinus(own), rows.timeZone)),
+      keyShifts = Seq(within(key, by.direction, new UnaryMinus(own), rows.timeZone)),
       keyOrder = Seq(by.copy(child = key)),
-      holds = Some(IsNotNull(own))
+      holds = Some(
+        if (width.dataType == LongType) GreaterThanOrEqual(own, Literal(0L)) else IsNotNull(own)
+      )
     )
     OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
   }

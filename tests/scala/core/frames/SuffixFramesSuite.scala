@@ -49,13 +49,14 @@ class SuffixFramesSuite extends FrameLaws {
     }
   }
 
-  for (peersStay <- Seq(true, false))
-    law(s"GAP: a frame begins behind the last gap, where peers stay: $peersStay") {
+  for (peersStay <- Seq(true, false); boundStays <- Seq(true, false))
+    law(s"GAP: a frame begins behind the last gap; peers stay: $peersStay, bound: $boundStays") {
       forAll(partitions(anySteps), Gen.choose(-2L, 4L)) { (partitions, gap) =>
         val windows = new Windows
-        val column = new LongKeys(Array(gap))
-        val keys = backBy(gap, column)
-        val frame = new GapFrame(windows.all, keys, peersStay)
+        val column = new LongKeys(Array(if (boundStays) gap - 1 else gap))
+        val keys =
+          if (boundStays) new RangeKeys(column, RangeKeys.CurrentRow, 0) else backBy(gap, column)
+        val frame = new GapFrame(windows.all, keys, peersStay, boundStays)
         def isStart(step: Long): Boolean = step >= gap && !(peersStay && step == 0)
         slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
           (keys, current) =>

@@ -319,6 +319,66 @@ class WindowKindsSuite extends SashSuite {
     }
   }
 
+  for {
+    ansi <- Seq("true", "false")
+    (window, expected, values) <- Seq(
+      // of another type than the attribute, which no double tells apart
+      (
+        "delta_window(i, 100.0)",
+        Seq(1, 1, 2),
+        "(1, 1700000000000000000), (2, 1700000000000000101), (3, 1700000000000000201)"
+      ),
+      (
+        "gap_window(100.0)",
+        Seq(1, 1, 2),
+        "(1, 1700000000000000000), (2, 1700000000000000100), (3, 1700000000000000199)"
+      ),
+      (
+        "delta_window(i, 0.5)",
+        Seq(1, 1, 1),
+        "(1, 12345678901234567890123), (2, 12345678901234567890124), (3, 12345678901234567890125)"
+      ),
+      ("delta_window(i, 0.5)", Seq(1, 2, 1), "(1, 1Y), (2, 1Y), (3, 2Y)"),
+      ("delta_window(i, 0.5)", Seq(1, 2, 1), "(1, 1.25D), (2, 1.75D), (3, 2.5D)"),
+      // at the ends of a type
+      ("delta_window(i, 10)", Seq(1, 2, 1), "(1, -2147483648), (2, -2147483647), (3, 5)"),
+      ("delta_window(i, 100Y)", Seq(1, 2), "(1, -78Y), (2, 3Y)"),
+      ("gap_window(10)", Seq(1, 2, 3), "(1, 2147483640), (2, 2147483646), (3, 2147483647)"),
+      (
+        "delta_window(i, 10)",
+        Seq(1, 2, 1),
+        "(1, -9223372036854775808), (2, -9223372036854775807), (3, 5L)"
+      ),
+      (
+        "gap_window(10)",
+        Seq(1, 2, 1, 2),
+        "(1, 5L), (2, 6L), (3, 9223372036854775800), (4, 9223372036854775807)"
+      ),
+      (
+        "gap_window(9223372036854775807)",
+        Seq(1, 1, 2, 3),
+        "(1, -9223372036854775808), (2, -1L), (3, 3L), (4, 9223372036854775805)"
+      ),
+      (
+        "range_window(o)",
+        Seq(1, 2, 1),
+        "(1, -9223372036854775808), (2, -9223372036854775807), (3, 5L)"
+      ),
+      ("range_window(-o)", Seq(0, 0), "(1, 9223372036854775806), (2, 9223372036854775807)")
+    )
+  } test(s"$window of $values, ANSI $ansi") {
+    withSettings("spark.sql.ansi.enabled" -> ansi) {
+      val rows = spark
+        .sql(
+          s"SELECT o, count(*) OVER (PARTITION BY $window ORDER BY i) AS c " +
+            s"FROM VALUES $values AS v(o, i)"
+        )
+        .collect()
+        .sortBy(_.getInt(0))
+      assert(rows.map(_.getLong(1).toInt).toSeq == expected)
+    }
+  }
+
   /** Whether a row is the first of its pane. */
   private def panes(number: String, order: String): String =
     s"row_number() OVER (PARTITION BY k, $number ORDER BY $order) = 1"
@@ -368,6 +428,11 @@ class WindowKindsSuite extends SashSuite {
         "PARTITION BY predicate_window(x, 'sum', t -> t < rand()) ORDER BY at",
         Misplaced,
         "deterministic"
+      ),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> current_user() = 'a') ORDER BY at",
+        Misplaced,
+        "put a constant there"
       ),
       ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
       ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "already"),

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 
-import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite}
+import io.sash.spark.{CheckedExec, CheckedPromises, SashConf, SashSuite}
 
 /**
  * The law of promises: whatever is above and below a sliding window, the rows come in the order
@@ -126,7 +126,8 @@ class PromisesSuite extends SashSuite {
     "spark.sql.autoBroadcastJoinThreshold" -> Seq("-1", "10485760"),
     "spark.sql.shuffle.partitions" -> Seq("1", "3"),
     "spark.sql.adaptive.coalescePartitions.enabled" -> Seq("true", "false"),
-    "spark.sql.optimizer.windowGroupLimitThreshold" -> Seq("1000", "-1")
+    "spark.sql.optimizer.windowGroupLimitThreshold" -> Seq("1000", "-1"),
+    SashConf.OrderingEnabled.key -> Seq("true", "true", "false")
   )
 
   private def answer(

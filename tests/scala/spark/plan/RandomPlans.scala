@@ -130,6 +130,9 @@ final class RandomPlans(random: Random) {
       _.repartitionByRange(n, col(by)),
       _.repartition(n, col(by)).sortWithinPartitions(order: _*),
       _.sortWithinPartitions(order: _*),
+      // sorts below a shuffle, which keeps nothing of them
+      _.sortWithinPartitions(order: _*).repartition(n, col(by)),
+      _.orderBy(order: _*).repartition(n),
       _.orderBy(order: _*),
       _.orderBy(order: _*).limit(most),
       _.orderBy(order: _*).offset(5).limit(most),
