@@ -32,7 +32,14 @@ final class Recalculate(initial: Partials, fromIdentity: Boolean)
     front += 1
   }
 
-  override def query(): Int = from(front)
+  override def query(): Int = query(size)
+
+  override def query(last: Int): Int = {
+    requireSuffix(last)
+    begin()
+    append(size - last, size)
+    answer()
+  }
 
   override def begin(): Unit = {
     isEmpty = !fromIdentity
@@ -54,17 +61,6 @@ final class Recalculate(initial: Partials, fromIdentity: Boolean)
   override def answer(): Int = {
     if (isEmpty) partials.identity(answerSlot)
     answerSlot
-  }
-
-  override def query(last: Int): Int = {
-    requireSuffix(last)
-    from(back - last)
-  }
-
-  private def from(first: Long): Int = {
-    begin()
-    append((first - front).toInt, size)
-    answer()
   }
 }
 
