@@ -164,7 +164,7 @@ def test_own_monoid(utc, example, tmp_path, capsys):
 def test_features(utc, example, tmp_path, capsys):
     features = example("features")
     chart = tmp_path / "features.png"
-    features.main(utc, ["--carriers", "OO", "--drawn", "OO", "--chart", str(chart)])
+    features.main(utc, ["--carriers", "OO", "--chart", str(chart)])
     out = capsys.readouterr().out
     assert "18 features of each of 32 flights" in out
     assert "The features of 30 flights agree with pandas." in out
