@@ -155,10 +155,10 @@ def test_own_monoid(utc, example, tmp_path, capsys):
     assert is_drawn(chart)
 
     prices = enumerate([80.0, 100.0, 60.0, 90.0, 72.0])
-    rows = [("X", MIDNIGHT.date() + timedelta(days=200 * n), price) for n, price in prices]
+    rows = [("X", MIDNIGHT.date() + timedelta(days=180 * n), price) for n, price in prices]
     df = utc.createDataFrame(rows, "share STRING, day DATE, price DOUBLE")
     answers = own_monoid.drawdown_of_year(df).orderBy("day").collect()
-    assert [row.drawdown for row in answers] == pytest.approx([0, 0, 0.4, 0, 0.2])
+    assert [row.drawdown for row in answers] == pytest.approx([0, 0, 0.4, 0.4, 0.2])
 
 
 def test_features(utc, example, tmp_path, capsys):
