@@ -86,8 +86,7 @@ def draw(rows: pd.DataFrame, carrier: str, path: Path) -> None:
 def main(spark: SparkSession, arguments: Sequence[str]) -> None:
     """Make features, check, show, draw."""
     parser = options(__doc__, "features.png")
-    parser.add_argument("--carriers", nargs="+", help="these carriers only, by their codes")
-    parser.add_argument("--drawn", default="UA", help="the carrier of the chart")
+    parser.add_argument("--carriers", nargs="+", help="these only, by their codes")
     given = parser.parse_args(arguments)
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -105,8 +104,9 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
         print(f"The features of {CHECKED} flights agree with pandas.\n")
         names = [name for name in made.columns if name.endswith("_30d")]
         some.select("carrier", "scheduled", *(F.round(n, 1).alias(n) for n in names)).show(8)
-        drawn = made.where(F.col("carrier") == given.drawn).orderBy("scheduled")
-        draw(drawn.toPandas(), given.drawn, given.chart)
+        drawn = given.carriers[0] if given.carriers else "UA"
+        rows = made.where(F.col("carrier") == drawn).orderBy("scheduled").toPandas()
+        draw(rows, drawn, given.chart)
 
 
 if __name__ == "__main__":
