@@ -126,6 +126,11 @@ bench-order: $(INSTALLED) ## the order below a window: hashing, Spark's sort, Du
 	$(call step,benchmark of the order)
 	$(BIN)/python benchmarks/bench_order.py
 
+.PHONY: bench-monoids
+bench-monoids: $(INSTALLED) ## DISTINCT, medians, lists, lambdas, window kinds, shared ranges
+	$(call step,benchmark of monoids and windows)
+	$(BIN)/python benchmarks/bench_monoids.py
+
 .PHONY: bench-core
 bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the authors' C++ beside
 	$(call step,benchmark of the core)
