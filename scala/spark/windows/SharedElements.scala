@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.CalendarIntervalType
 
+import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.{BoundingCall, WindowCall}
 
@@ -101,7 +102,7 @@ private[spark] object SharedElements {
   private def aggregate(member: Member): Expression = {
     val call = member.call.expression.windowFunction.asInstanceOf[AggregateExpression]
     call.aggregateFunction match {
-      case s: io.sash.spark.kinds.SlidingAggregate =>
+      case s: SlidingAggregate =>
         call.copy(aggregateFunction = s.function).canonicalized
       case _ => call.canonicalized
     }

@@ -15,7 +15,7 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
 /** The windows of some aggregates of a frame, whose partials lie in one slot. */
 private[spark] sealed abstract class GroupProgram
 
-/** @param ranges how many frames share the elements: this one, whose window is the longest, and others */
+/** @param ranges how many frames share the elements, of which this one's window is the longest */
 private[spark] final case class OwnGroup(
     algorithm: Algorithm,
     slots: SlotProgram,
