@@ -88,15 +88,15 @@ private final case class RowPartial(f: ImperativeAggregate) extends Partial {
   private val types = f.aggBufferSchema.map(_.dataType).toArray
   private val inPlace = types.forall(t => UnsafeRow.isMutable(t) && UnsafeRow.isFixedLength(t))
 
-  @transient private lazy val toUnsafe = UnsafeProjection.create(types)
-
   override def cellType: DataType = f.aggBufferSchema
 
-  override def empty(): Any = {
+  @transient private lazy val initial: InternalRow = {
     val buffer = new SpecificInternalRow(types.toIndexedSeq)
     f.initialize(buffer)
-    if (inPlace) toUnsafe(buffer).copy() else buffer
+    if (inPlace) UnsafeProjection.create(types)(buffer) else buffer
   }
+
+  override def empty(): Any = own(initial)
 
   override def lift(bound: ImperativeAggregate, row: InternalRow): Any = {
     val buffer = empty().asInstanceOf[InternalRow]
