@@ -135,6 +135,9 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       )
   }
 
+  /** Why a window that only Sash has is refused where Sash is switched off. */
+  private[spark] val Off = "only Sash has it, and spark.sash.enabled is false"
+
   private[spark] def misplaced(kind: WindowKind, why: String): AnalysisException =
     SashErrors.invalidArgument(kind.name, "window", s"${kind.sql}: $why")
 }
@@ -148,7 +151,7 @@ private[spark] final case class CheckWindowKinds(enabled: () => Boolean)
     case window: Window =>
       window.expressions.foreach(_.foreach {
         case s: SlidingAggregate if !enabled() =>
-          throw misplaced(s.windows.head, "only Sash has it, and spark.sash.enabled is false")
+          throw misplaced(s.windows.head, ResolveWindowKinds.Off)
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
         case _ => ()

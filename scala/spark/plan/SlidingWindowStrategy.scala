@@ -25,9 +25,12 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
       val (theirs, ours) = window.windowExpressions.partitionMap { e =>
         refusal(e, window).map(r => (e, r)).toLeft(e)
       }
-      theirs.foreach { case (e, r) => checkSparks(e, r) }
+      theirs.foreach { case (e, r) => checkSparks(e, r.reason) }
       window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
       if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1)))
+    case window: Window =>
+      window.windowExpressions.foreach(checkSparks(_, ResolveWindowKinds.Off))
+      Nil
     case _ => Nil
   }
 
@@ -72,10 +75,10 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
   }
 
   /** Spark has no operator for a window kind. */
-  private def checkSparks(e: NamedExpression, refusal: Refusal): Unit =
+  private def checkSparks(e: Expression, why: String): Unit =
     e.foreach {
       case s: SlidingAggregate =>
-        throw ResolveWindowKinds.misplaced(s.windows.head, refusal.reason)
+        throw ResolveWindowKinds.misplaced(s.windows.head, why)
       case _ => ()
     }
 

@@ -482,6 +482,11 @@ class WindowKindsSuite extends SashSuite {
       refused("SELECT sum(x) OVER (PARTITION BY delta_window(x, 3) ORDER BY id) FROM items")
     }
     assert(off._1 == Misplaced && off._2.contains("spark.sash.enabled is false"), off)
+    // switched off after the analysis
+    val analyzed =
+      spark.sql("SELECT sum(x) OVER (PARTITION BY delta_window(x, 3) ORDER BY id) FROM items")
+    val late = withSash(enabled = false)(intercept[Throwable](analyzed.collect()))
+    assert(late.getMessage.contains("spark.sash.enabled is false"), late)
   }
 
   test("frames that Spark has run as Spark's while Sash is off") {
