@@ -38,17 +38,24 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleT
             del sys.modules[name]
 
 
-def is_drawn(chart: Path) -> bool:
-    return chart.read_bytes().startswith(PNG) and chart.stat().st_size > 10_000
+@pytest.fixture
+def drawn(utc, tmp_path, capsys) -> Callable[..., str]:
+    """Runs an example that draws a chart, and returns what it prints."""
+
+    def run(module: ModuleType, *arguments: str) -> str:
+        chart = tmp_path / "charts" / "chart.png"
+        module.main(utc, [*arguments, "--chart", str(chart)])
+        assert chart.read_bytes().startswith(PNG)
+        assert chart.stat().st_size > 10_000
+        return capsys.readouterr().out
+
+    return run
 
 
-def test_call_centre(utc, example, tmp_path, capsys):
+def test_call_centre(utc, example, drawn):
     call_centre = example("call_centre")
-    chart = tmp_path / "charts" / "calls.png"
-    call_centre.main(utc, ["--calls", "700", "--chart", str(chart)])
-    out = capsys.readouterr().out
+    out = drawn(call_centre, "--calls", "700")
     assert "200 answers agree with a loop in Python" in out
-    assert is_drawn(chart)
 
     # the first call leaves after 24 hours; of two longest calls the first caller is named
     calls = [(0, "Ann", 40), (1, "Bo", 30), (2, "Cy", 40), (24, "Di", 5), (25, "Ed", 5)]
@@ -72,14 +79,11 @@ def test_call_centre_notices_a_wrong_answer(utc, example):
         call_centre.check(calls, answers)
 
 
-def test_glucose(utc, example, tmp_path, capsys):
+def test_glucose(utc, example, drawn):
     glucose = example("glucose")
-    chart = tmp_path / "glucose.png"
-    glucose.main(utc, ["--days", "14", "--chart", str(chart)])
-    out = capsys.readouterr().out
+    out = drawn(glucose, "--days", "14")
     assert "points agree with pandas" in out
     assert "2010-03-31 09:04:00 2010-03-31 21:14:00   12.2" in out
-    assert is_drawn(chart)
 
     values = [(0, 100), (6, 200), (24, 300), (25, 100)]
     readings = utc.createDataFrame(
@@ -96,13 +100,10 @@ def test_glucose(utc, example, tmp_path, capsys):
     ]
 
 
-def test_debs2012(utc, example, tmp_path, capsys):
+def test_debs2012(utc, example, drawn):
     debs2012 = example("debs2012")
-    chart = tmp_path / "debs2012.png"
-    debs2012.main(utc, ["--seconds", "60", "--chart", str(chart)])
-    out = capsys.readouterr().out
+    out = drawn(debs2012, "--seconds", "60")
     assert "The answers of 5,000 readings agree with pandas." in out
-    assert is_drawn(chart)
 
 
 def test_debs2012_reads_the_file_and_records_around_a_violation(utc, example, tmp_path, capsys):
@@ -144,15 +145,12 @@ def test_budget(utc, example, capsys):
     assert [row.since and row.since.day for row in answers] == [2, 2, 3, None, 6, 6]
 
 
-def test_own_monoid(utc, example, tmp_path, capsys):
+def test_own_monoid(utc, example, drawn):
     own_monoid = example("own_monoid")
-    chart = tmp_path / "own_monoid.png"
-    own_monoid.main(utc, ["--shares", "FB", "--chart", str(chart)])
-    out = capsys.readouterr().out
+    out = drawn(own_monoid, "--shares", "FB")
     assert "\ndrawdown: no counterexample" in out
     assert "forgets_the_low: combine is not associative:\n  a = Row(" in out
     assert "agree with a loop in Python over their prices" in out
-    assert is_drawn(chart)
 
     prices = enumerate([80.0, 100.0, 60.0, 90.0, 72.0])
     rows = [("X", MIDNIGHT.date() + timedelta(days=180 * n), price) for n, price in prices]
@@ -161,14 +159,11 @@ def test_own_monoid(utc, example, tmp_path, capsys):
     assert [row.drawdown for row in answers] == pytest.approx([0, 0, 0.4, 0.4, 0.2])
 
 
-def test_features(utc, example, tmp_path, capsys):
+def test_features(utc, example, drawn):
     features = example("features")
-    chart = tmp_path / "features.png"
-    features.main(utc, ["--carriers", "OO", "--chart", str(chart)])
-    out = capsys.readouterr().out
+    out = drawn(features, "--carriers", "OO")
     assert "18 features of each of 32 flights" in out
     assert "The features of 30 flights agree with pandas." in out
-    assert is_drawn(chart)
 
     delays = [(0, "LAX", 4.0), (0, "SFO", None), (6, "LAX", 8.0), (8, "LAX", 0.0)]
     rows = [("UA", MIDNIGHT + timedelta(days=day), to, delay) for day, to, delay in delays]

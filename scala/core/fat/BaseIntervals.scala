@@ -6,8 +6,8 @@ import io.sash.core.slots.{Partials, SlotRing}
 
 /**
  * B-Int, base intervals: levels of dyadic intervals over the stream, of one element, of two, of
- * four, …, each level a ring. One structure answers for every range of elements, by the fewest intervals that
- * make it up.
+ * four, …, each level a ring. One structure answers for every range of elements, by the fewest
+ * intervals that make it up.
  *
  * The rings are woven into one: number k of level l lies in slot (2k+1)·2^l mod 2n, so that
  * elements have the odd slots, pairs every other even one, and so on; slot 0 is left for answers.
@@ -17,7 +17,8 @@ import io.sash.core.slots.{Partials, SlotRing}
  *  - (I2) every interval within [F, B) holds the aggregate of its elements
  *
  * Cost in combines: open and evict none; insert at most log n and amortised under 1; a query of
- * any range at most 2 log n, and of stretches that much for each. Space: 2n slots for n places, doubled when all are taken.
+ * any range at most 2 log n, and of stretches that much for each. Space: 2n slots for n places,
+ * doubled when all are taken.
  *
  * Papers: Arasu, Widom, ''Resource sharing in continuous sliding window aggregates'' (2004), as
  * ''SlickDeque'' describes it in section 2.2.

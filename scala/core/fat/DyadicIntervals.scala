@@ -51,9 +51,10 @@ private[fat] trait DyadicIntervals {
 
   /**
    * The slot that holds the aggregate at `before`, if there is one, and of the positions
-   * [first, until) behind it, which are not empty: that of an interval, or `answer`. Takes the fewest intervals there are, from left to right: first
-   * they grow, one for each 0 in the bits of `first` - 1, then they shrink, one for each 1 in the
-   * bits of `until`, both below the highest bit in which the two numbers differ.
+   * [first, until) behind it, which are not empty: that of an interval, or `answer`. Takes the
+   * fewest intervals there are, from left to right: first they grow, one for each 0 in the bits of
+   * `first` - 1, then they shrink, one for each 1 in the bits of `until`, both below the highest
+   * bit in which the two numbers differ.
    */
   protected final def cover(answer: Int, before: Int, first: Long, until: Long): Int = {
     val last = first - 1

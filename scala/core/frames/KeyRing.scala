@@ -1,6 +1,6 @@
 package io.sash.core.frames
 
-import io.sash.core.slots.{Keys, SlotRing}
+import io.sash.core.slots.{Keys, Positions, SlotRing}
 
 /**
  * The keys of the rows of a partition that frames still compare, in a ring behind two slots for
@@ -42,15 +42,7 @@ final class KeyRing(initial: Keys, users: Int) {
   /** The slot of the key of a row. */
   private[frames] def slot(row: Long): Int = reserved + (row & (capacity - 1)).toInt
 
-  private def first: Long = {
-    var least = needed(0)
-    var i = 1
-    while (i < users) {
-      least = math.min(least, needed(i))
-      i += 1
-    }
-    least
-  }
+  private def first: Long = Positions.least(needed)
 
   private def doubleCapacity(): Unit = {
     keys = keys.grow(reserved + 2 * capacity)

@@ -1,7 +1,7 @@
 package io.sash.core.inorder
 
 import io.sash.core.shared.SharedWindows
-import io.sash.core.slots.{Invertible, Partials, SlotRing}
+import io.sash.core.slots.{Invertible, Partials, Positions, SlotRing}
 
 /**
  * SlickDeque (Inv) over several ranges: the elements once, and one running answer for each
@@ -50,18 +50,7 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
     val oldest = fronts(window)
     invertible.subtract(answers + window, answers + window, slot(oldest))
     fronts(window) += 1
-    if (oldest == front) front = least()
-  }
-
-  /** The oldest position that a window still holds. */
-  private def least(): Long = {
-    var oldest = fronts(0)
-    var i = 1
-    while (i < windows) {
-      oldest = math.min(oldest, fronts(i))
-      i += 1
-    }
-    oldest
+    if (oldest == front) front = Positions.least(fronts)
   }
 
   override def query(window: Int): Int = answers + window

@@ -9,7 +9,7 @@ import io.sash.spark.functions.Partial
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.windows.Framing
+import io.sash.spark.windows.{Framing, StoreProgram}
 
 /**
  * An aggregate over a frame, and the algorithm that was chosen for it.
@@ -33,10 +33,11 @@ private[spark] final case class BoundingCall(
     algorithm: Algorithm,
     kind: PredicateWindow
 ) {
-  def program(input: Seq[Attribute]): (Algorithm, SlotProgram) = {
+  def program(input: Seq[Attribute]): StoreProgram = {
     val part = algorithm.part(monoid, first = 0, result = 0).copy(results = Nil)
     val condition = Partial.compilable(kind.of(monoid.lower))
-    (algorithm, SlotProgram(input, monoid.left, monoid.right, Seq(part), holds = Some(condition)))
+    val slots = SlotProgram(input, monoid.left, monoid.right, Seq(part), holds = Some(condition))
+    StoreProgram(algorithm, slots, ranges = 1)
   }
 }
 

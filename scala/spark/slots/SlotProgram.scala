@@ -60,6 +60,18 @@ final case class SlotProgram(
 }
 
 object SlotProgram {
+
+  /** Slots of values of a row, which are not combined. */
+  def ofRow(
+      input: Seq[Attribute],
+      columns: Seq[Attribute],
+      values: Seq[Expression],
+      results: Seq[(Int, Expression)] = Nil
+  ): SlotProgram = {
+    val part = Part(first = 0, identity = Nil, lift = values, results = results)
+    SlotProgram(input, columns, columns.map(_.newInstance()), Seq(part))
+  }
+
   private val ObjectOverhead = 32
 
   /**

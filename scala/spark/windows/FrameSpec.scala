@@ -143,9 +143,7 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def isImmediate: Boolean = false
 
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
-    Some(OrderKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow)))
-  }
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(OrderKeys.Peers)
 
   override def frame(of: FrameParts): Frame =
     new GroupsFrame(of.windows, of.keys, -count(kind.preceding), count(kind.following))
@@ -191,14 +189,12 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
     extends SuffixSpec(kind) {
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val flag = AttributeReference("punctuation", BooleanType)()
-    val program = SlotProgram(
-      rows.input,
-      Seq(flag),
-      Seq(flag.newInstance()),
-      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(kind.punctuation))),
-      keyShifts = Seq(Literal.TrueLiteral),
-      keyOrder = Seq(SortOrder(flag, Ascending))
-    )
+    val program = SlotProgram
+      .ofRow(rows.input, Seq(flag), Seq(kind.punctuation))
+      .copy(
+        keyShifts = Seq(Literal.TrueLiteral),
+        keyOrder = Seq(SortOrder(flag, Ascending))
+      )
     Some(OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow))
   }
 
@@ -211,18 +207,11 @@ private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixS
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
-    val program = SlotProgram(
+    val program = SlotProgram.ofRow(
       rows.input,
       Seq(width),
-      Seq(width.newInstance()),
-      Seq(
-        SlotProgram.Part(
-          first = 0,
-          identity = Nil,
-          lift = Seq(Cast(kind.preceding, LongType)),
-          results = Seq((0, Coalesce(Seq(width, Literal(-1L)))))
-        )
-      )
+      Seq(Cast(kind.preceding, LongType)),
+      results = Seq((0, Coalesce(Seq(width, Literal(-1L)))))
     )
     Some(OwnKeys(program, RangeKeys.Unbounded, RangeKeys.CurrentRow))
   }

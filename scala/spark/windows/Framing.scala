@@ -50,9 +50,7 @@ private[spark] final case class ExcludeSpec(what: String) {
 
   /** What tells peers apart, if they are asked for. */
   def keys: Option[KeysSpec] =
-    Option.when(what != WindowExclude.CurrentRow)(
-      OrderKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
-    )
+    Option.when(what != WindowExclude.CurrentRow)(OrderKeys.Peers)
 
   /** @param peers null if they are not asked for */
   def exclusion(peers: RangeKeys): Exclusion =
@@ -65,13 +63,9 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
   def keys(rows: RowsOfFrame): Option[KeysSpec] = Option.when(!window.countsRows) {
     val pane = AttributeReference("pane", LongType)()
     val number = SlidePanes.number(rows.order.head.child, window.every, rows.timeZone).get
-    val program = SlotProgram(
-      rows.input,
-      Seq(pane),
-      Seq(pane.newInstance()),
-      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(number))),
-      keyOrder = Seq(SortOrder(pane, Ascending))
-    )
+    val program = SlotProgram
+      .ofRow(rows.input, Seq(pane), Seq(number))
+      .copy(keyOrder = Seq(SortOrder(pane, Ascending)))
     OwnKeys(program, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
   }
 

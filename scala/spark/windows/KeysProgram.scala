@@ -11,6 +11,12 @@ private[spark] sealed abstract class KeysSpec
 /** The order of the window, with the bounds of a frame of SQL's: frames share one ring of these. */
 private[spark] final case class OrderKeys(frame: SpecifiedWindowFrame) extends KeysSpec
 
+private[spark] object OrderKeys {
+
+  /** Of which just equality is asked. */
+  val Peers: OrderKeys = OrderKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
+}
+
 /** What nobody else compares by. */
 private[spark] final case class OwnKeys(slots: SlotProgram, lower: Int, upper: Int)
     extends KeysSpec

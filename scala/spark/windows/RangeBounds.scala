@@ -24,14 +24,12 @@ private[spark] object RangeBounds {
     }
     val order =
       orderSpec.zip(keys).map { case (o, key) => o.copy(child = key, sameOrderExpressions = Nil) }
-    val program = SlotProgram(
-      rows.input,
-      keys,
-      keys.map(_.newInstance()),
-      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = orderSpec.map(_.child))),
-      keyShifts = offsets.map(shifted(keys.head, orderSpec.head.direction, _, rows.timeZone)),
-      keyOrder = order
-    )
+    val program = SlotProgram
+      .ofRow(rows.input, keys, orderSpec.map(_.child))
+      .copy(
+        keyShifts = offsets.map(shifted(keys.head, orderSpec.head.direction, _, rows.timeZone)),
+        keyOrder = order
+      )
     def bound(of: Expression): Int = of match {
       case CurrentRow              => RangeKeys.CurrentRow
       case _: SpecialFrameBoundary => RangeKeys.Unbounded
@@ -48,14 +46,12 @@ private[spark] object RangeBounds {
       isLower: Boolean
   ): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
-    val program = SlotProgram(
-      rows.input,
-      Seq(key),
-      Seq(key.newInstance()),
-      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(by.child))),
-      keyShifts = Seq(within(key, by.direction, extent, rows.timeZone)),
-      keyOrder = Seq(by.copy(child = key))
-    )
+    val program = SlotProgram
+      .ofRow(rows.input, Seq(key), Seq(by.child))
+      .copy(
+        keyShifts = Seq(within(key, by.direction, extent, rows.timeZone)),
+        keyOrder = Seq(by.copy(child = key))
+      )
     if (isLower) OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
     else OwnKeys(program, lower = RangeKeys.CurrentRow, upper = 0)
   }
@@ -81,17 +77,15 @@ private[spark] object RangeBounds {
   def ownWidth(rows: RowsOfFrame, by: SortOrder, width: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
     val own = AttributeReference("width", width.dataType, nullable = true)()
-    val program = SlotProgram(
-      rows.input,
-      Seq(key, own),
-      Seq(key.newInstance(), own.newInstance()),
-      Seq(SlotProgram.Part(first = 0, identity = Nil, lift = Seq(by.child, width))),
-      keyShifts = Seq(within(key, by.direction, new UnaryMinus(own), rows.timeZone)),
-      keyOrder = Seq(by.copy(child = key)),
-      holds = Some(
-        if (width.dataType == LongType) GreaterThanOrEqual(own, Literal(0L)) else IsNotNull(own)
+    val isThere =
+      if (width.dataType == LongType) GreaterThanOrEqual(own, Literal(0L)) else IsNotNull(own)
+    val program = SlotProgram
+      .ofRow(rows.input, Seq(key, own), Seq(by.child, width))
+      .copy(
+        keyShifts = Seq(within(key, by.direction, new UnaryMinus(own), rows.timeZone)),
+        keyOrder = Seq(by.copy(child = key)),
+        holds = Some(isThere)
       )
-    )
     OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
   }
 

@@ -1,7 +1,5 @@
 package io.sash.spark.windows
 
-import scala.util.{Either, Left, Right}
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.CalendarIntervalType
@@ -12,18 +10,19 @@ import io.sash.spark.plan.{BoundingCall, WindowCall}
 
 /**
  * Which window calls keep their elements together: those of one frame and algorithm in one slot,
- * and of frames that end together (7, 30 and 90 days) those of equal aggregates in one store,
- * with a window over it for each frame.
+ * and of frames that end together (7, 30 and 90 days) those of equal aggregates in one store, with
+ * a window over it for each frame.
  *
- * @param frames in an order in which the longest of those that share comes first
+ * @param frames in an order in which the longest of those that share a store comes first
  */
-private[spark] final case class SharedElements(frames: Seq[SharedElements.Frame]) {
+private[spark] final case class SharedElements(
+    stores: Seq[SharedElements.Store],
+    frames: Seq[SharedElements.Frame]
+) {
 
   /** How many frames the elements of a call serve. */
-  def rangesOf(call: Int): Int = frames.iterator
-    .flatMap(_.groups.collect { case Right(g) => g })
-    .find(g => (g.members.map(_.result) ++ g.sharing.flatten).contains(call))
-    .fold(1)(_.ranges)
+  def rangesOf(call: Int): Int =
+    stores.find(_.results.exists(_.contains(call))).fold(1)(_.results.length)
 }
 
 private[spark] object SharedElements {
@@ -31,17 +30,19 @@ private[spark] object SharedElements {
   /** @param result the number of the call, which is the ordinal of its result */
   final case class Member(call: WindowCall, result: Int)
 
-  /** @param sharing the results of the same members over the windows of other frames */
-  final case class Group(algorithm: Algorithm, members: Seq[Member], sharing: Seq[Seq[Int]]) {
-    def ranges: Int = 1 + sharing.length
-  }
+  /** @param results the ordinals of the members' answers, for each of the windows over the store */
+  final case class Store(algorithm: Algorithm, members: Seq[Member], results: Seq[Seq[Int]])
 
+  /** @param windows those that move by the frame */
   final case class Frame(
       framing: Framing,
-      groups: Seq[Either[SharingGroup, Group]],
+      windows: Seq[StoreWindow],
       bounding: Option[BoundingCall],
       results: Seq[Int]
   )
+
+  /** Calls of frame number `frame`; those of equal keys share a store. */
+  private final case class Group(frame: Int, key: Any, members: Seq[Member])
 
   def of(calls: Seq[WindowCall]): SharedElements = {
     val members = calls.zipWithIndex.map { case (c, i) => Member(c, i) }
@@ -53,27 +54,24 @@ private[spark] object SharedElements {
       .flatMap { case (_, ofClass) =>
         ofClass.sortWith { case ((a, _), (b, _)) => isLonger(a, b) }
       }
-    val groups = longestFirst.map(f => grouped(f._2))
-    val keys =
-      longestFirst.zip(groups).map { case ((framing, _), of) => of.map(keyOf(framing, _)) }
-    val places = for (f <- groups.indices; g <- groups(f).indices) yield (f, g)
-    val sharing = places.filter { case (f, g) => keys(f)(g).nonEmpty }.groupBy { case (f, g) =>
-      keys(f)(g).get
+    val groups = longestFirst.zipWithIndex.flatMap { case ((framing, of), frame) =>
+      grouped(of).map(g => Group(frame, keyOf(framing, g).getOrElse(g), g))
     }
-    val frames = longestFirst.zipWithIndex.map { case ((framing, of), f) =>
-      val own = groups(f).zipWithIndex.map { case (group, g) =>
-        val all = keys(f)(g).fold(Seq((f, g)))(sharing)
-        val (firstFrame, firstGroup) = all.head
-        if ((firstFrame, firstGroup) == ((f, g))) {
-          val others = all.tail.map { case (frame, i) => groups(frame)(i).map(_.result) }
-          Right(Group(group.head.call.algorithm, group, others))
-        } else {
-          Left(SharingGroup(firstFrame, firstGroup, all.indexOf((f, g))))
+    val keys = groups.map(_.key).distinct
+    val sharing = keys.map(k => groups.filter(_.key == k))
+    SharedElements(
+      sharing.map { of =>
+        val first = of.head.members
+        Store(first.head.call.algorithm, first, of.map(_.members.map(_.result)))
+      },
+      longestFirst.zipWithIndex.map { case ((framing, of), frame) =>
+        val windows = groups.filter(_.frame == frame).map { g =>
+          val store = keys.indexOf(g.key)
+          StoreWindow(store, sharing(store).indexOf(g))
         }
+        Frame(framing, windows, of.head.call.bounding, of.map(_.result))
       }
-      Frame(framing, own, of.head.call.bounding, of.map(_.result))
-    }
-    SharedElements(frames)
+    )
   }
 
   /**

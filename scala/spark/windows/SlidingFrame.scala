@@ -4,70 +4,42 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import io.sash.core.frames.{Exclusion, Frame, KeyRing, Slide}
 import io.sash.core.inorder.InOrderWindow
-import io.sash.core.shared.{SharedWindow, SharedWindows}
 import io.sash.spark.slots.SlotColumns
 
-/** Aggregates that share a window: the results of one algorithm over one class of slots. */
-private[spark] sealed abstract class WindowGroup(val window: InOrderWindow, range: Int) {
-
-  /** A row has arrived. */
-  def lift(row: InternalRow): Unit
-
-  /** Moves the slots to disk. */
-  def page(): Unit
-
-  /** Calls of combine, subtract and selectsRight. */
-  def operations: Long
-
-  /** Over the window number `range` of those that share elements with this one. */
-  def sharing(range: Int): WindowGroup
-
-  /** Writes the results of the slot that answers. */
-  final def lower(slot: Int, out: InternalRow): Unit = columns.lower(range, slot, out)
-
-  final def columns: SlotColumns = window.column.asInstanceOf[SlotColumns]
-}
-
-/** @param windows of which `window` is the first, if others share its elements */
-private[spark] final class OwnWindowGroup(
-    window: InOrderWindow,
-    windows: Option[SharedWindows] = None
-) extends WindowGroup(window, range = 0) {
+/**
+ * Elements, and the windows over them: those of one frame, or of several that end together, of
+ * which the first takes elements for all.
+ */
+private[spark] final class WindowStore(val windows: Array[InOrderWindow]) {
+  private[this] val first = windows(0)
   private[this] val varies = columns.varies
 
-  override def lift(row: InternalRow): Unit = {
-    val slot = window.open()
+  /** A row has arrived. */
+  def lift(row: InternalRow): Unit = {
+    val slot = first.open()
     columns.lift(slot, row)
     if (varies && !columns.fits()) page()
   }
 
-  override def page(): Unit = window.relocate(_.asInstanceOf[SlotColumns].page())
+  /** Moves the slots to disk. */
+  def page(): Unit = first.relocate(_.asInstanceOf[SlotColumns].page())
 
-  override def operations: Long = columns.operations
-
-  override def sharing(range: Int): WindowGroup = new SharingWindowGroup(windows.get, range)
+  def columns: SlotColumns = first.column.asInstanceOf[SlotColumns]
 }
 
-/** What its first window does for it is not done again. */
-private[spark] final class SharingWindowGroup(windows: SharedWindows, range: Int)
-    extends WindowGroup(new SharedWindow(windows, range), range) {
-  override def lift(row: InternalRow): Unit = ()
+/** Aggregates that share a window: the results of one algorithm over one class of slots. */
+private[spark] final class WindowGroup(store: WindowStore, range: Int) {
+  val window: InOrderWindow = store.windows(range)
 
-  override def page(): Unit = ()
-
-  override def operations: Long = 0L
-
-  override def sharing(range: Int): WindowGroup = new SharingWindowGroup(windows, range)
+  /** Writes the results of the slot that answers. */
+  def lower(slot: Int, out: InternalRow): Unit = store.columns.lower(range, slot, out)
 }
 
 /**
- * One frame over rows of Spark's: lifts each row that arrives into the frame's windows, and lowers
- * the answers.
+ * One frame over rows of Spark's: moves its windows, and lowers the answers.
  *
  * @param exclusion null where nothing is left out of the frame
  * @param slide null where every row has an answer
- * @param groups those whose answers are asked for first
- * @param answered how many they are
  * @param results ordinals of the answers
  */
 private[spark] final class SlidingFrame(
@@ -75,7 +47,6 @@ private[spark] final class SlidingFrame(
     exclusion: Exclusion,
     slide: Slide,
     groups: Array[WindowGroup],
-    answered: Int,
     results: Array[Int]
 ) {
 
@@ -83,15 +54,6 @@ private[spark] final class SlidingFrame(
     frame.clear()
     if (exclusion != null) exclusion.clear()
     if (slide != null) slide.clear()
-  }
-
-  /** A row has arrived. */
-  def arrive(row: InternalRow): Unit = {
-    var i = 0
-    while (i < groups.length) {
-      groups(i).lift(row)
-      i += 1
-    }
   }
 
   /** Moves the frame to row `current`: see [[Frame.moveTo]]. */
@@ -104,11 +66,11 @@ private[spark] final class SlidingFrame(
   /** Writes the aggregates of the frame for row `current`, to which it has moved. */
   def lower(current: Long, out: InternalRow): Unit =
     if (slide == null || slide.isAt(current)) lower(out)
-    else results.foreach(out.setNullAt)
+    else setNull(out)
 
   private def lower(out: InternalRow): Unit = {
     var i = 0
-    while (i < answered) {
+    while (i < groups.length) {
       val window = groups(i).window
       val slot = if (exclusion == null) frame.query(window) else exclusion.query(frame, window)
       groups(i).lower(slot, out)
@@ -116,26 +78,38 @@ private[spark] final class SlidingFrame(
     }
   }
 
-  /** Calls of combine, subtract and selectsRight. */
-  def operations: Long = groups.map(_.operations).sum
+  private def setNull(out: InternalRow): Unit = {
+    var i = 0
+    while (i < results.length) {
+      out.setNullAt(results(i))
+      i += 1
+    }
+  }
 
   def evictions: Long = frame.evictions
 
   def peakRows: Long = frame.peakRows
-
-  /** Moves all that the frame holds to disk. */
-  def page(): Unit = groups.foreach(_.page())
 }
 
 /**
- * All frames of an operator.
+ * All frames of an operator: lifts each row that arrives into what they have in common.
  *
- * @param keys by which frames compare rows, several of them by the same ones
+ * @param frames of those that share elements the longest first
+ * @param keys by which frames compare rows
  */
-private[spark] final class SlidingFrames(frames: Array[SlidingFrame], keys: Array[KeyRing]) {
+private[spark] final class SlidingFrames(
+    frames: Array[SlidingFrame],
+    stores: Array[WindowStore],
+    keys: Array[KeyRing]
+) {
   private[this] val keysVary = keys.map(column(_).varies)
 
-  def all: Seq[SlidingFrame] = frames.toIndexedSeq
+  /** Calls of combine, subtract and selectsRight. */
+  def operations: Long = stores.map(_.columns.operations).sum
+
+  def evictions: Long = frames.map(_.evictions).sum
+
+  def peakRows: Long = frames.map(_.peakRows).max
 
   def startPartition(): Unit = {
     var i = 0
@@ -148,8 +122,8 @@ private[spark] final class SlidingFrames(frames: Array[SlidingFrame], keys: Arra
   /** A row has arrived. */
   def arrive(row: InternalRow): Unit = {
     var i = 0
-    while (i < frames.length) {
-      frames(i).arrive(row)
+    while (i < stores.length) {
+      stores(i).lift(row)
       i += 1
     }
     i = 0
@@ -187,7 +161,7 @@ private[spark] final class SlidingFrames(frames: Array[SlidingFrame], keys: Arra
 
   /** Moves all that the frames hold to disk. */
   def page(): Unit = {
-    frames.foreach(_.page())
+    stores.foreach(_.page())
     keys.foreach(page)
   }
 

@@ -18,11 +18,11 @@ private[spark] final case class WindowMetrics(
 
   def byName: Map[String, SQLMetric] = MetricNames.of(this)
 
-  def report(rowCount: Long, frames: Seq[SlidingFrame], memory: TaskWindowMemory): Unit = {
+  def report(rowCount: Long, frames: SlidingFrames, memory: TaskWindowMemory): Unit = {
     numOutputRows.add(rowCount)
-    combines.add(frames.map(_.operations).sum)
-    evictions.add(frames.map(_.evictions).sum)
-    if (frames.nonEmpty) peakWindowRows.set(frames.map(_.peakRows).max.toDouble)
+    combines.add(frames.operations)
+    evictions.add(frames.evictions)
+    peakWindowRows.set(frames.peakRows.toDouble)
     peakMemory.add(memory.peakBytes)
     spillSize.add(memory.spilledBytes)
   }

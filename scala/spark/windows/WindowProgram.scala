@@ -1,75 +1,66 @@
 package io.sash.spark.windows
 
-import scala.util.{Left, Right}
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 import io.sash.core.frames.KeyRing
+import io.sash.core.inorder.InOrderWindow
 import io.sash.core.shared.SharedWindow
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.plan.WindowCall
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
-/** The windows of some aggregates of a frame, whose partials lie in one slot. */
-private[spark] sealed abstract class GroupProgram
-
-/** @param ranges how many frames share the elements, of which this one's window is the longest */
-private[spark] final case class OwnGroup(
+/** @param ranges how many windows there are over the elements, the longest first */
+private[spark] final case class StoreProgram(
     algorithm: Algorithm,
     slots: SlotProgram,
-    ranges: Int = 1
-) extends GroupProgram
+    ranges: Int
+) {
+  def create(memory: WindowMemory): WindowStore = {
+    val columns = SlotColumns(slots).accountedBy(memory, slots)
+    if (ranges == 1) {
+      new WindowStore(Array(algorithm.window(columns)))
+    } else {
+      val shared = algorithm.windows(columns, ranges)
+      new WindowStore(Array.tabulate[InOrderWindow](ranges)(new SharedWindow(shared, _)))
+    }
+  }
+}
 
-/** The window number `range` of a group of another frame. */
-private[spark] final case class SharingGroup(frame: Int, group: Int, range: Int)
-    extends GroupProgram
+/** The window number `range` over a store. */
+private[spark] final case class StoreWindow(store: Int, range: Int)
 
 /**
- * One frame and the windows of its aggregates, ready to be sent to tasks.
+ * One frame, ready to be sent to tasks.
  *
  * @param keys what the frame, its exclusion and its slide compare rows by
- * @param bounding the window by whose aggregate the frame is bounded, if it is
+ * @param bounding the store by whose aggregate the frame is bounded, if it is
  * @param results the ordinals of its answers
  */
 private[spark] final case class FrameProgram(
     framing: Framing,
     keys: Seq[Option[KeysView]],
-    groups: Seq[GroupProgram],
-    bounding: Option[(Algorithm, SlotProgram)],
+    windows: Seq[StoreWindow],
+    bounding: Option[Int],
     results: Seq[Int]
 ) {
 
   /** Whether each row has its answer as soon as it arrives. */
   def isImmediate: Boolean = framing.frame.isImmediate
 
-  /** @param before the groups of the frames before this one */
-  def create(
-      memory: WindowMemory,
-      rings: IndexedSeq[KeyRing],
-      before: Seq[Seq[WindowGroup]]
-  ): (SlidingFrame, Seq[WindowGroup]) = {
-    def columns(of: SlotProgram): SlotColumns = SlotColumns(of).accountedBy(memory, of)
-    val answered = groups.map {
-      case OwnGroup(algorithm, slots, 1) => new OwnWindowGroup(algorithm.window(columns(slots)))
-      case OwnGroup(algorithm, slots, ranges) =>
-        val windows = algorithm.windows(columns(slots), ranges)
-        new OwnWindowGroup(new SharedWindow(windows, 0), Some(windows))
-      case SharingGroup(frame, group, range) => before(frame)(group).sharing(range)
-    }
-    val bound = bounding.map { case (a, slots) => new OwnWindowGroup(a.window(columns(slots))) }
-    val all = (answered ++ bound).toArray
+  def create(rings: IndexedSeq[KeyRing], stores: IndexedSeq[WindowStore]): SlidingFrame = {
+    val groups = windows.map(w => new WindowGroup(stores(w.store), w.range)).toArray
+    val bound = bounding.map(stores(_).windows.head)
+    val moved = groups.map(_.window) ++ bound
     val Seq(ofFrame, ofPeers, ofPanes) = keys.map(_.map(_.of(rings)).orNull)
-    val frame = new SlidingFrame(
-      framing.frame.frame(FrameParts(all.map(_.window), ofFrame, bound.map(_.window).orNull)),
+    new SlidingFrame(
+      framing.frame.frame(FrameParts(moved, ofFrame, bound.orNull)),
       framing.exclude.map(_.exclusion(ofPeers)).orNull,
       framing.slide.map(_.slide(ofPanes)).orNull,
-      all,
-      answered.length,
+      groups,
       results.toArray
     )
-    (frame, answered)
   }
 }
 
@@ -78,11 +69,13 @@ private[spark] final case class FrameProgram(
  *
  * @param key the partition key, as a program of one slot; none without PARTITION BY
  * @param rings the keys that frames compare rows by, those of one order once
+ * @param stores the elements of the windows, and of those that bound a frame
  * @param results types of the results, in the order of the operator's window calls
  */
 private[spark] final case class WindowProgram(
     key: Option[SlotProgram],
     rings: Seq[RingProgram],
+    stores: Seq[StoreProgram],
     frames: Seq[FrameProgram],
     results: Seq[DataType]
 ) {
@@ -92,12 +85,12 @@ private[spark] final case class WindowProgram(
     val keys = rings.toIndexedSeq.map { r =>
       new KeyRing(SlotColumns(r.slots).accountedBy(memory, r.slots), r.users)
     }
-    val (created, _) = frames.foldLeft((Seq.empty[SlidingFrame], Seq.empty[Seq[WindowGroup]])) {
-      case ((before, groups), program) =>
-        val (frame, own) = program.create(memory, keys, groups)
-        (before :+ frame, groups :+ own)
-    }
-    new SlidingFrames(created.toArray, keys.toArray)
+    val elements = stores.toIndexedSeq.map(_.create(memory))
+    new SlidingFrames(
+      frames.map(_.create(keys, elements)).toArray,
+      elements.toArray,
+      keys.toArray
+    )
   }
 }
 
@@ -110,34 +103,35 @@ private[spark] object WindowProgram {
       timeZone: String
   ): WindowProgram = {
     val rows = RowsOfFrame(input, orderSpec, timeZone)
-    val sharing = SharedElements.of(calls)
-    val keys = KeysProgram(rows, sharing.frames.flatMap(_.framing.keys(rows)))
+    val elements = SharedElements.of(calls)
+    val keys = KeysProgram(rows, elements.frames.flatMap(_.framing.keys(rows)))
+    val answering = elements.stores.map { s =>
+      StoreProgram(s.algorithm, product(s, input), s.results.length)
+    }
+    val bounding = elements.frames.flatMap(_.bounding)
     val frames =
-      sharing.frames.zip(keys.views.grouped(Framing.KeysOfEach)).map { case (frame, views) =>
-        FrameProgram(
-          frame.framing,
-          views,
-          frame.groups.map {
-            case Left(shared) => shared
-            case Right(own)   => OwnGroup(own.algorithm, product(own, input), own.ranges)
-          },
-          frame.bounding.map(_.program(input)),
-          frame.results
-        )
+      elements.frames.zip(keys.views.grouped(Framing.KeysOfEach)).map { case (frame, views) =>
+        val bound = frame.bounding.map(b => answering.length + bounding.indexWhere(_ eq b))
+        FrameProgram(frame.framing, views, frame.windows, bound, frame.results)
       }
-    val results = calls.map(_.expression.dataType)
-    WindowProgram(partitionKey(partitionSpec, input), keys.rings, frames, results)
+    WindowProgram(
+      partitionKey(partitionSpec, input),
+      keys.rings,
+      answering ++ bounding.map(_.program(input)),
+      frames,
+      calls.map(_.expression.dataType)
+    )
   }
 
   /** The product of several monoids: their cells side by side in one slot. */
-  private def product(group: SharedElements.Group, input: Seq[Attribute]): SlotProgram = {
-    val monoids = group.members.map(_.call.monoid)
+  private def product(store: SharedElements.Store, input: Seq[Attribute]): SlotProgram = {
+    val monoids = store.members.map(_.call.monoid)
     val firsts = monoids.scanLeft(0)(_ + _.left.length)
     val running = monoids.scanLeft(0)(_ + _.running.size)
-    val parts = group.members.zipWithIndex.map { case (member, i) =>
-      group.algorithm
+    val parts = store.members.zipWithIndex.map { case (member, i) =>
+      store.algorithm
         .part(member.call.monoid, firsts(i), member.result)
-        .copy(ranges = group.sharing.map(others => Seq(others(i))))
+        .copy(ranges = store.results.tail.map(others => Seq(others(i))))
         .at(running(i))
     }
     SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
@@ -153,13 +147,9 @@ private[spark] object WindowProgram {
       val keys = partitionSpec.map(e => AttributeReference("key", e.dataType, e.nullable)())
       val same = keys.zip(partitionSpec).map { case (key, e) => EqualNullSafe(key, e) }
       Some(
-        SlotProgram(
-          input,
-          keys,
-          keys.map(_.newInstance()),
-          Seq(SlotProgram.Part(first = 0, identity = Nil, lift = partitionSpec)),
-          matches = Some(same.reduce[Expression](And(_, _)))
-        )
+        SlotProgram
+          .ofRow(input, keys, partitionSpec)
+          .copy(matches = Some(same.reduce[Expression](And(_, _))))
       )
     }
 }

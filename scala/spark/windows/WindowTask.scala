@@ -74,7 +74,7 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
   }
 
   override def close(): Unit = {
-    metrics.report(rows, frames.all, memory)
+    metrics.report(rows, frames, memory)
     frames = null
   }
 

@@ -1,0 +1,123 @@
+package io.sash.spark.kinds
+
+import io.sash.spark.ErrorCondition
+
+/** Kinds of windows that are refused, and what the error says. */
+class WindowKindErrorsSuite extends ItemsSuite {
+  import WindowKindErrorsSuite._
+
+  private def refused(query: String): (String, String) = {
+    val e = intercept[Throwable](spark.sql(query).collect())
+    (ErrorCondition.of(e), e.getMessage)
+  }
+
+  for {
+    (query, condition, message) <- Seq(
+      (
+        "PARTITION BY count_window(0) ORDER BY id",
+        Range,
+        "`size` must be between [1, 2147483647]"
+      ),
+      ("PARTITION BY count_window(-1) ORDER BY id", Range, "`size`"),
+      (
+        "PARTITION BY count_window(id) ORDER BY id",
+        "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT",
+        "`size`"
+      ),
+      ("PARTITION BY count_window('3') ORDER BY id", Type, "`size`"),
+      ("PARTITION BY count_window(2, 3) ORDER BY id", Arguments, "`count_window` requires 1"),
+      ("PARTITION BY time_window(-5) ORDER BY at", Range, "`size`"),
+      ("PARTITION BY delta_window(p, 5) ORDER BY at", Difference, "no \"INT\" can be subtracted"),
+      ("PARTITION BY delta_window(x, -0.5) ORDER BY at", Range, "`delta`"),
+      ("PARTITION BY delta_window(x, INTERVAL 1 DAY) ORDER BY at", Difference, "subtracted"),
+      ("PARTITION BY gap_window(0) ORDER BY at", Range, "`gap`"),
+      ("PARTITION BY gap_window(INTERVAL 1 DAY) ORDER BY at", Misplaced, "cannot be added to"),
+      ("PARTITION BY gap_window(1) ORDER BY at, id", Misplaced, "an order by one expression"),
+      ("PARTITION BY punctuation_window(x) ORDER BY at", Type, "`punctuation`"),
+      ("PARTITION BY groups_window(-1) ORDER BY at", Range, "`preceding`"),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> t + 1) ORDER BY at",
+        Misplaced,
+        "not a BOOLEAN"
+      ),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> t < y) ORDER BY at",
+        Misplaced,
+        "argument only"
+      ),
+      ("PARTITION BY predicate_window(x, 'summ', t -> t < 1) ORDER BY at", Unknown, "'sum'"),
+      ("PARTITION BY punctuation_window(rand() < 0.5) ORDER BY at", Misplaced, "a column of it"),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> t < rand()) ORDER BY at",
+        Misplaced,
+        "deterministic"
+      ),
+      (
+        "PARTITION BY predicate_window(x, 'sum', t -> current_user() = 'a') ORDER BY at",
+        Misplaced,
+        "put a constant there"
+      ),
+      ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
+      ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "already"),
+      ("PARTITION BY window_slide(3), window_slide(4) ORDER BY id", Misplaced, "already"),
+      ("PARTITION BY window_slide(0) ORDER BY id", Range, "`every`"),
+      ("PARTITION BY window_slide(1.5) ORDER BY id", Type, "`every`"),
+      (
+        "PARTITION BY window_slide(x) ORDER BY id",
+        "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT",
+        "`every`"
+      ),
+      ("PARTITION BY window_slide(INTERVAL 0 DAYS) ORDER BY id", Range, "`every`"),
+      ("PARTITION BY window_slide(INTERVAL 1 DAY) ORDER BY id", Misplaced, "no panes"),
+      ("PARTITION BY k, window_slide(2)", Misplaced, "add ORDER BY"),
+      ("PARTITION BY k, window_exclude('ties')", Misplaced, "add ORDER BY"),
+      ("PARTITION BY k, window_exclude('peers') ORDER BY id", Range, "'ties'"),
+      ("PARTITION BY k, window_exclude(1) ORDER BY id", Type, "`rows`"),
+      ("PARTITION BY rows_window(y) ORDER BY id", Type, "`preceding`"),
+      ("PARTITION BY range_window(p) ORDER BY id", Type, "`preceding`"),
+      ("PARTITION BY range_window(x) ORDER BY at, id", Misplaced, "one expression"),
+      ("PARTITION BY range_window(INTERVAL 1 DAY) ORDER BY at", Misplaced, "cannot be added to"),
+      ("PARTITION BY rows_window(x) ORDER BY id ROWS 3 PRECEDING", Misplaced, "leave out ROWS"),
+      (
+        "PARTITION BY delta_window(x, 3) ORDER BY id ROWS 3 PRECEDING",
+        Misplaced,
+        "leave out ROWS"
+      )
+    )
+  } test(s"refused: $query") {
+    create(seed = 1)
+    val (actual, text) = refused(s"SELECT sum(x) OVER ($query) FROM items")
+    assert(actual == condition, text)
+    assert(text.contains(message), text)
+  }
+
+  test("a kind that is no window is refused, and each of them while Sash is off") {
+    create(seed = 1)
+    for (
+      query <- Seq(
+        "SELECT count_window(3) FROM items",
+        "SELECT sliding_agg(x, 'sum', delta_window(x, 3)) FROM items",
+        "SELECT k, max(delta_window(x, 3)) FROM items GROUP BY k",
+        "SELECT rank() OVER (PARTITION BY delta_window(x, 3) ORDER BY id) FROM items"
+      )
+    ) withClue(query)(assert(refused(query)._1 == Misplaced))
+    val off = withSash(enabled = false) {
+      refused("SELECT sum(x) OVER (PARTITION BY delta_window(x, 3) ORDER BY id) FROM items")
+    }
+    assert(off._1 == Misplaced && off._2.contains("spark.sash.enabled is false"), off)
+    // switched off after the analysis
+    val analyzed =
+      spark.sql("SELECT sum(x) OVER (PARTITION BY delta_window(x, 3) ORDER BY id) FROM items")
+    val late = withSash(enabled = false)(intercept[Throwable](analyzed.collect()))
+    assert(late.getMessage.contains("spark.sash.enabled is false"), late)
+  }
+}
+
+object WindowKindErrorsSuite {
+  private val Range = "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE"
+  private val Type = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
+  private val Difference = "DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT"
+  private val Misplaced = "INVALID_PARAMETER_VALUE.PATTERN"
+  private val Arguments = "WRONG_NUM_ARGS.WITHOUT_SUGGESTION"
+  private val Unknown = "UNRESOLVED_ROUTINE"
+}
