@@ -101,7 +101,7 @@ def pairs() -> list[Pair]:
         sides = over(own, 1_000), over(built_in, 1_000)
         found.append(Pair(OTHERWISE, title, 1_000, *sides, 1.5, 1_000_000))
     predicate = (
-        "{call} OVER (PARTITION BY k, predicate_window(x, 'count', c -> c <= 1000) ORDER BY ts)"
+        "{call} OVER (PARTITION BY k, predicate_window(count(x), c -> c <= 1000) ORDER BY ts)"
     )
     for call in ["sum(n)", "stddev(x)"]:
         title = f"{call} over a predicate window beside ROWS"

@@ -46,7 +46,7 @@ def made_up_orders(number: int, seed: int = 2019) -> pd.DataFrame:
 def within_budget(orders: DataFrame) -> DataFrame:
     """Each order with those most recent ones, itself included, that cost at most the budget."""
     window = sash.SlidingWindow.partitionBy("customer").orderBy("ordered")
-    affordable = window.predicate(lambda total: total <= BUDGET, monoid="sum", col="price")
+    affordable = window.predicate("sum", lambda total: total <= BUDGET, col="price")
     return orders.select(
         "*",
         sash.sliding_agg("price", "count", affordable).alias("orders"),

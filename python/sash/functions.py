@@ -14,15 +14,12 @@ from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
 
 from sash.errors import type_error
-from sash.monoid import Monoid
+from sash.monoid import Monoid, aggregate_of, to_column
 from sash.window import SlidingWindowSpec
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
-_MONOID = (
-    "the name of an aggregate, as in 'max', a sash.Monoid, or a function from Column to Column"
-)
 _WINDOW = (
     "a WindowSpec, as in Window.orderBy('ts').rowsBetween(-9, 0), "
     "or a SlidingWindow, as in SlidingWindow.orderBy('ts').count(10)"
@@ -80,11 +77,10 @@ def sliding_agg(
         +---+---+---------+
         <BLANKLINE>
     """
-    column = _column(col)
-    aggregate = _aggregate(column, monoid)
+    column = to_column(col)
+    aggregate = aggregate_of(column, monoid)
     if isinstance(window, SlidingWindowSpec):
-        named = monoid if isinstance(monoid, str) else None
-        return aggregate.over(window.spec(column, named))
+        return aggregate.over(window.spec(column, aggregate))
     if not isinstance(window, WindowSpec):
         raise type_error("window", _WINDOW, window)
     return aggregate.over(window)
@@ -293,22 +289,3 @@ def longest_increasing_run(ts: ColumnOrName, col: ColumnOrName) -> Column:
         Row(start=1, end=4, length=2)
     """
     return F.call_function("longest_increasing_run", ts, col)
-
-
-def _column(col: ColumnOrName) -> Column:
-    if isinstance(col, str):
-        return F.col(col)
-    if isinstance(col, Column):
-        return col
-    raise type_error("col", "a Column or the name of one", col)
-
-
-def _aggregate(column: Column, monoid: str | Callable[[Column], Column]) -> Column:
-    if isinstance(monoid, str):
-        return F.call_function("sliding_agg", column, F.lit(monoid))
-    if not callable(monoid):
-        raise type_error("monoid", _MONOID, monoid)
-    aggregate = monoid(column)
-    if not isinstance(aggregate, Column):
-        raise type_error("monoid", "a function that returns a Column", aggregate)
-    return aggregate

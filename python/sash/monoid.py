@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, is_remote
 from pyspark.sql import functions as F
 
+from sash.errors import type_error
+
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
+_MONOID = (
+    "the name of an aggregate, as in 'max', a sash.Monoid, or a function from Column to Column"
+)
 Unary = Callable[[Column], Column]
 Binary = Callable[[Column, Column], Column]
 
@@ -120,3 +125,24 @@ def lambda_column(function: Unary | Binary) -> Column:
     from pyspark.sql.functions.builtin import _create_lambda as of_classic
 
     return ClassicColumn(of_classic(function))
+
+
+def to_column(col: ColumnOrName) -> Column:
+    """Return a Column, or the one of this name."""
+    if isinstance(col, str):
+        return F.col(col)
+    if isinstance(col, Column):
+        return col
+    raise type_error("col", "a Column or the name of one", col)
+
+
+def aggregate_of(column: Column, monoid: str | Unary) -> Column:
+    """Return the aggregate of a column that a name, a Monoid or a function stands for."""
+    if isinstance(monoid, str):
+        return F.call_function("sliding_agg", column, F.lit(monoid))
+    if not callable(monoid):
+        raise type_error("monoid", _MONOID, monoid)
+    aggregate = monoid(column)
+    if not isinstance(aggregate, Column):
+        raise type_error("monoid", "a function that returns a Column", aggregate)
+    return aggregate

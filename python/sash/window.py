@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from sash.errors import type_error
-from sash.monoid import lambda_column
+from sash.monoid import Monoid, aggregate_of, lambda_column, to_column
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
@@ -102,7 +102,7 @@ class SlidingWindowSpec:
 
     keys: tuple[ColumnOrName, ...] = ()
     order: tuple[ColumnOrName, ...] = ()
-    _kind: Callable[[Column, str | None], Column] | None = None
+    _kind: Callable[[Column, Column], Column] | None = None
     _excluded: str | None = None
     _every: int | str | timedelta | Column | None = None
 
@@ -165,13 +165,27 @@ class SlidingWindowSpec:
         _require_extent("gap", gap)
         return self._of(lambda *_: F.call_function("gap_window", _constant(gap)))
 
+    @overload
+    def predicate(self, condition: Condition, /) -> SlidingWindowSpec: ...
+
+    @overload
     def predicate(
         self,
+        monoid: str | Monoid | Condition,
         condition: Condition,
-        monoid: str | None = None,
+        col: ColumnOrName | None = None,
+    ) -> SlidingWindowSpec: ...
+
+    def predicate(
+        self,
+        monoid: str | Monoid | Condition,
+        condition: Condition | None = None,
         col: ColumnOrName | None = None,
     ) -> SlidingWindowSpec:
         """Hold the rows back to where a condition on an aggregate of theirs begins to hold.
+
+        ``predicate(condition)`` looks at the aggregate that is asked for,
+        ``predicate(monoid, condition, col)`` at another one.
 
         When a row comes, the oldest leave until ``condition`` is true of the aggregate of what
         is left, or no row is. What has left stays out. With a condition that is true of every
@@ -181,26 +195,21 @@ class SlidingWindowSpec:
         Paper: Constant-Time Sliding Window Framework, section 3.2 (window slide policy).
 
         Args:
+            monoid: The aggregate to look at, said as in ``sliding_agg``: a name, a
+                ``sash.Monoid``, or a function that makes an aggregate of the column.
             condition: From the aggregate to a boolean, a function from Column to Column. It is
                 called once, when the query is built, and compiled by Catalyst.
-            monoid: The name of the aggregate to look at; by default the one that is asked for,
-                which then has to be asked for by its name.
-            col: What it aggregates; by default the column that is aggregated.
+            col: What ``monoid`` aggregates; by default the column that is asked for.
         """
-        if not callable(condition):
-            raise type_error("condition", "a function from Column to Column", condition)
-        if monoid is not None and not isinstance(monoid, str):
-            raise type_error("monoid", "the name of an aggregate", monoid)
+        own = condition is None
+        holds = monoid if own else condition
+        if isinstance(holds, (str, Monoid)) or not callable(holds):
+            raise type_error("condition", "a function from Column to Column", holds)
 
-        def kind(aggregated: Column, named: str | None) -> Column:
-            of = named if monoid is None else monoid
-            if of is None:
-                raise PySparkValueError(
-                    "predicate(): the aggregate that is asked for has no name; "
-                    "pass `monoid`, which the condition is to look at"
-                )
-            over = aggregated if col is None else col
-            return F.call_function("predicate_window", over, F.lit(of), lambda_column(condition))
+        def kind(aggregated: Column, aggregate: Column) -> Column:
+            over = aggregated if col is None else to_column(col)
+            of = aggregate if own else aggregate_of(over, monoid)
+            return F.call_function("predicate_window", of, lambda_column(holds))
 
         return self._of(kind)
 
@@ -322,25 +331,25 @@ class SlidingWindowSpec:
             raise PySparkValueError("the window slides already, and cannot do so twice")
         return replace(self, _every=every)
 
-    def spec(self, aggregated: Column, named: str | None) -> WindowSpec:
+    def spec(self, aggregated: Column, aggregate: Column) -> WindowSpec:
         """Return what an aggregate takes in ``over``.
 
         Args:
             aggregated: The column that is aggregated.
-            named: The name of the aggregate that is asked for, if it has been asked for by one.
+            aggregate: The aggregate of it that is asked for.
         """
         if self._kind is None:
             raise PySparkValueError("the window has no kind; name one, as in window.count(100)")
         if not self.order:
             raise PySparkValueError("the window has no order; name it by orderBy")
-        keys = [*self.keys, self._kind(aggregated, named)]
+        keys = [*self.keys, self._kind(aggregated, aggregate)]
         if self._excluded is not None:
             keys.append(F.call_function("window_exclude", F.lit(self._excluded)))
         if self._every is not None:
             keys.append(F.call_function("window_slide", _constant(self._every)))
         return Window.partitionBy(*keys).orderBy(*self.order)
 
-    def _of(self, kind: Callable[[Column, str | None], Column]) -> SlidingWindowSpec:
+    def _of(self, kind: Callable[[Column, Column], Column]) -> SlidingWindowSpec:
         # columns are made when they are used: a window may be named before there is a session
         if self._kind is not None:
             raise PySparkValueError("the window has a kind already, and cannot have two")

@@ -130,12 +130,20 @@ KINDS = {
     ),
     "predicate": (BY_TS.predicate(lambda t: t <= 30), last_while(within(total))),
     "predicate of another": (
-        BY_TS.predicate(lambda n: n < 4, "count", "x"),
+        BY_TS.predicate("count", lambda n: n < 4, "x"),
         last_while(lambda w: sum(row.x is not None for row in w) < 4),
     ),
     "predicate of a range": (
-        BY_TS.predicate(lambda s: (s < 6) | s.isNull(), "value_range", "x"),
+        BY_TS.predicate("value_range", lambda s: (s < 6) | s.isNull(), "x"),
         last_while(lambda w: spread(w) is None or spread(w) < 6),
+    ),
+    "predicate of an own monoid": (
+        BY_TS.predicate(SPREAD, lambda s: (s < 6) | s.isNull(), "x"),
+        last_while(lambda w: spread(w) is None or spread(w) < 6),
+    ),
+    "predicate of a function": (
+        BY_TS.predicate(lambda x: F.sum(2 * x), lambda t: t <= 60, col="x"),
+        last_while(within(total)),
     ),
     "groups": (BY_TS.groups(2), last_while(lambda w: len(w) <= 3)),
     "own rows": (BY_TS.rows(preceding="x"), each(own_rows)),
@@ -220,6 +228,15 @@ def test_any_monoid_takes_any_kind(df):
         assert median.count() == distinct.count()
 
 
+def test_the_aggregate_that_is_asked_for_may_bound_its_own_window(df):
+    distinct = df.dropDuplicates(["k", "ts"]).cache()
+    window = BY_TS.predicate(lambda s: (s < 6) | s.isNull())
+    windows = last_while(lambda w: spread(w) is None or spread(w) < 6)
+    for monoid in [SPREAD, "value_range", sash.functions.value_range]:
+        query = distinct.select("k", "ts", sash.sliding_agg("x", monoid, window).alias("answer"))
+        assert {tuple(row) for row in query.collect()} == expected(distinct, windows, spread)
+
+
 def test_a_step_leaves_its_beginning_as_it_was(df):
     by_k = sash.SlidingWindow.partitionBy("k")
     by_k.orderBy("ts").count(3)
@@ -245,7 +262,9 @@ def test_a_step_leaves_its_beginning_as_it_was(df):
         (lambda: BY_TS.exclude(1), "`rows` should be 'current row'"),
         (lambda: BY_TS.slide(0.5), "`every` should be a number of rows"),
         (lambda: BY_TS.predicate("x < 3"), "`condition` should be a function"),
-        (lambda: BY_TS.predicate(lambda t: t < 3, F.sum), "`monoid` should be the name"),
+        (lambda: BY_TS.predicate("sum"), "`condition` should be a function"),
+        (lambda: BY_TS.predicate(SPREAD), "`condition` should be a function"),
+        (lambda: BY_TS.predicate("sum", "x < 3"), "`condition` should be a function"),
     ],
 )
 def test_an_argument_of_the_wrong_type(make, message):
@@ -258,8 +277,6 @@ def test_an_argument_of_the_wrong_type(make, message):
     [
         (BY_TS, "sum", "has no kind"),
         (sash.SlidingWindow.partitionBy("k").count(3), "sum", "has no order"),
-        (BY_TS.predicate(lambda t: t < 3), F.sum, "pass `monoid`"),
-        (BY_TS.predicate(lambda t: t < 3), SPREAD, "pass `monoid`"),
     ],
 )
 def test_a_window_that_is_not_whole(spark, window, monoid, message):

@@ -237,7 +237,7 @@ final case class MonoidCall(
 }
 
 object MonoidCall {
-  private val Name = "monoid_agg"
+  private[functions] val Name = "monoid_agg"
 
   private def isLeftOut(e: Expression): Boolean = e match {
     case Literal(null, _) => true

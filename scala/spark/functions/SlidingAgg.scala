@@ -78,12 +78,19 @@ private[spark] object SlidingAgg {
   }
 
   private def named(name: String, arguments: Seq[Expression]): Expression = {
+    if (name.equalsIgnoreCase(MonoidCall.Name)) throw takesLambdas(name)
     val id = identifier(name).getOrElse(throw unknown(name))
     registry.lookupFunction(id, arguments) match {
       case aggregate if aggregate.find(_.isInstanceOf[AggregateFunction]).isDefined => aggregate
       case _ => throw unknown(name)
     }
   }
+
+  private def takesLambdas(name: String): Throwable = SashErrors.invalidArgument(
+    Name,
+    "monoid",
+    s"'$name' takes lambdas; write $name(col, x -> ..., (a, b) -> ...) OVER (...) itself"
+  )
 
   private def registry: FunctionRegistry = SparkSession.active.sessionState.functionRegistry
 

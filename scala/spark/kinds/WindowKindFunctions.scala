@@ -1,10 +1,14 @@
 package io.sash.spark.kinds
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, LambdaFunction, Literal}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  AggregateFunction,
+  Complete
+}
 
 import io.sash.spark.SashErrors
-import io.sash.spark.functions.{SashFunction, SlidingAgg}
+import io.sash.spark.functions.SashFunction
 
 /** The functions that name window kinds in SQL; docs/functions.md is made from them. */
 private[spark] object WindowKindFunctions {
@@ -90,11 +94,10 @@ private[spark] object WindowKindFunctions {
       "predicate_window",
       "Back to where a condition on an aggregate of the rows begins to hold.",
       Seq(
-        "col" -> "what is aggregated for the condition",
-        "monoid" -> "the name of the aggregate",
+        "aggregate" -> "an aggregate of the rows, as in sum(x)",
         "condition" -> "a lambda from it to a boolean; NULL is not true"
       ),
-      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(x, 'sum', total -> total <= 6) ORDER BY x) " +
+      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(sum(x), total -> total <= 6) ORDER BY x) " +
         "FROM VALUES (1), (2), (4) AS t(x)",
       "1\t1\n2\t2\n4\t2",
       Seq(
@@ -103,11 +106,7 @@ private[spark] object WindowKindFunctions {
       ),
       classOf[PredicateWindow]
     ) {
-      case Seq(column, monoid, condition: LambdaFunction) =>
-        SlidingAgg.build(Seq(column, monoid)) match {
-          case f: AggregateFunction => PredicateWindow(f, condition)
-          case _ => throw SashErrors.invalidArgument(Predicate, "monoid", NoAggregate)
-        }
+      case Seq(aggregate, condition: LambdaFunction) => predicate(aggregate, condition)
       case _ => throw SashErrors.invalidArgument(Predicate, "condition", NoLambda)
     },
     kind(
@@ -167,9 +166,20 @@ private[spark] object WindowKindFunctions {
     ) { case Seq(every) => WindowSlide(every) }
   )
 
+  private def predicate(aggregate: Expression, condition: LambdaFunction): PredicateWindow =
+    aggregate match {
+      case AggregateExpression(f, Complete, false, None, _) => PredicateWindow(f, condition)
+      case AggregateExpression(f, _, _, _, _) =>
+        throw SashErrors.invalidArgument(Predicate, "aggregate", refined(f))
+      case _ => throw SashErrors.invalidArgument(Predicate, "aggregate", NoAggregate)
+    }
+
+  private def refined(f: AggregateFunction): String =
+    s"${f.sql(isDistinct = false)} has DISTINCT or FILTER; take neither, or make its input NULL by IF"
+
   private def Predicate = "predicate_window"
   private def NoAggregate =
-    "it names what is computed from an aggregate; name an aggregate itself"
+    "it is no aggregate; write one, as in sum(x)"
   private def NoLambda = "it is no lambda; write one, as in total -> total <= 100"
 
   private def kind(

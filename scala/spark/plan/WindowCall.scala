@@ -23,8 +23,10 @@ private[spark] final case class WindowCall(
     algorithm: Algorithm,
     bounding: Option[BoundingCall]
 ) {
-  override def toString: String =
-    s"${WindowCall.textOf(expression)}: ${algorithm.title}"
+  override def toString: String = {
+    val of = monoid.running.fold("")(answer => s" of ${answer.title}")
+    s"${WindowCall.textOf(expression)}: ${algorithm.title}$of"
+  }
 }
 
 /** An aggregate by whose condition a frame is bounded. */

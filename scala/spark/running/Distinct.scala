@@ -30,6 +30,8 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
 
   override def isInvertible: Boolean = true
 
+  override def title: String = "a multiset"
+
   /** Generated once: Spark's operator asks for a state in each partition. */
   @transient private lazy val key = UnsafeProjection.create(inputs.zipWithIndex.map {
     case (e, i) => Distinct.key(BoundReference(i, e.dataType, nullable = true))

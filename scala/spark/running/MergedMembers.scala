@@ -27,6 +27,8 @@ private[spark] final case class MergedMembers(
 
   override def isInvertible: Boolean = true
 
+  override def title: String = "partial aggregates"
+
   /** Generated once: Spark's operator asks for a state in each partition. */
   @transient private lazy val program = SlotProgram(row, monoid.left, monoid.right, Seq(part))
   @transient private lazy val compiled = SlotColumns(program)

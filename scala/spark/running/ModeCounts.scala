@@ -25,6 +25,8 @@ private[spark] final case class ModeCounts(child: Expression, ascending: Option[
 
   override def isInvertible: Boolean = true
 
+  override def title: String = "counts of values"
+
   override def create(): RunningState = {
     val value = BoundReference(0, dataType, nullable = false)
     val order = ascending.map { ascending =>

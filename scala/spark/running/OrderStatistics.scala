@@ -30,6 +30,8 @@ private[spark] final case class OrderStatistics(
 
   override def isInvertible: Boolean = true
 
+  override def title: String = "a tree of ranks"
+
   override def create(): RunningState = new OrderStatisticsState(this)
 }
 

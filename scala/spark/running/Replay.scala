@@ -18,6 +18,8 @@ private[spark] final case class Replay(function: ImperativeAggregate) extends Ru
 
   override def isInvertible: Boolean = false
 
+  override def title: String = "the window itself"
+
   override def create(): RunningState = new ReplayState(Replay.bound(function))
 }
 

@@ -16,6 +16,9 @@ trait RunningAnswer extends Serializable {
 
   def dataType: DataType
 
+  /** The data structure, as EXPLAIN names it. */
+  def title: String
+
   /**
    * Whether elements can leave. Else the answer is made anew from the elements of the window each
    * time that it is asked for, which costs as much as an answer that names them all.

@@ -51,6 +51,14 @@ class SlidingAggSuite extends SashSuite {
     assert(failure("sliding_agg(i, 'stdev')").getMessage.contains("'stddev'"))
   }
 
+  test("monoid_agg is called by itself") {
+    assert(failure("sliding_agg(i, 'monoid_agg')").getMessage.contains("takes lambdas"))
+    val lambdas = "x -> x, (a, b) -> a + b"
+    assert(
+      failure(s"sliding_agg(i, 'monoid_agg', $lambdas)").getMessage.contains("takes lambdas")
+    )
+  }
+
   test("a function that is no aggregate is no monoid") {
     assert(failure("sliding_agg(s, 'upper')").getMessage.contains("upper"))
     assert(failure("sliding_agg(i, 'row_number')").getMessage.nonEmpty)

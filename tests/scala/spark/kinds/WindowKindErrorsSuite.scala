@@ -36,26 +36,38 @@ class WindowKindErrorsSuite extends ItemsSuite {
       ("PARTITION BY punctuation_window(x) ORDER BY at", Type, "`punctuation`"),
       ("PARTITION BY groups_window(-1) ORDER BY at", Range, "`preceding`"),
       (
-        "PARTITION BY predicate_window(x, 'sum', t -> t + 1) ORDER BY at",
+        "PARTITION BY predicate_window(sum(x), t -> t + 1) ORDER BY at",
         Misplaced,
         "not a BOOLEAN"
       ),
       (
-        "PARTITION BY predicate_window(x, 'sum', t -> t < y) ORDER BY at",
+        "PARTITION BY predicate_window(sum(x), t -> t < y) ORDER BY at",
         Misplaced,
         "argument only"
       ),
-      ("PARTITION BY predicate_window(x, 'summ', t -> t < 1) ORDER BY at", Unknown, "'sum'"),
+      ("PARTITION BY predicate_window(summ(x), t -> t < 1) ORDER BY at", Unknown, "`summ`"),
       ("PARTITION BY punctuation_window(rand() < 0.5) ORDER BY at", Misplaced, "a column of it"),
       (
-        "PARTITION BY predicate_window(x, 'sum', t -> t < rand()) ORDER BY at",
+        "PARTITION BY predicate_window(sum(x), t -> t < rand()) ORDER BY at",
         Misplaced,
         "deterministic"
       ),
       (
-        "PARTITION BY predicate_window(x, 'sum', t -> current_user() = 'a') ORDER BY at",
+        "PARTITION BY predicate_window(sum(x), t -> current_user() = 'a') ORDER BY at",
         Misplaced,
         "put a constant there"
+      ),
+      ("PARTITION BY predicate_window(x, t -> t < 9) ORDER BY at", Pattern, "sum(x)"),
+      ("PARTITION BY predicate_window(sum(x), 9) ORDER BY at", Pattern, "total -> total <= 100"),
+      (
+        "PARTITION BY predicate_window(sum(DISTINCT x), t -> t < 9) ORDER BY at",
+        Pattern,
+        "DISTINCT or FILTER"
+      ),
+      (
+        "PARTITION BY predicate_window(sum(x) FILTER (WHERE y > 0), t -> t < 9) ORDER BY at",
+        Pattern,
+        "DISTINCT or FILTER"
       ),
       ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
       ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "already"),
@@ -115,6 +127,7 @@ class WindowKindErrorsSuite extends ItemsSuite {
 
 object WindowKindErrorsSuite {
   private val Range = "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE"
+  private val Pattern = "INVALID_PARAMETER_VALUE.PATTERN"
   private val Type = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
   private val Difference = "DATATYPE_MISMATCH.TYPE_CHECK_FAILURE_WITH_HINT"
   private val Misplaced = "INVALID_PARAMETER_VALUE.PATTERN"

@@ -29,30 +29,30 @@ class WindowKindsSuite extends ItemsSuite {
     Kind("groups_window(1)", order = "at DESC NULLS FIRST")((rows, i) => groups(rows, i, 1, 0)),
     Kind("groups_window(0, 2)", order = "at")((rows, i) => groups(rows, i, 0, 2)),
     Kind("groups_window(1, 1)", order = "at NULLS LAST")((rows, i) => groups(rows, i, 1, 1)),
-    Kind("predicate_window(x, 'sum', t -> t <= 20)")((rows, i) =>
+    Kind("predicate_window(sum(x), t -> t <= 20)")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.x).nonEmpty && w.flatMap(_.x).sum <= 20)
     ),
-    Kind("predicate_window(x, 'max', t -> t < 8 OR t IS NULL)")((rows, i) =>
+    Kind("predicate_window(max(x), t -> t < 8 OR t IS NULL)")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.x).forall(_ < 8))
     ),
-    Kind("predicate_window(x < 9, 'bool_and', b -> nvl(b, true))")((rows, i) =>
+    Kind("predicate_window(bool_and(x < 9), b -> nvl(b, true))")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.x).forall(_ < 9))
     ),
-    Kind("predicate_window(x, 'median', m -> nvl2(m, m < 6, true))")((rows, i) =>
+    Kind("predicate_window(median(x), m -> nvl2(m, m < 6, true))")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.x).isEmpty || median(w.flatMap(_.x)) < 6)
     ),
-    Kind("predicate_window(x, 'sum', t -> t BETWEEN 0 AND 20)")((rows, i) =>
+    Kind("predicate_window(sum(x), t -> t BETWEEN 0 AND 20)")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.x).nonEmpty && w.flatMap(_.x).sum <= 20)
     ),
-    Kind("predicate_window(x, 'max', t -> NOT exists(array(t), e -> nullif(e, 8) > 8))") {
+    Kind("predicate_window(max(x), t -> NOT exists(array(t), e -> nullif(e, 8) > 8))") {
       (rows, i) =>
         def isNull(w: Seq[Item]) = w.flatMap(_.x).maxOption.forall(_ == 8)
         suffix(rows, i)(w => !isNull(w) && w.flatMap(_.x).forall(_ <= 8))
     },
-    Kind("predicate_window(x, 'count', n -> n < 4)")((rows, i) =>
+    Kind("predicate_window(count(x), n -> n < 4)")((rows, i) =>
       suffix(rows, i)(_.count(_.x.nonEmpty) < 4)
     ),
-    Kind("predicate_window(y, 'avg', a -> a > 0)")((rows, i) =>
+    Kind("predicate_window(avg(y), a -> a > 0)")((rows, i) =>
       suffix(rows, i)(w => w.flatMap(_.y).nonEmpty && w.flatMap(_.y).sum > 1e-12)
     ),
     Kind("rows_window(x)")((rows, i) => rows(i).x.fold(Nil: Seq[Item])(back(rows, i, _))),
@@ -224,7 +224,7 @@ class WindowKindsSuite extends ItemsSuite {
     create(seed = 1)
     val text = spark
       .sql(
-        "EXPLAIN SELECT sum(x) OVER (PARTITION BY k, predicate_window(x, 'sum', s -> s < 9) " +
+        "EXPLAIN SELECT sum(x) OVER (PARTITION BY k, predicate_window(sum(x), s -> s < 9) " +
           "ORDER BY id) FROM items"
       )
       .head()

@@ -37,6 +37,20 @@ class ExplainSuite extends SashSuite {
     assert(text.contains(s"$frame: Two-Stacks Lite"), text)
   }
 
+  test("the node names what an answer is kept in beside its slots") {
+    for {
+      (call, title) <- Seq(
+        "count(DISTINCT x)" -> "SlickDeque (Inv) of a multiset",
+        "median(x)" -> "SlickDeque (Inv) of a tree of ranks",
+        "mode(x)" -> "SlickDeque (Inv) of counts of values",
+        "collect_list(x)" -> "Recalculate of the window itself"
+      )
+    } {
+      val text = explained(over(call))
+      assert(text.contains(s"CURRENT ROW: $title"), text)
+    }
+  }
+
   test("every mode of EXPLAIN has Sash's part") {
     val frame = spark.sql(over("avg(x)"))
     for (mode <- Seq(SimpleMode, ExtendedMode, FormattedMode)) {
