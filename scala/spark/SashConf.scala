@@ -34,7 +34,19 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
-  val All = Seq(Enabled, WindowAlgorithm, OrderingEnabled)
+  val StreamBuckets = buildConf("spark.sash.stream.buckets")
+    .doc(
+      "Into how many groups the keys of a window over a stream are divided, a power of two. More " +
+        "of them spread the keys more evenly over the tasks; each takes some 40 microseconds of a " +
+        "micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps what it began with: " +
+        "another number is an error there."
+    )
+    .version("0.1.0")
+    .intConf
+    .checkValue(b => b > 0 && Integer.bitCount(b) == 1, "must be a power of two")
+    .createWithDefault(1024)
+
+  val All = Seq(Enabled, WindowAlgorithm, OrderingEnabled, StreamBuckets)
 
   /** Makes Spark know the settings: initializing this object does, and it is done by now. */
   def register(): Unit = ()
@@ -42,6 +54,8 @@ object SashConf {
   def enabled(conf: SQLConf): Boolean = conf.getConf(Enabled)
 
   def orderingEnabled(conf: SQLConf): Boolean = conf.getConf(OrderingEnabled)
+
+  def streamBuckets(conf: SQLConf): Int = conf.getConf(StreamBuckets)
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sash
 import java.io.{File, InputStream, OutputStream}
 import java.util.Comparator
 
-import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.{SparkEnv, SparkRuntimeException, TaskContext}
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.util.collection.Sorter
@@ -34,6 +34,9 @@ object SparkInternals {
       room: LongArray,
       order: Comparator[RecordPointerAndKeyPrefix]
   ): Unit = new Sorter(new UnsafeSortDataFormat(room)).sort(array, 0, records, order)
+
+  def runtimeError(condition: String, parameters: Map[String, String]): Throwable =
+    new SparkRuntimeException(condition, parameters)
 
   def createTempFile(): File =
     SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()._2

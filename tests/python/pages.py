@@ -26,6 +26,7 @@ PAGES = [
     "distinct-counts",
     "own-monoids",
     "windows-that-end-themselves",
+    "streaming",
 ]
 _CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
 _ASKED = re.compile(

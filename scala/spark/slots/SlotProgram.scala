@@ -39,10 +39,12 @@ final case class SlotProgram(
   def ranges: Int = 1 + parts.headOption.fold(0)(_.ranges.length)
 
   /** What `lower` writes for a range. */
-  def resultsOf(range: Int): Seq[(Int, Expression)] = parts.flatMap { p =>
-    if (range == 0) p.results
-    else p.ranges(range - 1).zip(p.results.map(_._2))
-  }
+  def resultsOf(range: Int): Seq[(Int, Expression)] = parts
+    .flatMap { p =>
+      if (range == 0) p.results
+      else p.ranges(range - 1).zip(p.results.map(_._2))
+    }
+    .filter(_._1 != SlotProgram.NotAsked)
 
   /** Columns whose values differ in what they take in memory. */
   val varying: Seq[Int] = columns.indices.filter(i => ValueBytes.vary(columns(i).dataType))
@@ -60,6 +62,9 @@ final case class SlotProgram(
 }
 
 object SlotProgram {
+
+  /** The ordinal of a result that a range does not write. */
+  val NotAsked: Int = -1
 
   /** Slots of values of a row, which are not combined. */
   def ofRow(

@@ -90,7 +90,7 @@ private[spark] object RangeBounds {
   }
 
   /** key + offset as WindowExec computes it; a descending order turns the offset's sign. */
-  private def shifted(
+  def shifted(
       key: Expression,
       direction: SortDirection,
       offset: Expression,

@@ -1,0 +1,66 @@
+package io.sash.core.stored
+
+import java.nio.ByteBuffer
+
+/** Bytes that grow as they are written; read again from a ByteBuffer. */
+final class Bytes {
+  private[this] var buffer = ByteBuffer.allocate(256)
+
+  def clear(): this.type = {
+    buffer.clear()
+    this
+  }
+
+  /** A number that is not negative, in as many bytes as it takes, seven bits in each. */
+  def putNumber(value: Long): Unit = {
+    ensure(10)
+    var rest = value
+    while (rest > 0x7f) {
+      buffer.put((rest | 0x80).toByte)
+      rest >>>= 7
+    }
+    buffer.put(rest.toByte)
+  }
+
+  def putLong(value: Long): Unit = {
+    ensure(8)
+    buffer.putLong(value)
+  }
+
+  def putBytes(bytes: Array[Byte]): Unit = {
+    putNumber(bytes.length)
+    ensure(bytes.length)
+    buffer.put(bytes)
+  }
+
+  def toArray: Array[Byte] = java.util.Arrays.copyOf(buffer.array, buffer.position())
+
+  private def ensure(more: Int): Unit = if (buffer.remaining < more) {
+    val longer = ByteBuffer.allocate(math.max(2 * buffer.capacity, buffer.position() + more))
+    buffer.flip()
+    buffer = longer.put(buffer)
+  }
+}
+
+object Bytes {
+
+  /** What `putNumber` has put. */
+  def number(in: ByteBuffer): Long = {
+    var value = 0L
+    var shift = 0
+    var byte = in.get()
+    while (byte < 0) {
+      value |= (byte & 0x7fL) << shift
+      shift += 7
+      byte = in.get()
+    }
+    value | (byte.toLong << shift)
+  }
+
+  /** What `putBytes` has put. */
+  def bytes(in: ByteBuffer): Array[Byte] = {
+    val array = new Array[Byte](number(in).toInt)
+    in.get(array)
+    array
+  }
+}

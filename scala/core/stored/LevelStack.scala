@@ -1,0 +1,87 @@
+package io.sash.core.stored
+
+import java.nio.ByteBuffer
+
+import io.sash.core.slots.Partials
+
+/** The entries of one level in the front of a [[RadixWindow]]: of one node, from some one on. */
+private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
+  private[this] val mask = (1 << logFanOut) - 1
+  private[this] var node = 0L
+  private[this] var low = 0
+  private[this] var high = 0
+  private[this] var used = false
+
+  def isEmpty: Boolean = low == high
+
+  /** Whether all entries are aggregates up to the boundary, or just the first. */
+  def isUsed: Boolean = used
+
+  def number: Long = node
+
+  def firstEntry: Long = (node << logFanOut) + low
+
+  def lastEntry: Long = (node << logFanOut) + high - 1
+
+  /** The slot of the aggregate from the first entry to the boundary. */
+  def first: Int = entries.slot(low)
+
+  /** When the first entry begins. */
+  def firstTime: Long = entries.times(low)
+
+  /** The last entry that begins before a time, the first of all being one. */
+  def lastBefore(time: Long): Long = {
+    var i = low
+    while (i + 1 < high && entries.times(i + 1) < time) i += 1
+    (node << logFanOut) + i
+  }
+
+  def clear(): Unit = {
+    low = 0
+    high = 0
+  }
+
+  def set(number: Long, first: Long, end: Long): Unit = {
+    node = number
+    low = (first - (number << logFanOut)).toInt
+    high = (end - (number << logFanOut)).toInt
+    used = false
+  }
+
+  def dropTo(entry: Long): Unit = low = (entry & mask).toInt
+
+  /** Takes the first entry away. */
+  def pop(): Long = {
+    val entry = firstEntry
+    low += 1
+    entry
+  }
+
+  /**
+   * Turns the entries into the aggregates from each to the boundary.
+   *
+   * @param rest the slot of the aggregate of what is behind them, if anything is
+   */
+  def aggregate(partials: Partials, rest: Int): Unit = {
+    val last = entries.slot(high - 1)
+    if (rest != RadixWindow.NoSlot) partials.combine(last, last, rest)
+    partials.suffixes(entries.slot(low), last)
+    used = true
+  }
+
+  /** @param isWhole whether the entries are written, or just the first of them */
+  def write(out: Bytes, tree: RadixTree, isWhole: Boolean): Unit = {
+    out.putNumber(node)
+    out.putNumber(low)
+    out.putNumber(high)
+    tree.writeEntries(out, entries, low, if (isWhole) high else math.min(low + 1, high))
+  }
+
+  def read(in: ByteBuffer, tree: RadixTree, isWhole: Boolean): Unit = {
+    node = Bytes.number(in)
+    low = Bytes.number(in).toInt
+    high = Bytes.number(in).toInt
+    tree.readEntries(in, entries, low, if (isWhole) high else math.min(low + 1, high))
+    used = isWhole
+  }
+}

@@ -1,0 +1,318 @@
+package io.sash.core.stored
+
+import java.nio.ByteBuffer
+
+import io.sash.core.mta.KeyValueStore
+import io.sash.core.slots.{Partials, SlotCodec}
+
+/**
+ * A stream of partial aggregates in time order, most of it in a key-value store: a forest of trees
+ * of one fan-out F, to which elements are only appended.
+ *
+ * Entry k of level 0 is element k of the stream; entry k of level l the aggregate of the entries
+ * kF until (k + 1)F of the level below. F entries that have one parent are a ''node'', which is
+ * put into the store when its last entry is there, and never changes. The entries of each level
+ * that are not yet a node are its ''edge'', in slots; an edge and a few numbers are all that
+ * `write` has to save for the tree to be there again after `read`.
+ *
+ * Nobody asks for entries that begin before `kept`, so a node of which some are missing has no
+ * parent, and the edges of a short window are few.
+ *
+ * Invariants:
+ *  - (T1) level l has the entries until end / F^l^, of which those from the one on that begins at
+ *    `kept`, or later, are held
+ *  - (T2) entries of the node after the last one are in the edge's slots, others in the store
+ *
+ * Cost in combines: append amortised under 1. In calls of the store: append amortised under
+ * 1 / (F - 1) nodes put, and as many removed by `keepFrom`; `load` one at most. Space: 8 bytes a
+ * partial beside it, for its time; in slots F for each level that the window reaches.
+ *
+ * An exception passes through; the tree is then undefined until it is read or cleared.
+ *
+ * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
+ * Bulk Evictions'', sections 4.1.5 and 4.2 (AMTA's append-only forest, whose tails are in memory,
+ * in a key-value store); F is 2 there.
+ *
+ * @param logFanOut log2 of F
+ * @param holding whether anybody ever asks for an element again
+ */
+private[stored] final class RadixTree(
+    private[this] var partials: Partials,
+    codec: SlotCodec,
+    store: KeyValueStore,
+    val logFanOut: Int,
+    holding: Boolean
+) {
+  private[this] val fanOut = 1 << logFanOut
+  private[this] val mask = fanOut - 1
+
+  private[this] var slotsEnd = 0
+  private[this] var ends = 0L
+  private[this] var keeps = 0L
+  private[this] var levels = 0
+
+  // of each level: its edge, and the first entry of it that is held
+  private[this] var edges = Array.empty[Entries]
+  private[this] var held = Array.empty[Int]
+
+  // of each level: the node that was read last for `entry`
+  private[this] var read = Array.empty[Entries]
+  private[this] var readNumbers = Array.empty[Long]
+
+  def column: Partials = partials
+
+  /** How many elements there have been. */
+  def end: Long = ends
+
+  /** Of which those from here on are held. */
+  def kept: Long = keeps
+
+  /** Levels that have had an entry. */
+  def height: Int = levels
+
+  /** Slots for the entries of a node, which are the caller's. */
+  def entries(): Entries = {
+    val first = allocate(fanOut)
+    new Entries(first, new Array[Long](fanOut))
+  }
+
+  /** A slot that is the caller's. */
+  def slot(): Int = allocate(1)
+
+  /** Forgets all, here; not in the store. */
+  def clear(): Unit = {
+    ends = 0L
+    keeps = 0L
+    levels = 0
+    forgetRead()
+  }
+
+  /** The slot for the next element. */
+  def open(): Int = {
+    makeLevel(0)
+    edges(0).slot(index(ends))
+  }
+
+  /** The element that was lifted into the open slot is there. */
+  def append(time: Long): Unit = {
+    val i = index(ends)
+    if (holding) {
+      if (levels == 0) startLevel(0, i)
+      edges(0).times(i) = time
+    }
+    ends += 1
+    if (holding && i == mask) completeNode(0)
+  }
+
+  /** Gives up the elements before `position`, which is not before `kept`. */
+  def keepFrom(position: Long): Unit = {
+    var level = 0
+    while (level < levels) {
+      val shift = shiftOf(level + 1)
+      val (first, until) = (keeps >> shift, position >> shift)
+      if (first < until) store.remove(level, first, until)
+      level += 1
+    }
+    keeps = position
+  }
+
+  /** How many entries a level has, those among them that are not held. */
+  def entriesEnd(level: Int): Long = ends >> shiftOf(level)
+
+  /** Where an entry begins. */
+  def position(level: Int, entry: Long): Long = entry << shiftOf(level)
+
+  /** Copies the held entries of a node, as far as it has them, to where the caller wants them. */
+  def load(level: Int, number: Long, to: Entries): Unit =
+    if (number == edgeNumber(level)) {
+      val edge = edges(level)
+      var i = held(level)
+      while (i < edgeEnd(level)) {
+        partials.copy(to.slot(i), edge.slot(i))
+        to.times(i) = edge.times(i)
+        i += 1
+      }
+    } else {
+      decode(store.get(level, number, 1)(0), to)
+    }
+
+  /** `dst <-` the aggregate of the elements from <= position < until, of which there are some. */
+  def aggregate(dst: Int, from: Long, until: Long): Unit = {
+    var position = from
+    while (position < until) {
+      val level = highestLevel(position, until)
+      val slot = entry(level, position >> shiftOf(level))
+      if (position == from) partials.copy(dst, slot) else partials.combine(dst, dst, slot)
+      position += 1L << shiftOf(level)
+    }
+  }
+
+  /** The slot of an element that is held, until the next call. */
+  def element(position: Long): Int = entry(0, position)
+
+  /** When an element came that is held. */
+  def timeOf(position: Long): Long = {
+    val slot = entry(0, position) // which is of the edge, or read now
+    val node = if (position >> logFanOut == edgeNumber(0)) edges(0) else read(0)
+    node.times(slot - node.slot(0))
+  }
+
+  def write(out: Bytes): Unit = {
+    out.putNumber(ends)
+    out.putNumber(keeps)
+    out.putNumber(levels)
+    var level = 0
+    while (level < levels) {
+      val first = firstHeld(level)
+      out.putNumber(first)
+      writeEntries(out, edges(level), first, edgeEnd(level))
+      level += 1
+    }
+  }
+
+  def read(in: ByteBuffer): Unit = {
+    clear()
+    ends = Bytes.number(in)
+    keeps = Bytes.number(in)
+    val count = Bytes.number(in).toInt
+    while (levels < count) {
+      val first = Bytes.number(in).toInt
+      startLevel(levels, first)
+      readEntries(in, edges(levels - 1), first, edgeEnd(levels - 1))
+    }
+  }
+
+  /** Some entries of a node, as `readEntries` reads them. */
+  def writeEntries(out: Bytes, from: Entries, first: Int, until: Int): Unit = {
+    var i = first
+    while (i < until) {
+      out.putLong(from.times(i))
+      writeSlot(out, from.slot(i))
+      i += 1
+    }
+  }
+
+  def readEntries(in: ByteBuffer, to: Entries, first: Int, until: Int): Unit = {
+    var i = first
+    while (i < until) {
+      to.times(i) = in.getLong()
+      readSlot(in, to.slot(i))
+      i += 1
+    }
+  }
+
+  def writeSlot(out: Bytes, slot: Int): Unit = out.putBytes(codec.write(partials, slot))
+
+  def readSlot(in: ByteBuffer, slot: Int): Unit = codec.read(partials, slot, Bytes.bytes(in))
+
+  private def completeNode(level: Int): Unit = {
+    val number = edgeNumber(level) - 1
+    val first = held(level)
+    if (first < fanOut) store.put(level, number, Array(encode(edges(level), first)))
+    held(level) = 0
+    addParent(level, number, isWhole = first == 0)
+  }
+
+  /** The entry of a node in the level above, unless it would never be asked for. */
+  private def addParent(level: Int, number: Long, isWhole: Boolean): Unit = {
+    val above = level + 1
+    val i = (number & mask).toInt
+    val isHeld = isWhole && position(above, number) >= keeps
+    if (isHeld) {
+      makeLevel(above)
+      if (above == levels) startLevel(above, i)
+      val (parent, children) = (edges(above), edges(level))
+      partials.copy(parent.slot(i), children.slot(0))
+      partials.foldRange(parent.slot(i), children.slot(1), children.slot(mask))
+      parent.times(i) = children.times(0)
+    } else if (above < levels) {
+      held(above) = i + 1
+    }
+    if (above < levels && i == mask) completeNode(above)
+  }
+
+  private def startLevel(level: Int, firstEntry: Int): Unit = {
+    makeLevel(level)
+    held(level) = firstEntry
+    levels = level + 1
+  }
+
+  private def makeLevel(level: Int): Unit = if (level == edges.length) {
+    edges :+= entries()
+    held :+= 0
+    read :+= entries()
+    readNumbers :+= RadixTree.NoNode
+  }
+
+  /** Of the edge's entries, those that somebody may yet ask for. */
+  private def firstHeld(level: Int): Int = {
+    val inEdge = ((keeps + (1L << shiftOf(level)) - 1) >> shiftOf(level)) -
+      (edgeNumber(level) << logFanOut)
+    math.max(held(level).toLong, math.min(inEdge, edgeEnd(level).toLong)).toInt
+  }
+
+  /** The highest level that has an entry from `position` on which ends by `until`. */
+  private def highestLevel(position: Long, until: Long): Int = {
+    var level = 0
+    while (
+      level + 1 < levels && {
+        val width = 1L << shiftOf(level + 1)
+        (position & (width - 1)) == 0 && position + width <= until
+      }
+    ) level += 1
+    level
+  }
+
+  private def entry(level: Int, number: Long): Int = {
+    val node = number >> logFanOut
+    if (node == edgeNumber(level)) {
+      edges(level).slot(index(number))
+    } else {
+      if (readNumbers(level) != node) {
+        load(level, node, read(level))
+        readNumbers(level) = node
+      }
+      read(level).slot(index(number))
+    }
+  }
+
+  private def encode(entries: Entries, first: Int): Array[Byte] = {
+    val out = new Bytes
+    out.putNumber(first)
+    writeEntries(out, entries, first, fanOut)
+    out.toArray
+  }
+
+  private def decode(bytes: Array[Byte], to: Entries): Unit = {
+    val in = ByteBuffer.wrap(bytes)
+    val first = Bytes.number(in).toInt
+    readEntries(in, to, first, fanOut)
+  }
+
+  private def allocate(slots: Int): Int = {
+    val first = slotsEnd
+    slotsEnd += slots
+    partials = partials.grow(slotsEnd)
+    first
+  }
+
+  private def forgetRead(): Unit = java.util.Arrays.fill(readNumbers, RadixTree.NoNode)
+
+  private def index(entry: Long): Int = (entry & mask).toInt
+
+  private def shiftOf(level: Int): Int = level * logFanOut
+
+  /** The node of which the edge holds the first entries. */
+  private def edgeNumber(level: Int): Long = ends >> shiftOf(level + 1)
+
+  private def edgeEnd(level: Int): Int = index(entriesEnd(level))
+}
+
+private[stored] object RadixTree {
+  private val NoNode: Long = -1L
+}
+
+/** The entries of one node: slots that follow one another, and the time at which each begins. */
+private[stored] final class Entries(first: Int, val times: Array[Long]) {
+  def slot(i: Int): Int = first + i
+}

@@ -1,0 +1,249 @@
+package io.sash.core.stored
+
+import java.nio.ByteBuffer
+
+/**
+ * A window over a [[RadixTree]]: Two-Stacks Lite whose front stack is a stack of nodes, read from
+ * the store when the window gets there.
+ *
+ * The window [front, back) is in two parts. `backSlot` holds the aggregate of [boundary, back), to
+ * which each element that enters is added. For [front, boundary) there is a stack for each level:
+ * entries of one node, each turned into the aggregate from its beginning to the boundary. Level
+ * 0's entries come first, then those of level 1, and so on. When level 0 is used up, the next
+ * entry of the level above is replaced by its node's. When all are, the flip: what has come in the
+ * meantime becomes the front, by the largest entries there are.
+ *
+ * Invariants:
+ *  - (W1) front <= boundary <= back <= the tree's end; level l's entries lie in one node, begin
+ *    where those of the level below end, or at the front, and the last level's end at the boundary
+ *  - (W2) entry e of the stack of level l holds the aggregate of [its beginning, boundary); of a
+ *    level above 0 that was not used since `read`, just the first one does
+ *  - (W3) `backSlot` holds the aggregate of [boundary, back), if that is not empty
+ *
+ * Cost in combines, at height h: insert 1; evict amortised at most 1 + 1 / (F - 1) and what a flip
+ * folds, at most F * h a flip; query 1; bulk eviction at most 2 F * h, however many leave. In
+ * nodes loaded: evict amortised 2 / (F - 1), bulk eviction at most 2 h.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4 (Two-Stacks
+ * Lite); ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient Bulk
+ * Evictions'', section 4.2 (its stack, over nodes of a tree).
+ *
+ * @param evicting whether elements leave before others; if not, all is behind the boundary
+ */
+final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
+  import RadixWindow._
+
+  private[this] val backSlot = tree.slot()
+  private[this] val answerSlot = tree.slot()
+
+  private[this] var fronts = 0L
+  private[this] var boundary = 0L
+  private[this] var backs = 0L
+
+  private[this] var stacks = Array.empty[LevelStack]
+
+  /** Position of the oldest element. */
+  def front: Long = fronts
+
+  /** Position after the newest element. */
+  def back: Long = backs
+
+  def size: Long = backs - fronts
+
+  /** The first element that the window may ask the tree for. */
+  private[stored] def needed: Long = if (evicting) fronts else backs
+
+  /** The next element of the stream, which is in this slot, enters. */
+  def insert(slot: Int): Unit = {
+    if (backs == boundary) tree.column.copy(backSlot, slot)
+    else tree.column.combine(backSlot, backSlot, slot)
+    backs += 1
+  }
+
+  /** The elements before `position` enter, which the tree has. */
+  def insertTo(position: Long): Unit = while (backs < position) insert(tree.element(backs))
+
+  /** The elements until `time`, which the tree has, enter. */
+  def insertUntil(time: Long): Unit =
+    while (backs < tree.end && tree.timeOf(backs) <= time) insert(tree.element(backs))
+
+  /** The slot of the aggregate of the window, until the next call. */
+  def query(): Int =
+    if (fronts == backs) {
+      tree.column.identity(answerSlot)
+      answerSlot
+    } else if (fronts == boundary) {
+      backSlot
+    } else if (boundary == backs) {
+      stacks(0).first
+    } else {
+      tree.column.combine(answerSlot, stacks(0).first, backSlot)
+      answerSlot
+    }
+
+  /** The elements before `position`, which is at most `back`, leave. */
+  def evictTo(position: Long): Unit = {
+    requireEvicting()
+    if (position > fronts) {
+      if (position < boundary) dropTo(position) else restartAt(position)
+    }
+  }
+
+  /** The elements before `time` leave. */
+  def evictBefore(time: Long): Unit = {
+    requireEvicting()
+    while (fronts < backs && timeOfFront < time) {
+      // of the highest level whose first entry is before that time, the last such entry
+      var level = 0
+      var i = 1
+      while (i < stacks.length) {
+        if (!stacks(i).isEmpty && stacks(i).firstTime < time) level = i
+        i += 1
+      }
+      use(level)
+      val entry = stacks(level).lastBefore(time)
+      evictTo(tree.position(level, entry) + (if (level == 0) 1 else 0))
+    }
+  }
+
+  /** The elements leave all together. */
+  def evictAll(): Unit = {
+    stacks.foreach(_.clear())
+    fronts = backs
+    boundary = backs
+  }
+
+  /** Begins at the end of the stream, with no element. */
+  private[stored] def clear(): Unit = {
+    fronts = tree.end
+    boundary = tree.end
+    backs = tree.end
+    stacks.foreach(_.clear())
+  }
+
+  private[stored] def write(out: Bytes): Unit = {
+    out.putNumber(fronts)
+    out.putNumber(boundary - fronts)
+    out.putNumber(backs - boundary)
+    if (boundary < backs) tree.writeSlot(out, backSlot)
+    val height = stacks.lastIndexWhere(!_.isEmpty) + 1
+    out.putNumber(height)
+    var level = 0
+    while (level < height) {
+      stacks(level).write(out, tree, isWhole = level == 0)
+      level += 1
+    }
+  }
+
+  private[stored] def read(in: ByteBuffer): Unit = {
+    fronts = Bytes.number(in)
+    boundary = fronts + Bytes.number(in)
+    backs = boundary + Bytes.number(in)
+    if (boundary < backs) tree.readSlot(in, backSlot)
+    stacks.foreach(_.clear())
+    val height = Bytes.number(in).toInt
+    var level = 0
+    while (level < height) {
+      stack(level).read(in, tree, isWhole = level == 0)
+      level += 1
+    }
+  }
+
+  private def requireEvicting(): Unit =
+    if (!evicting) {
+      throw new IllegalStateException("elements of this window leave all at once; see `evicting`")
+    }
+
+  private def timeOfFront: Long = {
+    if (fronts == boundary) flip()
+    stacks(0).firstTime
+  }
+
+  /** Moves the front to a position before the boundary. */
+  private def dropTo(position: Long): Unit = {
+    var level = 0
+    while (stacks(level).isEmpty || endOf(level) <= position) {
+      stacks(level).clear()
+      level += 1
+    }
+    use(level)
+    stacks(level).dropTo(entryAt(level, position))
+    fronts = position
+    // down to the element
+    while (level > 0 && tree.position(level, stacks(level).firstEntry) != position) {
+      expand(level)
+      level -= 1
+      stacks(level).dropTo(entryAt(level, position))
+    }
+    while (level > 0) {
+      expand(level)
+      level -= 1
+    }
+  }
+
+  /** Moves the front to the boundary, or beyond it. */
+  private def restartAt(position: Long): Unit =
+    if (position == backs) {
+      evictAll()
+    } else {
+      stacks.foreach(_.clear())
+      fronts = position
+      if (position > boundary) flip()
+    }
+
+  /** The entries that hold the window from its front on become the front's stacks. */
+  private def flip(): Unit = {
+    var level = 0
+    var position = fronts
+    var climbing = true
+    while (climbing) {
+      val first = entryAt(level, position)
+      val node = first >> tree.logFanOut
+      val nodeEnd = (node + 1) << tree.logFanOut
+      val end = math.min(nodeEnd, entryAt(level, backs))
+      stack(level).set(node, first, end)
+      position = tree.position(level, end)
+      climbing = end == nodeEnd && level + 1 < tree.height &&
+        entryAt(level + 1, position) < entryAt(level + 1, backs)
+      if (climbing) level += 1
+    }
+    boundary = position
+    if (boundary < backs) tree.aggregate(backSlot, boundary, backs)
+    while (level >= 0) {
+      load(level)
+      level -= 1
+    }
+  }
+
+  /** Replaces the first entry of a level, which is in use, by its node's in the level below. */
+  private def expand(level: Int): Unit = {
+    val entry = stacks(level).pop()
+    val first = entry << tree.logFanOut
+    stacks(level - 1).set(entry, first, first + (1L << tree.logFanOut))
+    load(level - 1)
+  }
+
+  /** Makes all entries of a level hold what (W2) says. */
+  private def use(level: Int): Unit = if (!stacks(level).isUsed) load(level)
+
+  private def load(level: Int): Unit = {
+    val stack = stacks(level)
+    tree.load(level, stack.number, stack.entries)
+    var above = level + 1
+    while (above < stacks.length && stacks(above).isEmpty) above += 1
+    stack.aggregate(tree.column, if (above < stacks.length) stacks(above).first else NoSlot)
+  }
+
+  private def entryAt(level: Int, position: Long): Long = position >> (level * tree.logFanOut)
+
+  private def endOf(level: Int): Long = tree.position(level, stacks(level).lastEntry + 1)
+
+  private def stack(level: Int): LevelStack = {
+    while (stacks.length <= level) stacks :+= new LevelStack(tree.entries(), tree.logFanOut)
+    stacks(level)
+  }
+}
+
+private[stored] object RadixWindow {
+  val NoSlot: Int = -1
+}

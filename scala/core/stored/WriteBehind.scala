@@ -1,0 +1,36 @@
+package io.sash.core.stored
+
+import scala.collection.mutable
+
+import io.sash.core.mta.KeyValueStore
+
+/**
+ * A store whose writes wait for `flush`: what is removed before is never written. Reads see them.
+ */
+final class WriteBehind(store: KeyValueStore) extends KeyValueStore {
+  private[this] val waiting = mutable.HashMap.empty[(Int, Long), Array[Byte]]
+
+  override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
+    values.indices.foreach(i => waiting((level, first + i)) = values(i))
+
+  override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] =
+    Array.tabulate(count) { i =>
+      waiting.getOrElse((level, first + i), store.get(level, first + i, 1)(0))
+    }
+
+  override def remove(level: Int, from: Long, until: Long): Unit = {
+    var number = from
+    while (number < until) {
+      if (waiting.remove((level, number)).isEmpty) store.remove(level, number, number + 1)
+      number += 1
+    }
+  }
+
+  /** Writes what is left. */
+  def flush(): Unit = {
+    waiting.foreachEntry { case ((level, number), value) =>
+      store.put(level, number, Array(value))
+    }
+    waiting.clear()
+  }
+}

@@ -1,0 +1,90 @@
+package io.sash.spark.streams
+
+import java.nio.ByteBuffer
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * The rows of a bucket that the watermark has not passed: in the state, in chunks of some
+ * kilobytes, each of rows that follow one another in time.
+ *
+ * A batch reads the chunks that begin before the watermark, which are those whose rows are final
+ * now, and one for each earlier batch whose rows it divides; it writes its own rows and what is
+ * left of those.
+ */
+private[spark] final class PendingRows(state: StreamState, time: Int, columns: Int) {
+  private[this] val rows = ArrayBuffer.empty[UnsafeRow]
+
+  /** A row of this batch that has to wait; the caller does not change it any more. */
+  def add(row: UnsafeRow): Unit = rows += row
+
+  /** Gives the rows until `time` to `take`, and keeps others for `store`. Answers what is left. */
+  def take(header: BucketHeader, until: Long)(take: UnsafeRow => Unit): BucketHeader = {
+    val (due, later) = header.chunks.partition(_.earliest <= until)
+    due.foreach { chunk =>
+      read(state.pending.getValue(chunk.number)) { row =>
+        if (row.getLong(time) <= until) take(row) else add(row)
+      }
+      state.pending.removeKey(chunk.number)
+    }
+    if (due.isEmpty) header else header.copy(chunks = later)
+  }
+
+  /** Writes the rows that wait. */
+  def store(header: BucketHeader): BucketHeader =
+    if (rows.isEmpty) {
+      header
+    } else {
+      val sorted = rows.sortBy(_.getLong(time))
+      rows.clear()
+      val chunks = Vector.newBuilder[PendingChunk]
+      var number = header.nextChunk
+      var first = 0
+      while (first < sorted.length) {
+        var end = first
+        var bytes = 0
+        while (end < sorted.length && bytes < PendingRows.ChunkBytes) {
+          bytes += PendingRows.SizeBytes + sorted(end).getSizeInBytes
+          end += 1
+        }
+        state.pending.updateValue(number, write(sorted, first, end, bytes))
+        chunks += PendingChunk(number, sorted(first).getLong(time))
+        number += 1
+        first = end
+      }
+      header.copy(chunks = header.chunks ++ chunks.result(), nextChunk = number)
+    }
+
+  private def write(
+      rows: ArrayBuffer[UnsafeRow],
+      first: Int,
+      end: Int,
+      bytes: Int
+  ): Array[Byte] = {
+    val out = ByteBuffer.allocate(bytes)
+    (first until end).foreach(i => out.putLong(rows(i).getSizeInBytes).put(rows(i).getBytes))
+    out.array
+  }
+
+  /** Rows that point into the chunk, which stays as it is. */
+  private def read(chunk: Array[Byte])(take: UnsafeRow => Unit): Unit = {
+    val in = ByteBuffer.wrap(chunk)
+    while (in.hasRemaining) {
+      val size = in.getLong().toInt
+      val row = new UnsafeRow(columns)
+      row.pointTo(chunk, PendingRows.BytesOffset + in.position(), size)
+      take(row)
+      in.position(in.position() + size)
+    }
+  }
+}
+
+private object PendingRows {
+  val ChunkBytes: Int = 8 * 1024
+
+  /** Rows of eight bytes each stay aligned. */
+  val SizeBytes: Int = 8
+  private val BytesOffset: Long = org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET.toLong
+}

@@ -1,0 +1,100 @@
+package io.sash.spark.streams
+
+import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoders, ExpressionEncoder}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor, TimeMode}
+import org.apache.spark.sql.types._
+
+/**
+ * Spark's transformWithState over buckets of keys.
+ *
+ * A group of it is a bucket, of which there are a fixed number, each with many keys: what a group
+ * costs (calls, a timer, a directory of what is pending) is paid once a bucket. Rows reach the
+ * processor as they are, and leave it as one column, of which the Project above makes the columns
+ * that the query knows, with their ids and metadata.
+ */
+private[spark] object StatefulPlan {
+
+  /**
+   * @param keys of which the hash says the bucket; without any, all rows are in one
+   * @param buckets how many there are, a power of two
+   * @param output what the plan gives
+   * @param program the processor's, over the columns that its rows have
+   */
+  def apply(child: LogicalPlan, keys: Seq[Expression], buckets: Int, output: Seq[Attribute])(
+      program: Seq[Attribute] => StreamProgram
+  ): LogicalPlan = {
+    val bucket = Alias(bucketOf(child, keys, buckets), "bucket")()
+    val rows = Project(child.output :+ bucket, child)
+    val fields = output.map(a => StructField(a.name, a.dataType, a.nullable))
+    val stateful = over(rows, fields, program(rows.output))
+    Project(
+      output.zipWithIndex.map { case (a, i) =>
+        Alias(GetStructField(stateful.outputObjAttr, i, Some(a.name)), a.name)(
+          exprId = a.exprId,
+          qualifier = a.qualifier,
+          explicitMetadata = Some(a.metadata)
+        )
+      },
+      stateful
+    )
+  }
+
+  /**
+   * @param rows whose last column is the bucket
+   * @param fields of the one column that the operator gives
+   */
+  def over(
+      rows: LogicalPlan,
+      fields: Seq[StructField],
+      program: StreamProgram
+  ): TransformWithState = {
+    val bucket = rows.output.last
+    new TransformWithState(
+      keyDeserializer = bucket,
+      valueDeserializer = InputRow(),
+      groupingAttributes = Seq(bucket),
+      dataAttributes = rows.output,
+      statefulProcessor =
+        new StreamProcessor(program).asInstanceOf[StatefulProcessor[Any, Any, Any]],
+      timeMode = TimeMode.EventTime(),
+      outputMode = OutputMode.Append(),
+      keyEncoder = keyEncoder,
+      outputObjAttr = AttributeReference("answers", StructType(fields), nullable = false)(),
+      child = rows,
+      hasInitialState = false,
+      initialStateGroupingAttrs = Seq(bucket),
+      initialStateDataAttrs = rows.output,
+      initialStateDeserializer = bucket,
+      initialState = LocalRelation(
+        keyEncoder.schema.fields.toIndexedSeq.map(f =>
+          AttributeReference(f.name, f.dataType, f.nullable)()
+        )
+      )
+    )
+  }
+
+  /** Never a constant, which the optimizer would put in the place of a grouping column. */
+  private def bucketOf(child: LogicalPlan, keys: Seq[Expression], buckets: Int): Expression =
+    if (keys.isEmpty) BitwiseAnd(new Murmur3Hash(child.output.take(1)), Literal(0))
+    else BitwiseAnd(new Murmur3Hash(keys), Literal(buckets - 1))
+
+  private def keyEncoder: ExpressionEncoder[Any] =
+    ExpressionEncoder(AgnosticEncoders.PrimitiveIntEncoder).asInstanceOf[ExpressionEncoder[Any]]
+}
+
+/** The row that an expression is evaluated over, as it is. */
+private[spark] final case class InputRow() extends LeafExpression {
+  override def nullable: Boolean = false
+
+  override def dataType: DataType = ObjectType(classOf[InternalRow])
+
+  override def eval(input: InternalRow): Any = input
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    ExprCode(FalseLiteral, JavaCode.variable(ctx.INPUT_ROW, dataType))
+}

@@ -1,0 +1,65 @@
+package io.sash.spark.streams
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig, ValueState}
+
+import io.sash.core.mta.KeyValueStore
+
+/**
+ * The state of a bucket of keys, in variables of Spark's state store.
+ *
+ * | variable | key | value |
+ * |---|---|---|
+ * | `bucket` | | [[BucketHeader]] |
+ * | `text` | | what the state was written for |
+ * | `pending` | number of the chunk | rows that the watermark has not passed |
+ * | `head` | key | header of its windows, see `StoredWindows` |
+ * | `node` | key, level, number | node of the key's tree |
+ */
+private[spark] final class StreamState(handle: StatefulProcessorHandle) {
+  import StreamState._
+
+  private[this] val none = TTLConfig.NONE
+
+  val bucket: ValueState[Array[Byte]] = handle.getValueState("bucket", Encoders.BINARY, none)
+  val text: ValueState[String] = handle.getValueState("text", Encoders.STRING, none)
+  val pending: MapState[Long, Array[Byte]] =
+    handle.getMapState("pending", Encoders.scalaLong, Encoders.BINARY, none)
+  val heads: MapState[Array[Byte], Array[Byte]] =
+    handle.getMapState("head", Encoders.BINARY, Encoders.BINARY, none)
+  private[this] val nodes: MapState[Array[Byte], Array[Byte]] =
+    handle.getMapState("node", Encoders.BINARY, Encoders.BINARY, none)
+
+  /** The nodes of one key at a time. */
+  final class Nodes extends KeyValueStore {
+    private[this] var place = ByteBuffer.allocate(0)
+
+    def of(key: Array[Byte]): Unit =
+      place = ByteBuffer.allocate(key.length + PlaceBytes).put(key)
+
+    override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
+      values.indices.foreach(i => nodes.updateValue(keyOf(level, first + i), values(i)))
+
+    override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] =
+      Array.tabulate(count)(i => nodes.getValue(keyOf(level, first + i)))
+
+    override def remove(level: Int, from: Long, until: Long): Unit =
+      (from until until).foreach(number => nodes.removeKey(keyOf(level, number)))
+
+    private def keyOf(level: Int, number: Long): Array[Byte] = {
+      val end = place.capacity - PlaceBytes
+      place.put(end, level.toByte).putLong(end + 1, number)
+      place.array.clone()
+    }
+  }
+
+  def registerTimer(timeMs: Long): Unit = handle.registerTimer(timeMs)
+
+  def deleteTimer(timeMs: Long): Unit = handle.deleteTimer(timeMs)
+}
+
+private object StreamState {
+  private val PlaceBytes = 1 + 8
+}

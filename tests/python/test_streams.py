@@ -1,0 +1,106 @@
+"""OVER on a stream gives what it gives in batch, on every version of Spark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+import sash
+
+ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
+
+
+@pytest.fixture
+def streaming(spark: SparkSession) -> SparkSession:
+    session = spark.newSession()
+    session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
+    session.conf.set("spark.sash.stream.buckets", "8")
+    return session
+
+
+def write(spark: SparkSession, folder: Path, files: range) -> None:
+    """Files of rows that come up to 20 seconds after others that are later than they."""
+    rng = random.Random(files.start)  # noqa: S311
+    start = datetime(2026, 3, 1)
+    for n in files:
+        rows = [
+            (
+                100 * n + i,
+                rng.choice([None, 0, 1]),
+                start + timedelta(seconds=10 * n + rng.uniform(-20, 10)),
+                rng.choice([None, *range(20)]),
+            )
+            for i in range(40)
+        ]
+        spark.createDataFrame(rows, SCHEMA).coalesce(1).write.mode("append").parquet(str(folder))
+
+
+def run(
+    spark: SparkSession, folder: Path, of: Callable[[DataFrame], DataFrame]
+) -> dict[int, tuple]:
+    """All answers until now, each of which came once."""
+    rows = (
+        spark.readStream.schema(SCHEMA)
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(folder / "in"))
+        .withWatermark("ts", "40 seconds")
+    )
+    query = (
+        of(rows)
+        .writeStream.format("parquet")
+        .option("path", str(folder / "out"))
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    answers = spark.read.parquet(str(folder / "out")).collect()
+    assert len({row.id for row in answers}) == len(answers)
+    return {row.id: tuple(row) for row in answers}
+
+
+def features(rows: DataFrame) -> DataFrame:
+    by_rows = Window.partitionBy("k").orderBy("ts", "id").rowsBetween(-9, 0)
+    by_time = sash.SlidingWindow.partitionBy("k").orderBy("ts").time("30 seconds")
+    return rows.select(
+        "id",
+        "ts",
+        F.sum("x").over(by_rows).alias("sum"),
+        F.count_distinct("x").over(by_rows).alias("distinct"),
+        sash.sliding_agg("x", "max", by_time).alias("max"),
+        sash.sliding_agg("x", "avg", by_time).alias("avg"),
+        sash.sliding_agg("x", "count", sash.SlidingWindow.orderBy("ts", "id").count(5)),
+    )
+
+
+def test_a_stream_gives_what_the_batch_gives(streaming, tmp_path):
+    write(streaming, tmp_path / "in", range(4))
+    first = run(streaming, tmp_path, features)
+    write(streaming, tmp_path / "in", range(4, 7))
+    both = run(streaming, tmp_path, features)
+    batch = features(streaming.read.schema(SCHEMA).parquet(str(tmp_path / "in")))
+    expected = {row.id: tuple(row) for row in batch.collect()}
+    assert len(expected) > len(both) > len(first) > 40
+    assert all(both[row] == answer for row, answer in first.items())
+    assert both == {row: expected[row] for row in both}
+
+
+def test_what_a_stream_cannot_do_says_so(streaming, tmp_path):
+    write(streaming, tmp_path, range(1))
+    rows = streaming.readStream.schema(SCHEMA).parquet(str(tmp_path))
+    window = Window.partitionBy("k").orderBy("ts").rowsBetween(-9, 0)
+    with pytest.raises(AnalysisException, match="call withWatermark on the event time"):
+        rows.select(F.sum("x").over(window)).schema  # noqa: B018
+    rows = rows.withWatermark("ts", "1 minute")
+    with pytest.raises(AnalysisException, match="write in append mode"):
+        rows.select(F.sum("x").over(window)).writeStream.format("noop").outputMode(
+            "update"
+        ).start()

@@ -1,0 +1,284 @@
+package io.sash.core.stored
+
+import java.nio.ByteBuffer
+
+import org.scalacheck.Gen
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+import io.sash.core.{Element, Laws, Operation}
+import io.sash.core.mta.{HandleCodec, LongSums, MapStore, StorableColumn}
+
+/** Windows whose elements are in a store, and whose headers go through bytes. */
+class StoredWindowsSuite extends Laws {
+  import StoredWindowsSuite._
+
+  private val bounds: Gen[Bound] = Gen.frequency(
+    3 -> Gen.choose(0, 40).map(n => Rows(n.toLong, 0L)),
+    2 -> Gen.choose(0, 60).map(t => Time(t.toLong)),
+    1 -> Gen.zip(Gen.choose(0, 30), Gen.choose(1, 20)).map { case (n, lag) =>
+      Rows(n.toLong + lag, lag.toLong)
+    },
+    1 -> Gen.const(Growing),
+    1 -> Gen.choose(1, 30).map(n => Late(n.toLong)),
+    1 -> Gen.choose(1, 30).map(Ending(_))
+  )
+
+  private val steps: Gen[Seq[Step]] =
+    Gen.choose(0, 400).flatMap { n =>
+      Gen.listOfN(
+        n,
+        Gen.frequency(
+          8 -> Gen.frequency(6 -> Gen.choose(0, 3), 1 -> Gen.choose(0, 100)).map(Arrive(_)),
+          1 -> Gen.const(Restart)
+        )
+      )
+    }
+
+  law("every window's answer is the aggregate of its elements, in order, whenever it restarts") {
+    forAll(steps, Gen.choose(1, 3).flatMap(Gen.listOfN(_, bounds)), Gen.choose(1, 3)) {
+      (steps, bounds, logFanOut) =>
+        val stream = new Stream(bounds, logFanOut)
+        steps.foreach(stream(_))
+        true
+    }
+  }
+
+  law("the store holds what a window may still ask for, and no more", runs = 100) {
+    forAll(steps, bounds, Gen.choose(1, 3)) { (steps, bound, logFanOut) =>
+      val stream = new Stream(Seq(bound), logFanOut)
+      steps.foreach(stream(_))
+      stream(Restart)
+      val fanOut = 1 << logFanOut
+      val held = stream.end - stream.needed
+      // of each level as many as fit in, and one that begins before the front; of level l just
+      // where the window ever held an entry of it
+      val levels = (math.log(stream.peak.toDouble) / math.log(fanOut.toDouble) + 1e-9).toInt + 1
+      val most = (1 to levels).map(l => (held / math.pow(fanOut, l)).toLong + 1).sum
+      (stream.store.size <= most) :| s"${stream.store.size} nodes for $held elements, not $most"
+    }
+  }
+
+  /** Sums of 0, 1, 2, … in a window of as many rows, all in one run or restarted. */
+  private final class Sums(rows: Long, logFanOut: Int) {
+    val store = new MapStore
+    private var windows = create(new LongSums)
+
+    private def create(of: LongSums) =
+      new StoredWindows(of, LongSums.Codec, store, logFanOut, Seq(StoredWindows.Shape()))
+
+    def slide(count: Int): Unit = (0 until count).foreach { _ =>
+      val slot = windows.open()
+      windows.column.asInstanceOf[LongSums](slot) = windows.end
+      windows.window(0).insert(slot)
+      windows.append(windows.end)
+      windows.window(0).evictTo(math.max(windows.window(0).front, windows.end - rows))
+      windows.release()
+      val size = windows.window(0).size
+      val sum = windows.column.asInstanceOf[LongSums](windows.window(0).query())
+      assert(sum == LongSums.expected(windows.window(0).front, size.toInt))
+    }
+
+    def restart(): Int = {
+      val header = bytesOf(windows)
+      windows = create(new LongSums)
+      windows.read(ByteBuffer.wrap(header))
+      header.length
+    }
+  }
+
+  law("a batch of m rows asks the store for O(m / F + log n) nodes, however long the window") {
+    forAll(Gen.oneOf(100, 1000, 10000), Gen.choose(1, 200), Gen.choose(2, 5)) { (rows, m, log) =>
+      val s = new Sums(rows, log)
+      s.slide(2 * rows)
+      val fanOut = 1 << log
+      val levels = math.ceil(math.log(rows.toDouble) / math.log(fanOut.toDouble)) + 1
+      (1 to 10)
+        .map { _ =>
+          s.restart()
+          val before = (s.store.gets, s.store.puts)
+          s.slide(m)
+          val gets = s.store.gets - before._1
+          val puts = s.store.puts - before._2
+          (gets <= 3.0 * m / (fanOut - 1) + 3 * levels) :| s"$gets nodes read for $m of $rows" &&
+          (puts <= m / (fanOut - 1.0) + levels) :| s"$puts nodes put for $m of $rows"
+        }
+        .reduce(_ && _)
+    }
+  }
+
+  law("a header holds F partials a level, and a window's front", runs = 20) {
+    forAll(Gen.oneOf(10, 100, 1000, 10000), Gen.choose(2, 5)) { (rows, log) =>
+      val s = new Sums(rows, log)
+      s.slide(2 * rows + 7)
+      val fanOut = 1 << log
+      val levels = math.ceil(math.log(rows.toDouble) / math.log(fanOut.toDouble)).toInt + 1
+      val bytes = s.restart()
+      val inEdges =
+        (0 until levels).map(l => math.min(fanOut, (rows / math.pow(fanOut, l)).toLong + 1)).sum
+      val inFront = math.min(fanOut, rows) + levels
+      val most = 17 * (inEdges + inFront + 2) + 10 * levels + 20
+      (bytes <= most) :| s"$bytes bytes for $rows rows at fan-out $fanOut, not $most"
+    }
+  }
+
+  law("bulk eviction by time or place loads O(log n) nodes", runs = 30) {
+    forAll(
+      Gen.oneOf(1000, 20000),
+      Gen.choose(2, 5),
+      Gen.choose(0.0, 1.0),
+      Gen.oneOf(true, false)
+    ) { (n, log, part, byTime) =>
+      val store = new MapStore
+      val windows =
+        new StoredWindows(new LongSums, LongSums.Codec, store, log, Seq(StoredWindows.Shape()))
+      (0 until n).foreach { i =>
+        val slot = windows.open()
+        windows.column.asInstanceOf[LongSums](slot) = i
+        windows.window(0).insert(slot)
+        windows.append(i)
+      }
+      val to = (n * part).toLong
+      val levels = math.ceil(math.log(n.toDouble) / math.log((1 << log).toDouble)) + 1
+      val before = store.gets
+      if (byTime) windows.window(0).evictBefore(to) else windows.window(0).evictTo(to)
+      val sum = windows.column.asInstanceOf[LongSums](windows.window(0).query())
+      (sum == LongSums.expected(to, (n - to).toInt)) :| s"the sum is $sum" &&
+      (store.gets - before <= 4 * levels) :| s"${store.gets - before} nodes of $n elements"
+    }
+  }
+
+  test("nodes that come and go between two flushes are never written") {
+    val store = new MapStore
+    val behind = new WriteBehind(store)
+    val windows =
+      new StoredWindows(new LongSums, LongSums.Codec, behind, 2, Seq(StoredWindows.Shape()))
+    (0 until 1000).foreach { i =>
+      val slot = windows.open()
+      windows.column.asInstanceOf[LongSums](slot) = i
+      windows.window(0).insert(slot)
+      windows.append(i)
+      windows.window(0).evictTo(math.max(0L, i - 99))
+      windows.release()
+    }
+    assert(store.puts == 0 && store.gets == 0 && store.removes == 0)
+    behind.flush()
+    assert(store.size > 20 && store.size < 50)
+    windows.drop()
+    assert(store.size == 0)
+  }
+}
+
+private object StoredWindowsSuite {
+  def bytesOf(windows: StoredWindows): Array[Byte] = {
+    val out = new Bytes
+    windows.write(out)
+    out.toArray
+  }
+
+  sealed trait Step
+  case class Arrive(later: Int) extends Step
+  case object Restart extends Step
+
+  sealed abstract class Bound(evicts: Boolean = true, lags: Boolean = false) {
+    def shape: StoredWindows.Shape = StoredWindows.Shape(evicts, lags)
+  }
+
+  /** From as many rows before the current one until that many before it. */
+  case class Rows(preceding: Long, until: Long) extends Bound(lags = until > 0)
+  case class Time(width: Long) extends Bound
+  case object Growing extends Bound(evicts = false)
+
+  /** All but the last ones. */
+  case class Late(until: Long) extends Bound(evicts = false, lags = true)
+
+  /** Ends all at once, every so many rows. */
+  case class Ending(every: Int) extends Bound(evicts = false)
+
+  /** A stream of elements, over windows and over an oracle that keeps them all. */
+  final class Stream(bounds: Seq[Bound], logFanOut: Int) {
+    val store = new MapStore
+    private val behind = new WriteBehind(store)
+    private val codec = new HandleCodec
+    private var windows = create()
+    private var elements = Vector.empty[(Long, Element)]
+    private var ended = Vector.fill(bounds.length)(0)
+
+    /** The most elements that the first window has held. */
+    var peak = 1L
+
+    private def create() =
+      new StoredWindows(
+        new StorableColumn(Operation.Collect),
+        codec,
+        behind,
+        logFanOut,
+        bounds.map(_.shape)
+      )
+
+    def end: Long = windows.end
+
+    def needed: Long = {
+      val window = windows.window(0)
+      if (bounds.head.shape.evicts) window.front else window.back
+    }
+
+    def apply(step: Step): Unit = step match {
+      case Restart =>
+        val header = bytesOf(windows)
+        behind.flush()
+        windows = create()
+        windows.read(ByteBuffer.wrap(header))
+      case Arrive(later) =>
+        val time = elements.lastOption.fold(0L)(_._1) + later
+        val element = Element(later, elements.length)
+        elements :+= (time -> element)
+        val slot = windows.open()
+        column.lift(slot, element)
+        bounds.indices.foreach { i =>
+          bounds(i) match {
+            case b if b.shape.lags => ()
+            case _                 => windows.window(i).insert(slot)
+          }
+        }
+        windows.append(time)
+        peak = math.max(peak, end - needed)
+        bounds.indices.foreach(i => move(bounds(i), i, time))
+        windows.release()
+        bounds.indices.foreach(i => check(bounds(i), i, time))
+    }
+
+    private def column = windows.column.asInstanceOf[StorableColumn[Vector[Element]]]
+
+    private def move(bound: Bound, i: Int, time: Long): Unit = {
+      val window = windows.window(i)
+      bound match {
+        case Rows(preceding, until) =>
+          window.insertTo(math.max(0L, end - until))
+          window.evictTo(math.min(window.back, math.max(0L, end - 1 - preceding)))
+        case Time(width) => window.evictBefore(time - width)
+        case Growing     => ()
+        case Late(until) => window.insertTo(math.max(0L, end - until))
+        case Ending(every) =>
+          if (end % every == 0) {
+            window.evictAll()
+            ended = ended.updated(i, end.toInt)
+          }
+      }
+    }
+
+    private def check(bound: Bound, i: Int, time: Long): Unit = {
+      val n = elements.length
+      val expected = bound match {
+        case Rows(preceding, until) =>
+          val to = math.max(0, n - until.toInt)
+          elements.slice(math.min(to, math.max(0, n - 1 - preceding.toInt)), to)
+        case Time(width) => elements.filter(_._1 >= time - width)
+        case Growing     => elements
+        case Late(until) => elements.dropRight(until.toInt)
+        case Ending(_)   => elements.drop(ended(i))
+      }
+      val answer = column(windows.window(i).query())
+      assert(answer == expected.map(_._2), s"window $i of $bounds at row $n")
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package io.sash.spark.streams
+
+import java.nio.file.Files
+import java.sql.Timestamp
+
+import scala.collection.mutable
+import scala.reflect.io.Directory
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Encoders, Row}
+import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
+import org.apache.spark.sql.catalyst.plans.logical.TransformWithState
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+
+import io.sash.spark.{RowEquality, SashSuite}
+
+/** One row of the streams of tests. */
+case class Event(
+    id: Long,
+    k: Option[Int],
+    ts: Option[Timestamp],
+    x: Option[Int],
+    d: Double,
+    s: String
+)
+
+/** Runs a query over a stream, batch by batch, and over the same rows at once. */
+trait StreamSuite extends SashSuite {
+  import StreamSuite._
+
+  /** State in RocksDB, of which small tests need few stores. */
+  protected def streaming[T](settings: (String, String)*)(body: => T): T =
+    withSettings(
+      Seq(
+        "spark.sql.streaming.stateStore.providerClass" ->
+          "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        "spark.sql.shuffle.partitions" -> "2",
+        "spark.sash.stream.buckets" -> "8"
+      ) ++ settings: _*
+    )(body)
+
+  protected def inDirectory[T](body: String => T): T = {
+    val directory = Files.createTempDirectory("sash-stream")
+    try body(directory.toString)
+    finally Directory(directory.toFile).deleteRecursively()
+  }
+
+  /** A source of events, and the queries over it that come and go with one checkpoint. */
+  protected final class Source(delay: String, checkpoint: String) {
+    private val events = MemoryStream[Event](Encoders.product[Event], spark)
+    val answers = mutable.LinkedHashMap.empty[Long, Seq[Row]]
+    private var query: StreamingQuery = _
+
+    def frame: DataFrame = events.toDF().withWatermark("ts", delay)
+
+    def start(of: DataFrame => DataFrame): StreamingQuery = {
+      val write: (DataFrame, Long) => Unit = (rows, id) => answers(id) = rows.collect().toSeq
+      val result = of(frame)
+      assert(
+        result.queryExecution.analyzed.exists {
+          case t: TransformWithState => t.statefulProcessor.isInstanceOf[StreamProcessor]
+          case _                     => false
+        },
+        "vacuous: no operator of Sash is there"
+      )
+      query = result.writeStream
+        .option("checkpointLocation", checkpoint)
+        .trigger(Trigger.ProcessingTime(0))
+        .foreachBatch(write)
+        .start()
+      query
+    }
+
+    def add(batch: Seq[Event]): Unit = {
+      events.addData(batch)
+      query.processAllAvailable()
+    }
+
+    def stop(): Unit = query.stop()
+
+    /** All answers so far, in the order in which they came. */
+    def rows: Seq[Row] = answers.values.flatten.toSeq
+  }
+
+  /**
+   * The stream gives what the batch gives over the rows that were not late, as far as the
+   * watermark has come.
+   */
+  protected def checkStream(
+      batches: Seq[Seq[Event]],
+      delaySeconds: Int,
+      restartBefore: Set[Int] = Set.empty
+  )(query: DataFrame => DataFrame): Unit = inDirectory { checkpoint =>
+    val source = new Source(s"$delaySeconds seconds", checkpoint)
+    source.start(query)
+    batches.zipWithIndex.foreach { case (batch, i) =>
+      if (restartBefore(i)) {
+        source.stop()
+        source.start(query)
+      }
+      source.add(batch)
+    }
+    source.stop()
+    val (inTime, watermark) = onTime(batches, delaySeconds)
+    val batch = query(spark.createDataFrame(inTime))
+    val schema = query(source.frame).schema
+    assert(
+      batch.schema.fields.map(f => (f.name, f.dataType, f.nullable)) sameElements
+        schema.fields.map(f => (f.name, f.dataType, f.nullable))
+    )
+    val all = batch.collect().toSeq
+    val passed = inTime.filter(_.ts.get.getTime <= watermark).map(_.id).toSet
+    val expected = all.filter(r => passed(r.getLong(0)))
+    // but for the watermark in its metadata, the schema is the same
+    val actual = source.rows.map(r => new GenericRowWithSchema(r.toSeq.toArray, batch.schema))
+    val difference = RowEquality.difference(expected, actual)
+    assert(difference.isEmpty, difference.getOrElse(""))
+    assert(expected.nonEmpty, "vacuous: no answer")
+  }
+}
+
+object StreamSuite {
+
+  /** The rows that are not late, and the last watermark, in milliseconds. */
+  def onTime(batches: Seq[Seq[Event]], delaySeconds: Int): (Seq[Event], Long) =
+    batches.foldLeft((Seq.empty[Event], 0L)) { case ((rows, watermark), batch) =>
+      val now = batch.filter(e =>
+        e.ts.exists(_.getTime > watermark) || e.ts.exists(isJustAfter(_, watermark))
+      )
+      val latest = batch.flatMap(_.ts).map(_.getTime - delaySeconds * 1000L)
+      (rows ++ now, (watermark +: latest).max)
+    }
+
+  private def isJustAfter(ts: Timestamp, watermark: Long): Boolean =
+    ts.getTime == watermark && ts.getNanos % 1000000 > 0
+
+  /** Random batches whose times advance and overlap; some rows come too late. */
+  def batches(
+      seed: Long,
+      count: Int,
+      size: Int,
+      jitterSeconds: Int,
+      keys: Int
+  ): Seq[Seq[Event]] = {
+    val random = new Random(seed)
+    def maybe[T](percent: Int)(value: => T): Option[T] =
+      if (random.nextInt(100) < percent) None else Some(value)
+    var id = 0L
+    val made = (0 until count).map { b =>
+      Seq.fill(random.nextInt(size + 1)) {
+        id += 1
+        val second = 1000 + b * 10 + random.nextInt(10 + jitterSeconds) - jitterSeconds
+        val ts = new Timestamp(1600000000000L + second * 1000L + random.nextInt(3) * 333L)
+        Event(
+          id,
+          maybe(10)(random.nextInt(keys)),
+          maybe(3)(ts),
+          maybe(15)(random.nextInt(100)),
+          random.nextInt(1000) / 8.0,
+          ('a' + random.nextInt(26)).toChar.toString
+        )
+      }
+    }
+    val last = new Timestamp(1600000000000L + 1000 * 1000L + count * 10000L + 3600000L)
+    made :+ Seq(Event(id + 1, None, Some(last), None, 0.0, "end"))
+  }
+}

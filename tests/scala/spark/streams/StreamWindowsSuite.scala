@@ -1,0 +1,65 @@
+package io.sash.spark.streams
+
+import org.apache.spark.sql.DataFrame
+
+/** OVER on streams, in append mode: the batch's rows, once each. */
+class StreamWindowsSuite extends StreamSuite {
+
+  /** Some aggregates over each of the frames. */
+  private def over(order: String, frames: Seq[String], aggregates: Seq[String])(
+      rows: DataFrame
+  ): DataFrame = {
+    rows.createOrReplaceTempView("events")
+    val answers = for ((_, i) <- frames.zipWithIndex; (a, j) <- aggregates.zipWithIndex) yield {
+      val name = if (a.startsWith("approx")) s"approx_${i}_$j" else s"a_${i}_$j"
+      s"${a.stripPrefix("approx ")} OVER w$i AS $name"
+    }
+    val windows = frames.zipWithIndex.map { case (f, i) =>
+      s"w$i AS (PARTITION BY k ORDER BY $order $f)"
+    }
+    spark.sql(
+      s"SELECT id, ts, k, s, ${answers.mkString(", ")} FROM events WINDOW ${windows.mkString(", ")}"
+    )
+  }
+
+  private val rows = Seq(
+    "ROWS BETWEEN 4 PRECEDING AND CURRENT ROW",
+    "ROWS BETWEEN 70 PRECEDING AND CURRENT ROW",
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
+    "ROWS BETWEEN 9 PRECEDING AND 2 PRECEDING",
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
+  )
+
+  private val ranges = Seq(
+    "RANGE BETWEEN INTERVAL 10 SECONDS PRECEDING AND CURRENT ROW",
+    "RANGE BETWEEN INTERVAL 60 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING",
+    "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
+    "RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 2 SECONDS PRECEDING",
+    "RANGE BETWEEN CURRENT ROW AND CURRENT ROW"
+  )
+
+  private val aggregates = Seq("sum(x)", "count(*)", "max(d)", "approx avg(x)", "first(s)")
+
+  private def batches(seed: Long) =
+    StreamSuite.batches(seed, count = 8, size = 80, jitterSeconds = 25, keys = 3)
+
+  for {
+    (frames, order, name) <- Seq((rows, "ts, id", "ROWS"), (ranges, "ts", "RANGE"))
+    codegen <- Seq("CODEGEN_ONLY", "NO_CODEGEN")
+  } test(s"a stream's answers are the batch's: $name, $codegen") {
+    streaming("spark.sql.codegen.factoryMode" -> codegen) {
+      checkStream(batches(seed = name.length), delaySeconds = 15, restartBefore = Set(2, 5))(
+        over(order, frames, aggregates)
+      )
+    }
+  }
+
+  for (frame <- rows.slice(1, 3) ++ ranges.slice(0, 2)) test(s"one window alone: $frame") {
+    streaming() {
+      val order = if (rows.contains(frame)) "ts, id" else "ts"
+      checkStream(batches(seed = 3), delaySeconds = 15, restartBefore = Set(4))(
+        over(order, Seq(frame), aggregates.take(1))
+      )
+    }
+  }
+}
