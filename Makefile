@@ -131,6 +131,11 @@ bench-monoids: $(INSTALLED) ## DISTINCT, medians, lists, lambdas, window kinds, 
 	$(call step,benchmark of monoids and windows)
 	$(BIN)/python benchmarks/bench_monoids.py
 
+.PHONY: bench-stream
+bench-stream: $(INSTALLED) ## OVER on streams beside Spark's tumbling windows
+	$(call step,benchmark of streams)
+	$(BIN)/python benchmarks/bench_stream.py
+
 .PHONY: bench-core
 bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the authors' C++ beside
 	$(call step,benchmark of the core)

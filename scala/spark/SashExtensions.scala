@@ -10,7 +10,7 @@ import io.sash.spark.functions.{ResolveMonoids, SashFunctions, SlidingAgg}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunctions}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
-import io.sash.spark.streams.{CheckOutputMode, PruneStreamColumns, StreamWindows}
+import io.sash.spark.streams.{CheckStreamingWrite, PruneStreamColumns, StreamWindows}
 
 /**
  * What Sash adds to a session. It is on wherever the jar is on the class path
@@ -38,7 +38,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectResolutionRule(MovingAggregates(_))
       // OVER on a stream
       extensions.injectPostHocResolutionRule(_ => StreamWindows)
-      extensions.injectHintResolutionRule(_ => CheckOutputMode)
+      extensions.injectHintResolutionRule(_ => CheckStreamingWrite)
       extensions.injectOptimizerRule(_ => PruneStreamColumns)
       // one sort where the rows below them are sorted anyway
       extensions.injectQueryStagePrepRule(_ => OneSort)

@@ -203,7 +203,7 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
 
   private def lowerMethod: String = {
     val ranges = (0 until program.ranges).map(program.resultsOf)
-    if (ranges.head.isEmpty) {
+    if (ranges.forall(_.isEmpty)) {
       ""
     } else {
       val methods = ranges.flatten.zipWithIndex.map { case ((ordinal, e), k) =>
@@ -213,8 +213,9 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
           s"$code\n${written("out", ordinal, e.dataType, e.nullable, value)}"
         )
       }
+      val firsts = ranges.scanLeft(0)(_ + _.length)
       val cases = ranges.indices.map { r =>
-        val own = ranges.head.indices.map(i => s"lower${r * ranges.head.length + i}(slot, out);")
+        val own = (firsts(r) until firsts(r + 1)).map(k => s"lower$k(slot, out);")
         s"case $r: ${own.mkString(" ")} break;"
       }
       val body = s"switch (range) {\n${cases.mkString("\n")}\n}"

@@ -16,46 +16,56 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  */
 private[spark] final class PendingRows(state: StreamState, time: Int, columns: Int) {
   private[this] val rows = ArrayBuffer.empty[UnsafeRow]
+  private[this] var bytes = 0L
+  private[this] var header: BucketHeader = _
 
-  /** A row of this batch that has to wait; the caller does not change it any more. */
-  def add(row: UnsafeRow): Unit = rows += row
-
-  /** Gives the rows until `time` to `take`, and keeps others for `store`. Answers what is left. */
-  def take(header: BucketHeader, until: Long)(take: UnsafeRow => Unit): BucketHeader = {
-    val (due, later) = header.chunks.partition(_.earliest <= until)
+  /** A bucket's turn begins: gives the rows until `time` to `take`, and keeps others. */
+  def open(bucket: BucketHeader, until: Long)(take: UnsafeRow => Unit): Unit = {
+    val (due, later) = bucket.chunks.partition(_.earliest <= until)
+    header = if (due.isEmpty) bucket else bucket.copy(chunks = later)
     due.foreach { chunk =>
       read(state.pending.getValue(chunk.number)) { row =>
         if (row.getLong(time) <= until) take(row) else add(row)
       }
       state.pending.removeKey(chunk.number)
     }
-    if (due.isEmpty) header else header.copy(chunks = later)
+  }
+
+  /** A row that has to wait; the caller does not change it any more. */
+  def add(row: UnsafeRow): Unit = {
+    rows += row
+    bytes += row.getSizeInBytes
+    if (bytes > PendingRows.MostBytes) store()
+  }
+
+  /** The bucket's turn is over: what is known of it now. */
+  def close(): BucketHeader = {
+    store()
+    header
   }
 
   /** Writes the rows that wait. */
-  def store(header: BucketHeader): BucketHeader =
-    if (rows.isEmpty) {
-      header
-    } else {
-      val sorted = rows.sortBy(_.getLong(time))
-      rows.clear()
-      val chunks = Vector.newBuilder[PendingChunk]
-      var number = header.nextChunk
-      var first = 0
-      while (first < sorted.length) {
-        var end = first
-        var bytes = 0
-        while (end < sorted.length && bytes < PendingRows.ChunkBytes) {
-          bytes += PendingRows.SizeBytes + sorted(end).getSizeInBytes
-          end += 1
-        }
-        state.pending.updateValue(number, write(sorted, first, end, bytes))
-        chunks += PendingChunk(number, sorted(first).getLong(time))
-        number += 1
-        first = end
+  private def store(): Unit = if (rows.nonEmpty) {
+    val sorted = rows.sortBy(_.getLong(time))
+    rows.clear()
+    bytes = 0L
+    val chunks = Vector.newBuilder[PendingChunk]
+    var number = header.nextChunk
+    var first = 0
+    while (first < sorted.length) {
+      var end = first
+      var bytes = 0
+      while (end < sorted.length && bytes < PendingRows.ChunkBytes) {
+        bytes += PendingRows.SizeBytes + sorted(end).getSizeInBytes
+        end += 1
       }
-      header.copy(chunks = header.chunks ++ chunks.result(), nextChunk = number)
+      state.pending.updateValue(number, write(sorted, first, end, bytes))
+      chunks += PendingChunk(number, sorted(first).getLong(time))
+      number += 1
+      first = end
     }
+    header = header.copy(chunks = header.chunks ++ chunks.result(), nextChunk = number)
+  }
 
   private def write(
       rows: ArrayBuffer[UnsafeRow],
@@ -83,6 +93,9 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
 
 private object PendingRows {
   val ChunkBytes: Int = 8 * 1024
+
+  /** Of the rows in memory. */
+  val MostBytes: Long = 16L << 20
 
   /** Rows of eight bytes each stay aligned. */
   val SizeBytes: Int = 8

@@ -7,28 +7,46 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor}
 import org.apache.spark.sql.types.{StructField, StructType}
 
-/** Refuses output modes before Spark checks them: what it would say is of its own operators. */
-private[spark] object CheckOutputMode extends Rule[LogicalPlan] {
+/** Refuses, when a query starts, what its windows could not run with. */
+private[spark] object CheckStreamingWrite extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
-      case w: WriteToStreamStatement
-          if w.outputMode != OutputMode.Append() && w.inputQuery.exists(isOurs) =>
-        throw new AnalysisException(
-          errorClass = "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION",
-          messageParameters = Map(
-            "outputMode" -> w.outputMode.toString.toLowerCase(Locale.ROOT),
-            "operation" -> ("windows of rows (OVER), which answer each row once; " +
-              "write in append mode")
-          )
-        )
+      case w: WriteToStreamStatement if w.inputQuery.exists(isOurs) =>
+        checkMode(w.outputMode)
+        checkStore(conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS))
       case _ => ()
     }
     plan
   }
+
+  /** What Spark would say of another mode is of its own operators. */
+  private def checkMode(mode: OutputMode): Unit = if (mode != OutputMode.Append()) {
+    throw new AnalysisException(
+      errorClass = "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION",
+      messageParameters = Map(
+        "outputMode" -> mode.toString.toLowerCase(Locale.ROOT),
+        "operation" -> "windows of rows (OVER), which answer each row once; write in append mode"
+      )
+    )
+  }
+
+  /** Spark says it in the first batch. */
+  private def checkStore(provider: String): Unit = if (!provider.endsWith(RocksDB)) {
+    throw new AnalysisException(
+      errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
+      messageParameters = Map(
+        "stateStoreProvider" -> (s"$provider, to which " +
+          s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is set,")
+      )
+    )
+  }
+
+  private val RocksDB = ".RocksDBStateStoreProvider"
 
   private def isOurs(plan: LogicalPlan): Boolean = plan match {
     case OfStream(_, _) => true

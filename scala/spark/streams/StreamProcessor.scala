@@ -17,8 +17,10 @@ private[spark] final class StreamProcessor(val program: StreamProgram)
   @transient private[this] var task: StreamTask = _
 
   /** Spark calls this on the driver, too, to learn of the variables. */
-  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     state = new StreamState(getHandle)
+    task = null
+  }
 
   override def handleInputRows(
       bucket: Int,
@@ -41,44 +43,50 @@ private[spark] final class StreamProcessor(val program: StreamProgram)
   ): Iterator[InternalRow] = {
     if (task == null) task = new StreamTask(program, state)
     val passed = timers.getCurrentWatermarkInMs() * MicrosInMilli
-    val before = header()
+    val known = header()
+    val before = known.getOrElse(BucketHeader.of(task.textHash))
     val pending = task.pending
     val ready = task.ready()
-    val left = pending.take(before, passed)(ready.add)
+    pending.open(before, passed)(ready.add)
     rows.foreach { row =>
       val own = row.asInstanceOf[UnsafeRow].copy() // Spark uses the row again
       if (own.getLong(program.time) <= passed) ready.add(own) else pending.add(own)
     }
-    val stored = pending.store(left)
+    val left = pending.close()
     val answers = task.answers(ready)
     def finish(): Iterator[InternalRow] = {
-      close(before, stored.copy(sweep = task.sweep(before.sweep, passed)), expired)
+      val after = close(before, left.copy(sweep = task.sweep(before.sweep, passed)), expired)
+      if (!known.contains(after)) state.bucket.update(after.toBytes)
       Iterator.empty
     }
     answers ++ finish()
   }
 
-  /** When all keys have been answered. */
-  private def close(before: BucketHeader, left: BucketHeader, expired: Option[Long]): Unit = {
+  /** When all keys have been answered: sees to the bucket's timer. */
+  private def close(
+      before: BucketHeader,
+      left: BucketHeader,
+      expired: Option[Long]
+  ): BucketHeader = {
     val timer = (left.chunks.map(_.earliest) ++ left.sweep).minOption.map(timerAt)
     val after = left.copy(timer = timer)
     if (after.timer != before.timer || expired.nonEmpty) {
       before.timer.filterNot(expired.contains).foreach(state.deleteTimer)
       after.timer.foreach(state.registerTimer)
     }
-    if (after != before) state.bucket.update(after.toBytes)
+    after
   }
 
-  private def header(): BucketHeader = {
+  /** None of a bucket that has no state yet. */
+  private def header(): Option[BucketHeader] = {
     val bytes = state.bucket.get()
     if (bytes == null) {
       state.text.update(program.text)
-      BucketHeader.of(task.textHash)
+      None
     } else {
-      BucketHeader
-        .read(bytes)
-        .filter(_.text == task.textHash)
-        .getOrElse(throw StreamErrors.otherState(state.text.get(), program.text))
+      val header = BucketHeader.read(bytes).filter(_.text == task.textHash)
+      if (header.isEmpty) throw StreamErrors.otherState(state.text.get(), program.text)
+      header
     }
   }
 

@@ -1,39 +1,23 @@
 package io.sash.spark.streams
 
 import java.nio.ByteBuffer
-import java.util.{ArrayList, Arrays, Comparator, LinkedHashMap}
+import java.util.BitSet
 
+import scala.collection.mutable.ArrayBuffer
 import scala.util.hashing.MurmurHash3
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 
+import io.sash.core.policy.Condition
 import io.sash.core.stored.{Bytes, StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
 
-/** Rows of a bucket that the watermark has passed, by their keys. */
-private[spark] final class ReadyRows(key: UnsafeProjection) {
-  private[streams] val byKey = new LinkedHashMap[UnsafeRow, ArrayList[UnsafeRow]]
-
-  /** The caller does not change the row any more. */
-  def add(row: UnsafeRow): Unit = {
-    val of = key(row)
-    var rows = byKey.get(of)
-    if (rows == null) {
-      rows = new ArrayList
-      byKey.put(of.copy(), rows)
-    }
-    rows.add(row)
-  }
-}
-
 /** What a task keeps for a [[StreamProgram]] from bucket to bucket. */
 private[spark] final class StreamTask(program: StreamProgram, state: StreamState) {
-  private[this] val key = UnsafeProjection.create(program.keys, program.input)
-  private[this] val order: Comparator[InternalRow] =
-    GenerateOrdering.generate(program.order, program.input)
+  private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
+  private[this] val order = new RowOrders(program)
 
   private[this] val nodes = new state.Nodes
   private[this] val behind = new WriteBehind(nodes)
@@ -44,10 +28,15 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     slots.codec,
     behind,
     StreamTask.LogFanOut,
-    program.windows.map(_.shape)
+    program.windows.map(_.frame.shape)
   )
-  private[this] val windows = program.windows.toArray
-  private[this] val boundsOf = new Bounds(program)
+  private[this] val frames = program.windows.map(_.frame).toArray
+  private[this] val slides = program.windows.map(_.slide.orNull).toArray
+  private[this] val ordinals =
+    program.windows.indices.map(program.slots.resultsOf(_).map(_._1).toArray).toArray
+  private[this] val marks = new Marks(program)
+  private[this] val current = new StreamRow(program.marks.length)
+  private[this] val condition: Condition = slot => column.holds(slot)
 
   private[this] val output = UnsafeProjection.create(program.output, program.input)
   private[this] val joined = new JoinedRow
@@ -57,12 +46,9 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
 
   val pending = new PendingRows(state, program.time, program.input.length)
 
-  val textHash: Long = {
-    val text = program.text
-    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
-  }
+  val textHash: Long = StreamTask.hash(program.text)
 
-  def ready(): ReadyRows = new ReadyRows(key)
+  def ready(): ReadyRows = new ReadyRows(program, keyOf, order)
 
   /** The rows with their answers, key by key; a key's state is read and written on the way. */
   def answers(ready: ReadyRows): Iterator[InternalRow] = {
@@ -71,56 +57,69 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
   }
 
   private final class Answers(ready: ReadyRows) extends Iterator[InternalRow] {
-    private[this] val keys = ready.byKey.entrySet.iterator
-    private[this] var key: Array[Byte] = _
-    private[this] var rows = Array.empty[UnsafeRow]
-    private[this] var at = 0 // the next row to leave
-    private[this] var peers = 0 // the first of its peers
-    private[this] var end = 0 // the row after the last of them
+    private[this] val source = ready.sorted()
+    private[this] var ahead: UnsafeRow = _ // the row after the peers
+    private[this] val peers = ArrayBuffer.empty[UnsafeRow]
+    private[this] var at = 0 // the next of the peers to leave
+    private[this] var key: UnsafeRow = _
     private[this] var lastTime = 0L
 
+    pull()
+
     override def hasNext: Boolean = {
-      if (at == end) advance()
-      at < end
+      if (at == peers.length) advance()
+      at < peers.length
     }
 
     override def next(): InternalRow = {
       if (!hasNext) throw new NoSuchElementException("no more rows")
-      val answer = output(joined(rows(at), results(at - peers)))
+      val answer = output(joined(peers(at), results(at)))
       at += 1
       answer
     }
 
+    /** Takes the rows of the next time into their key's windows, and answers them. */
     private def advance(): Unit = {
-      if (end == rows.length) {
+      peers.clear()
+      at = 0
+      if (ahead == null || !isOfKey(ahead)) {
         if (key != null) close()
-        if (keys.hasNext) open()
+        if (ahead != null) open(ahead)
       }
-      if (end < rows.length) {
-        peers = end
-        lastTime = rows(end).getLong(program.time)
-        end = takePeers(rows, end)
+      if (ahead != null) {
+        val time = ahead.getLong(program.time)
+        lastTime = timeAfter(lastTime, time)
+        while (ahead != null && ahead.getLong(program.time) == time && isOfKey(ahead)) {
+          takeIn(ahead, time, peers.length)
+          peers += ahead
+          pull()
+        }
+        answerPeers(peers.length)
       }
     }
 
-    private def open(): Unit = {
-      val entry = keys.next()
-      key = entry.getKey.getBytes
-      rows = entry.getValue.toArray(new Array[UnsafeRow](0))
-      keys.remove() // its memory is not needed any longer than its rows
-      sort(rows)
-      at = 0
-      peers = 0
-      end = 0
-      read(key, state.heads.getValue(key))
+    private def pull(): Unit = ahead = if (source.hasNext) source.next() else null
+
+    private def isOfKey(row: UnsafeRow): Boolean = keyOf(row) == key
+
+    private def open(row: UnsafeRow): Unit = {
+      key = keyOf(row).copy()
+      lastTime = read(key.getBytes, state.heads.getValue(key.getBytes))
     }
 
     private def close(): Unit = {
-      write(key, lastTime)
+      write(key.getBytes, lastTime)
       key = null
-      rows = Array.empty
-      at = 0
-      end = 0
+    }
+
+    /** What Spark has let through is not older than what was answered; else state would be wrong. */
+    private def timeAfter(last: Long, time: Long): Long = {
+      if (time < last) {
+        throw new IllegalStateException(
+          s"a row of $time came after one of $last was answered, in microseconds since 1970"
+        )
+      }
+      time
     }
   }
 
@@ -136,9 +135,9 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     if (!program.expires || (planned.isEmpty && !hasWritten)) {
       None
     } else if (planned.forall(_ > passed)) {
-      planned.orElse(Some(boundsOf.next(passed)))
+      planned.orElse(Some(marks.next(passed)))
     } else {
-      val first = boundsOf.first(passed + 1)
+      val first = marks.first(passed + 1)
       var others = false
       val idle = state.heads
         .iterator()
@@ -149,7 +148,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
         }
         .toVector
       idle.foreach { case (key, header) => drop(key, header) }
-      Option.when(others)(boundsOf.next(passed))
+      Option.when(others)(marks.next(passed))
     }
 
   private def drop(key: Array[Byte], header: Array[Byte]): Unit = {
@@ -159,14 +158,20 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     state.heads.removeKey(key)
   }
 
-  private def read(key: Array[Byte], header: Array[Byte]): Unit = {
+  /** The time of the last row that the key's windows have taken in. */
+  private def read(key: Array[Byte], header: Array[Byte]): Long = {
     nodes.of(key)
+    current.isFirst = header == null
     if (header == null) {
       stored.clear()
+      Long.MinValue
     } else {
       val in = ByteBuffer.wrap(header)
-      in.getLong() // its last time
+      val lastTime = in.getLong()
       stored.read(in)
+      current.time = lastTime
+      marks.read(lastTime, current.values)
+      lastTime
     }
   }
 
@@ -178,52 +183,75 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     behind.flush()
   }
 
-  private def sort(rows: Array[UnsafeRow]): Unit = {
-    var i = 1
-    while (i < rows.length && order.compare(rows(i - 1), rows(i)) <= 0) i += 1
-    if (i < rows.length) Arrays.sort(rows, order)
+  /** Takes a row into the windows, the one of this number among its peers. */
+  private def takeIn(row: UnsafeRow, time: Long, peer: Int): Unit = {
+    append(row, time)
+    if (peer == results.length) results :+= newResult()
+    answer(ofPeers = false, peer, peer + 1)
+    noteSlides(peer)
   }
 
-  /** Takes the rows of one time into the windows, and answers them. Where the next time begins. */
-  private def takePeers(rows: Array[UnsafeRow], first: Int): Int = {
-    val time = rows(first).getLong(program.time)
-    boundsOf.read(rows(first))
-    var end = first
-    while (end < rows.length && rows(end).getLong(program.time) == time) {
-      append(rows(end), time)
-      if (end - first == results.length) results :+= newResult()
-      answer(ofPeers = false, end - first, end - first + 1)
-      end += 1
-    }
-    answer(ofPeers = true, 0, end - first)
+  /** The windows that are of peers answer when all of them are there. */
+  private def answerPeers(count: Int): Unit = {
+    answer(ofPeers = true, 0, count)
+    dropBetweenSlides(count)
     stored.release()
-    end
   }
 
   private def append(row: UnsafeRow, time: Long): Unit = {
+    current.advance()
+    current.time = time
+    marks.read(row, current.values)
     val slot = stored.open()
     column.lift(slot, row)
     var w = 0
-    while (w < windows.length) {
-      if (!windows(w).lags) stored.window(w).insert(slot)
+    while (w < frames.length) {
+      val window = stored.window(w)
+      frames(w).arrive(window, current)
+      if (!frames(w).lags) window.insert(slot)
       w += 1
     }
     stored.append(time)
+    current.end = stored.end
   }
 
   /** Moves the windows that are of peers, or that are not, and writes what they answer. */
   private def answer(ofPeers: Boolean, first: Int, until: Int): Unit = {
     var w = 0
-    while (w < windows.length) {
-      if (windows(w).isOfPeers == ofPeers) {
+    while (w < frames.length) {
+      if (frames(w).isOfPeers == ofPeers) {
         val window = stored.window(w)
-        windows(w).move(window, stored.end, boundsOf.values)
+        frames(w).move(window, current, condition)
         val slot = window.query()
         var i = first
         while (i < until) {
           column.lower(w, slot, results(i))
           i += 1
         }
+      }
+      w += 1
+    }
+  }
+
+  /** Of the rows of one time, at which each window slides. */
+  private[this] val slidesAt = frames.map(_ => new BitSet)
+
+  private def noteSlides(i: Int): Unit = {
+    var w = 0
+    while (w < slides.length) {
+      if (slides(w) != null) slidesAt(w).set(i, slides(w).isAt(current))
+      w += 1
+    }
+    current.isFirst = false
+  }
+
+  private def dropBetweenSlides(count: Int): Unit = {
+    var w = 0
+    while (w < slides.length) {
+      var i = 0
+      while (slides(w) != null && i < count) {
+        if (!slidesAt(w).get(i)) ordinals(w).foreach(results(i).setNullAt)
+        i += 1
       }
       w += 1
     }
@@ -238,37 +266,54 @@ private[spark] object StreamTask {
 
   /** 32 partials in a node. */
   val LogFanOut: Int = 5
+
+  /** The same in every JVM. */
+  def hash(text: String): Long =
+    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
 }
 
-/** The times that ranges begin and end at. */
-private final class Bounds(program: StreamProgram) {
-  private[this] val of = program.bounds.toArray
-  private[this] val projection =
-    if (of.isEmpty) null else UnsafeProjection.create(program.bounds, program.input)
+/** What frames and slides look at in a row. */
+private final class Marks(program: StreamProgram) {
+  private[this] val count = program.marks.length
+  private[this] val ofRow = UnsafeProjection.create(program.marks, program.input)
+  private[this] val ofTime = {
+    val time = AttributeSet(program.input(program.time))
+    val marks =
+      program.marks.map(m => if (m.references.subsetOf(time)) m else Literal(0L))
+    UnsafeProjection.create(marks, program.input)
+  }
 
-  val values: Array[Long] = new Array[Long](of.length)
+  def read(row: InternalRow, values: Array[Long]): Unit = read(ofRow, row, values)
 
-  def read(row: InternalRow): Unit = if (projection != null) {
-    val bounds = projection(row)
+  private def read(of: UnsafeProjection, row: InternalRow, values: Array[Long]): Unit = {
+    val marks = if (count > 0) of(row) else null
     var i = 0
-    while (i < values.length) {
-      values(i) = bounds.getLong(i)
+    while (i < count) {
+      values(i) = marks.getLong(i)
       i += 1
     }
   }
 
-  /** The first time that a window of a row of this time holds. */
-  def first(time: Long): Long = {
+  /** Those that depend on nothing but the time; others are 0. */
+  def read(time: Long, values: Array[Long]): Unit = {
     val row = new GenericInternalRow(program.input.length)
     row.update(program.time, time)
-    read(row)
-    program.windows.collect { case StreamRange(Some(bound), _) => values(bound) }.min
+    read(ofTime, row, values)
+  }
+
+  /** The first time that a window of a row of this time holds. */
+  def first(time: Long): Long = {
+    val values = new Array[Long](count)
+    read(time, values)
+    program.windows.collect { case StreamFraming(StreamRange(Some(mark), _), _) =>
+      values(mark)
+    }.min
   }
 
   /** When windows that hold a row of this time are empty. */
-  def next(time: Long): Long = time + math.max(time - first(time), Bounds.Second)
+  def next(time: Long): Long = time + math.max(time - first(time), Marks.Second)
 }
 
-private object Bounds {
+private object Marks {
   private val Second: Long = 1000000L
 }

@@ -32,7 +32,13 @@ class StreamErrorsSuite extends StreamSuite {
         "looks ahead of the row",
       "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
         "looks ahead of the row",
-      "rank() OVER (PARTITION BY k ORDER BY ts)" -> "rank is not an aggregate"
+      "rank() OVER (PARTITION BY k ORDER BY ts)" -> "rank is not an aggregate",
+      "lead(x) OVER (PARTITION BY k ORDER BY ts)" -> "looks ahead of the row",
+      "lag(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lag is not an aggregate",
+      "sum(x) OVER (PARTITION BY k, delta_window(d, 2.0D) ORDER BY ts)" ->
+        "delta_window(events.d, 2.0D) is not on streams yet",
+      "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
+        "window_exclude('ties') is not on streams yet"
     )
   } test(s"refused, with a remedy: $call") {
     val error = intercept[AnalysisException](over(watermarked, call))
@@ -47,22 +53,28 @@ class StreamErrorsSuite extends StreamSuite {
   }
 
   private def start(rows: DataFrame, mode: OutputMode): Unit = inDirectory { checkpoint =>
-    streaming() {
-      rows.writeStream
-        .outputMode(mode)
-        .format("noop")
-        .option("checkpointLocation", checkpoint)
-        .start()
-        .stop()
-    }
+    rows.writeStream
+      .outputMode(mode)
+      .format("noop")
+      .option("checkpointLocation", checkpoint)
+      .start()
+      .stop()
   }
 
   private val fine = "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
 
   for (mode <- Seq(OutputMode.Update(), OutputMode.Complete())) test(s"$mode mode") {
-    val error = intercept[AnalysisException](start(over(watermarked, fine), mode))
+    val error = intercept[AnalysisException](streaming()(start(over(watermarked, fine), mode)))
     assert(error.getCondition == "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION")
     assert(error.getMessage.contains("write in append mode"))
+  }
+
+  test("state that is not in RocksDB") {
+    val error =
+      intercept[AnalysisException](start(over(watermarked, fine), OutputMode.Append()))
+    assert(error.getCondition == "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS")
+    assert(error.getMessage.contains("spark.sql.streaming.stateStore.providerClass"))
+    assert(error.getMessage.contains("use RocksDBStateStoreProvider"))
   }
 
   test("with Sash off, Spark's own error, when the query starts") {
@@ -80,19 +92,36 @@ class StreamErrorsSuite extends StreamSuite {
     causes(intercept[Exception](body)).map(_.getMessage).mkString("\n")
   }
 
+  private def lambda(combine: String): String =
+    s"monoid_agg(x, x -> x, (a, b) -> $combine) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
+
+  test("the same windows, whose lambdas have other names") {
+    streaming()(inDirectory { checkpoint =>
+      val batches = StreamSuite.batches(1, count = 2, size = 20, jitterSeconds = 5, keys = 3)
+      val source = new Source("1 minute", checkpoint)
+      for ((name, batch) <- Seq("u", "v").zip(batches)) {
+        val call = lambda(s"a + b * aggregate(array(a, b), 0, ($name, w) -> $name)")
+        source.start(over(_, call))
+        source.add(batch)
+        source.stop()
+      }
+    })
+  }
+
   for {
     (name, other) <- Seq(
       "another frame" -> "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 3 PRECEDING)",
       "another aggregate" -> "max(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)",
       "another partition" -> "sum(x) OVER (PARTITION BY x ORDER BY ts ROWS 2 PRECEDING)",
       "another order" -> "sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 2 PRECEDING)",
+      "another lambda" -> lambda("a * b"),
       "another column" -> "s, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
     )
   } test(s"a checkpoint of other windows: $name") {
     streaming()(inDirectory { checkpoint =>
       val batches = StreamSuite.batches(1, count = 2, size = 20, jitterSeconds = 5, keys = 3)
       val source = new Source("1 minute", checkpoint)
-      source.start(over(_, fine))
+      source.start(over(_, if (name == "another lambda") lambda("a + b") else fine))
       source.add(batches.head)
       source.stop()
       val message = failure {

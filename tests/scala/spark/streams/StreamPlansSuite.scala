@@ -38,6 +38,33 @@ class StreamPlansSuite extends StreamSuite {
           |  median(d) OVER w AS m, mode(s, true) OVER w AS o, percentile(x, array(0.1, 0.9)) OVER w AS p,
           |  collect_set(s) OVER w AS set_s
           |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, id ROWS 40 PRECEDING)""".stripMargin,
+      "predicates" ->
+        """SELECT id, sum(x) OVER w AS s, count(*) OVER w AS c, max(d) OVER w AS m,
+          |  sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 3 PRECEDING) AS r
+          |  FROM events WINDOW w AS
+          |  (PARTITION BY k, predicate_window(sum(x), t -> t BETWEEN 0 AND 200) ORDER BY ts, id)""".stripMargin,
+      "predicates of another aggregate" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, predicate_window(count(nullif(s, 'a')), n -> n < 5)
+          |  ORDER BY ts, id) AS s FROM events""".stripMargin,
+      "sessions" ->
+        """SELECT id, min(ts) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS k,
+          |  min(ts) OVER (PARTITION BY s, gap_window(INTERVAL 10 SECONDS) ORDER BY ts) AS s
+          |  FROM events""".stripMargin,
+      "punctuations" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, punctuation_window(x % 5 = 0) ORDER BY ts, id) AS s,
+          |  min(d) OVER (PARTITION BY k, punctuation_window(d > 80) ORDER BY ts, id) AS d
+          |  FROM events""".stripMargin,
+      "slides" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, count_window(9), window_slide(4) ORDER BY ts, id) AS c,
+          |  max(d) OVER (PARTITION BY k, window_slide(INTERVAL 7 SECONDS) ORDER BY ts, id ROWS 9 PRECEDING) AS t,
+          |  count(*) OVER (PARTITION BY k, window_slide(3) ORDER BY ts, id ROWS 7 PRECEDING) AS n,
+          |  sum(x) OVER (PARTITION BY k, window_slide(INTERVAL 1 MONTH) ORDER BY ts, id) AS m
+          |  FROM events""".stripMargin,
+      "functions of rows before" ->
+        """SELECT id, row_number() OVER w AS n, lag(x) OVER w AS one, lag(x, 3, 7) OVER w AS three,
+          |  lag(d, 40, -d) OVER w AS many, d - lag(d) OVER w AS change, lag(id, 0) OVER w AS same,
+          |  lag(id, 2, 0L) OVER w AS never_null
+          |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, id)""".stripMargin,
       "years and months" ->
         """SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING) AS a
           |  FROM events""".stripMargin
@@ -46,6 +73,22 @@ class StreamPlansSuite extends StreamSuite {
     streaming() {
       checkStream(batches(7), delaySeconds = 15, restartBefore = Set(3))(sql(query))
     }
+  }
+
+  test("more rows at once than memory has room for") {
+    val most = ReadyRows.MostBytes
+    try {
+      ReadyRows.MostBytes = 2000
+      streaming() {
+        checkStream(batches(9, size = 200), delaySeconds = 15, restartBefore = Set(3))(
+          sql(
+            """SELECT id, sum(x) OVER w AS s, count(s) OVER (PARTITION BY k ORDER BY ts
+              |  RANGE INTERVAL 9 SECONDS PRECEDING) AS c FROM events
+              |  WINDOW w AS (PARTITION BY k ORDER BY ts, id ROWS 5 PRECEDING)""".stripMargin
+          )
+        )
+      }
+    } finally ReadyRows.MostBytes = most
   }
 
   test("of the columns just those that are asked for wait in the state") {

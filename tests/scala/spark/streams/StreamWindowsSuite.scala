@@ -32,6 +32,7 @@ class StreamWindowsSuite extends StreamSuite {
 
   private val ranges = Seq(
     "RANGE BETWEEN INTERVAL 10 SECONDS PRECEDING AND CURRENT ROW",
+    "RANGE BETWEEN INTERVAL '0:10' MINUTE TO SECOND PRECEDING AND CURRENT ROW",
     "RANGE BETWEEN INTERVAL 60 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING",
     "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
     "RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 2 SECONDS PRECEDING",
@@ -54,12 +55,13 @@ class StreamWindowsSuite extends StreamSuite {
     }
   }
 
-  for (frame <- rows.slice(1, 3) ++ ranges.slice(0, 2)) test(s"one window alone: $frame") {
-    streaming() {
-      val order = if (rows.contains(frame)) "ts, id" else "ts"
-      checkStream(batches(seed = 3), delaySeconds = 15, restartBefore = Set(4))(
-        over(order, Seq(frame), aggregates.take(1))
-      )
+  for (frame <- rows.slice(1, 3) ++ Seq(ranges.head, ranges(2)))
+    test(s"one window alone: $frame") {
+      streaming() {
+        val order = if (rows.contains(frame)) "ts, id" else "ts"
+        checkStream(batches(seed = 3), delaySeconds = 15, restartBefore = Set(4))(
+          over(order, Seq(frame), aggregates.take(1))
+        )
+      }
     }
-  }
 }

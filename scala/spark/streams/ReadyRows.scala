@@ -1,0 +1,99 @@
+package io.sash.spark.streams
+
+import java.util.{ArrayList, Collections, Comparator, LinkedHashMap}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
+import org.apache.spark.sql.execution.UnsafeExternalRowSorter
+import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.util.collection.unsafe.sort.PrefixComparator
+
+/**
+ * Rows of a bucket that the watermark has passed: each key's together, in order. They are in
+ * memory up to some megabytes, and from then on in Spark's sorter, which spills.
+ *
+ * @param key of a row
+ */
+private[spark] final class ReadyRows(
+    program: StreamProgram,
+    key: UnsafeProjection,
+    order: RowOrders
+) {
+  import ReadyRows._
+
+  private[this] val byKey = new LinkedHashMap[UnsafeRow, ArrayList[UnsafeRow]]
+  private[this] var bytes = 0L
+  private[this] var sorter: UnsafeExternalRowSorter = _
+
+  /** The caller does not change the row any more. */
+  def add(row: UnsafeRow): Unit =
+    if (sorter != null) {
+      sorter.insertRow(row)
+    } else {
+      val of = key(row)
+      var rows = byKey.get(of)
+      if (rows == null) {
+        rows = new ArrayList
+        byKey.put(of.copy(), rows)
+      }
+      rows.add(row)
+      bytes += row.getSizeInBytes
+      if (bytes > MostBytes) moveToSorter()
+    }
+
+  /** All rows, of which no more come then. They are the caller's. */
+  def sorted(): Iterator[UnsafeRow] =
+    if (sorter == null) {
+      byKey.values.iterator.asScala.flatMap { rows =>
+        Collections.sort(rows, order.ofKey) // linear where they are in order
+        rows.iterator.asScala
+      }
+    } else {
+      // Spark uses the row again
+      sorter.sort().map(_.asInstanceOf[UnsafeRow].copy())
+    }
+
+  private def moveToSorter(): Unit = {
+    val columns = StructType(program.input.map(a => StructField(a.name, a.dataType)))
+    sorter = UnsafeExternalRowSorter.create(
+      columns,
+      order.ofAll,
+      NoPrefix,
+      new NoPrefixes,
+      SparkEnv.get.memoryManager.pageSizeBytes,
+      false
+    )
+    byKey.values.forEach(_.forEach(row => sorter.insertRow(row)))
+    byKey.clear()
+  }
+}
+
+private[spark] object ReadyRows {
+
+  /** Not final: for tests. */
+  private[streams] var MostBytes: Long = 64L << 20
+
+  private object NoPrefix extends PrefixComparator {
+    override def compare(left: Long, right: Long): Int = 0
+  }
+
+  private final class NoPrefixes extends UnsafeExternalRowSorter.PrefixComputer {
+    private[this] val prefix = new UnsafeExternalRowSorter.PrefixComputer.Prefix
+    override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix =
+      prefix
+  }
+}
+
+/** The order of a key's rows, and one of all rows that keeps each key's together. */
+private[spark] final class RowOrders(program: StreamProgram) {
+  val ofKey: Comparator[InternalRow] = GenerateOrdering.generate(program.order, program.input)
+  lazy val ofAll: BaseOrdering =
+    GenerateOrdering.generate(
+      program.keys.map(SortOrder(_, Ascending)) ++ program.order,
+      program.input
+    )
+}

@@ -1,0 +1,153 @@
+package io.sash.spark.streams
+
+import io.sash.core.policy.Condition
+import io.sash.core.stored.{RadixWindow, StoredWindows}
+
+/** Which rows a row's window holds, and which rows have an answer. */
+private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide])
+
+/** Where the rows of a key have come to. */
+private[spark] final class StreamRow(marks: Int) {
+
+  /** The values of the program's `marks`, in the row that has come and in the one before it. */
+  var values: Array[Long] = new Array[Long](marks)
+  var previous: Array[Long] = new Array[Long](marks)
+
+  /** Their event times, in microseconds. */
+  var time: Long = 0L
+  var previousTime: Long = 0L
+
+  /** Whether there is no row before it. */
+  var isFirst: Boolean = true
+
+  /** How many rows have come, with this one. */
+  var end: Long = 0L
+
+  /** Another row comes, whose marks are then written into `values`. */
+  def advance(): Unit = {
+    val older = previous
+    previous = values
+    values = older
+    previousTime = time
+  }
+}
+
+/** Which of the rows so far the window of a row holds. */
+private[spark] sealed abstract class StreamFrame extends Serializable {
+
+  /** Whether it ends before the row it is of, so that elements enter later than they come. */
+  def lags: Boolean = false
+
+  /** Whether elements leave before others. */
+  def evicts: Boolean
+
+  /** Whether it is empty once a key has had no rows for long enough. */
+  def expires: Boolean = false
+
+  /** Whether rows of one time have one answer. */
+  def isOfPeers: Boolean = false
+
+  final def shape: StoredWindows.Shape = StoredWindows.Shape(evicts, lags)
+
+  /** A row has come, and will enter. */
+  def arrive(window: RadixWindow, row: StreamRow): Unit = ()
+
+  /**
+   * Moves the window to the row that has come, which has entered unless the window lags.
+   *
+   * @param condition of the program's slots
+   */
+  def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit
+}
+
+/**
+ * ROWS BETWEEN `preceding` PRECEDING AND `until` PRECEDING.
+ *
+ * @param preceding none if the window only grows
+ */
+private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
+    extends StreamFrame {
+  private[this] val first = preceding.getOrElse(-1L)
+
+  override def lags: Boolean = until > 0
+
+  override def evicts: Boolean = preceding.nonEmpty
+
+  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit = {
+    if (lags) window.insertTo(math.max(0L, row.end - until))
+    if (evicts) window.evictTo(math.min(window.back, math.max(0L, row.end - 1 - first)))
+  }
+}
+
+/**
+ * RANGE BETWEEN … PRECEDING AND … PRECEDING.
+ *
+ * @param preceding the mark of the first time, none if the window only grows
+ * @param until that of the last time, none if it is the row's own
+ */
+private[spark] final case class StreamRange(preceding: Option[Int], until: Option[Int])
+    extends StreamFrame {
+  private[this] val (first, last) = (preceding.getOrElse(-1), until.getOrElse(-1))
+
+  override def lags: Boolean = until.nonEmpty
+
+  override def evicts: Boolean = preceding.nonEmpty
+
+  override def expires: Boolean = evicts
+
+  override def isOfPeers: Boolean = true
+
+  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit = {
+    if (lags) window.insertUntil(row.values(last))
+    if (evicts) window.evictBefore(row.values(first))
+  }
+}
+
+/** Frames that end all at once, before a row enters: see `GapFrame`. */
+private[spark] sealed abstract class StreamSuffix extends StreamFrame {
+  override final def evicts: Boolean = false
+
+  override final def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit = ()
+}
+
+/** @param mark 1 in a row that is a punctuation */
+private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
+  override def arrive(window: RadixWindow, row: StreamRow): Unit =
+    if (row.values(mark) == 1L) window.evictAll()
+}
+
+/** @param mark the first time that is behind the gap after a row */
+private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
+  override def arrive(window: RadixWindow, row: StreamRow): Unit =
+    if (!row.isFirst && row.time > row.previousTime && row.time >= row.previous(mark)) {
+      window.evictAll()
+    }
+}
+
+/** Bounded by the condition of the program's slots: see `PredicateFrame`. */
+private[spark] case object StreamPredicate extends StreamFrame {
+  override def evicts: Boolean = true
+
+  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
+    while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
+}
+
+/** At which rows a window slides, and so has an answer. */
+private[spark] sealed abstract class StreamSlide extends Serializable {
+  def isAt(row: StreamRow): Boolean
+}
+
+/** See `CountSlide`. */
+private[spark] final case class StreamCountSlide(every: Long) extends StreamSlide {
+  override def isAt(row: StreamRow): Boolean = row.end % every == 0
+}
+
+/**
+ * See `PaneSlide`.
+ *
+ * @param mark the number of the row's pane
+ */
+private[spark] final case class StreamPaneSlide(mark: Int) extends StreamSlide {
+  override def isAt(row: StreamRow): Boolean =
+    row.isFirst || row.values(mark) != row.previous(mark)
+}
