@@ -3,8 +3,8 @@ package io.sash.core.stored
 import java.nio.ByteBuffer
 
 /**
- * A window over a [[RadixTree]]: Two-Stacks Lite whose front stack is a stack of nodes, read from
- * the store when the window gets there.
+ * A window over a tree of partials (`RadixTree`): Two-Stacks Lite whose front stack is a stack of
+ * nodes, read from the store when the window gets there.
  *
  * The window [front, back) is in two parts. `backSlot` holds the aggregate of [boundary, back), to
  * which each element that enters is added. For [front, boundary) there is a stack for each level:
