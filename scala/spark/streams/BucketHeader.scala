@@ -49,7 +49,9 @@ private[spark] object BucketHeader {
 
   def of(text: Long): BucketHeader = BucketHeader(text, None, None, Vector.empty, 0L)
 
-  /** None if another version wrote it. */
+  def layoutOf(bytes: Array[Byte]): Long = Bytes.number(ByteBuffer.wrap(bytes))
+
+  /** None if it is of another layout. */
   def read(bytes: Array[Byte]): Option[BucketHeader] = {
     val in = ByteBuffer.wrap(bytes)
     Option.when(Bytes.number(in) == Layout) {

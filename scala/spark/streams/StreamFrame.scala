@@ -23,6 +23,9 @@ private[spark] final class StreamRow(marks: Int) {
   /** How many rows have come, with this one. */
   var end: Long = 0L
 
+  /** How many rows have come that are no peers of it. */
+  var firstPeer: Long = 0L
+
   /** Another row comes, whose marks are then written into `values`. */
   def advance(): Unit = {
     val older = previous
@@ -44,7 +47,7 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** Whether it is empty once a key has had no rows for long enough. */
   def expires: Boolean = false
 
-  /** Whether rows of one time have one answer. */
+  /** Whether peers, which are equal in the window's order, have one answer. */
   def isOfPeers: Boolean = false
 
   final def shape: StoredWindows.Shape = StoredWindows.Shape(evicts, lags)
@@ -101,6 +104,18 @@ private[spark] final case class StreamRange(preceding: Option[Int], until: Optio
     if (lags) window.insertUntil(row.values(last))
     if (evicts) window.evictBefore(row.values(first))
   }
+}
+
+/** RANGE BETWEEN CURRENT ROW AND CURRENT ROW. */
+private[spark] case object StreamPeers extends StreamFrame {
+  override def evicts: Boolean = true
+
+  override def expires: Boolean = true
+
+  override def isOfPeers: Boolean = true
+
+  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
+    window.evictTo(row.firstPeer)
 }
 
 /** Frames that end all at once, before a row enters: see `GapFrame`. */

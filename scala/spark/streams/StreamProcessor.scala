@@ -85,7 +85,10 @@ private[spark] final class StreamProcessor(val program: StreamProgram)
       None
     } else {
       val header = BucketHeader.read(bytes).filter(_.text == task.textHash)
-      if (header.isEmpty) throw StreamErrors.otherState(state.text.get(), program.text)
+      if (header.isEmpty) {
+        val was = s"${state.text.get()}, in layout ${BucketHeader.layoutOf(bytes)}"
+        throw StreamErrors.otherState(was, s"${program.text}, in layout ${BucketHeader.Layout}")
+      }
       header
     }
   }

@@ -59,7 +59,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
   private final class Answers(ready: ReadyRows) extends Iterator[InternalRow] {
     private[this] val source = ready.sorted()
     private[this] var ahead: UnsafeRow = _ // the row after the peers
-    private[this] val peers = ArrayBuffer.empty[UnsafeRow]
+    private[this] val peers = ArrayBuffer.empty[UnsafeRow] // equal in the window's order
     private[this] var at = 0 // the next of the peers to leave
     private[this] var key: UnsafeRow = _
     private[this] var lastTime = 0L
@@ -78,7 +78,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
       answer
     }
 
-    /** Takes the rows of the next time into their key's windows, and answers them. */
+    /** Takes the next peers into their key's windows, and answers them. */
     private def advance(): Unit = {
       peers.clear()
       at = 0
@@ -89,7 +89,8 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
       if (ahead != null) {
         val time = ahead.getLong(program.time)
         lastTime = timeAfter(lastTime, time)
-        while (ahead != null && ahead.getLong(program.time) == time && isOfKey(ahead)) {
+        current.firstPeer = stored.end
+        while (ahead != null && isPeer(ahead) && isOfKey(ahead)) {
           takeIn(ahead, time, peers.length)
           peers += ahead
           pull()
@@ -99,6 +100,9 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     }
 
     private def pull(): Unit = ahead = if (source.hasNext) source.next() else null
+
+    private def isPeer(row: UnsafeRow): Boolean =
+      peers.isEmpty || order.ofKey.compare(peers.head, row) == 0
 
     private def isOfKey(row: UnsafeRow): Boolean = keyOf(row) == key
 
@@ -233,7 +237,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     }
   }
 
-  /** Of the rows of one time, at which each window slides. */
+  /** Of the peers, at which each window slides. */
   private[this] val slidesAt = frames.map(_ => new BitSet)
 
   private def noteSlides(i: Int): Unit = {
@@ -305,9 +309,8 @@ private final class Marks(program: StreamProgram) {
   def first(time: Long): Long = {
     val values = new Array[Long](count)
     read(time, values)
-    program.windows.collect { case StreamFraming(StreamRange(Some(mark), _), _) =>
-      values(mark)
-    }.min
+    val marks = program.windows.collect { case StreamFraming(StreamRange(Some(m), _), _) => m }
+    marks.map(values(_)).minOption.getOrElse(time)
   }
 
   /** When windows that hold a row of this time are empty. */

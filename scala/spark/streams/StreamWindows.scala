@@ -239,6 +239,7 @@ private final class Calls(window: Window, inputs: Seq[Alias], conf: SQLConf) {
     val frame = e.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
     frame.frameType match {
       case RowFrame => StreamRows(rows(frame.lower), rows(frame.upper).getOrElse(0L))
+      case RangeFrame if frame.lower == CurrentRow && frame.upper == CurrentRow => StreamPeers
       case RangeFrame =>
         StreamRange(range(frame.lower, isUpper = false), range(frame.upper, true))
     }

@@ -65,6 +65,12 @@ class StreamPlansSuite extends StreamSuite {
           |  lag(d, 40, -d) OVER w AS many, d - lag(d) OVER w AS change, lag(id, 0) OVER w AS same,
           |  lag(id, 2, 0L) OVER w AS never_null
           |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, id)""".stripMargin,
+      "peers in an order of several columns" ->
+        """SELECT id, sum(x) OVER w AS growing, count(*) OVER w AS c,
+          |  count(*) OVER (PARTITION BY k ORDER BY ts, x % 3 DESC NULLS LAST
+          |    RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS peers,
+          |  max(d) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS m
+          |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, x % 3 DESC NULLS LAST)""".stripMargin,
       "years and months" ->
         """SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING) AS a
           |  FROM events""".stripMargin
