@@ -84,7 +84,7 @@ private[stored] final class RadixTree(
     ends = 0L
     keeps = 0L
     levels = 0
-    forgetRead()
+    java.util.Arrays.fill(readNumbers, RadixTree.NoNode)
   }
 
   /** The slot for the next element. */
@@ -115,9 +115,6 @@ private[stored] final class RadixTree(
     }
     keeps = position
   }
-
-  /** How many entries a level has, those among them that are not held. */
-  def entriesEnd(level: Int): Long = ends >> shiftOf(level)
 
   /** Where an entry begins. */
   def position(level: Int, entry: Long): Long = entry << shiftOf(level)
@@ -151,11 +148,7 @@ private[stored] final class RadixTree(
   def element(position: Long): Int = entry(0, position)
 
   /** When an element came that is held. */
-  def timeOf(position: Long): Long = {
-    val slot = entry(0, position) // which is of the edge, or read now
-    val node = if (position >> logFanOut == edgeNumber(0)) edges(0) else read(0)
-    node.times(slot - node.slot(0))
-  }
+  def timeOf(position: Long): Long = nodeOf(0, position).times(index(position))
 
   def write(out: Bytes): Unit = {
     out.putNumber(ends)
@@ -219,7 +212,6 @@ private[stored] final class RadixTree(
     val i = (number & mask).toInt
     val isHeld = isWhole && position(above, number) >= keeps
     if (isHeld) {
-      makeLevel(above)
       if (above == levels) startLevel(above, i)
       val (parent, children) = (edges(above), edges(level))
       partials.copy(parent.slot(i), children.slot(0))
@@ -263,16 +255,19 @@ private[stored] final class RadixTree(
     level
   }
 
-  private def entry(level: Int, number: Long): Int = {
-    val node = number >> logFanOut
-    if (node == edgeNumber(level)) {
-      edges(level).slot(index(number))
+  private def entry(level: Int, number: Long): Int = nodeOf(level, number).slot(index(number))
+
+  /** The node of an entry that is held, until the next call. */
+  private def nodeOf(level: Int, entry: Long): Entries = {
+    val number = entry >> logFanOut
+    if (number == edgeNumber(level)) {
+      edges(level)
     } else {
-      if (readNumbers(level) != node) {
-        load(level, node, read(level))
-        readNumbers(level) = node
+      if (readNumbers(level) != number) {
+        load(level, number, read(level))
+        readNumbers(level) = number
       }
-      read(level).slot(index(number))
+      read(level)
     }
   }
 
@@ -296,8 +291,6 @@ private[stored] final class RadixTree(
     first
   }
 
-  private def forgetRead(): Unit = java.util.Arrays.fill(readNumbers, RadixTree.NoNode)
-
   private def index(entry: Long): Int = (entry & mask).toInt
 
   private def shiftOf(level: Int): Int = level * logFanOut
@@ -305,7 +298,7 @@ private[stored] final class RadixTree(
   /** The node of which the edge holds the first entries. */
   private def edgeNumber(level: Int): Long = ends >> shiftOf(level + 1)
 
-  private def edgeEnd(level: Int): Int = index(entriesEnd(level))
+  private def edgeEnd(level: Int): Int = index(ends >> shiftOf(level))
 }
 
 private[stored] object RadixTree {

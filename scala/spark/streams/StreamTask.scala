@@ -90,19 +90,18 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
         val time = ahead.getLong(program.time)
         lastTime = timeAfter(lastTime, time)
         current.firstPeer = stored.end
-        while (ahead != null && isPeer(ahead) && isOfKey(ahead)) {
+        do {
           takeIn(ahead, time, peers.length)
           peers += ahead
           pull()
-        }
+        } while (ahead != null && isPeer(ahead) && isOfKey(ahead))
         answerPeers(peers.length)
       }
     }
 
     private def pull(): Unit = ahead = if (source.hasNext) source.next() else null
 
-    private def isPeer(row: UnsafeRow): Boolean =
-      peers.isEmpty || order.ofKey.compare(peers.head, row) == 0
+    private def isPeer(row: UnsafeRow): Boolean = order.ofKey.compare(peers.head, row) == 0
 
     private def isOfKey(row: UnsafeRow): Boolean = keyOf(row) == key
 

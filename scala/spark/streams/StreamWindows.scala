@@ -1,25 +1,15 @@
 package io.sash.spark.streams
 
-import scala.collection.mutable
-import scala.util.{Left, Right}
-
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.SashConf
-import io.sash.spark.functions.Partial
-import io.sash.spark.kinds._
-import io.sash.spark.monoids.AggregateMonoid
-import io.sash.spark.running.{Distinct, ReplayedMonoid}
-import io.sash.spark.slots.SlotProgram
-import io.sash.spark.windows.{RangeBounds, TimestampPlusMicros}
+import io.sash.spark.running.Distinct
 
 /** Puts an operator with state in the place of each Window over a stream. */
 private[spark] object StreamWindows extends Rule[LogicalPlan] {
@@ -37,7 +27,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val child = Filter(IsNotNull(time), window.child)
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
-    val calls = new Calls(over, inputs, conf)
+    val calls = new StreamCalls(over, inputs, conf)
     val keys = keysOf(window)
     StatefulPlan(
       Project(child.output ++ inputs, child),
@@ -81,223 +71,4 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       case None => refuse(s"it has no order; $remedy")
     }
   }
-}
-
-/**
- * The calls of a Window, as a program of windows and monoids, each of them once.
- *
- * @param inputs columns that aggregates read, beside those of the window's child
- */
-private final class Calls(window: Window, inputs: Seq[Alias], conf: SQLConf) {
-  private val expressions = window.windowExpressions
-    .flatMap(_.collect { case w: WindowExpression => w })
-    .distinctBy(_.canonicalized)
-
-  private val time = window.orderSpec.head
-  private var marks = Vector.empty[Expression]
-  private val windows = expressions.map(windowOf)
-  private val aggregates = expressions.map(aggregateOf)
-
-  /** The predicate that bounds a window, of which there is one at most. */
-  private val bounding: Option[PredicateWindow] = {
-    val all = expressions.flatMap(kindOf).collect { case p: PredicateWindow => p.evaluable }
-    if (all.distinctBy(_.canonicalized).length > 1)
-      refuse("windows of several predicates in one OVER; ask for them in one query each")
-    all.headOption
-  }
-
-  def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
-    val asked = aggregates.distinctBy(_.canonicalized)
-    val distinct =
-      (asked ++ bounding.map(_.function.toAggregateExpression())).distinctBy(_.canonicalized)
-    val monoids = distinct.map(monoidOf)
-    val holds = bounding.map { b =>
-      val of = distinct.indexWhere(
-        _.canonicalized == b.function.toAggregateExpression().canonicalized
-      )
-      Partial.compilable(b.of(monoids(of).lower))
-    }
-    val all = windows.distinct
-    // by monoid and window
-    val ordinals = distinct.map { a =>
-      all.map { w =>
-        expressions.indices
-          .find(i => aggregates(i).canonicalized == a.canonicalized && windows(i) == w)
-          .getOrElse(SlotProgram.NotAsked)
-      }
-    }
-    val firsts = monoids.scanLeft(0)(_ + _.left.length)
-    val parts = monoids.indices.map { i =>
-      SlotProgram.Part(
-        firsts(i),
-        monoids(i).identity,
-        monoids(i).lift,
-        combine = monoids(i).combine,
-        results = Seq((ordinals(i).head, monoids(i).lower)),
-        ranges = ordinals(i).tail.map(Seq(_))
-      )
-    }
-    StreamProgram(
-      input,
-      keys,
-      time,
-      window.orderSpec,
-      SlotProgram(
-        input,
-        monoids.flatMap(_.left),
-        monoids.flatMap(_.right),
-        parts,
-        holds = holds
-      ),
-      all,
-      marks,
-      expressions.map(_.dataType),
-      output(input),
-      text(keys, monoids, holds)
-    )
-  }
-
-  /** Of calls that come to the same (by a minute, and by 60 seconds) the first one is answered. */
-  private def ordinalOf(call: Int): Int = expressions.indices.indexWhere { i =>
-    aggregates(i).canonicalized == aggregates(call).canonicalized && windows(i) == windows(call)
-  }
-
-  private def output(input: Seq[Attribute]): Seq[Expression] = {
-    val answers = expressions.zipWithIndex.map { case (e, i) =>
-      e.canonicalized -> BoundReference(input.length + ordinalOf(i), e.dataType, e.nullable)
-    }.toMap
-    window.child.output ++ window.windowExpressions.map(_.transform { case w: WindowExpression =>
-      answers(w.canonicalized)
-    })
-  }
-
-  /** Says all that the state depends on, in words, and what words leave out in a hash. */
-  private def text(
-      keys: Seq[Expression],
-      monoids: Seq[AggregateMonoid],
-      holds: Option[Expression]
-  ): String = {
-    val columns = window.child.output
-    val cells = monoids.flatMap(m => m.left ++ m.right)
-    val names = (columns.zipWithIndex.map { case (c, i) => c.exprId -> s"c$i" } ++
-      inputs.zipWithIndex.map { case (c, i) => c.exprId -> s"input$i" } ++
-      cells.zipWithIndex.map { case (c, i) => c.exprId -> s"cell$i" }).toMap
-    val variables = mutable.HashMap.empty[ExprId, String]
-    def said(e: Expression): String = e.transform {
-      case a: AttributeReference if names.contains(a.exprId) =>
-        AttributeReference(names(a.exprId), a.dataType)()
-      case v: NamedLambdaVariable => // whose names Python counts on
-        v.copy(name = variables.getOrElseUpdate(v.exprId, s"v${variables.size}"))
-    }.sql
-    val definitions =
-      (monoids.flatMap(m => m.identity ++ m.lift ++ m.combine :+ m.lower) ++ holds).map(said)
-    val zone = marks.collectFirst {
-      case m if !m.isInstanceOf[TimestampPlusMicros] && m.children.nonEmpty =>
-        conf.sessionLocalTimeZone
-    }
-    Seq(
-      s"buckets ${SashConf.streamBuckets(conf)}",
-      columns.map(_.dataType.sql).mkString("columns ", ", ", ""),
-      inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
-      keys.map(said).mkString("partition by ", ", ", ""),
-      window.orderSpec.map(said).mkString("order by ", ", ", ""),
-      aggregates.map(said).distinct.mkString("aggregates ", ", ", ""),
-      windows.distinct.mkString("windows ", ", ", ""),
-      marks.map(said).mkString("marks ", ", ", "") + zone.fold("")(z => s" in $z"),
-      f"definitions ${StreamTask.hash(definitions.mkString("; "))}%x"
-    ).mkString("; ")
-  }
-
-  private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {
-    case a @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-      a.copy(aggregateFunction = s.function)
-    case a: AggregateExpression => a
-    case f                      => refuse(s"${f.prettyName} is not an aggregate")
-  }
-
-  private def kindOf(e: WindowExpression): Option[WindowKind] = e.windowFunction match {
-    case AggregateExpression(s: SlidingAggregate, _, _, _, _) => s.kind
-    case _                                                    => None
-  }
-
-  private def monoidOf(a: AggregateExpression): AggregateMonoid = AggregateMonoid.of(a) match {
-    case Right(m) => m.running.fold(m)(ReplayedMonoid(_, a.filter))
-    case Left(r)  => refuse(r.reason)
-  }
-
-  private def windowOf(e: WindowExpression): StreamFraming = {
-    val frame = kindOf(e).fold(sqlFrame(e))(frameOf)
-    e.windowFunction match {
-      case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-        s.exclude.foreach(x => refuse(s"${x.sql} is not on streams yet"))
-        StreamFraming(frame, s.slide.map(slideOf))
-      case _ => StreamFraming(frame, None)
-    }
-  }
-
-  private def sqlFrame(e: WindowExpression): StreamFrame = {
-    val frame = e.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
-    frame.frameType match {
-      case RowFrame => StreamRows(rows(frame.lower), rows(frame.upper).getOrElse(0L))
-      case RangeFrame if frame.lower == CurrentRow && frame.upper == CurrentRow => StreamPeers
-      case RangeFrame =>
-        StreamRange(range(frame.lower, isUpper = false), range(frame.upper, true))
-    }
-  }
-
-  private def frameOf(kind: WindowKind): StreamFrame = kind match {
-    case p: PunctuationWindow =>
-      val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
-      StreamPunctuation(markOf(isOne))
-    case g: GapWindow       => StreamSession(markOf(shifted(time.child, g.gap)))
-    case _: PredicateWindow => StreamPredicate
-    case other              => refuse(s"${other.sql} is not on streams yet")
-  }
-
-  private def slideOf(slide: WindowSlide): StreamSlide =
-    if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
-    else
-      StreamPaneSlide(
-        markOf(SlidePanes.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
-      )
-
-  /** How many rows before the current one, none if without bound. */
-  private def rows(bound: Expression): Option[Long] = bound match {
-    case UnboundedPreceding => None
-    case CurrentRow         => Some(0L)
-    case b if b.foldable =>
-      val offset = b.eval().asInstanceOf[Int]
-      if (offset > 0) refuseAhead(bound)
-      Some(-offset.toLong)
-    case _ => refuseAhead(bound)
-  }
-
-  /** The mark of a bound. */
-  private def range(bound: Expression, isUpper: Boolean): Option[Int] = bound match {
-    case UnboundedPreceding    => None
-    case CurrentRow if isUpper => None
-    case CurrentRow            => Some(markOf(time.child))
-    case _ =>
-      if (isAhead(bound)) refuseAhead(bound)
-      Some(markOf(shifted(time.child, bound)))
-  }
-
-  private def shifted(of: Expression, bound: Expression): Expression =
-    RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
-
-  private def isAhead(bound: Expression): Boolean =
-    !bound.foldable || (shifted(Literal(0L, TimestampType), bound).eval() match {
-      case moved: Long => moved > 0
-      case _           => true
-    })
-
-  private def markOf(e: Expression): Int = {
-    if (!marks.exists(_.semanticEquals(e))) marks :+= e
-    marks.indexWhere(_.semanticEquals(e))
-  }
-
-  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(window, why)
-
-  private def refuseAhead(bound: Expression): Nothing =
-    refuse(s"the bound ${bound.sql} looks ahead of the row, which windows of streams do not yet")
 }

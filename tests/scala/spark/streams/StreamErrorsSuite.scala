@@ -92,20 +92,21 @@ class StreamErrorsSuite extends StreamSuite {
     causes(intercept[Exception](body)).map(_.getMessage).mkString("\n")
   }
 
+  private val batches =
+    StreamSuite.batches(1, count = 2, size = 20, jitterSeconds = 5, keys = 3)
+
   private def lambda(combine: String): String =
     s"monoid_agg(x, x -> x, (a, b) -> $combine) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
 
   test("the same windows, whose lambdas have other names") {
-    streaming()(inDirectory { checkpoint =>
-      val batches = StreamSuite.batches(1, count = 2, size = 20, jitterSeconds = 5, keys = 3)
-      val source = new Source("1 minute", checkpoint)
+    withSource("1 minute") { source =>
       for ((name, batch) <- Seq("u", "v").zip(batches)) {
         val call = lambda(s"a + b * aggregate(array(a, b), 0, ($name, w) -> $name)")
         source.start(over(_, call))
         source.add(batch)
         source.stop()
       }
-    })
+    }
   }
 
   for {
@@ -118,9 +119,7 @@ class StreamErrorsSuite extends StreamSuite {
       "another column" -> "s, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
     )
   } test(s"a checkpoint of other windows: $name") {
-    streaming()(inDirectory { checkpoint =>
-      val batches = StreamSuite.batches(1, count = 2, size = 20, jitterSeconds = 5, keys = 3)
-      val source = new Source("1 minute", checkpoint)
+    withSource("1 minute") { source =>
       source.start(over(_, if (name == "another lambda") lambda("a + b") else fine))
       source.add(batches.head)
       source.stop()
@@ -131,13 +130,11 @@ class StreamErrorsSuite extends StreamSuite {
       source.stop()
       assert(message.contains("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"))
       assert(message.contains("start with a new checkpoint location"))
-    })
+    }
   }
 
   test("a checkpoint of another number of buckets") {
-    streaming()(inDirectory { checkpoint =>
-      val batches = StreamSuite.batches(1, count = 2, size = 20, jitterSeconds = 5, keys = 3)
-      val source = new Source("1 minute", checkpoint)
+    withSource("1 minute") { source =>
       source.start(over(_, fine))
       source.add(batches.head)
       source.stop()
@@ -149,6 +146,6 @@ class StreamErrorsSuite extends StreamSuite {
         source.stop()
         assert(message.contains("buckets 8") && message.contains("buckets 16"))
       }
-    })
+    }
   }
 }

@@ -98,8 +98,7 @@ class StreamPlansSuite extends StreamSuite {
   }
 
   test("of the columns just those that are asked for wait in the state") {
-    streaming()(inDirectory { checkpoint =>
-      val source = new Source("1 minute", checkpoint)
+    withSource("1 minute") { source =>
       val query = source.start(
         sql(
           "SELECT id, a FROM (SELECT *, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 5 PRECEDING) AS a" +
@@ -120,12 +119,11 @@ class StreamPlansSuite extends StreamSuite {
         p.program.input.map(_.name)
       }
       assert(inputs == Seq(Seq("id", "k", "ts", "x", "bucket")))
-    })
+    }
   }
 
   test("keys without rows leave, once no range can hold one") {
-    streaming()(inDirectory { checkpoint =>
-      val source = new Source("0 seconds", checkpoint)
+    withSource("0 seconds") { source =>
       val query = source.start(
         sql(
           "SELECT id, sum(x) OVER (PARTITION BY id % 500 ORDER BY ts RANGE INTERVAL 10 SECONDS PRECEDING)" +
@@ -151,6 +149,6 @@ class StreamPlansSuite extends StreamSuite {
       source.stop()
       assert(many > 500 && few < 60, s"$many, then $few")
       assert(source.rows.length == 507)
-    })
+    }
   }
 }

@@ -83,6 +83,10 @@ trait StreamSuite extends SashSuite {
     def rows: Seq[Row] = answers.values.flatten.toSeq
   }
 
+  /** A source, and a checkpoint for it. */
+  protected def withSource(delay: String)(body: Source => Unit): Unit =
+    streaming()(inDirectory(checkpoint => body(new Source(delay, checkpoint))))
+
   /**
    * The stream gives what the batch gives over the rows that were not late, as far as the
    * watermark has come.

@@ -1,0 +1,224 @@
+package io.sash.spark.streams
+
+import scala.collection.mutable
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.TimestampType
+
+import io.sash.spark.SashConf
+import io.sash.spark.functions.Partial
+import io.sash.spark.kinds._
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
+import io.sash.spark.running.ReplayedMonoid
+import io.sash.spark.slots.SlotProgram
+import io.sash.spark.windows.{RangeBounds, TimestampPlusMicros}
+
+/**
+ * The calls of a Window, as a program of windows and monoids, each of them once.
+ *
+ * @param inputs columns that aggregates read, beside those of the window's child
+ */
+private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], conf: SQLConf) {
+  private val expressions = window.windowExpressions
+    .flatMap(_.collect { case w: WindowExpression => w })
+    .distinctBy(_.canonicalized)
+
+  private val time = window.orderSpec.head
+  private var marks = Vector.empty[Expression]
+  private val windows = expressions.map(windowOf)
+  private val aggregates = expressions.map(aggregateOf)
+
+  /** The predicate that bounds a window, of which there is one at most. */
+  private val bounding: Option[PredicateWindow] = {
+    val all = expressions.flatMap(kindOf).collect { case p: PredicateWindow => p.evaluable }
+    if (all.distinctBy(_.canonicalized).length > 1)
+      refuse("windows of several predicates in one OVER; ask for them in one query each")
+    all.headOption
+  }
+
+  /** What each call asks: calls that come to the same (by a minute, and by 60 seconds) are one. */
+  private val asked: Seq[(Expression, StreamFraming)] =
+    aggregates.map(_.canonicalized).zip(windows)
+
+  def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
+    val ofBounding = bounding.map(_.function.toAggregateExpression())
+    val distinct = (aggregates ++ ofBounding).distinctBy(_.canonicalized)
+    val monoids = distinct.map(monoidOf)
+    val holds = bounding.zip(ofBounding).map { case (b, a) =>
+      val monoid = monoids(distinct.indexWhere(_.canonicalized == a.canonicalized))
+      Partial.compilable(b.of(monoid.lower))
+    }
+    val all = windows.distinct
+    val firsts = monoids.scanLeft(0)(_ + _.left.length)
+    val parts = monoids.indices.map { i =>
+      // -1, NotAsked, where no call asks for it
+      val ordinals = all.map(w => asked.indexOf((distinct(i).canonicalized, w)))
+      Algorithm.TwoStacksLiteAlgorithm
+        .part(monoids(i), firsts(i), ordinals.head)
+        .copy(ranges = ordinals.tail.map(Seq(_)))
+    }
+    StreamProgram(
+      input,
+      keys,
+      time,
+      window.orderSpec,
+      SlotProgram(
+        input,
+        monoids.flatMap(_.left),
+        monoids.flatMap(_.right),
+        parts,
+        holds = holds
+      ),
+      all,
+      marks,
+      expressions.map(_.dataType),
+      output(input),
+      text(keys, monoids, holds)
+    )
+  }
+
+  private def output(input: Seq[Attribute]): Seq[Expression] = {
+    val answers = expressions.zipWithIndex.map { case (e, i) =>
+      e.canonicalized -> BoundReference(
+        input.length + asked.indexOf(asked(i)),
+        e.dataType,
+        e.nullable
+      )
+    }.toMap
+    window.child.output ++ window.windowExpressions.map(_.transform { case w: WindowExpression =>
+      answers(w.canonicalized)
+    })
+  }
+
+  /** Says all that the state depends on, in words, and what words leave out in a hash. */
+  private def text(
+      keys: Seq[Expression],
+      monoids: Seq[AggregateMonoid],
+      holds: Option[Expression]
+  ): String = {
+    val columns = window.child.output
+    val cells = monoids.flatMap(m => m.left ++ m.right)
+    val names = (columns.zipWithIndex.map { case (c, i) => c.exprId -> s"c$i" } ++
+      inputs.zipWithIndex.map { case (c, i) => c.exprId -> s"input$i" } ++
+      cells.zipWithIndex.map { case (c, i) => c.exprId -> s"cell$i" }).toMap
+    val variables = mutable.HashMap.empty[ExprId, String]
+    def said(e: Expression): String = e.transform {
+      case a: AttributeReference if names.contains(a.exprId) =>
+        AttributeReference(names(a.exprId), a.dataType)()
+      case v: NamedLambdaVariable => // whose names Python counts on
+        v.copy(name = variables.getOrElseUpdate(v.exprId, s"v${variables.size}"))
+    }.sql
+    val definitions =
+      (monoids.flatMap(m => m.identity ++ m.lift ++ m.combine :+ m.lower) ++ holds).map(said)
+    val zone = marks.collectFirst {
+      case m if !m.isInstanceOf[TimestampPlusMicros] && m.children.nonEmpty =>
+        conf.sessionLocalTimeZone
+    }
+    Seq(
+      s"buckets ${SashConf.streamBuckets(conf)}",
+      columns.map(_.dataType.sql).mkString("columns ", ", ", ""),
+      inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
+      keys.map(said).mkString("partition by ", ", ", ""),
+      window.orderSpec.map(said).mkString("order by ", ", ", ""),
+      aggregates.map(said).distinct.mkString("aggregates ", ", ", ""),
+      windows.distinct.mkString("windows ", ", ", ""),
+      marks.map(said).mkString("marks ", ", ", "") + zone.fold("")(z => s" in $z"),
+      f"definitions ${StreamTask.hash(definitions.mkString("; "))}%x"
+    ).mkString("; ")
+  }
+
+  private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {
+    case a @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+      a.copy(aggregateFunction = s.function)
+    case a: AggregateExpression => a
+    case f                      => refuse(s"${f.prettyName} is not an aggregate")
+  }
+
+  private def kindOf(e: WindowExpression): Option[WindowKind] = e.windowFunction match {
+    case AggregateExpression(s: SlidingAggregate, _, _, _, _) => s.kind
+    case _                                                    => None
+  }
+
+  private def monoidOf(a: AggregateExpression): AggregateMonoid = AggregateMonoid.of(a) match {
+    case Right(m) => m.running.fold(m)(ReplayedMonoid(_, a.filter))
+    case Left(r)  => refuse(r.reason)
+  }
+
+  private def windowOf(e: WindowExpression): StreamFraming = {
+    val frame = kindOf(e).fold(sqlFrame(e))(frameOf)
+    e.windowFunction match {
+      case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+        s.exclude.foreach(x => refuse(s"${x.sql} is not on streams yet"))
+        StreamFraming(frame, s.slide.map(slideOf))
+      case _ => StreamFraming(frame, None)
+    }
+  }
+
+  private def sqlFrame(e: WindowExpression): StreamFrame = {
+    val frame = e.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
+    frame.frameType match {
+      case RowFrame => StreamRows(rows(frame.lower), rows(frame.upper).getOrElse(0L))
+      case RangeFrame if frame.lower == CurrentRow && frame.upper == CurrentRow => StreamPeers
+      case RangeFrame =>
+        StreamRange(range(frame.lower), range(frame.upper))
+    }
+  }
+
+  private def frameOf(kind: WindowKind): StreamFrame = kind match {
+    case p: PunctuationWindow =>
+      val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
+      StreamPunctuation(markOf(isOne))
+    case g: GapWindow       => StreamSession(markOf(shifted(time.child, g.gap)))
+    case _: PredicateWindow => StreamPredicate
+    case other              => refuse(s"${other.sql} is not on streams yet")
+  }
+
+  private def slideOf(slide: WindowSlide): StreamSlide =
+    if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
+    else
+      StreamPaneSlide(
+        markOf(SlidePanes.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
+      )
+
+  /** How many rows before the current one, none if without bound. */
+  private def rows(bound: Expression): Option[Long] = bound match {
+    case UnboundedPreceding => None
+    case CurrentRow         => Some(0L)
+    case b if b.foldable =>
+      val offset = b.eval().asInstanceOf[Int]
+      if (offset > 0) refuseAhead(bound)
+      Some(-offset.toLong)
+    case _ => refuseAhead(bound)
+  }
+
+  /** The mark of a bound, none if nothing lies beyond it yet. */
+  private def range(bound: Expression): Option[Int] = bound match {
+    case UnboundedPreceding | CurrentRow => None
+    case _ =>
+      if (isAhead(bound)) refuseAhead(bound)
+      Some(markOf(shifted(time.child, bound)))
+  }
+
+  private def shifted(of: Expression, bound: Expression): Expression =
+    RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
+
+  private def isAhead(bound: Expression): Boolean =
+    !bound.foldable || (shifted(Literal(0L, TimestampType), bound).eval() match {
+      case moved: Long => moved > 0
+      case _           => true
+    })
+
+  private def markOf(e: Expression): Int = {
+    if (!marks.exists(_.semanticEquals(e))) marks :+= e
+    marks.indexWhere(_.semanticEquals(e))
+  }
+
+  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(window, why)
+
+  private def refuseAhead(bound: Expression): Nothing =
+    refuse(s"the bound ${bound.sql} looks ahead of the row, which windows of streams do not yet")
+}
