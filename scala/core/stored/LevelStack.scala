@@ -3,6 +3,7 @@ package io.sash.core.stored
 import java.nio.ByteBuffer
 
 import io.sash.core.slots.Partials
+import io.sash.core.stored.RadixTree.NoElement
 
 /** The entries of one level in the front of a [[RadixWindow]]: of one node, from some one on. */
 private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
@@ -26,7 +27,7 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
   /** The slot of the aggregate from the first entry to the boundary. */
   def first: Int = entries.slot(low)
 
-  /** When the first entry begins. */
+  /** When the first element came that is behind the beginning of the first entry. */
   def firstTime: Long = entries.times(low)
 
   /** The last entry that begins before a time, the first of all being one. */
@@ -60,13 +61,33 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
   /**
    * Turns the entries into the aggregates from each to the boundary.
    *
-   * @param rest the slot of the aggregate of what is behind them, if anything is
+   * @param rest the stack of what is behind them, null if nothing is
    */
-  def aggregate(partials: Partials, rest: Int): Unit = {
-    val last = entries.slot(high - 1)
-    if (rest != RadixWindow.NoSlot) partials.combine(last, last, rest)
-    partials.suffixes(entries.slot(low), last)
+  def aggregate(partials: Partials, rest: LevelStack): Unit = {
+    val last = high - 1
+    if (rest != null) {
+      partials.combine(entries.slot(last), entries.slot(last), rest.first)
+      if (entries.times(last) == NoElement) entries.times(last) = rest.firstTime
+    }
+    partials.suffixes(entries.slot(low), entries.slot(last))
+    var i = last - 1
+    while (i >= low) {
+      if (entries.times(i) == NoElement) entries.times(i) = entries.times(i + 1)
+      i -= 1
+    }
     used = true
+  }
+
+  /** Adds a partial to what holds the elements of an entry: all up to it that are in use. */
+  def amend(partials: Partials, entry: Long, time: Long, slot: Int): Unit = {
+    val until =
+      math.min(if (used) high else math.min(low + 1, high), entry - (node << logFanOut) + 1)
+    var i = low
+    while (i < until) {
+      partials.combine(entries.slot(i), entries.slot(i), slot)
+      entries.times(i) = math.min(entries.times(i), time)
+      i += 1
+    }
   }
 
   /** @param isWhole whether the entries are written, or just the first of them */

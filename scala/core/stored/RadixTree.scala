@@ -2,6 +2,8 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
+import scala.collection.mutable.ArrayBuffer
+
 import io.sash.core.mta.KeyValueStore
 import io.sash.core.slots.{Partials, SlotCodec}
 
@@ -18,14 +20,21 @@ import io.sash.core.slots.{Partials, SlotCodec}
  * Nobody asks for entries that begin before `kept`, so a node of which some are missing has no
  * parent, and the edges of a short window are few.
  *
+ * In a ''sparse'' tree elements may be missing: they are skipped, and may come later
+ * (`amend`), as panes of a stream in disorder do. An entry over no element is ''empty'': its slot
+ * holds the identity, and a node of empty entries is in no store. There nodes change.
+ *
  * Invariants:
  *  - (T1) level l has the entries until end / F^l^, of which those from the one on that begins at
  *    `kept`, or later, are held
  *  - (T2) entries of the node after the last one are in the edge's slots, others in the store
+ *  - (T3) of a sparse tree: an entry is empty if and only if its time is `NoElement`
  *
  * Cost in combines: append amortised under 1. In calls of the store: append amortised under
- * 1 / (F - 1) nodes put, and as many removed by `keepFrom`; `load` one at most. Space: 8 bytes a
- * partial beside it, for its time; in slots F for each level that the window reaches.
+ * 1 / (F - 1) nodes put, and as many removed by `keepFrom`; `load` one at most; at height h
+ * `skipTo` at most 2 F h entries, however many are skipped, and `amend` h combines, and h nodes
+ * read and put, just one of them if the element is close to the end. Space: 8 bytes a partial
+ * beside it, for its time; in slots F for each level that the window reaches.
  *
  * An exception passes through; the tree is then undefined until it is read or cleared.
  *
@@ -35,14 +44,18 @@ import io.sash.core.slots.{Partials, SlotCodec}
  *
  * @param logFanOut log2 of F
  * @param holding whether anybody ever asks for an element again
+ * @param sparse whether elements may be missing
  */
 private[stored] final class RadixTree(
     private[this] var partials: Partials,
     codec: SlotCodec,
     store: KeyValueStore,
     val logFanOut: Int,
-    holding: Boolean
+    holding: Boolean,
+    sparse: Boolean = false
 ) {
+  import RadixTree._
+
   private[this] val fanOut = 1 << logFanOut
   private[this] val mask = fanOut - 1
 
@@ -84,7 +97,14 @@ private[stored] final class RadixTree(
     ends = 0L
     keeps = 0L
     levels = 0
-    java.util.Arrays.fill(readNumbers, RadixTree.NoNode)
+    java.util.Arrays.fill(readNumbers, NoNode)
+  }
+
+  /** Begins at this element, none of which is there. */
+  def startAt(position: Long): Unit = {
+    clear()
+    ends = position
+    keeps = position
   }
 
   /** The slot for the next element. */
@@ -104,8 +124,52 @@ private[stored] final class RadixTree(
     if (holding && i == mask) completeNode(0)
   }
 
+  /** The elements before `position` are missing, from the end on. */
+  def skipTo(position: Long): Unit = {
+    if (levels == 0 && ends < position) startLevel(0, index(ends))
+    while (ends < position) {
+      val level = highestLevel(ends, position)
+      val i = index(ends >> shiftOf(level))
+      clearEntry(edges(level), i)
+      ends += 1L << shiftOf(level)
+      if (i == mask) completeNode(level)
+    }
+  }
+
+  /** Adds a partial to an element before the end, behind what it holds, if it is held. */
+  def amend(position: Long, slot: Int): Unit = {
+    var level = 0
+    while (level < levels && holds(level, position)) {
+      val number = position >> shiftOf(level)
+      val node = nodeOf(level, number)
+      val i = index(number)
+      partials.combine(node.slot(i), node.slot(i), slot)
+      node.times(i) = math.min(node.times(i), position)
+      if (node ne edges(level)) store.put(level, number >> logFanOut, Array(encode(node, 0)))
+      level += 1
+    }
+  }
+
+  /** The first element from `position` on that is there; the end if there is none. */
+  def next(position: Long): Long = {
+    var at = position
+    while (at < ends) {
+      val level = highestLevel(at, ends)
+      val number = at >> shiftOf(level)
+      val first = nodeOf(level, number).times(index(number))
+      if (first != NoElement) return first
+      at += 1L << shiftOf(level)
+    }
+    ends
+  }
+
   /** Gives up the elements before `position`, which is not before `kept`. */
   def keepFrom(position: Long): Unit = {
+    if (sparse && position - keeps > 2 * fanOut) removeFar(position) else removeNear(position)
+    keeps = position
+  }
+
+  private def removeNear(position: Long): Unit = {
     var level = 0
     while (level < levels) {
       val shift = shiftOf(level + 1)
@@ -113,7 +177,24 @@ private[stored] final class RadixTree(
       if (first < until) store.remove(level, first, until)
       level += 1
     }
-    keeps = position
+  }
+
+  /** Any number of elements may be missing: removes the nodes over those that are not. */
+  private def removeFar(position: Long): Unit = {
+    val elements = ArrayBuffer(keeps) // one of each node of level 0
+    var at = next(keeps)
+    while (at < position) {
+      elements += at
+      at = next(((at >> logFanOut) + 1) << logFanOut)
+    }
+    var level = 0
+    while (level < levels) {
+      val shift = shiftOf(level + 1)
+      elements.map(_ >> shift).distinct.takeWhile(_ < (position >> shift)).foreach { number =>
+        store.remove(level, number, number + 1)
+      }
+      level += 1
+    }
   }
 
   /** Where an entry begins. */
@@ -130,7 +211,8 @@ private[stored] final class RadixTree(
         i += 1
       }
     } else {
-      decode(store.get(level, number, 1)(0), to)
+      val bytes = store.get(level, number, 1)(0)
+      if (bytes == null && sparse) clearEntries(to, 0, fanOut) else decode(bytes, to)
     }
 
   /** `dst <-` the aggregate of the elements from <= position < until, of which there are some. */
@@ -177,21 +259,53 @@ private[stored] final class RadixTree(
 
   /** Some entries of a node, as `readEntries` reads them. */
   def writeEntries(out: Bytes, from: Entries, first: Int, until: Int): Unit = {
+    if (sparse && first < until) out.putLong(present(from, first, until))
     var i = first
     while (i < until) {
-      out.putLong(from.times(i))
-      writeSlot(out, from.slot(i))
+      if (from.times(i) != NoElement) {
+        out.putLong(from.times(i))
+        writeSlot(out, from.slot(i))
+      }
       i += 1
     }
   }
 
   def readEntries(in: ByteBuffer, to: Entries, first: Int, until: Int): Unit = {
+    val present = if (sparse && first < until) in.getLong() else -1L
     var i = first
     while (i < until) {
-      to.times(i) = in.getLong()
-      readSlot(in, to.slot(i))
+      if ((present >> i & 1L) == 0L) {
+        clearEntry(to, i)
+      } else {
+        to.times(i) = in.getLong()
+        readSlot(in, to.slot(i))
+      }
       i += 1
     }
+  }
+
+  /** A bit for each entry that is not empty. */
+  private def present(entries: Entries, first: Int, until: Int): Long = {
+    var bits = 0L
+    var i = first
+    while (i < until) {
+      if (entries.times(i) != NoElement) bits |= 1L << i
+      i += 1
+    }
+    bits
+  }
+
+  private def clearEntries(entries: Entries, first: Int, until: Int): Unit = {
+    var i = first
+    while (i < until) {
+      clearEntry(entries, i)
+      i += 1
+    }
+  }
+
+  private def clearEntry(entries: Entries, i: Int): Unit = {
+    partials.identity(entries.slot(i))
+    entries.times(i) = NoElement
   }
 
   def writeSlot(out: Bytes, slot: Int): Unit = out.putBytes(codec.write(partials, slot))
@@ -201,7 +315,9 @@ private[stored] final class RadixTree(
   private def completeNode(level: Int): Unit = {
     val number = edgeNumber(level) - 1
     val first = held(level)
-    if (first < fanOut) store.put(level, number, Array(encode(edges(level), first)))
+    if (first < fanOut && firstTime(edges(level), first) != NoElement) {
+      store.put(level, number, Array(encode(edges(level), first)))
+    }
     held(level) = 0
     addParent(level, number, isWhole = first == 0)
   }
@@ -216,11 +332,18 @@ private[stored] final class RadixTree(
       val (parent, children) = (edges(above), edges(level))
       partials.copy(parent.slot(i), children.slot(0))
       partials.foldRange(parent.slot(i), children.slot(1), children.slot(mask))
-      parent.times(i) = children.times(0)
+      parent.times(i) = firstTime(children, 0)
     } else if (above < levels) {
       held(above) = i + 1
     }
     if (above < levels && i == mask) completeNode(above)
+  }
+
+  /** When the first element came that entries of a node are over. */
+  private def firstTime(entries: Entries, first: Int): Long = {
+    var i = first
+    while (i < mask && entries.times(i) == NoElement) i += 1
+    entries.times(i)
   }
 
   private def startLevel(level: Int, firstEntry: Int): Unit = {
@@ -233,7 +356,7 @@ private[stored] final class RadixTree(
     edges :+= entries()
     held :+= 0
     read :+= entries()
-    readNumbers :+= RadixTree.NoNode
+    readNumbers :+= NoNode
   }
 
   /** Of the edge's entries, those that somebody may yet ask for. */
@@ -281,6 +404,7 @@ private[stored] final class RadixTree(
   private def decode(bytes: Array[Byte], to: Entries): Unit = {
     val in = ByteBuffer.wrap(bytes)
     val first = Bytes.number(in).toInt
+    if (sparse) clearEntries(to, 0, first)
     readEntries(in, to, first, fanOut)
   }
 
@@ -289,6 +413,12 @@ private[stored] final class RadixTree(
     slotsEnd += slots
     partials = partials.grow(slotsEnd)
     first
+  }
+
+  /** Whether a level has the entry over an element, and somebody may yet ask for it. */
+  private def holds(level: Int, position: Long): Boolean = {
+    val number = position >> shiftOf(level)
+    number < (ends >> shiftOf(level)) && this.position(level, number) >= keeps
   }
 
   private def index(entry: Long): Int = (entry & mask).toInt
@@ -303,6 +433,9 @@ private[stored] final class RadixTree(
 
 private[stored] object RadixTree {
   private val NoNode: Long = -1L
+
+  /** The time of an entry over no element. */
+  private[stored] val NoElement: Long = Long.MaxValue
 }
 
 /** The entries of one node: slots that follow one another, and the time at which each begins. */

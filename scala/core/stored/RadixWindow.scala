@@ -21,8 +21,9 @@ import java.nio.ByteBuffer
  *  - (W3) `backSlot` holds the aggregate of [boundary, back), if that is not empty
  *
  * Cost in combines, at height h: insert 1; evict amortised at most 1 + 1 / (F - 1) and what a flip
- * folds, at most F * h a flip; query 1; bulk eviction at most 2 F * h, however many leave. In
- * nodes loaded: evict amortised 2 / (F - 1), bulk eviction at most 2 h.
+ * folds, at most F * h a flip; query 1; bulk eviction and restart at most 2 F * h, however many
+ * leave; amend at most F * h. In nodes loaded: evict amortised 2 / (F - 1), bulk eviction and
+ * restart at most 2 h.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4 (Two-Stacks
  * Lite); ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient Bulk
@@ -31,8 +32,6 @@ import java.nio.ByteBuffer
  * @param evicting whether elements leave before others; if not, all is behind the boundary
  */
 final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
-  import RadixWindow._
-
   private[this] val backSlot = tree.slot()
   private[this] val answerSlot = tree.slot()
 
@@ -105,6 +104,28 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
       evictTo(tree.position(level, entry) + (if (level == 0) 1 else 0))
     }
   }
+
+  /** Holds just the elements from <= position < until, which the tree has. */
+  def restart(from: Long, until: Long): Unit = {
+    stacks.foreach(_.clear())
+    fronts = from
+    boundary = from
+    backs = until
+    if (from < until) tree.aggregate(backSlot, from, until)
+  }
+
+  /** Adds a partial to an element, as the tree's `amend` does, if the window holds it. */
+  private[stored] def amend(position: Long, slot: Int): Unit =
+    if (position >= boundary) {
+      if (position < backs) tree.column.combine(backSlot, backSlot, slot)
+    } else if (position >= fronts) {
+      var level = 0
+      while (level < stacks.length) {
+        if (!stacks(level).isEmpty)
+          stacks(level).amend(tree.column, entryAt(level, position), position, slot)
+        level += 1
+      }
+    }
 
   /** The elements leave all together. */
   def evictAll(): Unit = {
@@ -231,7 +252,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
     tree.load(level, stack.number, stack.entries)
     var above = level + 1
     while (above < stacks.length && stacks(above).isEmpty) above += 1
-    stack.aggregate(tree.column, if (above < stacks.length) stacks(above).first else NoSlot)
+    stack.aggregate(tree.column, if (above < stacks.length) stacks(above) else null)
   }
 
   private def entryAt(level: Int, position: Long): Long = position >> (level * tree.logFanOut)
@@ -242,8 +263,4 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
     while (stacks.length <= level) stacks :+= new LevelStack(tree.entries(), tree.logFanOut)
     stacks(level)
   }
-}
-
-private[stored] object RadixWindow {
-  val NoSlot: Int = -1
 }

@@ -6,8 +6,10 @@ import io.sash.core.mta.KeyValueStore
 
 /**
  * A store whose writes wait for `flush`: what is removed before is never written. Reads see them.
+ *
+ * @param changing whether what waits may be in the store already, with another value
  */
-final class WriteBehind(store: KeyValueStore) extends KeyValueStore {
+final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends KeyValueStore {
   private[this] val waiting = mutable.HashMap.empty[(Int, Long), Array[Byte]]
 
   override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
@@ -21,7 +23,8 @@ final class WriteBehind(store: KeyValueStore) extends KeyValueStore {
   override def remove(level: Int, from: Long, until: Long): Unit = {
     var number = from
     while (number < until) {
-      if (waiting.remove((level, number)).isEmpty) store.remove(level, number, number + 1)
+      val waited = waiting.remove((level, number)).nonEmpty
+      if (changing || !waited) store.remove(level, number, number + 1)
       number += 1
     }
   }
