@@ -1,6 +1,6 @@
-"""Windows of streams: OVER by Sash beside Spark's tumbling window and a bare stream.
+"""Windows of streams: OVER and hops by Sash beside Spark's own windows and a bare stream.
 
-    python benchmarks/bench_stream.py            # a quarter of an hour
+    python benchmarks/bench_stream.py            # half an hour
     python benchmarks/bench_stream.py --quick    # a look, in two minutes
 
 Each query reads the same files of rows in time order, one a micro-batch, with its state in
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import tempfile
 from dataclasses import asdict, dataclass
@@ -36,7 +37,9 @@ Microseconds an event: the median of the last {counted} micro-batches of {batch:
 batch takes from its start to its end, on two cores, state in RocksDB, four shuffle
 partitions. Rows come in time order; every query reads the same files. `OVER` is `sum(x) OVER
 (PARTITION BY k ORDER BY ts ROWS … PRECEDING)` in append mode, tumbling `sum(x)` by `k` and
-`window(ts, '10 seconds')`, which closes 1 window a key in each batch.
+`window(ts, '10 seconds')`, which closes 1 window a key in each batch. A hop is `sum(x)` by `k` and
+`window(ts, size, '10 seconds')` of so many panes, which closes 1 window a key, too, in append mode; with
+10 keys a first batch has a row for each of them in each pane, so that windows are full.
 
 {tables}
 
@@ -51,11 +54,19 @@ class Cell:
     query: str
     keys: int
     rows: int = 0
+    panes: int = 0
 
     @property
     def name(self) -> str:
         """As the report calls it."""
-        return f"OVER, {self.rows:,} rows" if self.rows else self.query
+        if self.rows:
+            return f"OVER, {self.rows:,} rows"
+        return f"{self.query}, {self.panes:,} panes" if self.panes else self.query
+
+    @property
+    def by_sash(self) -> bool:
+        """Whether the operator is Sash's."""
+        return self.query in {"over", "hop"}
 
 
 def main() -> None:
@@ -63,6 +74,7 @@ def main() -> None:
     options = _options()
     keys = [10] if options.quick else [10, 20_000, 100_000]
     windows = [100, 10_000] if options.quick else [100, 10_000, 1_000_000]
+    panes = [10, 600] if options.quick else [10, 600, 86_400]
     cells = [
         cell
         for k in keys
@@ -71,8 +83,11 @@ def main() -> None:
             Cell("tumbling", k),
             # windows that so many batches fill
             *(Cell("over", k, n) for n in windows if n * k <= options.batch * options.batches),
+            Cell("Spark's hop", k, panes=10),
+            *(Cell("hop", k, panes=p) for p in panes),
         ]
     ]
+    cells = [c for c in cells if c.query == "tumbling" or options.only in c.name]
     progress = Progress(len(cells))
     spark = _session()
     measured: dict[Cell, dict[str, Any]] = {}
@@ -117,22 +132,45 @@ def _write_files(spark: SparkSession, folder: Path, keys: int, batch: int, files
         ).write.mode("append").parquet(str(folder))
 
 
+def _with_history(spark: SparkSession, source: Path, cell: Cell) -> Path:
+    """The same files, and one before them that fills the panes of few keys."""
+    if not cell.panes or cell.keys > 1000:
+        return source
+    folder = source.parent / f"{source.name}-{cell.query[:3]}-{cell.panes}"
+    spark.range(0, cell.panes * cell.keys, 1, 1).selectExpr(
+        "id",
+        f"id % {cell.keys} AS k",
+        "timestamp_micros(1700000000000000 - "
+        f"({cell.panes} - id div {cell.keys}) * 10000000) AS ts",
+        "id % 1000 AS x",
+    ).write.parquet(str(folder))
+    for file in folder.glob("*.parquet"):
+        os.utime(file, (0, 0))  # the first
+    for file in source.glob("*.parquet"):
+        os.link(file, folder / file.name)
+    return folder
+
+
 def _query(cell: Cell, rows: DataFrame) -> DataFrame:
     if cell.query == "over":
         window = Window.partitionBy("k").orderBy("ts").rowsBetween(1 - cell.rows, 0)
         return rows.select("k", "ts", F.sum("x").over(window))
     if cell.query == "tumbling":
         return rows.groupBy("k", F.window("ts", "10 seconds")).agg(F.sum("x"))
+    if cell.panes:
+        window = F.window("ts", f"{10 * cell.panes} seconds", "10 seconds")
+        return rows.groupBy("k", window).agg(F.sum("x"))
     return rows.select("k", "ts", "x")
 
 
 def _run(
     spark: SparkSession, source: Path, cell: Cell, scratch: Path, batch: int
 ) -> dict[str, Any]:
+    spark.conf.set("spark.sash.enabled", str(cell.by_sash).lower())
     rows = (
         spark.readStream.schema(SCHEMA)
         .option("maxFilesPerTrigger", 1)
-        .parquet(str(source))
+        .parquet(str(_with_history(spark, source, cell)))
         .withWatermark("ts", "1 second")
     )
     query = (
@@ -148,10 +186,8 @@ def _run(
         raise SystemExit(f"{cell}: just {len(batches)} whole batches")
     millis = [p["durationMs"]["triggerExecution"] for p in batches]
     states = list(batches[-1]["stateOperators"])
-    if cell.query == "over" and not any(
-        op["operatorName"].startswith("transformWithState") for op in states
-    ):
-        raise SystemExit("Sash did not run")
+    if cell.by_sash != any(op["operatorName"].startswith("transformWithState") for op in states):
+        raise SystemExit(f"{cell}: not by whom it was to be answered")
     return {
         "micros": statistics.median(millis) * 1000 / batch,
         "slowest": max(millis) / statistics.median(millis),
@@ -197,6 +233,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=100_000, help="rows of a micro-batch")
     parser.add_argument("--batches", type=int, default=25, help="before those that count")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="", help="queries whose name has this")
     parser.add_argument("--out", type=Path, default=OUT)
     return parser.parse_args()
 

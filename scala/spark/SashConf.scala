@@ -46,7 +46,16 @@ object SashConf {
     .checkValue(b => b > 0 && Integer.bitCount(b) == 1, "must be a power of two")
     .createWithDefault(1024)
 
-  val All = Seq(Enabled, WindowAlgorithm, OrderingEnabled, StreamBuckets)
+  val HopsEnabled = buildConf("spark.sash.hops.enabled")
+    .doc(
+      "Whether aggregates over window(time, size, slide) with a slide shorter than the size keep one " +
+        "partial for each key and pane. When false, Spark copies each row into all its windows."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
+  val All = Seq(Enabled, WindowAlgorithm, OrderingEnabled, HopsEnabled, StreamBuckets)
 
   /** Makes Spark know the settings: initializing this object does, and it is done by now. */
   def register(): Unit = ()
@@ -54,6 +63,8 @@ object SashConf {
   def enabled(conf: SQLConf): Boolean = conf.getConf(Enabled)
 
   def orderingEnabled(conf: SQLConf): Boolean = conf.getConf(OrderingEnabled)
+
+  def hopsEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(HopsEnabled)
 
   def streamBuckets(conf: SQLConf): Int = conf.getConf(StreamBuckets)
 

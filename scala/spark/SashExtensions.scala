@@ -10,7 +10,12 @@ import io.sash.spark.functions.{ResolveMonoids, SashFunctions, SlidingAgg}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunctions}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
-import io.sash.spark.streams.{CheckStreamingWrite, PruneStreamColumns, StreamWindows}
+import io.sash.spark.streams.{
+  CheckStreamingWrite,
+  HopWatermark,
+  PruneStreamColumns,
+  StreamWindows
+}
 
 /**
  * What Sash adds to a session. It is on wherever the jar is on the class path
@@ -40,6 +45,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectPostHocResolutionRule(_ => StreamWindows)
       extensions.injectHintResolutionRule(_ => CheckStreamingWrite)
       extensions.injectOptimizerRule(_ => PruneStreamColumns)
+      extensions.injectColumnar(_ => HopWatermark)
       // one sort where the rows below them are sorted anyway
       extensions.injectQueryStagePrepRule(_ => OneSort)
       extensions.injectColumnar(_ => OneSortOnce)

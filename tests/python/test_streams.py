@@ -104,3 +104,50 @@ def test_what_a_stream_cannot_do_says_so(streaming, tmp_path):
         rows.select(F.sum("x").over(window)).writeStream.format("noop").outputMode(
             "update"
         ).start()
+
+
+def hops(rows: DataFrame) -> DataFrame:
+    window = F.window("ts", "25 seconds", "10 seconds")
+    return (
+        rows.groupBy("k", window)
+        .agg(F.count("*").alias("rows"), F.sum("x").alias("sum"), F.max("id").alias("last"))
+        .select("window.start", "k", "rows", "sum", "last")
+    )
+
+
+@pytest.mark.parametrize("mode", ["append", "update"])
+def test_hops_on_a_stream_are_sparks(streaming, tmp_path, mode):
+    """Batch by batch, with a restart, and rows that come late."""
+
+    def answers(sash_on: str) -> dict[int, list[tuple]]:
+        streaming.conf.set("spark.sash.enabled", sash_on)
+        folder = tmp_path / sash_on
+        batches: dict[int, list[tuple]] = {}
+        for files in (range(4), range(4, 7)):
+            write(streaming, folder / "in", files)
+            rows = (
+                streaming.readStream.schema(SCHEMA)
+                .option("maxFilesPerTrigger", 1)
+                .option("latestFirst", False)
+                .parquet(str(folder / "in"))
+                .withWatermark("ts", "10 seconds")
+            )
+            query = (
+                hops(rows)
+                .writeStream.foreachBatch(
+                    lambda df, n: batches.update({n: sorted(map(tuple, df.collect()), key=repr)})
+                )
+                .outputMode(mode)
+                .option("checkpointLocation", str(folder / "checkpoint"))
+                .trigger(availableNow=True)
+                .start()
+            )
+            query.awaitTermination()
+            operators = query.lastProgress["stateOperators"]
+            name = "transformWithStateExec" if sash_on == "true" else "stateStoreSave"
+            assert [o["operatorName"] for o in operators] == [name]
+        return batches
+
+    ours, sparks = answers("true"), answers("false")
+    assert sum(map(len, sparks.values())) > 20
+    assert ours == sparks

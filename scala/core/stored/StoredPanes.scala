@@ -62,6 +62,9 @@ final class StoredPanes(
   /** The slot for what is to be added. */
   def open(): Int = opened
 
+  /** A slot that is the caller's. */
+  def slot(): Int = tree.slot()
+
   /** The partial in the open slot belongs to this pane. */
   def add(pane: Long): Unit =
     if (pane >= tree.end) {
@@ -85,6 +88,7 @@ final class StoredPanes(
 
   /** Begins a stream, of which there is nothing in the store, and which has no earlier pane. */
   def startAt(pane: Long): Unit = {
+    require(pane >= 0, s"pane has to be 0 or more, not $pane")
     tree.startAt(pane)
     window.clear()
   }

@@ -18,11 +18,7 @@ import org.apache.spark.util.collection.unsafe.sort.PrefixComparator
  *
  * @param key of a row
  */
-private[spark] final class ReadyRows(
-    program: StreamProgram,
-    key: UnsafeProjection,
-    order: RowOrders
-) {
+private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
   import ReadyRows._
 
   private[this] val byKey = new LinkedHashMap[UnsafeRow, ArrayList[UnsafeRow]]
@@ -58,7 +54,7 @@ private[spark] final class ReadyRows(
     }
 
   private def moveToSorter(): Unit = {
-    val columns = StructType(program.input.map(a => StructField(a.name, a.dataType)))
+    val columns = StructType(order.input.map(a => StructField(a.name, a.dataType)))
     sorter = UnsafeExternalRowSorter.create(
       columns,
       order.ofAll,
@@ -89,11 +85,12 @@ private[spark] object ReadyRows {
 }
 
 /** The order of a key's rows, and one of all rows that keeps each key's together. */
-private[spark] final class RowOrders(program: StreamProgram) {
-  val ofKey: Comparator[InternalRow] = GenerateOrdering.generate(program.order, program.input)
+private[spark] final class RowOrders(
+    val input: Seq[Attribute],
+    keys: Seq[Expression],
+    order: Seq[SortOrder]
+) {
+  val ofKey: Comparator[InternalRow] = GenerateOrdering.generate(order, input)
   lazy val ofAll: BaseOrdering =
-    GenerateOrdering.generate(
-      program.keys.map(SortOrder(_, Ascending)) ++ program.order,
-      program.input
-    )
+    GenerateOrdering.generate(keys.map(SortOrder(_, Ascending)) ++ order, input)
 }

@@ -23,15 +23,15 @@ private[spark] object StatefulPlan {
    * @param keys of which the hash says the bucket; without any, all rows are in one
    * @param buckets how many there are, a power of two
    * @param output what the plan gives
-   * @param program the processor's, over the columns that its rows have
+   * @param processor over the columns that its rows have
    */
   def apply(child: LogicalPlan, keys: Seq[Expression], buckets: Int, output: Seq[Attribute])(
-      program: Seq[Attribute] => StreamProgram
+      processor: Seq[Attribute] => BucketProcessor
   ): LogicalPlan = {
     val bucket = Alias(bucketOf(child, keys, buckets), "bucket")()
     val rows = Project(child.output :+ bucket, child)
     val fields = output.map(a => StructField(a.name, a.dataType, a.nullable))
-    val stateful = over(rows, fields, program(rows.output))
+    val stateful = over(rows, fields, processor(rows.output))
     Project(
       output.zipWithIndex.map { case (a, i) =>
         Alias(GetStructField(stateful.outputObjAttr, i, Some(a.name)), a.name)(
@@ -51,7 +51,7 @@ private[spark] object StatefulPlan {
   def over(
       rows: LogicalPlan,
       fields: Seq[StructField],
-      program: StreamProgram
+      processor: BucketProcessor
   ): TransformWithState = {
     val bucket = rows.output.last
     new TransformWithState(
@@ -59,8 +59,7 @@ private[spark] object StatefulPlan {
       valueDeserializer = InputRow(),
       groupingAttributes = Seq(bucket),
       dataAttributes = rows.output,
-      statefulProcessor =
-        new StreamProcessor(program).asInstanceOf[StatefulProcessor[Any, Any, Any]],
+      statefulProcessor = processor.asInstanceOf[StatefulProcessor[Any, Any, Any]],
       timeMode = TimeMode.EventTime(),
       outputMode = OutputMode.Append(),
       keyEncoder = keyEncoder,

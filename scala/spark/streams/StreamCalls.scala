@@ -1,6 +1,5 @@
 package io.sash.spark.streams
 
-import scala.collection.mutable
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
@@ -101,19 +100,10 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       holds: Option[Expression]
   ): String = {
     val columns = window.child.output
-    val cells = monoids.flatMap(m => m.left ++ m.right)
-    val names = (columns.zipWithIndex.map { case (c, i) => c.exprId -> s"c$i" } ++
-      inputs.zipWithIndex.map { case (c, i) => c.exprId -> s"input$i" } ++
-      cells.zipWithIndex.map { case (c, i) => c.exprId -> s"cell$i" }).toMap
-    val variables = mutable.HashMap.empty[ExprId, String]
-    def said(e: Expression): String = e.transform {
-      case a: AttributeReference if names.contains(a.exprId) =>
-        AttributeReference(names(a.exprId), a.dataType)()
-      case v: NamedLambdaVariable => // whose names Python counts on
-        v.copy(name = variables.getOrElseUpdate(v.exprId, s"v${variables.size}"))
-    }.sql
+    val words = new StateText(columns, inputs, monoids.flatMap(m => m.left ++ m.right))
+    import words.said
     val definitions =
-      (monoids.flatMap(m => m.identity ++ m.lift ++ m.combine :+ m.lower) ++ holds).map(said)
+      monoids.flatMap(m => m.identity ++ m.lift ++ m.combine :+ m.lower) ++ holds
     val zone = marks.collectFirst {
       case m if !m.isInstanceOf[TimestampPlusMicros] && m.children.nonEmpty =>
         conf.sessionLocalTimeZone
@@ -127,7 +117,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       aggregates.map(said).distinct.mkString("aggregates ", ", ", ""),
       windows.distinct.mkString("windows ", ", ", ""),
       marks.map(said).mkString("marks ", ", ", "") + zone.fold("")(z => s" in $z"),
-      f"definitions ${StreamTask.hash(definitions.mkString("; "))}%x"
+      words.hashed(definitions)
     ).mkString("; ")
   }
 

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.Window
-import org.apache.spark.sql.types.IntegerType
+import org.apache.spark.sql.types.{IntegerType, Metadata}
 
 import io.sash.spark.SparkVersions
 
@@ -24,28 +24,47 @@ private[spark] object StreamFunctions {
     SparkVersions.withExpressions(window, expressions)
   }
 
-  /**
-   * The window with a column in the place of every expression that its aggregates read: the
-   * optimizer looks after those of a Project, and not into what the operator runs.
-   */
+  /** The window with a column in the place of every expression that its aggregates read. */
   def overColumns(window: Window): (Window, Seq[Alias]) = {
-    val inputs = mutable.LinkedHashMap.empty[Expression, Alias]
-    def column(e: Expression): Expression =
-      if (e.foldable || e.isInstanceOf[Attribute]) e
-      else
-        inputs
-          .getOrElseUpdate(if (e.deterministic) e.canonicalized else e, Alias(e, "input")())
-          .toAttribute
+    val columns = new InputColumns
     val expressions = window.windowExpressions.map(_.transform {
       case w @ WindowExpression(a: AggregateExpression, _) =>
-        val f = a.aggregateFunction
-        val over = f.withNewChildren(f.children.map(column)).asInstanceOf[AggregateFunction]
-        w.copy(windowFunction = a.copy(aggregateFunction = over, filter = a.filter.map(column)))
+        w.copy(windowFunction = columns.of(a))
     }.asInstanceOf[NamedExpression])
-    (SparkVersions.withExpressions(window, expressions), inputs.values.toSeq)
+    (SparkVersions.withExpressions(window, expressions), columns.aliases)
   }
 
   /** The rows of the frame, which is that of the function. */
   private def count(spec: WindowSpecDefinition): WindowExpression =
     WindowExpression(Count(Seq(Literal(1))).toAggregateExpression(), spec)
+}
+
+/**
+ * Columns in the place of the expressions that aggregates read: the optimizer looks after those of
+ * a Project, and not into what the operator runs.
+ *
+ * @param isHidden of columns whose watermark is to be unknown to the operator
+ */
+private[streams] final class InputColumns(isHidden: Attribute => Boolean = _ => false) {
+  private[this] val inputs = mutable.LinkedHashMap.empty[Expression, Alias]
+
+  def aliases: Seq[Alias] = inputs.values.toSeq
+
+  def of(call: AggregateExpression): AggregateExpression = {
+    val f = call.aggregateFunction
+    val over = f.withNewChildren(f.children.map(column)).asInstanceOf[AggregateFunction]
+    call.copy(aggregateFunction = over, filter = call.filter.map(column))
+  }
+
+  private def column(e: Expression): Expression = e match {
+    case a: Attribute if !isHidden(a) => a
+    case literal if literal.foldable  => literal
+    case other =>
+      inputs
+        .getOrElseUpdate(
+          if (other.deterministic) other.canonicalized else other,
+          Alias(other, "input")(explicitMetadata = Some(Metadata.empty))
+        )
+        .toAttribute
+  }
 }

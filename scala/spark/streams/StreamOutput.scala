@@ -11,17 +11,22 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor}
 import org.apache.spark.sql.types.{StructField, StructType}
 
-/** Refuses, when a query starts, what its windows could not run with. */
+import io.sash.spark.SashConf
+
+/**
+ * When a query starts, of which not before then the output mode is known: refuses what its windows
+ * could not run with, and plans its hops.
+ */
 private[spark] object CheckStreamingWrite extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = {
-    plan match {
-      case w: WriteToStreamStatement if w.inputQuery.exists(isOurs) =>
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case w: WriteToStreamStatement =>
+      if (w.inputQuery.exists(isOver)) {
         checkMode(w.outputMode)
         checkStore(conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS))
-      case _ => ()
-    }
-    plan
+      }
+      if (SashConf.hopsEnabled(conf)) w.withNewChildren(Seq(new StreamHops(w, conf).query)) else w
+    case other => other
   }
 
   /** What Spark would say of another mode is of its own operators. */
@@ -36,7 +41,7 @@ private[spark] object CheckStreamingWrite extends Rule[LogicalPlan] {
   }
 
   /** Spark says it in the first batch. */
-  private def checkStore(provider: String): Unit = if (!provider.endsWith(RocksDB)) {
+  private def checkStore(provider: String): Unit = if (!isRocksDB(provider)) {
     throw new AnalysisException(
       errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
       messageParameters = Map(
@@ -46,9 +51,9 @@ private[spark] object CheckStreamingWrite extends Rule[LogicalPlan] {
     )
   }
 
-  private val RocksDB = ".RocksDBStateStoreProvider"
+  def isRocksDB(provider: String): Boolean = provider.endsWith(".RocksDBStateStoreProvider")
 
-  private def isOurs(plan: LogicalPlan): Boolean = plan match {
+  private def isOver(plan: LogicalPlan): Boolean = plan match {
     case OfStream(_, _) => true
     case _              => false
   }
@@ -70,7 +75,11 @@ private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
         val child = stateful.child.output.zip(processor.program.input).collect {
           case (column, a) if program.input.exists(_.exprId == a.exprId) => column
         }
-        val pruned = StatefulPlan.over(Project(child, stateful.child), kept.map(fields), program)
+        val pruned = StatefulPlan.over(
+          Project(child, stateful.child),
+          kept.map(fields),
+          new StreamProcessor(program)
+        )
         val ordinals = kept.zipWithIndex.toMap
         Project(
           list.map(_.transform { case FieldOf(`answers`, i) =>

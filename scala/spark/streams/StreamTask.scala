@@ -4,7 +4,6 @@ import java.nio.ByteBuffer
 import java.util.BitSet
 
 import scala.collection.mutable.ArrayBuffer
-import scala.util.hashing.MurmurHash3
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -17,7 +16,7 @@ import io.sash.spark.slots.SlotColumns
 /** What a task keeps for a [[StreamProgram]] from bucket to bucket. */
 private[spark] final class StreamTask(program: StreamProgram, state: StreamState) {
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
-  private[this] val order = new RowOrders(program)
+  private[this] val order = new RowOrders(program.input, program.keys, program.order)
 
   private[this] val nodes = new state.Nodes
   private[this] val behind = new WriteBehind(nodes)
@@ -46,9 +45,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
 
   val pending = new PendingRows(state, program.time, program.input.length)
 
-  val textHash: Long = StreamTask.hash(program.text)
-
-  def ready(): ReadyRows = new ReadyRows(program, keyOf, order)
+  def ready(): ReadyRows = new ReadyRows(keyOf, order)
 
   /** The rows with their answers, key by key; a key's state is read and written on the way. */
   def answers(ready: ReadyRows): Iterator[InternalRow] = {
@@ -269,10 +266,6 @@ private[spark] object StreamTask {
 
   /** 32 partials in a node. */
   val LogFanOut: Int = 5
-
-  /** The same in every JVM. */
-  def hash(text: String): Long =
-    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
 }
 
 /** What frames and slides look at in a row. */

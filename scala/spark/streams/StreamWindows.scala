@@ -35,7 +35,9 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       SashConf.streamBuckets(conf),
       window.output
     ) { input =>
-      calls.program(input, keys, input.indexWhere(_.exprId == time.exprId))
+      new StreamProcessor(
+        calls.program(input, keys, input.indexWhere(_.exprId == time.exprId))
+      )
     }
   }
 

@@ -10,8 +10,9 @@ import scala.util.Random
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.catalyst.plans.logical.TransformWithState
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, Trigger}
 
 import io.sash.spark.{RowEquality, SashSuite}
 
@@ -47,7 +48,12 @@ trait StreamSuite extends SashSuite {
   }
 
   /** A source of events, and the queries over it that come and go with one checkpoint. */
-  protected final class Source(delay: String, checkpoint: String) {
+  protected final class Source(
+      delay: String,
+      checkpoint: String,
+      mode: OutputMode = OutputMode.Append(),
+      isOurs: Boolean = true
+  ) {
     private val events = MemoryStream[Event](Encoders.product[Event], spark)
     val answers = mutable.LinkedHashMap.empty[Long, Seq[Row]]
     private var query: StreamingQuery = _
@@ -56,25 +62,31 @@ trait StreamSuite extends SashSuite {
 
     def start(of: DataFrame => DataFrame): StreamingQuery = {
       val write: (DataFrame, Long) => Unit = (rows, id) => answers(id) = rows.collect().toSeq
-      val result = of(frame)
-      assert(
-        result.queryExecution.analyzed.exists {
-          case t: TransformWithState => t.statefulProcessor.isInstanceOf[StreamProcessor]
-          case _                     => false
-        },
-        "vacuous: no operator of Sash is there"
-      )
-      query = result.writeStream
+      query = of(frame).writeStream
         .option("checkpointLocation", checkpoint)
         .trigger(Trigger.ProcessingTime(0))
+        .outputMode(mode)
         .foreachBatch(write)
         .start()
       query
     }
 
+    private def checkOurs(): Unit = {
+      val plan = execution.analyzed
+      val found = plan.exists {
+        case t: TransformWithState => (t.statefulProcessor: Any).isInstanceOf[BucketProcessor]
+        case _                     => false
+      }
+      assert(found == isOurs, s"vacuous: $plan")
+    }
+
+    private def execution: QueryExecution =
+      query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution
+
     def add(batch: Seq[Event]): Unit = {
       events.addData(batch)
       query.processAllAvailable()
+      checkOurs()
     }
 
     def stop(): Unit = query.stop()

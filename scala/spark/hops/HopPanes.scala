@@ -1,0 +1,99 @@
+package io.sash.spark.hops
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.types._
+
+/**
+ * Windows of one size that begin every so often, as those of Spark's `window(time, size, slide)`,
+ * and the panes that they are made of: each window is some panes that follow one another, and no
+ * two windows cut a pane. All times are in microseconds since 1970.
+ *
+ * Where the size is a multiple of the slide, panes are as wide as the slide. Elsewhere each slide
+ * has a pair of them, divided where windows end.
+ *
+ * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'', section 2 (Panes and Pairs).
+ *
+ * @param size of a window
+ * @param slide from one window's beginning to the next one's, at most the size
+ * @param start the beginning of window 0
+ */
+private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
+  private[this] val rest = size % slide
+  private[this] val perSlide = if (rest == 0) 1L else 2L
+
+  /** How many panes a window has. */
+  val panes: Long = if (rest == 0) size / slide else 2 * (size / slide) + 1
+
+  /** In how many windows an instant is, at most. */
+  val overlapping: Long = (size + slide - 1) / slide
+
+  def paneOf(time: Long): Long = {
+    val from = Math.subtractExact(time, start)
+    val slides = Math.floorDiv(from, slide)
+    if (rest == 0) slides
+    else 2 * slides + (if (from - slides * slide >= rest) 1 else 0)
+  }
+
+  def startOf(window: Long): Long = start + window * slide
+
+  def endOf(window: Long): Long = startOf(window) + size
+
+  def firstPaneOf(window: Long): Long = window * perSlide
+
+  /** The pane after its last one. */
+  def endPaneOf(window: Long): Long = firstPaneOf(window) + panes
+
+  /** The first window that has a pane, or those after it. */
+  def firstWindowOf(pane: Long): Long = Math.floorDiv(pane - panes, perSlide) + 1
+
+  /** The last window that has a pane. */
+  def lastWindowOf(pane: Long): Long = Math.floorDiv(pane, perSlide)
+
+  /** The first window that ends after an instant. */
+  def firstEndingAfter(time: Long): Long = Math.floorDiv(time - size - start, slide) + 1
+
+  /** When the last window ends that holds an instant. */
+  def lastEndOf(time: Long): Long = endOf(lastWindowOf(paneOf(time)))
+
+  /** The same windows, numbered from one on that has ended by 1970. */
+  def sinceEpoch: HopPanes =
+    copy(start = Math.floorMod(start, slide) - (overlapping + 1) * slide)
+
+  override def toString: String = s"$size us every $slide us from $start us"
+}
+
+/** Something about the panes of a time in microseconds, as BIGINT. */
+private[spark] sealed abstract class HopExpression extends UnaryExpression {
+  def hops: HopPanes
+
+  protected def method: String
+
+  override def dataType: DataType = LongType
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val panes = ctx.addReferenceObj("hops", hops, classOf[HopPanes].getName)
+    defineCodeGen(ctx, ev, time => s"$panes.$method($time)")
+  }
+}
+
+/** The pane of a time. */
+private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extends HopExpression {
+  override protected def method: String = "paneOf"
+
+  override protected def nullSafeEval(time: Any): Any = hops.paneOf(time.asInstanceOf[Long])
+
+  override protected def withNewChildInternal(newChild: Expression): PaneOf =
+    copy(child = newChild)
+}
+
+/** When the last window ends that holds a time. */
+private[spark] final case class LastEndOf(child: Expression, hops: HopPanes)
+    extends HopExpression {
+  override protected def method: String = "lastEndOf"
+
+  override protected def nullSafeEval(time: Any): Any = hops.lastEndOf(time.asInstanceOf[Long])
+
+  override protected def withNewChildInternal(newChild: Expression): LastEndOf =
+    copy(child = newChild)
+}

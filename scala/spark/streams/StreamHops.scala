@@ -1,0 +1,196 @@
+package io.sash.spark.streams
+
+import scala.util.{Left, Right}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.types._
+
+import io.sash.spark.SashConf
+import io.sash.spark.hops.{HopAggregate, LastEndOf, PaneOf}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
+import io.sash.spark.slots.SlotProgram
+
+/** Puts an operator with state in the place of each Aggregate over hops of a stream. */
+private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: SQLConf)
+    extends Logging {
+
+  /** The statement's, which is analyzed, so that rules of the analyzer would pass it by. */
+  def query: LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(statement.inputQuery.transformUp(hops))
+
+  private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case aggregate: Aggregate if aggregate.isStreaming =>
+      HopAggregate.of(aggregate).fold[LogicalPlan](aggregate) { parsed =>
+        parsed.flatMap(hop => reason(hop).toLeft(hop)) match {
+          case Right(hop) => planned(hop)
+          case Left(why) =>
+            logInfo(s"Spark keeps the hops of ${aggregate.aggregateExpressions.map(_.sql)}: $why")
+            aggregate
+        }
+      }
+  }
+
+  private val mode: Option[HopMode] = statement.outputMode match {
+    case m if m == OutputMode.Append() => Some(HopMode.Append)
+    case m if m == OutputMode.Update() => Some(HopMode.Update)
+    case _                             => None
+  }
+
+  /** Why Spark keeps them. */
+  private def reason(hop: HopAggregate): Option[String] = {
+    val provider = conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
+    if (mode.isEmpty) Some("complete mode answers all windows again in each batch")
+    else if (!CheckStreamingWrite.isRocksDB(provider))
+      Some(s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is $provider, not RocksDB's")
+    else if (!hop.window.metadata.contains(EventTimeWatermark.delayKey))
+      Some("without a watermark no window is ever over")
+    else if (isOfSpark) Some("the checkpoint has state of Spark's own operator")
+    else None
+  }
+
+  private def planned(hop: HopAggregate): LogicalPlan = {
+    val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
+    val calls = hop.calls.map(columns.of)
+    val keys =
+      hop.keys.map(k =>
+        Alias(SqlInternals.normalized(valueOf(k)), k.name)(explicitMetadata = none)
+      )
+    val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
+    // by which Spark drops the rows of windows that are all over, and counts them
+    val lastEnd = Alias(
+      PreciseTimestampConversion(LastEndOf(hop.time, hop.hops), LongType, TimestampType),
+      "last_end"
+    )(explicitMetadata = Some(watermarkOf(hop.window)))
+    val rows = Project(
+      keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
+      Filter(IsNotNull(hop.time), hop.child)
+    )
+    val answers = hop.calls.map(_.resultAttribute)
+    val stateful = StatefulPlan(
+      rows,
+      keys.map(_.toAttribute),
+      SashConf.streamBuckets(conf),
+      hop.keys.map(_.toAttribute) ++ (hop.window +: answers)
+    ) { input =>
+      val at = input.indexWhere(_.exprId == pane.exprId)
+      HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, columns.aliases))
+    }
+    Project(hop.results, stateful)
+  }
+
+  private def program(
+      hop: HopAggregate,
+      input: Seq[Attribute],
+      keys: Seq[Attribute],
+      pane: Int,
+      calls: Seq[aggregate.AggregateExpression],
+      inputs: Seq[Alias]
+  ): HopProgram = {
+    val rows = Count(Seq(Literal(1))).toAggregateExpression()
+    val monoids = (calls :+ rows).map(AggregateMonoid.of(_).toOption.get)
+    val firsts = monoids.scanLeft(0)(_ + _.left.length)
+    val parts = monoids.indices.map { i =>
+      Algorithm.TwoStacksLiteAlgorithm.part(monoids(i), firsts(i), i)
+    }
+    val values = (keys ++ calls.map(_.resultAttribute)).zipWithIndex.map { case (a, i) =>
+      BoundReference(i, a.dataType, a.nullable)
+    }
+    val bounds = Seq("start", "end").zipWithIndex.flatMap { case (name, i) =>
+      val at = BoundReference(values.length + 1 + i, LongType, nullable = false)
+      val time = hop.window.dataType.asInstanceOf[StructType](name).dataType
+      Seq(Literal(name), PreciseTimestampConversion(at, LongType, time))
+    }
+    HopProgram(
+      input,
+      keys.map(k => input.indexWhere(_.exprId == k.exprId)),
+      pane,
+      hop.hops,
+      SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts),
+      calls.map(_.dataType),
+      values.take(keys.length) ++ (CreateNamedStruct(bounds) +: values.drop(keys.length)),
+      mode.get,
+      text(hop, input, calls, inputs, monoids)
+    )
+  }
+
+  private def text(
+      hop: HopAggregate,
+      input: Seq[Attribute],
+      calls: Seq[aggregate.AggregateExpression],
+      inputs: Seq[Alias],
+      monoids: Seq[AggregateMonoid]
+  ): String = {
+    val words = new StateText(hop.child.output, inputs, monoids.flatMap(m => m.left ++ m.right))
+    import words.said
+    Seq(
+      s"buckets ${SashConf.streamBuckets(conf)}",
+      input.map(_.dataType.sql).mkString("columns ", ", ", ""),
+      inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
+      hop.keys.map(k => said(valueOf(k))).mkString("group by ", ", ", ""),
+      s"window ${hop.hops} of ${said(hop.time)}",
+      calls.map(said).mkString("aggregates ", ", ", ""),
+      s"in ${mode.get.toString.toLowerCase(java.util.Locale.ROOT)} mode",
+      words.hashed(monoids.flatMap(m => m.identity ++ m.lift ++ m.combine :+ m.lower))
+    ).mkString("; ")
+  }
+
+  private def valueOf(key: NamedExpression): Expression = key match {
+    case Alias(e, _) => e
+    case e           => e
+  }
+
+  /** Columns that aggregates read as they are. */
+  private def usedBy(
+      calls: Seq[aggregate.AggregateExpression],
+      child: LogicalPlan
+  ): Seq[Attribute] = {
+    val used = AttributeSet.fromAttributeSets(calls.map(_.references))
+    child.output.filter(used.contains)
+  }
+
+  private val none = Some(Metadata.empty)
+
+  private def watermarkOf(window: Attribute): Metadata =
+    new MetadataBuilder()
+      .putLong(
+        EventTimeWatermark.delayKey,
+        window.metadata.getLong(EventTimeWatermark.delayKey)
+      )
+      .build()
+
+  /** Whether the query has run without Sash. */
+  private lazy val isOfSpark: Boolean = location.exists { checkpoint =>
+    val state = new Path(checkpoint, "state")
+    val files = state.getFileSystem(statement.hadoopConf)
+    files.exists(state) && {
+      val all = files.listFiles(state, true)
+      var operators = ""
+      while (all.hasNext) {
+        val file = all.next().getPath
+        if (file.toString.contains("/_metadata/"))
+          operators += contentOf(file, statement.hadoopConf)
+      }
+      !operators.contains("transformWithState")
+    }
+  }
+
+  private def location: Option[String] =
+    statement.userSpecifiedCheckpointLocation.orElse(
+      conf.checkpointLocation.zip(statement.userSpecifiedName).map { case (l, n) => s"$l/$n" }
+    )
+
+  private def contentOf(file: Path, hadoop: Configuration): String = {
+    val in = file.getFileSystem(hadoop).open(file)
+    try new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8)
+    finally in.close()
+  }
+}

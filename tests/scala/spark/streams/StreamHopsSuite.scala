@@ -1,0 +1,98 @@
+package io.sash.spark.streams
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
+import org.apache.spark.sql.streaming.OutputMode
+
+import io.sash.spark.RowEquality
+
+/** Hops on streams: Spark's rows, batch by batch. */
+class StreamHopsSuite extends StreamSuite {
+
+  private def batches(seed: Long) =
+    StreamSuite.batches(seed, count = 5, size = 60, jitterSeconds = 40, keys = 3)
+
+  /** What each batch gives, with Sash and without it. */
+  private def check(
+      query: DataFrame => DataFrame,
+      mode: OutputMode = OutputMode.Append(),
+      seed: Long = 1,
+      delay: String = "15 seconds"
+  ): Unit = streaming() {
+    val answers = Seq(true, false).map { on =>
+      withSettings("spark.sash.hops.enabled" -> on.toString) {
+        inDirectory { checkpoint =>
+          val source = new Source(delay, checkpoint, mode, isOurs = on)
+          source.start(query)
+          batches(seed).zipWithIndex.foreach { case (batch, i) =>
+            if (i == 2 || i == 4) {
+              source.stop()
+              source.start(query)
+            }
+            source.add(batch)
+          }
+          source.stop()
+          source.answers.values.toSeq
+        }
+      }
+    }
+    val Seq(ours, theirs) = answers
+    assert(theirs.flatten.nonEmpty, "vacuous: no answer")
+    assert(ours.length == theirs.length)
+    ours.zip(theirs).zipWithIndex.foreach { case ((o, t), i) =>
+      val schema = t.headOption.map(_.schema)
+      val rows =
+        o.map(r => schema.fold(r)(s => new GenericRowWithSchema(r.toSeq.toArray, s): Row))
+      val difference = RowEquality.difference(t, rows)
+      assert(difference.isEmpty, s"batch $i: ${difference.getOrElse("")}")
+    }
+  }
+
+  private def hops(grouping: String, aggregates: String*)(rows: DataFrame): DataFrame = {
+    rows.createOrReplaceTempView("events")
+    val key = if (grouping.startsWith("k")) "coalesce(k, 7)" else "0"
+    spark.sql(
+      s"SELECT unix_micros(window.start) * 8 + $key AS id, window, ${aggregates.zipWithIndex.map { case (a, i) => s"$a AS a$i" }.mkString(", ")}" +
+        s" FROM events GROUP BY $grouping"
+    )
+  }
+
+  private val some =
+    Seq("k", "count(*)", "sum(x)", "max(d)", "min(s)", "sum(x) FILTER (WHERE d > 50)")
+
+  for {
+    mode <- Seq(OutputMode.Append(), OutputMode.Update())
+    (window, name) <- Seq(
+      "window(ts, '10 seconds', '5 seconds')" -> "two panes",
+      "window(ts, '40 seconds', '1 second')" -> "many panes",
+      "window(ts, '25 seconds', '10 seconds')" -> "a size that is no multiple of the slide",
+      "window(ts, '30 seconds', '7 seconds', '3 seconds')" -> "an own start",
+      "window(ts, '2 minutes', '1 second')" -> "panes beyond a node",
+      "window(ts, '3 seconds', '200 milliseconds')" -> "gaps between windows"
+    )
+  } test(s"a stream's hops are Spark's: $name, $mode") {
+    check(hops(s"k, $window", some: _*), mode)
+  }
+
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"a stream's hops are Spark's: no key, expressions, HAVING, $mode") {
+      check(
+        { rows =>
+          hops(
+            "window(ts, '20 seconds', '5 seconds')",
+            "avg(x + 1) * 2",
+            "window.end - window.start",
+            "max(ts)",
+            "count(x)"
+          )(rows).where("a3 > 3").select("id", "window.start", "a0", "a1", "a2")
+        },
+        mode,
+        seed = 2
+      )
+    }
+
+  test("no delay, and one beyond all rows") {
+    check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "0 seconds")
+    check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "1 hour")
+  }
+}
