@@ -37,9 +37,10 @@ Microseconds an event: the median of the last {counted} micro-batches of {batch:
 batch takes from its start to its end, on two cores, state in RocksDB, four shuffle
 partitions. Rows come in time order; every query reads the same files. `OVER` is `sum(x) OVER
 (PARTITION BY k ORDER BY ts ROWS … PRECEDING)` in append mode, tumbling `sum(x)` by `k` and
-`window(ts, '10 seconds')`, which closes 1 window a key in each batch. A hop is `sum(x)` by `k` and
-`window(ts, size, '10 seconds')` of so many panes, which closes 1 window a key, too, in append mode; with
-10 keys a first batch has a row for each of them in each pane, so that windows are full.
+`window(ts, '10 seconds')`, which closes 1 window a key in each batch. A hop is `sum(x)` by `k`
+and `window(ts, size, '10 seconds')` of so many panes, which closes 1 window a key, too, in append
+mode; with 10 keys a first batch has a row for each of them in each pane, so that windows are
+full.
 
 {tables}
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
 
+import io.sash.spark.hops.{BatchHops, HopWindowsExec}
 import io.sash.spark.ordering.{KeptSort, OrderingExec}
 import io.sash.spark.plan.{Refusal, SlidingWindowExec}
 
@@ -26,6 +27,11 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
   private def said(plan: SparkPlan): Seq[String] = collect(plan) {
     case s: SlidingWindowExec => s.texts.map(c => s"slides: $c") ++ keptSort(s)
     case _: OrderingExec      => Seq("ordering: hash + adaptive")
+    case h: HopWindowsExec    => Seq(s"hops: ${h.text}")
+    case p if p.logicalLink.exists(_.getTagValue(BatchHops.Refused).isDefined) =>
+      p.logicalLink
+        .flatMap(_.getTagValue(BatchHops.Refused))
+        .map(why => s"hops left to Spark: $why")
     case p if isWindow(p) =>
       p.logicalLink.flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {
         case (call, refusal) => s"left to Spark: $call: ${refusal.reason}"

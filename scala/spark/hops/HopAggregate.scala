@@ -77,8 +77,6 @@ private[spark] object HopAggregate {
       Left("something beside the grouping reads the window")
     else if (calls.exists(_.isDistinct))
       Left("DISTINCT has no partial that is smaller than its rows")
-    else if (!(others ++ calls).forall(_.deterministic))
-      Left("an expression may have another value for each copy of a row")
     else if (indistinct.nonEmpty)
       Left(s"equal values of ${indistinct.get.sql} may differ in their bytes")
     else monoids(calls)

@@ -1,0 +1,99 @@
+package io.sash.spark.hops
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  Count,
+  DeclarativeAggregate
+}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.TreePattern.AGGREGATE
+
+import io.sash.spark.SashConf
+
+/**
+ * Aggregates by pane, and slides over the panes, in the place of an aggregation of each row's copies.
+ *
+ * It runs between analysis and the search for cached data, which has to find the same plan each time.
+ */
+private[spark] object BatchHops extends Rule[LogicalPlan] {
+
+  /** On an Aggregate over hops: why Spark's own operators answer it. */
+  val Refused: TreeNodeTag[String] = TreeNodeTag("sash.hops")
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.hopsEnabled(conf) || !plan.containsPattern(AGGREGATE)) plan
+    else
+      plan.transformUpWithSubqueries {
+        case aggregate: Aggregate if !aggregate.isStreaming =>
+          HopAggregate.of(aggregate) match {
+            case None => aggregate
+            case Some(parsed) =>
+              parsed.flatMap(hop => reason(hop).toLeft(hop)) match {
+                case Right(hop) => planned(hop)
+                case Left(why) =>
+                  aggregate.setTagValue(Refused, why)
+                  aggregate
+              }
+          }
+      }
+
+  private def reason(hop: HopAggregate): Option[String] =
+    hop.calls.map(_.aggregateFunction).collectFirst {
+      case f if !f.isInstanceOf[DeclarativeAggregate] =>
+        s"${f.prettyName} keeps objects, which Spark merges where they are"
+    }
+
+  private def planned(hop: HopAggregate): LogicalPlan = {
+    val keys = hop.keys.map {
+      case a: Alias => Alias(a.child, a.name)()
+      case a        => Alias(a, a.name)()
+    }
+    val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
+    val calls = if (hop.calls.isEmpty) Seq(rowCount) else hop.calls
+    val functions = calls.map(_.aggregateFunction.asInstanceOf[DeclarativeAggregate])
+    val partials = functions.zip(calls).zipWithIndex.map { case ((function, call), i) =>
+      Alias(PanePartial(function, call.filter).toAggregateExpression(), s"partial$i")()
+    }
+    val panes = Aggregate(
+      keys.map(_.toAttribute) :+ pane.toAttribute,
+      (keys.map(_.toAttribute) :+ pane.toAttribute) ++ partials,
+      Project(hop.child.output ++ keys :+ pane, Filter(IsNotNull(hop.time), hop.child))
+    )
+    val windows = HopWindows(
+      keys.map(_.toAttribute),
+      pane.toAttribute,
+      partials.map(_.toAttribute),
+      hop.hops,
+      functions.map(HopWindows.unbound(_, hop.child.output)),
+      hop.window,
+      calls.map(_.resultAttribute),
+      panes
+    )
+    Project(renamed(hop.results, hop.keys.map(_.toAttribute), keys.map(_.toAttribute)), windows)
+  }
+
+  /** For windows of which nothing is asked: slots have to hold something. */
+  private def rowCount: AggregateExpression = Count(Seq(Literal(1))).toAggregateExpression()
+
+  /** The results over keys that have other ids. */
+  private def renamed(
+      results: Seq[NamedExpression],
+      from: Seq[Attribute],
+      to: Seq[Attribute]
+  ): Seq[NamedExpression] = {
+    val keys = AttributeMap(from.zip(to))
+    results.map {
+      case a: Attribute if keys.contains(a) =>
+        Alias(keys(a), a.name)(a.exprId, a.qualifier, Some(a.metadata))
+      case other =>
+        other
+          .transform { case a: Attribute => keys.getOrElse(a, a) }
+          .asInstanceOf[NamedExpression]
+    }
+  }
+}
