@@ -12,9 +12,9 @@ import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunc
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
 import io.sash.spark.streams.{
-  CheckStreamingWrite,
-  HopWatermark,
   PruneStreamColumns,
+  StatefulOperators,
+  StreamingWrite,
   StreamWindows
 }
 
@@ -47,9 +47,9 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectPlannerStrategy(_ => HopStrategy)
       // OVER on a stream
       extensions.injectPostHocResolutionRule(_ => StreamWindows)
-      extensions.injectHintResolutionRule(_ => CheckStreamingWrite)
+      extensions.injectHintResolutionRule(_ => StreamingWrite)
       extensions.injectOptimizerRule(_ => PruneStreamColumns)
-      extensions.injectColumnar(_ => HopWatermark)
+      extensions.injectColumnar(_ => StatefulOperators)
       // one sort where the rows below them are sorted anyway
       extensions.injectQueryStagePrepRule(_ => OneSort)
       extensions.injectColumnar(_ => OneSortOnce)

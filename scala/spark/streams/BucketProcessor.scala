@@ -1,8 +1,7 @@
 package io.sash.spark.streams
 
-import scala.util.hashing.MurmurHash3
-
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.streaming._
 
 /**
@@ -13,23 +12,19 @@ private[spark] abstract class BucketProcessor
     extends StatefulProcessor[Int, InternalRow, InternalRow] {
   import BucketProcessor._
 
-  @transient private[this] var variables: StreamState = _
+  @transient private[this] var state: StreamState = _
+  @transient private[this] var task: BucketTask = _ // made for the first bucket
 
-  /** Says what the state is for; another one's is of no use. */
+  /** Says what the state is for; another one's is of no use: see [[StateFile]]. */
   def text: String
 
-  protected final def state: StreamState = variables
-
-  /** A bucket's turn: answers, and then what is known of it; its timer is none of the turn's. */
-  protected def turn(
-      before: BucketHeader,
-      rows: Iterator[InternalRow],
-      passed: Long
-  ): BucketTurn
+  protected def newTask(state: StreamState): BucketTask
 
   /** Spark calls this on the driver, too, to learn of the variables. */
-  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    variables = new StreamState(getHandle)
+  override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
+    state = new StreamState(getHandle)
+    task = null
+  }
 
   override final def handleInputRows(
       bucket: Int,
@@ -50,9 +45,11 @@ private[spark] abstract class BucketProcessor
       timers: TimerValues,
       expired: Option[Long]
   ): Iterator[InternalRow] = {
-    val known = header()
-    val before = known.getOrElse(BucketHeader.of(hash))
-    val turn = this.turn(before, rows, timers.getCurrentWatermarkInMs() * MicrosInMilli)
+    if (task == null) task = newTask(state)
+    val known = Option(state.bucket.get()).map(BucketHeader.read)
+    val before = known.getOrElse(BucketHeader.Empty)
+    val own = rows.map(_.asInstanceOf[UnsafeRow].copy()) // Spark uses the row again
+    val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
     def finish(): Iterator[InternalRow] = {
       val after = withTimer(before, turn.after(), expired)
       if (!known.contains(after)) state.bucket.update(after.toBytes)
@@ -75,24 +72,6 @@ private[spark] abstract class BucketProcessor
     }
     after
   }
-
-  /** None of a bucket that has no state yet. */
-  private def header(): Option[BucketHeader] = {
-    val bytes = state.bucket.get()
-    if (bytes == null) {
-      state.text.update(text)
-      None
-    } else {
-      val header = BucketHeader.read(bytes).filter(_.text == hash)
-      if (header.isEmpty) {
-        val was = s"${state.text.get()}, in layout ${BucketHeader.layoutOf(bytes)}"
-        throw StreamErrors.otherState(was, s"$text, in layout ${BucketHeader.Layout}")
-      }
-      header
-    }
-  }
-
-  @transient private[this] lazy val hash = BucketProcessor.hash(text)
 }
 
 private[spark] object BucketProcessor {
@@ -100,14 +79,23 @@ private[spark] object BucketProcessor {
 
   /** When the watermark, in milliseconds, has passed a time in microseconds. */
   private def timerAt(micros: Long): Long = -Math.floorDiv(-micros, MicrosInMilli)
-
-  /** The same in every JVM. */
-  def hash(text: String): Long =
-    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
 }
 
-/** @param after called when the answers have left */
-private[spark] final case class BucketTurn(
+/** What a task of Spark's keeps from bucket to bucket. */
+private[streams] abstract class BucketTask {
+
+  /**
+   * A bucket's turn.
+   *
+   * @param before what is known of it
+   * @param rows nobody else's
+   * @param passed what the watermark has passed, in microseconds
+   */
+  def turn(before: BucketHeader, rows: Iterator[UnsafeRow], passed: Long): BucketTurn
+}
+
+/** @param after called when the answers have left: what is known then, but for the timer */
+private[streams] final case class BucketTurn(
     answers: Iterator[InternalRow],
     after: () => BucketHeader
 )

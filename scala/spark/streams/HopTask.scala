@@ -18,7 +18,8 @@ import io.sash.spark.slots.SlotColumns
  *
  * @param late in microseconds: windows that ended by then are closed for rows
  */
-private[spark] final class HopTask(program: HopProgram, state: StreamState, late: Long) {
+private[spark] final class HopTask(program: HopProgram, state: StreamState, late: Long)
+    extends BucketTask {
   private[this] val hops = program.hops
   private[this] val keys = program.keys.map(program.input)
   private[this] val keyOf = UnsafeProjection.create(keys, program.input)
@@ -28,7 +29,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     Seq(SortOrder(program.input(program.pane), Ascending))
   )
 
-  private[this] val nodes = new state.Nodes
+  private[this] val nodes = new state.Nodes(tree = 0)
   private[this] val behind = new WriteBehind(nodes, changing = true)
   private[this] val slots =
     SlotColumns(program.slots).accountedBy(WindowMemory.Unlimited, program.slots)
@@ -43,20 +44,29 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val out = new Bytes
   private[this] val firstOpen = hops.firstEndingAfter(late)
 
-  def ready(): ReadyRows = new ReadyRows(keyOf, order)
+  override def turn(
+      before: BucketHeader,
+      rows: Iterator[UnsafeRow],
+      passed: Long
+  ): BucketTurn = {
+    val ready = new ReadyRows(keyOf, order)
+    rows.foreach(ready.add)
+    val answers = new Answers(ready.sorted().buffered, before.sweep, passed)
+    BucketTurn(answers, () => before.copy(sweep = answers.due))
+  }
 
   /**
-   * The windows that are to be answered now.
+   * The windows that are to be answered now, key by key; a key's state is read and written on the
+   * way.
    *
-   * @param due when the first key of the bucket wants to be visited, if any does
+   * @param known when the first key of the bucket wants to be visited, if any does
    * @param passed what the watermark has passed
    */
-  def answers(ready: ReadyRows, due: Option[Long], passed: Long): Answers =
-    new Answers(ready.sorted().buffered, due, passed)
-
-  /** Key by key; a key's state is read and written on the way. */
-  final class Answers(rows: BufferedIterator[UnsafeRow], known: Option[Long], passed: Long)
-      extends Iterator[InternalRow] {
+  private final class Answers(
+      rows: BufferedIterator[UnsafeRow],
+      known: Option[Long],
+      passed: Long
+  ) extends Iterator[InternalRow] {
     private[this] var key: UnsafeRow = _ // the one that is open
     private[this] var windows: Iterator[InternalRow] = Iterator.empty
     private[this] var idle: Iterator[(Array[Byte], Array[Byte])] = _

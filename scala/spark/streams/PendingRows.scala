@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  *
  * A batch reads the chunks that begin before the watermark, which are those whose rows are final
  * now, and one for each earlier batch whose rows it divides; it writes its own rows and what is
- * left of those.
+ * left of those. Chunks of batches with few rows are put together.
  */
 private[spark] final class PendingRows(state: StreamState, time: Int, columns: Int) {
   private[this] val rows = ArrayBuffer.empty[UnsafeRow]
@@ -21,13 +21,9 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
 
   /** A bucket's turn begins: gives the rows until `time` to `take`, and keeps others. */
   def open(bucket: BucketHeader, until: Long)(take: UnsafeRow => Unit): Unit = {
-    val (due, later) = bucket.chunks.partition(_.earliest <= until)
-    header = if (due.isEmpty) bucket else bucket.copy(chunks = later)
-    due.foreach { chunk =>
-      read(state.pending.getValue(chunk.number)) { row =>
-        if (row.getLong(time) <= until) take(row) else add(row)
-      }
-      state.pending.removeKey(chunk.number)
+    header = bucket
+    takeOut(_.earliest <= until) { row =>
+      if (row.getLong(time) <= until) take(row) else add(row)
     }
   }
 
@@ -40,8 +36,20 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
 
   /** The bucket's turn is over: what is known of it now. */
   def close(): BucketHeader = {
+    if (header.chunks.count(PendingRows.isSmall) >= PendingRows.MostSmall) {
+      takeOut(PendingRows.isSmall)(add)
+    }
     store()
     header
+  }
+
+  private def takeOut(which: PendingChunk => Boolean)(take: UnsafeRow => Unit): Unit = {
+    val (out, others) = header.chunks.partition(which)
+    if (out.nonEmpty) header = header.copy(chunks = others)
+    out.foreach { chunk =>
+      read(state.pending.getValue(chunk.number))(take)
+      state.pending.removeKey(chunk.number)
+    }
   }
 
   /** Writes the rows that wait. */
@@ -60,7 +68,7 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
         end += 1
       }
       state.pending.updateValue(number, write(sorted, first, end, bytes))
-      chunks += PendingChunk(number, sorted(first).getLong(time))
+      chunks += PendingChunk(number, sorted(first).getLong(time), bytes)
       number += 1
       first = end
     }
@@ -93,6 +101,11 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
 
 private object PendingRows {
   val ChunkBytes: Int = 8 * 1024
+
+  /** As many small chunks become one, so that a row is moved a few times at most. */
+  val MostSmall: Int = 8
+
+  def isSmall(chunk: PendingChunk): Boolean = chunk.bytes < ChunkBytes / 2
 
   /** Of the rows in memory. */
   val MostBytes: Long = 16L << 20

@@ -1,36 +1,75 @@
 package io.sash.spark.streams
 
 import scala.collection.mutable
+import scala.util.hashing.MurmurHash3
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.internal.SQLConf
+
+import io.sash.spark.slots.SlotProgram
 
 /**
  * Says expressions in the same words each time that a query starts: columns by their place, and
  * variables of lambdas by their number.
  *
- * @param columns of the rows
+ * @param child of the operator, whose columns its expressions are over
  * @param inputs columns beside them that aggregates read
- * @param cells of the partials
  */
 private[streams] final class StateText(
-    columns: Seq[Attribute],
+    child: LogicalPlan,
     inputs: Seq[Alias],
-    cells: Seq[Attribute]
+    programs: Seq[SlotProgram]
 ) {
+  private[this] val cells = programs.flatMap(p => p.columns ++ p.right)
   private[this] val names: Map[ExprId, String] =
-    (columns.zipWithIndex.map { case (c, i) => c.exprId -> s"c$i" } ++
+    (child.output.zipWithIndex.map { case (c, i) => c.exprId -> s"c$i" } ++
       inputs.zipWithIndex.map { case (c, i) => c.exprId -> s"input$i" } ++
       cells.zipWithIndex.map { case (c, i) => c.exprId -> s"cell$i" }).toMap
   private[this] val variables = mutable.HashMap.empty[ExprId, String]
 
-  def said(e: Expression): String = e.transform {
-    case a: AttributeReference if names.contains(a.exprId) =>
-      AttributeReference(names(a.exprId), a.dataType)()
+  /** What the analyzer has put below a window, in a column of its own. */
+  private[this] val extracted: Map[ExprId, Expression] = child
+    .collect { case Project(list, _) => list }
+    .flatten
+    .collect {
+      case a: Alias if StateText.ExtractedName.matches(a.name) => a.exprId -> a.child
+    }
+    .toMap
+
+  def said(e: Expression): String = whole(e).transform {
+    case a: AttributeReference =>
+      AttributeReference(names.getOrElse(a.exprId, a.name), a.dataType)()
     case v: NamedLambdaVariable => // whose names Python counts on
       v.copy(name = variables.getOrElseUpdate(v.exprId, s"v${variables.size}"))
   }.sql
 
   /** What words leave out: a hash of how partials are made. */
-  def hashed(definitions: Seq[Expression]): String =
-    f"definitions ${BucketProcessor.hash(definitions.map(said).mkString("; "))}%x"
+  def definitions: String = {
+    val all = programs.flatMap { p =>
+      p.parts.flatMap(d => d.identity ++ d.lift ++ d.combine ++ d.results.map(_._2)) ++ p.holds
+    }
+    f"definitions ${StateText.hash(all.map(said).mkString("; "))}%x"
+  }
+
+  /** The session's time zone, if one of the expressions depends on it. */
+  def zone(of: Seq[Expression]): String = {
+    val zones = of.flatMap(whole(_).collect {
+      case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => None
+      case z: TimeZoneAwareExpression                                   => z.timeZoneId
+    })
+    zones.flatten.headOption.fold("")(_ => s"; time zone ${SQLConf.get.sessionLocalTimeZone}")
+  }
+
+  private def whole(e: Expression): Expression = e.transform {
+    case a: AttributeReference if extracted.contains(a.exprId) => whole(extracted(a.exprId))
+  }
+}
+
+private object StateText {
+  private val ExtractedName = "_w\\d+".r
+
+  /** The same in every JVM. */
+  private def hash(text: String): Long =
+    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
 }

@@ -21,14 +21,21 @@ private[spark] object StatefulPlan {
 
   /**
    * @param keys of which the hash says the bucket; without any, all rows are in one
+   * @param time a column that has a hash, as not all have
    * @param buckets how many there are, a power of two
    * @param output what the plan gives
    * @param processor over the columns that its rows have
    */
-  def apply(child: LogicalPlan, keys: Seq[Expression], buckets: Int, output: Seq[Attribute])(
+  def apply(
+      child: LogicalPlan,
+      keys: Seq[Expression],
+      time: Attribute,
+      buckets: Int,
+      output: Seq[Attribute]
+  )(
       processor: Seq[Attribute] => BucketProcessor
   ): LogicalPlan = {
-    val bucket = Alias(bucketOf(child, keys, buckets), "bucket")()
+    val bucket = Alias(bucketOf(keys, time, buckets), "bucket")()
     val rows = Project(child.output :+ bucket, child)
     val fields = output.map(a => StructField(a.name, a.dataType, a.nullable))
     val stateful = over(rows, fields, processor(rows.output))
@@ -78,8 +85,8 @@ private[spark] object StatefulPlan {
   }
 
   /** Never a constant, which the optimizer would put in the place of a grouping column. */
-  private def bucketOf(child: LogicalPlan, keys: Seq[Expression], buckets: Int): Expression =
-    if (keys.isEmpty) BitwiseAnd(new Murmur3Hash(child.output.take(1)), Literal(0))
+  private def bucketOf(keys: Seq[Expression], time: Attribute, buckets: Int): Expression =
+    if (keys.isEmpty) BitwiseAnd(new Murmur3Hash(Seq(time)), Literal(0))
     else BitwiseAnd(new Murmur3Hash(keys), Literal(buckets - 1))
 
   private def keyEncoder: ExpressionEncoder[Any] =
@@ -96,4 +103,16 @@ private[spark] final case class InputRow() extends LeafExpression {
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
     ExprCode(FalseLiteral, JavaCode.variable(ctx.INPUT_ROW, dataType))
+}
+
+/** A transformWithState of ours. */
+private[spark] object OfStream {
+  def unapply(plan: LogicalPlan): Option[(TransformWithState, StreamProcessor)] = plan match {
+    case t: TransformWithState =>
+      (t.statefulProcessor: StatefulProcessor[_, _, _]) match {
+        case p: StreamProcessor => Some((t, p))
+        case _                  => None
+      }
+    case _ => None
+  }
 }

@@ -14,7 +14,7 @@ import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.running.ReplayedMonoid
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.windows.{RangeBounds, TimestampPlusMicros}
+import io.sash.spark.windows.RangeBounds
 
 /**
  * The calls of a Window, as a program of windows and monoids, each of them once.
@@ -44,40 +44,63 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
     aggregates.map(_.canonicalized).zip(windows)
 
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
-    val ofBounding = bounding.map(_.function.toAggregateExpression())
-    val distinct = (aggregates ++ ofBounding).distinctBy(_.canonicalized)
-    val monoids = distinct.map(monoidOf)
-    val holds = bounding.zip(ofBounding).map { case (b, a) =>
-      val monoid = monoids(distinct.indexWhere(_.canonicalized == a.canonicalized))
-      Partial.compilable(b.of(monoid.lower))
-    }
-    val all = windows.distinct
-    val firsts = monoids.scanLeft(0)(_ + _.left.length)
-    val parts = monoids.indices.map { i =>
-      // -1, NotAsked, where no call asks for it
-      val ordinals = all.map(w => asked.indexOf((distinct(i).canonicalized, w)))
-      Algorithm.TwoStacksLiteAlgorithm
-        .part(monoids(i), firsts(i), ordinals.head)
-        .copy(ranges = ordinals.tail.map(Seq(_)))
-    }
+    val groups = this.groups(input)
     StreamProgram(
       input,
       keys,
       time,
       window.orderSpec,
-      SlotProgram(
-        input,
-        monoids.flatMap(_.left),
-        monoids.flatMap(_.right),
-        parts,
-        holds = holds
-      ),
-      all,
+      groups,
+      allWindows,
       marks,
       expressions.map(_.dataType),
       output(input),
-      text(keys, monoids, holds)
+      text(keys, groups)
     )
+  }
+
+  private def allWindows: Seq[StreamFraming] = windows.distinct
+
+  private def groups(input: Seq[Attribute]): Seq[StreamGroup] = {
+    val (bounded, others) = allWindows.indices.partition(allWindows(_).frame == StreamPredicate)
+    def asking(a: AggregateExpression, among: Seq[Int]): Seq[Int] =
+      among.filter(w => asked.contains((a.canonicalized, allWindows(w))))
+    val distinct = aggregates.distinctBy(_.canonicalized)
+    val ofBounded = bounding.map { b =>
+      val by = b.function.toAggregateExpression()
+      val all = (distinct.filter(asking(_, bounded).nonEmpty) :+ by).distinctBy(_.canonicalized)
+      group(input, bounded, all, Some((b, by)))
+    }
+    val byWindows = distinct.map(a => (asking(a, others), a)).filter(_._1.nonEmpty)
+    ofBounded.toSeq ++ byWindows.map(_._1).distinct.map { windows =>
+      group(input, windows, byWindows.filter(_._1 == windows).map(_._2), None)
+    }
+  }
+
+  /** @param bounding a predicate, and the aggregate that it is of */
+  private def group(
+      input: Seq[Attribute],
+      windows: Seq[Int],
+      aggregates: Seq[AggregateExpression],
+      bounding: Option[(PredicateWindow, AggregateExpression)]
+  ): StreamGroup = {
+    val monoids = aggregates.map(monoidOf)
+    val holds = bounding.map { case (predicate, by) =>
+      val monoid = monoids(aggregates.indexWhere(_.canonicalized == by.canonicalized))
+      Partial.compilable(predicate.of(monoid.lower))
+    }
+    val firsts = monoids.scanLeft(0)(_ + _.left.length)
+    val parts = monoids.indices.map { i =>
+      // -1, NotAsked, where no call asks for it
+      val ordinals =
+        windows.map(w => asked.indexOf((aggregates(i).canonicalized, allWindows(w))))
+      Algorithm.TwoStacksLiteAlgorithm
+        .part(monoids(i), firsts(i), ordinals.head)
+        .copy(ranges = ordinals.tail.map(Seq(_)))
+    }
+    val slots =
+      SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts, holds = holds)
+    StreamGroup(slots, windows)
   }
 
   private def output(input: Seq[Attribute]): Seq[Expression] = {
@@ -94,19 +117,12 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   }
 
   /** Says all that the state depends on, in words, and what words leave out in a hash. */
-  private def text(
-      keys: Seq[Expression],
-      monoids: Seq[AggregateMonoid],
-      holds: Option[Expression]
-  ): String = {
+  private def text(keys: Seq[Expression], groups: Seq[StreamGroup]): String = {
     val columns = window.child.output
-    val words = new StateText(columns, inputs, monoids.flatMap(m => m.left ++ m.right))
+    val words = new StateText(window.child, inputs, groups.map(_.slots))
     import words.said
-    val definitions =
-      monoids.flatMap(m => m.identity ++ m.lift ++ m.combine :+ m.lower) ++ holds
-    val zone = marks.collectFirst {
-      case m if !m.isInstanceOf[TimestampPlusMicros] && m.children.nonEmpty =>
-        conf.sessionLocalTimeZone
+    val asks = expressions.indices.map { i =>
+      s"${said(aggregates(i))} in window ${allWindows.indexOf(windows(i))}"
     }
     Seq(
       s"buckets ${SashConf.streamBuckets(conf)}",
@@ -114,11 +130,11 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
       keys.map(said).mkString("partition by ", ", ", ""),
       window.orderSpec.map(said).mkString("order by ", ", ", ""),
-      aggregates.map(said).distinct.mkString("aggregates ", ", ", ""),
-      windows.distinct.mkString("windows ", ", ", ""),
-      marks.map(said).mkString("marks ", ", ", "") + zone.fold("")(z => s" in $z"),
-      words.hashed(definitions)
-    ).mkString("; ")
+      asks.distinct.mkString("aggregates ", ", ", ""),
+      allWindows.mkString("windows ", ", ", ""),
+      marks.map(said).mkString("marks ", ", ", ""),
+      words.definitions
+    ).mkString("; ") + words.zone(keys ++ window.orderSpec ++ inputs ++ aggregates ++ marks)
   }
 
   private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {

@@ -4,7 +4,18 @@ import io.sash.core.policy.Condition
 import io.sash.core.stored.{RadixWindow, StoredWindows}
 
 /** Which rows a row's window holds, and which rows have an answer. */
-private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide])
+private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide]) {
+
+  /** See `StreamFrame.isIdle`. */
+  def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
+    frame.isIdle(last, now) && slide.forall(_.isIdle(last, now))
+}
+
+/**
+ * A time, in microseconds, and what the program's `marks` are in a row of it; those that do not
+ * follow from the time are 0.
+ */
+private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
 
 /** Where the rows of a key have come to. */
 private[spark] final class StreamRow(marks: Int) {
@@ -44,8 +55,13 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** Whether elements leave before others. */
   def evicts: Boolean
 
-  /** Whether it is empty once a key has had no rows for long enough. */
-  def expires: Boolean = false
+  /**
+   * Whether the window of any row from now on is that of a key's first row.
+   *
+   * @param last the marks of the key's last row, as far as they follow from its time
+   * @param now those of a row that would come now
+   */
+  def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 
   /** Whether peers, which are equal in the window's order, have one answer. */
   def isOfPeers: Boolean = false
@@ -96,7 +112,8 @@ private[spark] final case class StreamRange(preceding: Option[Int], until: Optio
 
   override def evicts: Boolean = preceding.nonEmpty
 
-  override def expires: Boolean = evicts
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
+    evicts && last.time < now.marks(first)
 
   override def isOfPeers: Boolean = true
 
@@ -110,7 +127,7 @@ private[spark] final case class StreamRange(preceding: Option[Int], until: Optio
 private[spark] case object StreamPeers extends StreamFrame {
   override def evicts: Boolean = true
 
-  override def expires: Boolean = true
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = last.time < now.time
 
   override def isOfPeers: Boolean = true
 
@@ -133,6 +150,9 @@ private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffi
 
 /** @param mark the first time that is behind the gap after a row */
 private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
+    last.time < now.time && last.marks(mark) <= now.time
+
   override def arrive(window: RadixWindow, row: StreamRow): Unit =
     if (!row.isFirst && row.time > row.previousTime && row.time >= row.previous(mark)) {
       window.evictAll()
@@ -150,6 +170,9 @@ private[spark] case object StreamPredicate extends StreamFrame {
 /** At which rows a window slides, and so has an answer. */
 private[spark] sealed abstract class StreamSlide extends Serializable {
   def isAt(row: StreamRow): Boolean
+
+  /** Whether any row from now on is as a key's first row to it: see `StreamFrame.isIdle`. */
+  def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 }
 
 /** See `CountSlide`. */
@@ -163,6 +186,9 @@ private[spark] final case class StreamCountSlide(every: Long) extends StreamSlid
  * @param mark the number of the row's pane
  */
 private[spark] final case class StreamPaneSlide(mark: Int) extends StreamSlide {
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
+    last.marks(mark) != now.marks(mark)
+
   override def isAt(row: StreamRow): Boolean =
     row.isFirst || row.values(mark) != row.previous(mark)
 }

@@ -2,8 +2,6 @@ package io.sash.spark.streams
 
 import scala.util.{Left, Right}
 
-import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
@@ -45,15 +43,19 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
     case _                             => None
   }
 
+  private lazy val checkpoint = new Checkpoint(statement, conf)
+
   /** Why Spark keeps them. */
   private def reason(hop: HopAggregate): Option[String] = {
-    val provider = conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS)
+    val provider = checkpoint.stateStoreProvider
     if (mode.isEmpty) Some("complete mode answers all windows again in each batch")
-    else if (!CheckStreamingWrite.isRocksDB(provider))
+    else if (!StreamingWrite.isRocksDB(provider))
       Some(s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is $provider, not RocksDB's")
     else if (!hop.window.metadata.contains(EventTimeWatermark.delayKey))
       Some("without a watermark no window is ever over")
-    else if (isOfSpark) Some("the checkpoint has state of Spark's own operator")
+    else if (!StreamingWrite.allowsSeveral(conf))
+      Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
+    else if (checkpoint.isOfSpark) Some("the checkpoint has state of Spark's own operator")
     else None
   }
 
@@ -78,6 +80,7 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
     val stateful = StatefulPlan(
       rows,
       keys.map(_.toAttribute),
+      pane.toAttribute,
       SashConf.streamBuckets(conf),
       hop.keys.map(_.toAttribute) ++ (hop.window +: answers)
     ) { input =>
@@ -109,16 +112,17 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       val time = hop.window.dataType.asInstanceOf[StructType](name).dataType
       Seq(Literal(name), PreciseTimestampConversion(at, LongType, time))
     }
+    val slots = SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
     HopProgram(
       input,
       keys.map(k => input.indexWhere(_.exprId == k.exprId)),
       pane,
       hop.hops,
-      SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts),
+      slots,
       calls.map(_.dataType),
       values.take(keys.length) ++ (CreateNamedStruct(bounds) +: values.drop(keys.length)),
       mode.get,
-      text(hop, input, calls, inputs, monoids)
+      text(hop, input, calls, inputs, slots)
     )
   }
 
@@ -127,9 +131,9 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       input: Seq[Attribute],
       calls: Seq[aggregate.AggregateExpression],
       inputs: Seq[Alias],
-      monoids: Seq[AggregateMonoid]
+      slots: SlotProgram
   ): String = {
-    val words = new StateText(hop.child.output, inputs, monoids.flatMap(m => m.left ++ m.right))
+    val words = new StateText(hop.child, inputs, Seq(slots))
     import words.said
     Seq(
       s"buckets ${SashConf.streamBuckets(conf)}",
@@ -139,8 +143,8 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       s"window ${hop.hops} of ${said(hop.time)}",
       calls.map(said).mkString("aggregates ", ", ", ""),
       s"in ${mode.get.toString.toLowerCase(java.util.Locale.ROOT)} mode",
-      words.hashed(monoids.flatMap(m => m.identity ++ m.lift ++ m.combine :+ m.lower))
-    ).mkString("; ")
+      words.definitions
+    ).mkString("; ") + words.zone(hop.keys ++ inputs ++ calls)
   }
 
   private def valueOf(key: NamedExpression): Expression = key match {
@@ -166,31 +170,4 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
         window.metadata.getLong(EventTimeWatermark.delayKey)
       )
       .build()
-
-  /** Whether the query has run without Sash. */
-  private lazy val isOfSpark: Boolean = location.exists { checkpoint =>
-    val state = new Path(checkpoint, "state")
-    val files = state.getFileSystem(statement.hadoopConf)
-    files.exists(state) && {
-      val all = files.listFiles(state, true)
-      var operators = ""
-      while (all.hasNext) {
-        val file = all.next().getPath
-        if (file.toString.contains("/_metadata/"))
-          operators += contentOf(file, statement.hadoopConf)
-      }
-      !operators.contains("transformWithState")
-    }
-  }
-
-  private def location: Option[String] =
-    statement.userSpecifiedCheckpointLocation.orElse(
-      conf.checkpointLocation.zip(statement.userSpecifiedName).map { case (l, n) => s"$l/$n" }
-    )
-
-  private def contentOf(file: Path, hadoop: Configuration): String = {
-    val in = file.getFileSystem(hadoop).open(file)
-    try new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8)
-    finally in.close()
-  }
 }

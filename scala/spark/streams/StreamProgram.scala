@@ -12,8 +12,7 @@ import io.sash.spark.slots.SlotProgram
  * @param keys what rows are partitioned by, equal in bytes where it is equal
  * @param time the ordinal of the event time
  * @param order by which the rows of a key are taken, the event time first
- * @param slots the elements: partials of all aggregates, side by side; range w of their results
- *   are those of window w
+ * @param windows that the groups share
  * @param marks what frames and slides look at in a row, each a BIGINT
  * @param results types of the answers
  * @param output what a row becomes, over its columns and its answers behind them
@@ -24,7 +23,7 @@ private[spark] final case class StreamProgram(
     keys: Seq[Expression],
     time: Int,
     order: Seq[SortOrder],
-    slots: SlotProgram,
+    groups: Seq[StreamGroup],
     windows: Seq[StreamFraming],
     marks: Seq[Expression],
     results: Seq[DataType],
@@ -32,13 +31,17 @@ private[spark] final case class StreamProgram(
     text: String
 ) {
 
-  /** Whether a key without rows for long enough has empty windows. */
-  def expires: Boolean = windows.forall(_.frame.expires)
+  /** The ordinals of the answers of a window. */
+  def resultsOf(window: Int): Seq[Int] = for {
+    group <- groups
+    (w, range) <- group.windows.zipWithIndex if w == window
+    (ordinal, _) <- group.slots.resultsOf(range)
+  } yield ordinal
 
   /** The same windows over some of the columns, for some of the columns that a row becomes. */
   def pruned(kept: Seq[Int]): StreamProgram = {
     val wanted = kept.map(output)
-    val lifted = slots.parts.flatMap(_.lift)
+    val lifted = groups.flatMap(_.slots.parts).flatMap(_.lift)
     val used = AttributeSet.fromAttributeSets(
       (wanted ++ keys ++ order ++ lifted ++ marks).map(_.references)
     )
@@ -47,7 +50,7 @@ private[spark] final case class StreamProgram(
     copy(
       input = columns.map(input),
       time = columns.indexOf(time),
-      slots = slots.copy(input = columns.map(input)),
+      groups = groups.map(g => g.copy(slots = g.slots.copy(input = columns.map(input)))),
       output = wanted.map(_.transform { case b: BoundReference =>
         b.copy(ordinal = b.ordinal - gone)
       }),
@@ -55,3 +58,13 @@ private[spark] final case class StreamProgram(
     )
   }
 }
+
+/**
+ * Aggregates that the same windows ask for: elements of one tree. What others ask for is not combined
+ * as far as their windows reach, which may cost much or even fail.
+ *
+ * @param slots the partials of the aggregates, side by side; range i of their results is that of
+ *   the group's window i
+ * @param windows their numbers in the program
+ */
+private[spark] final case class StreamGroup(slots: SlotProgram, windows: Seq[Int])

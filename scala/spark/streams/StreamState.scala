@@ -13,10 +13,9 @@ import io.sash.core.mta.KeyValueStore
  * | variable | key | value |
  * |---|---|---|
  * | `bucket` | | [[BucketHeader]] |
- * | `text` | | what the state was written for |
  * | `pending` | number of the chunk | rows that the watermark has not passed |
  * | `head` | key | header of its windows, see `StoredWindows` |
- * | `node` | key, level, number | node of the key's tree |
+ * | `node` | key, tree, level, number | node of a tree of the key's |
  */
 private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   import StreamState._
@@ -24,7 +23,6 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   private[this] val none = TTLConfig.NONE
 
   val bucket: ValueState[Array[Byte]] = handle.getValueState("bucket", Encoders.BINARY, none)
-  val text: ValueState[String] = handle.getValueState("text", Encoders.STRING, none)
   val pending: MapState[Long, Array[Byte]] =
     handle.getMapState("pending", Encoders.scalaLong, Encoders.BINARY, none)
   val heads: MapState[Array[Byte], Array[Byte]] =
@@ -32,12 +30,16 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   private[this] val nodes: MapState[Array[Byte], Array[Byte]] =
     handle.getMapState("node", Encoders.BINARY, Encoders.BINARY, none)
 
-  /** The nodes of one key at a time. */
-  final class Nodes extends KeyValueStore {
+  /**
+   * The nodes of one key at a time.
+   *
+   * @param tree of those of a key
+   */
+  final class Nodes(tree: Int) extends KeyValueStore {
     private[this] var place = ByteBuffer.allocate(0)
 
     def of(key: Array[Byte]): Unit =
-      place = ByteBuffer.allocate(key.length + PlaceBytes).put(key)
+      place = ByteBuffer.allocate(key.length + PlaceBytes).put(key).put(tree.toByte)
 
     override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
       values.indices.foreach(i => nodes.updateValue(keyOf(level, first + i), values(i)))
@@ -50,7 +52,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
 
     private def keyOf(level: Int, number: Long): Array[Byte] = {
       val end = place.capacity - PlaceBytes
-      place.put(end, level.toByte).putLong(end + 1, number)
+      place.put(end + 1, level.toByte).putLong(end + 2, number)
       place.array.clone()
     }
   }
@@ -61,5 +63,5 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
 }
 
 private object StreamState {
-  private val PlaceBytes = 1 + 8
+  private val PlaceBytes = 1 + 1 + 8
 }

@@ -8,34 +8,20 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.core.policy.Condition
-import io.sash.core.stored.{Bytes, StoredWindows, WriteBehind}
-import io.sash.spark.memory.WindowMemory
-import io.sash.spark.slots.SlotColumns
+import io.sash.core.stored.Bytes
 
 /** What a task keeps for a [[StreamProgram]] from bucket to bucket. */
-private[spark] final class StreamTask(program: StreamProgram, state: StreamState) {
+private[spark] final class StreamTask(program: StreamProgram, state: StreamState)
+    extends BucketTask {
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new RowOrders(program.input, program.keys, program.order)
 
-  private[this] val nodes = new state.Nodes
-  private[this] val behind = new WriteBehind(nodes)
-  private[this] val slots =
-    SlotColumns(program.slots).accountedBy(WindowMemory.Unlimited, program.slots)
-  private[this] val stored = new StoredWindows(
-    slots,
-    slots.codec,
-    behind,
-    StreamTask.LogFanOut,
-    program.windows.map(_.frame.shape)
-  )
-  private[this] val frames = program.windows.map(_.frame).toArray
+  private[this] val groups =
+    program.groups.indices.map(new GroupWindows(program, _, state)).toArray
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
-  private[this] val ordinals =
-    program.windows.indices.map(program.slots.resultsOf(_).map(_._1).toArray).toArray
+  private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
   private[this] val marks = new Marks(program)
   private[this] val current = new StreamRow(program.marks.length)
-  private[this] val condition: Condition = slot => column.holds(slot)
 
   private[this] val output = UnsafeProjection.create(program.output, program.input)
   private[this] val joined = new JoinedRow
@@ -43,16 +29,24 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
   private[this] val out = new Bytes
   private[this] var hasWritten = false // a key of this bucket
 
-  val pending = new PendingRows(state, program.time, program.input.length)
+  private[this] val pending = new PendingRows(state, program.time, program.input.length)
 
-  def ready(): ReadyRows = new ReadyRows(keyOf, order)
-
-  /** The rows with their answers, key by key; a key's state is read and written on the way. */
-  def answers(ready: ReadyRows): Iterator[InternalRow] = {
+  override def turn(
+      before: BucketHeader,
+      rows: Iterator[UnsafeRow],
+      passed: Long
+  ): BucketTurn = {
+    val ready = new ReadyRows(keyOf, order)
+    pending.open(before, passed)(ready.add)
+    rows.foreach { row =>
+      if (row.getLong(program.time) <= passed) ready.add(row) else pending.add(row)
+    }
+    val left = pending.close()
     hasWritten = false
-    new Answers(ready)
+    BucketTurn(new Answers(ready), () => left.copy(sweep = sweep(before.sweep, passed)))
   }
 
+  /** The rows with their answers, key by key; a key's state is read and written on the way. */
   private final class Answers(ready: ReadyRows) extends Iterator[InternalRow] {
     private[this] val source = ready.sorted()
     private[this] var ahead: UnsafeRow = _ // the row after the peers
@@ -86,7 +80,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
       if (ahead != null) {
         val time = ahead.getLong(program.time)
         lastTime = timeAfter(lastTime, time)
-        current.firstPeer = stored.end
+        current.firstPeer = groups(0).end
         do {
           takeIn(ahead, time, peers.length)
           peers += ahead
@@ -124,51 +118,48 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
   }
 
   /**
-   * Drops the keys whose windows are empty for good, if the time for that has come: a walk over
-   * all keys of the bucket, once in the time that the longest range takes.
+   * Drops the keys that a row to come could not tell from new ones, if the time for that has come:
+   * a walk over all keys of the bucket, once in the time after which a key is idle.
    *
    * @param planned when the walk was to be, none if there was no key
    * @param passed what the watermark has passed
    * @return when the next one is to be, none if no key is left
    */
-  def sweep(planned: Option[Long], passed: Long): Option[Long] =
-    if (!program.expires || (planned.isEmpty && !hasWritten)) {
+  private def sweep(planned: Option[Long], passed: Long): Option[Long] =
+    if (planned.isEmpty && !hasWritten) {
       None
     } else if (planned.forall(_ > passed)) {
-      planned.orElse(Some(marks.next(passed)))
+      planned.orElse(marks.nextSweep(passed))
     } else {
-      val first = marks.first(passed + 1)
       var others = false
       val idle = state.heads
         .iterator()
         .filter { case (_, header) =>
-          val isIdle = ByteBuffer.wrap(header).getLong() < first
+          val isIdle = marks.isIdle(ByteBuffer.wrap(header).getLong(), passed)
           others |= !isIdle
           isIdle
         }
         .toVector
       idle.foreach { case (key, header) => drop(key, header) }
-      Option.when(others)(marks.next(passed))
+      if (others) marks.nextSweep(passed) else None
     }
 
   private def drop(key: Array[Byte], header: Array[Byte]): Unit = {
     read(key, header)
-    stored.drop()
-    behind.flush()
+    groups.foreach(_.drop())
     state.heads.removeKey(key)
   }
 
   /** The time of the last row that the key's windows have taken in. */
   private def read(key: Array[Byte], header: Array[Byte]): Long = {
-    nodes.of(key)
     current.isFirst = header == null
     if (header == null) {
-      stored.clear()
+      groups.foreach(_.clear(key))
       Long.MinValue
     } else {
       val in = ByteBuffer.wrap(header)
       val lastTime = in.getLong()
-      stored.read(in)
+      groups.foreach(_.read(key, in))
       current.time = lastTime
       marks.read(lastTime, current.values)
       lastTime
@@ -178,63 +169,38 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
   private def write(key: Array[Byte], lastTime: Long): Unit = {
     hasWritten = true
     out.clear().putLong(lastTime)
-    stored.write(out)
+    groups.foreach(_.write(out))
     state.heads.updateValue(key, out.toArray)
-    behind.flush()
   }
 
   /** Takes a row into the windows, the one of this number among its peers. */
   private def takeIn(row: UnsafeRow, time: Long, peer: Int): Unit = {
-    append(row, time)
-    if (peer == results.length) results :+= newResult()
-    answer(ofPeers = false, peer, peer + 1)
+    if (peer == results.length) results ++= Array.fill(results.length)(newResult())
+    current.advance()
+    current.time = time
+    marks.read(row, current.values)
+    var g = 0
+    while (g < groups.length) {
+      groups(g).takeIn(row, current)
+      groups(g).answer(ofPeers = false, current, results, peer, peer + 1)
+      g += 1
+    }
     noteSlides(peer)
   }
 
   /** The windows that are of peers answer when all of them are there. */
   private def answerPeers(count: Int): Unit = {
-    answer(ofPeers = true, 0, count)
+    var g = 0
+    while (g < groups.length) {
+      groups(g).answer(ofPeers = true, current, results, 0, count)
+      groups(g).release()
+      g += 1
+    }
     dropBetweenSlides(count)
-    stored.release()
-  }
-
-  private def append(row: UnsafeRow, time: Long): Unit = {
-    current.advance()
-    current.time = time
-    marks.read(row, current.values)
-    val slot = stored.open()
-    column.lift(slot, row)
-    var w = 0
-    while (w < frames.length) {
-      val window = stored.window(w)
-      frames(w).arrive(window, current)
-      if (!frames(w).lags) window.insert(slot)
-      w += 1
-    }
-    stored.append(time)
-    current.end = stored.end
-  }
-
-  /** Moves the windows that are of peers, or that are not, and writes what they answer. */
-  private def answer(ofPeers: Boolean, first: Int, until: Int): Unit = {
-    var w = 0
-    while (w < frames.length) {
-      if (frames(w).isOfPeers == ofPeers) {
-        val window = stored.window(w)
-        frames(w).move(window, current, condition)
-        val slot = window.query()
-        var i = first
-        while (i < until) {
-          column.lower(w, slot, results(i))
-          i += 1
-        }
-      }
-      w += 1
-    }
   }
 
   /** Of the peers, at which each window slides. */
-  private[this] val slidesAt = frames.map(_ => new BitSet)
+  private[this] val slidesAt = slides.map(_ => new BitSet)
 
   private def noteSlides(i: Int): Unit = {
     var w = 0
@@ -257,8 +223,6 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     }
   }
 
-  private def column: SlotColumns = stored.column.asInstanceOf[SlotColumns]
-
   private def newResult(): InternalRow = new SpecificInternalRow(program.results)
 }
 
@@ -266,49 +230,4 @@ private[spark] object StreamTask {
 
   /** 32 partials in a node. */
   val LogFanOut: Int = 5
-}
-
-/** What frames and slides look at in a row. */
-private final class Marks(program: StreamProgram) {
-  private[this] val count = program.marks.length
-  private[this] val ofRow = UnsafeProjection.create(program.marks, program.input)
-  private[this] val ofTime = {
-    val time = AttributeSet(program.input(program.time))
-    val marks =
-      program.marks.map(m => if (m.references.subsetOf(time)) m else Literal(0L))
-    UnsafeProjection.create(marks, program.input)
-  }
-
-  def read(row: InternalRow, values: Array[Long]): Unit = read(ofRow, row, values)
-
-  private def read(of: UnsafeProjection, row: InternalRow, values: Array[Long]): Unit = {
-    val marks = if (count > 0) of(row) else null
-    var i = 0
-    while (i < count) {
-      values(i) = marks.getLong(i)
-      i += 1
-    }
-  }
-
-  /** Those that depend on nothing but the time; others are 0. */
-  def read(time: Long, values: Array[Long]): Unit = {
-    val row = new GenericInternalRow(program.input.length)
-    row.update(program.time, time)
-    read(ofTime, row, values)
-  }
-
-  /** The first time that a window of a row of this time holds. */
-  def first(time: Long): Long = {
-    val values = new Array[Long](count)
-    read(time, values)
-    val marks = program.windows.collect { case StreamFraming(StreamRange(Some(m), _), _) => m }
-    marks.map(values(_)).minOption.getOrElse(time)
-  }
-
-  /** When windows that hold a row of this time are empty. */
-  def next(time: Long): Long = time + math.max(time - first(time), Marks.Second)
-}
-
-private object Marks {
-  private val Second: Long = 1000000L
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 import org.apache.spark.sql.sash.SqlInternals
-import org.apache.spark.sql.types.TimestampType
+import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
 import io.sash.spark.SashConf
 import io.sash.spark.running.Distinct
@@ -22,8 +22,9 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
           planned(window)
       }
 
-  private def planned(window: Window): LogicalPlan = {
-    val time = timeOf(window)
+  private def planned(original: Window): LogicalPlan = {
+    val time = timeOf(original)
+    val window = withoutOthers(original, time)
     val child = Filter(IsNotNull(time), window.child)
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
@@ -32,13 +33,38 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     StatefulPlan(
       Project(child.output ++ inputs, child),
       keys,
+      time,
       SashConf.streamBuckets(conf),
-      window.output
+      original.output
     ) { input =>
       new StreamProcessor(
         calls.program(input, keys, input.indexWhere(_.exprId == time.exprId))
       )
     }
+  }
+
+  /**
+   * The window over rows whose other event times are columns like any: an operator with state has one
+   * watermark.
+   */
+  private def withoutOthers(window: Window, time: Attribute): Window = {
+    val others = window.child.output.filter(a => hasWatermark(a) && a.exprId != time.exprId)
+    val plain = AttributeMap(others.map { a =>
+      val metadata = new MetadataBuilder()
+        .withMetadata(a.metadata)
+        .remove(EventTimeWatermark.delayKey)
+        .build()
+      a -> Alias(a, a.name)(explicitMetadata = Some(metadata))
+    })
+    if (others.isEmpty) window
+    else
+      window
+        .transformExpressions { case a: Attribute => plain.get(a).fold(a)(_.toAttribute) }
+        .asInstanceOf[Window]
+        .withNewChildren(
+          Seq(Project(window.child.output.map(a => plain.getOrElse(a, a)), window.child))
+        )
+        .asInstanceOf[Window]
   }
 
   private def keysOf(window: Window): Seq[Expression] = window.partitionSpec.map { p =>

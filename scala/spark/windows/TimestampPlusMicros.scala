@@ -19,6 +19,8 @@ private[spark] final case class TimestampPlusMicros(child: Expression, micros: L
 
   override def nullIntolerant: Boolean = true
 
+  override def sql: String = s"(${child.sql} + $micros us)"
+
   override protected def nullSafeEval(start: Any): Any =
     Math.addExact(start.asInstanceOf[Long], micros)
 

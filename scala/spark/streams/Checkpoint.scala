@@ -1,0 +1,61 @@
+package io.sash.spark.streams
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.internal.SQLConf
+import org.json4s._
+import org.json4s.jackson.JsonMethods.parse
+
+/** What there is of a query's earlier runs when it starts. */
+private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf: SQLConf) {
+  private[this] val location: Option[Path] = statement.userSpecifiedCheckpointLocation
+    .orElse(conf.checkpointLocation.zip(statement.userSpecifiedName).map { case (l, n) =>
+      s"$l/$n"
+    })
+    .map(new Path(_))
+
+  /** The provider that the query's state is in: that of the checkpoint, which Spark stays with. */
+  def stateStoreProvider: String = {
+    val key = SQLConf.STATE_STORE_PROVIDER_CLASS
+    val offsets = location.toSeq.flatMap(l => filesIn(new Path(l, "offsets")))
+    val last = offsets.filter(_.getName.forall(_.isDigit)).maxByOption(_.getName.toLong)
+    last.flatMap(confIn(_, key.key)).getOrElse(conf.getConf(key))
+  }
+
+  /** Whether there is state of operators, and none of it is of a transformWithState, as Sash's is. */
+  def isOfSpark: Boolean = {
+    val metadata = location.toSeq
+      .flatMap(l => filesIn(new Path(l, "state")))
+      .filter(_.toString.contains("/_metadata/"))
+    metadata.nonEmpty && !metadata.exists(contentOf(_).contains("transformWithState"))
+  }
+
+  /** A setting in a file of offsets: a version, the settings of the batch, an offset a source. */
+  private def confIn(offsets: Path, key: String): Option[String] =
+    contentOf(offsets).linesIterator.drop(1).nextOption().flatMap { line =>
+      parse(line) \ "conf" \ key match {
+        case JString(value) => Some(value)
+        case _              => None
+      }
+    }
+
+  private def filesIn(directory: Path): Seq[Path] = {
+    val files = directory.getFileSystem(statement.hadoopConf)
+    val found = ArrayBuffer.empty[Path]
+    if (files.exists(directory)) {
+      val all = files.listFiles(directory, true)
+      while (all.hasNext) found += all.next().getPath
+    }
+    found.toSeq
+  }
+
+  private def contentOf(file: Path): String = {
+    val in = file.getFileSystem(statement.hadoopConf).open(file)
+    try new String(in.readAllBytes(), UTF_8)
+    finally in.close()
+  }
+}

@@ -1,0 +1,51 @@
+package io.sash.spark.streams
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+/**
+ * What the state of an operator was written for, in a file beside it: written before the first batch,
+ * and compared before any other, so that no batch mixes the states of two queries.
+ *
+ * @param directory of the operator's state
+ */
+private[streams] final class StateFile(directory: String, hadoop: Configuration) {
+  import StateFile._
+
+  private[this] val path = new Path(s"$directory/_sash", "windows")
+  private[this] val files = path.getFileSystem(hadoop)
+
+  /** Fails if the state is of something else. */
+  def check(text: String): Unit = {
+    val now = s"$text; layout $Layout"
+    val was = read()
+    if (was.isEmpty) write(now)
+    else if (!was.contains(now)) throw StreamErrors.otherState(was.get, now)
+  }
+
+  /** None as well if it is a beginning: then there has been no batch. */
+  private def read(): Option[String] = Option
+    .when(files.exists(path)) {
+      val in = files.open(path)
+      try new String(in.readAllBytes(), UTF_8)
+      finally in.close()
+    }
+    .filter(_.endsWith(End))
+    .map(_.stripSuffix(End))
+
+  private def write(text: String): Unit = {
+    val out = files.create(path)
+    try out.write((text + End).getBytes(UTF_8))
+    finally out.close()
+  }
+}
+
+private object StateFile {
+
+  /** The version of all that Sash writes into its state. */
+  private val Layout: Int = 1
+
+  private val End = "\n"
+}

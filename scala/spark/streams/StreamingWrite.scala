@@ -1,0 +1,84 @@
+package io.sash.spark.streams
+
+import java.util.Locale
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+
+import io.sash.spark.SashConf
+
+/**
+ * When a query starts, of which not before then the output mode is known: refuses what its windows
+ * could not run with, and plans its hops.
+ */
+private[spark] object StreamingWrite extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case w: WriteToStreamStatement =>
+      if (w.inputQuery.exists(isOver)) check(w)
+      if (SashConf.hopsEnabled(conf)) w.withNewChildren(Seq(new StreamHops(w, conf).query)) else w
+    case other => other
+  }
+
+  private def check(write: WriteToStreamStatement): Unit = {
+    // what Spark would say of another mode is of its own operators
+    if (write.outputMode != OutputMode.Append())
+      refuse(write, "windows of rows (OVER), which answer each row once; write in append mode")
+    val provider = new Checkpoint(write, conf).stateStoreProvider
+    if (!isRocksDB(provider)) refuseStore(provider)
+    if (!allowsSeveral(conf) && write.inputQuery.collect { case p if hasState(p) => p }.size > 1)
+      refuse(
+        write,
+        "windows of rows (OVER) beside another operator with state while " +
+          s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their rows " +
+          "for late ones; set it to true"
+      )
+    write.inputQuery.foreach {
+      case e: EventTimeWatermark if e.child.exists(isOver) =>
+        refuse(
+          write,
+          s"withWatermark on ${e.eventTime.sql} above windows of rows (OVER), whose answers it would " +
+            "take for late ones; call it below them"
+        )
+      case _ =>
+    }
+  }
+
+  private def refuse(write: WriteToStreamStatement, what: String): Nothing =
+    throw new AnalysisException(
+      errorClass = "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION",
+      messageParameters = Map(
+        "outputMode" -> write.outputMode.toString.toLowerCase(Locale.ROOT),
+        "operation" -> what
+      )
+    )
+
+  /** Spark says it in the first batch. */
+  private def refuseStore(provider: String): Nothing = throw new AnalysisException(
+    errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
+    messageParameters = Map(
+      "stateStoreProvider" -> (s"$provider, to which " +
+        s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is set,")
+    )
+  )
+
+  def isRocksDB(provider: String): Boolean = provider.endsWith(".RocksDBStateStoreProvider")
+
+  /** Whether operators with state have a watermark of their own, each. */
+  def allowsSeveral(conf: SQLConf): Boolean =
+    conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)
+
+  private def hasState(plan: LogicalPlan): Boolean = plan.isStreaming && (plan match {
+    case _: Aggregate | _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark    => true
+    case _: TransformWithState | _: TransformWithStateInPySpark                         => true
+    case _: FlatMapGroupsWithState | _: FlatMapGroupsInPandasWithState | _: GlobalLimit => true
+    case Join(left, right, _, _, _) => left.isStreaming && right.isStreaming
+    case _                          => false
+  })
+
+  private def isOver(plan: LogicalPlan): Boolean = OfStream.unapply(plan).nonEmpty
+}
