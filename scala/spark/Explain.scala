@@ -8,6 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import io.sash.spark.hops.{BatchHops, HopWindowsExec}
 import io.sash.spark.ordering.{KeptSort, OrderingExec}
 import io.sash.spark.plan.{Refusal, SlidingWindowExec}
+import io.sash.spark.streams.BucketProcessor
 
 /**
  * The part of EXPLAIN that says which windows Sash took and why it left the others. It is printed
@@ -27,7 +28,9 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
   private def said(plan: SparkPlan): Seq[String] = collect(plan) {
     case s: SlidingWindowExec => s.texts.map(c => s"slides: $c") ++ keptSort(s)
     case _: OrderingExec      => Seq("ordering: hash + adaptive")
-    case h: HopWindowsExec    => Seq(s"hops: ${h.text}")
+    case p if p.productIterator.exists(_.isInstanceOf[BucketProcessor]) =>
+      p.productIterator.collect { case b: BucketProcessor => b.explained }.toSeq
+    case h: HopWindowsExec => Seq(s"hops: ${h.text}")
     case p if p.logicalLink.exists(_.getTagValue(BatchHops.Refused).isDefined) =>
       p.logicalLink
         .flatMap(_.getTagValue(BatchHops.Refused))

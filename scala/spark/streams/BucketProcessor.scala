@@ -18,6 +18,9 @@ private[spark] abstract class BucketProcessor
   /** Says what the state is for; another one's is of no use: see [[StateFile]]. */
   def text: String
 
+  /** As EXPLAIN says it. */
+  def explained: String
+
   protected def newTask(state: StreamState): BucketTask
 
   /** Spark calls this on the driver, too, to learn of the variables. */

@@ -11,6 +11,9 @@ private[spark] final case class HopProcessor(program: HopProgram, late: Option[L
     extends BucketProcessor {
   override def text: String = program.text
 
+  override def explained: String =
+    s"hops on a stream: windows of ${program.hops.panes} panes, a partial for each key and pane"
+
   override protected def newTask(state: StreamState): BucketTask = {
     val known = late.getOrElse(
       throw new IllegalStateException("the watermark of late rows has not been told")

@@ -48,13 +48,15 @@ private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
 
   /** Asks for the fields that were kept. */
   private final class Over(from: Attribute, to: Attribute, kept: Seq[(Int, String)]) {
-    private[this] val places = kept.zipWithIndex.map { case ((i, name), k) => i -> (k, name) }.toMap
+    private[this] val places = kept.zipWithIndex.map { case ((i, name), k) =>
+      i -> (k, name)
+    }.toMap
 
-    def apply[E <: Expression](list: Seq[E]): Seq[E] = list.map(_.transform {
-      case FieldOf(`from`, i) =>
+    def apply[E <: Expression](list: Seq[E]): Seq[E] =
+      list.map(_.transform { case FieldOf(`from`, i) =>
         val (place, name) = places(i)
         GetStructField(to, place, Some(name))
-    }.asInstanceOf[E])
+      }.asInstanceOf[E])
   }
 
   private def fieldsOf(stateful: TransformWithState): IndexedSeq[StructField] =

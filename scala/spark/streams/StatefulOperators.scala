@@ -26,7 +26,8 @@ private[spark] object StatefulOperators extends ColumnarRule {
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
         directoryOf(operator).foreach { directory =>
-          new StateFile(directory, operator.session.sessionState.newHadoopConf()).check(processor.text)
+          new StateFile(directory, operator.session.sessionState.newHadoopConf())
+            .check(processor.text)
         }
         processor match {
           case hops: HopProcessor => hops.copy(late = lateOf(operator))

@@ -8,6 +8,12 @@ package io.sash.spark.streams
 private[spark] final class StreamProcessor(val program: StreamProgram) extends BucketProcessor {
   override def text: String = program.text
 
+  override def explained: String = {
+    val windows = program.windows.length
+    val columns = program.input.length - 1
+    s"slides on a stream: $windows windows over AMTA in the state store, $columns columns wait there"
+  }
+
   override protected def newTask(state: StreamState): BucketTask = new StreamTask(program, state)
 
   override def toString: String = s"SlidingWindow of ${program.text}"

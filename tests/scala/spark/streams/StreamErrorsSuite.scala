@@ -2,6 +2,7 @@ package io.sash.spark.streams
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{col, window}
 import org.apache.spark.sql.streaming.OutputMode
 
 import io.sash.spark.SashConf
@@ -109,28 +110,125 @@ class StreamErrorsSuite extends StreamSuite {
     }
   }
 
+  private def ofRows(call: String = "sum(x)", by: String = "k", order: String = "ts"): String =
+    s"$call OVER (PARTITION BY $by ORDER BY $order ROWS 2 PRECEDING)"
+
+  private def ofRange(seconds: Int): String =
+    s"sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL $seconds SECONDS PRECEDING)"
+
+  private def session(seconds: Int): String =
+    s"sum(x) OVER (PARTITION BY k, gap_window(INTERVAL $seconds SECONDS) ORDER BY ts)"
+
   for {
-    (name, other) <- Seq(
-      "another frame" -> "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 3 PRECEDING)",
-      "another aggregate" -> "max(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)",
-      "another partition" -> "sum(x) OVER (PARTITION BY x ORDER BY ts ROWS 2 PRECEDING)",
-      "another order" -> "sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 2 PRECEDING)",
-      "another lambda" -> lambda("a * b"),
-      "another column" -> "s, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
+    (name, first, other) <- Seq(
+      ("another frame", fine, "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 3 PRECEDING)"),
+      ("another range", ofRange(10), ofRange(11)),
+      ("another gap", session(10), session(11)),
+      ("another aggregate", fine, ofRows("max(x)")),
+      ("another argument", ofRows("sum(x + 1)"), ofRows("sum(x + 2)")),
+      ("another partition", fine, ofRows(by = "x")),
+      ("another expression to partition by", ofRows(by = "k % 2"), ofRows(by = "k % 3")),
+      ("another order", fine, ofRows(order = "ts, id")),
+      (
+        "another expression in the order",
+        ofRows(order = "ts, -id"),
+        ofRows(order = "ts, id + 0")
+      ),
+      ("another lambda", lambda("a + b"), lambda("a * b")),
+      ("another column", fine, s"s, $fine"),
+      (
+        "calls of the same windows the other way around",
+        s"${ofRange(5)}, max(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 9 SECONDS PRECEDING)",
+        "sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 9 SECONDS PRECEDING), max(x) OVER " +
+          "(PARTITION BY k ORDER BY ts RANGE INTERVAL 5 SECONDS PRECEDING)"
+      )
     )
   } test(s"a checkpoint of other windows: $name") {
-    withSource("1 minute") { source =>
-      source.start(over(_, if (name == "another lambda") lambda("a + b") else fine))
-      source.add(batches.head)
-      source.stop()
+    checkOtherState(over(_, first), over(_, other))
+  }
+
+  /** The second query does not go on with what the first has left, and gives no row. */
+  private def checkOtherState(
+      first: DataFrame => DataFrame,
+      other: DataFrame => DataFrame,
+      settings: (String, String)*
+  ): Unit = withSource("1 minute") { source =>
+    source.start(first)
+    source.add(batches.head)
+    source.stop()
+    val before = source.rows.length
+    withSettings(settings: _*) {
       val message = failure {
-        source.start(over(_, other))
+        source.start(other)
         source.add(batches(1))
       }
       source.stop()
       assert(message.contains("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"))
       assert(message.contains("start with a new checkpoint location"))
+      assert(source.rows.length == before)
     }
+  }
+
+  test("a checkpoint of other hops") {
+    def hops(slide: Int)(rows: DataFrame): DataFrame =
+      rows.groupBy(window(col("ts"), "60 seconds", s"$slide seconds")).count()
+    checkOtherState(hops(10), hops(20))
+  }
+
+  for (
+    call <- Seq(
+      ofRows(by = "date(ts)"),
+      ofRows("max(hour(ts))"),
+      "sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING)"
+    )
+  ) test(s"a checkpoint of another time zone: $call") {
+    checkOtherState(over(_, call), over(_, call), "spark.sql.session.timeZone" -> "Asia/Tokyo")
+  }
+
+  test("another time zone where nothing depends on it") {
+    withSource("1 minute") { source =>
+      for ((zone, batch) <- Seq("UTC", "Asia/Tokyo").zip(batches)) {
+        withSettings("spark.sql.session.timeZone" -> zone) {
+          source.start(over(_, s"$fine, ${ofRange(9)}"))
+          source.add(batch)
+          source.stop()
+        }
+      }
+    }
+  }
+
+  test("a checkpoint stays with its store of state") {
+    inDirectory { checkpoint =>
+      val source = new Source("1 minute", checkpoint)
+      streaming() {
+        source.start(over(_, fine))
+        source.add(batches.head)
+        source.stop()
+      }
+      withSettings(SashConf.StreamBuckets.key -> "8") {
+        source.start(over(_, fine))
+        source.add(batches(1))
+        source.stop()
+      }
+    }
+  }
+
+  test("a second operator with state where just one is allowed") {
+    val several = "spark.sql.streaming.statefulOperator.allowMultiple"
+    val error = intercept[AnalysisException](streaming(several -> "false") {
+      start(over(watermarked, s"ts, $fine").dropDuplicates("id", "ts"), OutputMode.Append())
+    })
+    assert(error.getMessage.contains(several) && error.getMessage.contains("set it to true"))
+    streaming(several -> "false")(start(over(watermarked, fine), OutputMode.Append()))
+  }
+
+  test("a watermark above windows of rows") {
+    val error = intercept[AnalysisException](streaming() {
+      val answers = over(watermarked, s"ts + INTERVAL 1 DAY AS later, $fine")
+      start(answers.withWatermark("later", "1 minute"), OutputMode.Append())
+    })
+    assert(error.getMessage.contains("withWatermark on"))
+    assert(error.getMessage.contains("call it below them"))
   }
 
   test("a checkpoint of another number of buckets") {

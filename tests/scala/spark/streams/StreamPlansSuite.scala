@@ -1,6 +1,10 @@
 package io.sash.spark.streams
 
+import java.sql.Timestamp
+
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.streaming.StreamingQuery
 
 /** OVER on streams among other operators, and what it keeps. */
 class StreamPlansSuite extends StreamSuite {
@@ -71,6 +75,15 @@ class StreamPlansSuite extends StreamSuite {
           |    RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS peers,
           |  max(d) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS m
           |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, x % 3 DESC NULLS LAST)""".stripMargin,
+      "a lambda over a short window beside a long one" ->
+        """SELECT id, monoid_agg(1000 + x, x -> x, (a, b) -> a * b) OVER
+          |    (PARTITION BY k ORDER BY ts, id ROWS 1 PRECEDING) AS p,
+          |  count(*) OVER (PARTITION BY k ORDER BY ts, id ROWS 100 PRECEDING) AS c,
+          |  collect_list(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 2 PRECEDING) AS l
+          |  FROM events""".stripMargin,
+      "no partition, and a first column that has no hash" ->
+        """SELECT id, a FROM (SELECT parse_json(CAST(x AS STRING)) AS v, *,
+          |  sum(x) OVER (ORDER BY ts, id ROWS 5 PRECEDING) AS a FROM events)""".stripMargin,
       "years and months" ->
         """SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING) AS a
           |  FROM events""".stripMargin
@@ -97,55 +110,129 @@ class StreamPlansSuite extends StreamSuite {
     } finally ReadyRows.MostBytes = most
   }
 
-  test("of the columns just those that are asked for wait in the state") {
-    withSource("1 minute") { source =>
-      val query = source.start(
+  test("two event times") {
+    streaming() {
+      checkStream(batches(7), delaySeconds = 15) { rows =>
+        val others = rows.select(col("id").as("other"), col("ts").as("at"))
         sql(
-          "SELECT id, a FROM (SELECT *, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 5 PRECEDING) AS a" +
-            " FROM events)"
-        )
-      )
-      source.add(batches(1).head)
-      val plan = query
-        .asInstanceOf[
-          org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
-        ]
-        .streamingQuery
-        .lastExecution
-        .optimizedPlan
-      source.stop()
-      val inputs = plan.collect { case OfStream(stateful, p) =>
-        assert(stateful.child.output.map(_.name) == p.program.input.map(_.name))
-        p.program.input.map(_.name)
+          "SELECT id, at, sum(x) OVER (PARTITION BY k, at ORDER BY ts, id ROWS 5 PRECEDING) FROM events"
+        )(rows.join(others, col("id") === col("other")))
       }
-      assert(inputs == Seq(Seq("id", "k", "ts", "x", "bucket")))
     }
   }
 
-  test("keys without rows leave, once no range can hold one") {
-    withSource("0 seconds") { source =>
-      val query = source.start(
+  for (filter <- Seq("", " WHERE a > d"))
+    test(
+      s"of the columns just those that are asked for wait in the state$filter"
+    ) {
+      withSource("1 minute") { source =>
+        val query = source.start(
+          sql(
+            "SELECT id, a FROM (SELECT *, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 5 PRECEDING) AS a" +
+              s" FROM events)$filter"
+          )
+        )
+        source.add(batches(1).head)
+        val plan = query
+          .asInstanceOf[
+            org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
+          ]
+          .streamingQuery
+          .lastExecution
+          .optimizedPlan
+        source.stop()
+        val inputs = plan.collect { case OfStream(stateful, p) =>
+          assert(stateful.child.output.map(_.name) == p.program.input.map(_.name))
+          p.program.input.map(_.name)
+        }
+        val filtered = if (filter.isEmpty) Nil else Seq("d")
+        assert(inputs == Seq(Seq("id", "k", "ts", "x") ++ filtered :+ "bucket"))
+      }
+    }
+
+  private def eventAt(id: Long, key: Int, time: String): Event =
+    Event(id, Some(key), Some(Timestamp.valueOf(time)), Some(1), 0.0, "")
+
+  for {
+    (name, query) <- Seq(
+      "count" -> "window_slide(2)",
+      "time" -> "window_slide(INTERVAL 1 HOUR)"
+    )
+  } test(s"a key that comes again slides on: $name") {
+    val times = Seq("10:00:01", "10:01:00", "10:02:00", "10:03:00", "10:04:00", "10:05:00")
+    val others = times.zipWithIndex.map { case (t, i) =>
+      Seq(eventAt(i + 10L, 2, s"2021-01-01 $t"))
+    }
+    val first = Seq(eventAt(1, 1, "2021-01-01 10:00:00"))
+    val again = Seq("10:06", "10:07").zipWithIndex.map { case (t, i) =>
+      eventAt(i + 2L, 1, s"2021-01-01 $t:00")
+    }
+    val last = Seq(eventAt(99, 2, "2021-01-02 00:00:00"))
+    streaming() {
+      checkStream((first +: others) ++ Seq(again, last), delaySeconds = 0)(
         sql(
-          "SELECT id, sum(x) OVER (PARTITION BY id % 500 ORDER BY ts RANGE INTERVAL 10 SECONDS PRECEDING)" +
+          s"""SELECT id, count(*) OVER (PARTITION BY k, $query ORDER BY ts
+             |  RANGE INTERVAL 5 SECONDS PRECEDING) AS a FROM events""".stripMargin
+        )
+      )
+    }
+  }
+
+  test("a key stays as long as a month's range may reach back to it") {
+    val batches = Seq(
+      eventAt(1, 1, "2021-02-08 00:00:00"), // a sweep is planned for March 28
+      eventAt(2, 1, "2021-02-28 12:00:00"),
+      eventAt(3, 2, "2021-03-28 23:00:00"), // a month before is after row 2
+      eventAt(4, 1, "2021-03-29 01:00:00"), // a month before is the beginning of February 28
+      eventAt(5, 2, "2021-06-01 00:00:00")
+    ).map(Seq(_))
+    streaming() {
+      checkStream(batches, delaySeconds = 0)(
+        sql(
+          "SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING)" +
             " AS a FROM events"
         )
       )
+    }
+  }
+
+  private def rowsInState(query: StreamingQuery): Long =
+    query.lastProgress.stateOperators.head.numRowsTotal
+
+  test("the pending rows of many small batches are in a few chunks") {
+    withSource("1 hour") { source =>
+      val query =
+        source.start(sql("SELECT id, sum(x) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM events"))
+      (0 until 30).foreach(i => source.add(Seq(eventAt(i.toLong, 1, f"2021-01-01 10:$i%02d:00"))))
+      val rows = rowsInState(query)
+      source.stop()
+      assert(rows > 2 && rows < 14, s"$rows rows")
+    }
+  }
+
+  for {
+    (name, call) <- Seq(
+      "range" -> "sum(x) OVER (PARTITION BY id % 500 ORDER BY ts RANGE INTERVAL 10 SECONDS PRECEDING)",
+      "session" -> "sum(x) OVER (PARTITION BY id % 500, gap_window(INTERVAL 5 SECONDS) ORDER BY ts)"
+    )
+  } test(s"keys without rows leave, once no window can hold one: $name") {
+    withSource("0 seconds") { source =>
+      val query = source.start(sql(s"SELECT id, $call AS a FROM events"))
       def at(second: Int, keys: Range): Seq[Event] = keys.map { id =>
         Event(
           id.toLong,
           None,
-          Some(new java.sql.Timestamp(1600000000000L + second * 1000L)),
+          Some(new Timestamp(1600000000000L + second * 1000L)),
           Some(1),
           0.0,
           ""
         )
       }
-      def rowsInState: Long = query.lastProgress.stateOperators.head.numRowsTotal
       source.add(at(0, 0 until 500))
       source.add(at(1, 0 until 1))
-      val many = rowsInState
+      val many = rowsInState(query)
       (1 to 6).foreach(i => source.add(at(8 * i, 0 until 1)))
-      val few = rowsInState
+      val few = rowsInState(query)
       source.stop()
       assert(many > 500 && few < 60, s"$many, then $few")
       assert(source.rows.length == 507)
