@@ -6,11 +6,12 @@ import io.sash.core.mta.KeyValueStore
 
 /**
  * A store whose writes wait for `flush`: what is removed before is never written. Reads see them.
+ * `discard` forgets them instead.
  *
  * @param changing whether what waits may be in the store already, with another value
  */
 final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends KeyValueStore {
-  private[this] val waiting = mutable.HashMap.empty[(Int, Long), Array[Byte]]
+  private[this] val waiting = mutable.HashMap.empty[(Int, Long), Array[Byte]] // null: removed
 
   override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
     values.indices.foreach(i => waiting((level, first + i)) = values(i))
@@ -23,8 +24,8 @@ final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends
   override def remove(level: Int, from: Long, until: Long): Unit = {
     var number = from
     while (number < until) {
-      val waited = waiting.remove((level, number)).nonEmpty
-      if (changing || !waited) store.remove(level, number, number + 1)
+      val waited = waiting.remove((level, number)).exists(_ != null)
+      if (changing || !waited) waiting((level, number)) = null
       number += 1
     }
   }
@@ -32,8 +33,12 @@ final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends
   /** Writes what is left. */
   def flush(): Unit = {
     waiting.foreachEntry { case ((level, number), value) =>
-      store.put(level, number, Array(value))
+      if (value == null) store.remove(level, number, number + 1)
+      else store.put(level, number, Array(value))
     }
     waiting.clear()
   }
+
+  /** The store is as it was at the last `flush`. */
+  def discard(): Unit = waiting.clear()
 }

@@ -50,6 +50,9 @@ private[streams] final class GroupWindows(
     behind.flush()
   }
 
+  /** Forgets what has not been written. */
+  def discard(): Unit = behind.discard()
+
   /** Removes the key's nodes. */
   def drop(): Unit = {
     stored.drop()

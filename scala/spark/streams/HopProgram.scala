@@ -26,7 +26,7 @@ private[spark] final case class HopProgram(
     slots: SlotProgram,
     results: Seq[DataType],
     output: Seq[Expression],
-    mode: HopMode,
+    mode: AnswerMode,
     text: String
 ) {
 
@@ -38,16 +38,4 @@ private[spark] final case class HopProgram(
   def startOrdinal: Int = results.length + 1
 
   def endOrdinal: Int = results.length + 2
-}
-
-/** When a window is answered. */
-private[spark] sealed abstract class HopMode
-
-private[spark] object HopMode {
-
-  /** Once, when the watermark has passed its end. */
-  case object Append extends HopMode
-
-  /** In each batch that has rows of it. */
-  case object Update extends HopMode
 }

@@ -123,8 +123,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
 
     private def answering(touched: Seq[(Long, Long)]): Iterator[InternalRow] =
       program.mode match {
-        case HopMode.Append => new Closing(passed)
-        case HopMode.Update => touched.iterator.flatMap { case (w, v) => answered(w, v) }
+        case AnswerMode.Append => new Closing(passed)
+        case AnswerMode.Update => touched.iterator.flatMap { case (w, v) => answered(w, v) }
       }
 
     private def open(header: Array[Byte]): Unit = {
@@ -262,16 +262,16 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       moveOn(hops.firstPaneOf(open))
       panes.keepFrom(window.front)
       program.mode match {
-        case HopMode.Update                => Some(lastEnd)
-        case HopMode.Append if lower(open) => Some(hops.endOf(open))
-        case HopMode.Append                => nextWithRows(open).map(hops.endOf)
+        case AnswerMode.Update                => Some(lastEnd)
+        case AnswerMode.Append if lower(open) => Some(hops.endOf(open))
+        case AnswerMode.Append                => nextWithRows(open).map(hops.endOf)
       }
     }
   }
 
   /** The window begins at `front`, where it is answered next. */
   private def moveOn(front: Long): Unit =
-    if (program.mode == HopMode.Update || front < window.front || front > window.back) {
+    if (program.mode == AnswerMode.Update || front < window.front || front > window.back) {
       window.restart(front, front)
     } else {
       window.evictTo(front)

@@ -59,6 +59,17 @@ private[spark] object StatefulPlan {
       rows: LogicalPlan,
       fields: Seq[StructField],
       processor: BucketProcessor
+  ): TransformWithState =
+    over(
+      rows,
+      AttributeReference("answers", StructType(fields), nullable = false)(),
+      processor
+    )
+
+  private def over(
+      rows: LogicalPlan,
+      answers: Attribute,
+      processor: BucketProcessor
   ): TransformWithState = {
     val bucket = rows.output.last
     new TransformWithState(
@@ -70,7 +81,7 @@ private[spark] object StatefulPlan {
       timeMode = TimeMode.EventTime(),
       outputMode = OutputMode.Append(),
       keyEncoder = keyEncoder,
-      outputObjAttr = AttributeReference("answers", StructType(fields), nullable = false)(),
+      outputObjAttr = answers,
       child = rows,
       hasInitialState = false,
       initialStateGroupingAttrs = Seq(bucket),
@@ -83,6 +94,16 @@ private[spark] object StatefulPlan {
       )
     )
   }
+
+  def withProcessor(
+      stateful: TransformWithState,
+      processor: BucketProcessor
+  ): TransformWithState =
+    over(
+      stateful.child,
+      stateful.outputObjAttr,
+      processor
+    )
 
   /** Never a constant, which the optimizer would put in the place of a grouping column. */
   private def bucketOf(keys: Seq[Expression], time: Attribute, buckets: Int): Expression =

@@ -55,6 +55,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       marks,
       expressions.map(_.dataType),
       output(input),
+      AnswerMode.Append,
       text(keys, groups)
     )
   }

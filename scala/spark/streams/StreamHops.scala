@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
-import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types._
 
 import io.sash.spark.SashConf
@@ -37,11 +36,7 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       }
   }
 
-  private val mode: Option[HopMode] = statement.outputMode match {
-    case m if m == OutputMode.Append() => Some(HopMode.Append)
-    case m if m == OutputMode.Update() => Some(HopMode.Update)
-    case _                             => None
-  }
+  private val mode: Option[AnswerMode] = AnswerMode.of(statement.outputMode)
 
   private lazy val checkpoint = new Checkpoint(statement, conf)
 
@@ -142,7 +137,7 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       hop.keys.map(k => said(valueOf(k))).mkString("group by ", ", ", ""),
       s"window ${hop.hops} of ${said(hop.time)}",
       calls.map(said).mkString("aggregates ", ", ", ""),
-      s"in ${mode.get.toString.toLowerCase(java.util.Locale.ROOT)} mode",
+      mode.get.text,
       words.definitions
     ).mkString("; ") + words.zone(hop.keys ++ inputs ++ calls)
   }

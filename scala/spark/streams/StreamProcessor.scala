@@ -1,12 +1,11 @@
 package io.sash.spark.streams
 
 /**
- * Answers the rows of a bucket of keys, each when the watermark has passed it. Until then it waits
- * in the state; then all rows of its time are there, so that what a key's windows have taken in
- * is final.
+ * Answers the rows of a bucket of keys. A row waits in the state until the watermark has passed it;
+ * then all rows of its time are there, so that what a key's windows have taken in is final.
  */
 private[spark] final class StreamProcessor(val program: StreamProgram) extends BucketProcessor {
-  override def text: String = program.text
+  override def text: String = s"${program.text}; ${program.mode.text}"
 
   override def explained: String = {
     val windows = program.windows.length
@@ -14,7 +13,10 @@ private[spark] final class StreamProcessor(val program: StreamProgram) extends B
     s"slides on a stream: $windows windows over AMTA in the state store, $columns columns wait there"
   }
 
-  override protected def newTask(state: StreamState): BucketTask = new StreamTask(program, state)
+  override protected def newTask(state: StreamState): BucketTask = program.mode match {
+    case AnswerMode.Append => new StreamTask(program, state)
+    case AnswerMode.Update => new UpdateTask(program, state)
+  }
 
-  override def toString: String = s"SlidingWindow of ${program.text}"
+  override def toString: String = s"SlidingWindow of $text"
 }

@@ -16,6 +16,7 @@ import io.sash.spark.slots.SlotProgram
  * @param marks what frames and slides look at in a row, each a BIGINT
  * @param results types of the answers
  * @param output what a row becomes, over its columns and its answers behind them
+ * @param mode when rows are answered
  * @param text what the state was written for; another one's state is of no use
  */
 private[spark] final case class StreamProgram(
@@ -28,8 +29,12 @@ private[spark] final case class StreamProgram(
     marks: Seq[Expression],
     results: Seq[DataType],
     output: Seq[Expression],
+    mode: AnswerMode,
     text: String
 ) {
+
+  /** The same, answered when that mode says. */
+  def in(mode: AnswerMode): StreamProgram = copy(mode = mode)
 
   /** The ordinals of the answers of a window. */
   def resultsOf(window: Int): Seq[Int] = for {

@@ -14,6 +14,7 @@ import io.sash.core.mta.KeyValueStore
  * |---|---|---|
  * | `bucket` | | [[BucketHeader]] |
  * | `pending` | number of the chunk | rows that the watermark has not passed |
+ * | `waiting` | key | rows that the watermark has not passed, in update mode |
  * | `head` | key | header of its windows, see `StoredWindows` |
  * | `node` | key, tree, level, number | node of a tree of the key's |
  */
@@ -25,6 +26,8 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   val bucket: ValueState[Array[Byte]] = handle.getValueState("bucket", Encoders.BINARY, none)
   val pending: MapState[Long, Array[Byte]] =
     handle.getMapState("pending", Encoders.scalaLong, Encoders.BINARY, none)
+  val waiting: MapState[Array[Byte], Array[Byte]] =
+    handle.getMapState("waiting", Encoders.BINARY, Encoders.BINARY, none)
   val heads: MapState[Array[Byte], Array[Byte]] =
     handle.getMapState("head", Encoders.BINARY, Encoders.BINARY, none)
   private[this] val nodes: MapState[Array[Byte], Array[Byte]] =

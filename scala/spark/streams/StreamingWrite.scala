@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.OutputMode
 
 import io.sash.spark.SashConf
 
@@ -19,18 +18,30 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case w: WriteToStreamStatement =>
-      if (w.inputQuery.exists(isOver)) check(w)
-      if (SashConf.hopsEnabled(conf)) w.withNewChildren(Seq(new StreamHops(w, conf).query)) else w
+      val over = if (w.inputQuery.exists(isOver)) inMode(w) else w.inputQuery
+      val write = w.withNewChildren(Seq(over)).asInstanceOf[WriteToStreamStatement]
+      if (SashConf.hopsEnabled(conf))
+        write.withNewChildren(Seq(new StreamHops(write, conf).query))
+      else write
     case other => other
   }
 
-  private def check(write: WriteToStreamStatement): Unit = {
+  /** The query's windows, answered as its mode says. */
+  private def inMode(write: WriteToStreamStatement): LogicalPlan = {
     // what Spark would say of another mode is of its own operators
-    if (write.outputMode != OutputMode.Append())
-      refuse(write, "windows of rows (OVER), which answer each row once; write in append mode")
+    val mode = AnswerMode
+      .of(write.outputMode)
+      .getOrElse(refuse(write, "windows of rows (OVER); write in append or update mode"))
+    val isAlone = write.inputQuery.collect { case p if hasState(p) => p }.size == 1
+    if (mode == AnswerMode.Update && !isAlone)
+      refuse(
+        write,
+        "windows of rows (OVER) beside another operator with state (another order or partition is " +
+          "one, too), which would count rows that are answered again; write in append mode"
+      )
     val provider = new Checkpoint(write, conf).stateStoreProvider
     if (!isRocksDB(provider)) refuseStore(provider)
-    if (!allowsSeveral(conf) && write.inputQuery.collect { case p if hasState(p) => p }.size > 1)
+    if (!allowsSeveral(conf) && !isAlone)
       refuse(
         write,
         "windows of rows (OVER) beside another operator with state while " +
@@ -46,6 +57,10 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         )
       case _ =>
     }
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
+      case OfStream(stateful, processor) if processor.program.mode != mode =>
+        StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
+    })
   }
 
   private def refuse(write: WriteToStreamStatement, what: String): Nothing =

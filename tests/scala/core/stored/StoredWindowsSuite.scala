@@ -152,19 +152,41 @@ class StoredWindowsSuite extends Laws {
     val behind = new WriteBehind(store)
     val windows =
       new StoredWindows(new LongSums, LongSums.Codec, behind, 2, Seq(StoredWindows.Shape()))
-    (0 until 1000).foreach { i =>
-      val slot = windows.open()
-      windows.column.asInstanceOf[LongSums](slot) = i
-      windows.window(0).insert(slot)
-      windows.append(i)
-      windows.window(0).evictTo(math.max(0L, i - 99))
-      windows.release()
-    }
+    arrive(windows, 0 until 1000)
     assert(store.puts == 0 && store.gets == 0 && store.removes == 0)
     behind.flush()
     assert(store.size > 20 && store.size < 50)
     windows.drop()
+    behind.flush()
     assert(store.size == 0)
+  }
+
+  test("what is discarded has not been") {
+    val store = new MapStore
+    val behind = new WriteBehind(store)
+    val windows =
+      new StoredWindows(new LongSums, LongSums.Codec, behind, 2, Seq(StoredWindows.Shape()))
+    arrive(windows, 0 until 1000)
+    val header = bytesOf(windows)
+    behind.flush()
+    val (puts, removes) = (store.puts, store.removes)
+    arrive(windows, 1000 until 2000)
+    behind.discard()
+    assert(store.puts == puts && store.removes == removes)
+    windows.read(java.nio.ByteBuffer.wrap(header))
+    arrive(windows, 1000 until 1500)
+    val sum = windows.column.asInstanceOf[LongSums](windows.window(0).query())
+    assert(sum == (1400 until 1500).sum)
+  }
+
+  /** Elements in a window of the last 100. */
+  private def arrive(windows: StoredWindows, elements: Range): Unit = elements.foreach { i =>
+    val slot = windows.open()
+    windows.column.asInstanceOf[LongSums](slot) = i
+    windows.window(0).insert(slot)
+    windows.append(i)
+    windows.window(0).evictTo(math.max(0L, i - 99))
+    windows.release()
   }
 }
 

@@ -64,10 +64,20 @@ class StreamErrorsSuite extends StreamSuite {
 
   private val fine = "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
 
-  for (mode <- Seq(OutputMode.Update(), OutputMode.Complete())) test(s"$mode mode") {
-    val error = intercept[AnalysisException](streaming()(start(over(watermarked, fine), mode)))
+  for {
+    (name, mode, query, remedy) <- Seq(
+      ("complete mode", OutputMode.Complete(), fine, "write in append or update mode"),
+      (
+        "two orders in update mode",
+        OutputMode.Update(),
+        s"$fine, sum(x) OVER (PARTITION BY id ORDER BY ts)",
+        "write in append mode"
+      )
+    )
+  } test(name) {
+    val error = intercept[AnalysisException](streaming()(start(over(watermarked, query), mode)))
     assert(error.getCondition == "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION")
-    assert(error.getMessage.contains("write in append mode"))
+    assert(error.getMessage.contains(remedy))
   }
 
   test("state that is not in RocksDB") {

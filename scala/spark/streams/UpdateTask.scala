@@ -1,0 +1,226 @@
+package io.sash.spark.streams
+
+import java.nio.ByteBuffer
+import java.util.{ArrayList, Collections, Comparator}
+
+import scala.collection.BufferedIterator
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.unsafe.Platform
+
+/**
+ * Answers the rows of a [[StreamProgram]] when they come, and again when a late row has changed their
+ * answer.
+ *
+ * The rows that the watermark has not passed wait in the state, those of a key together, each with
+ * a fingerprint of its last answer. When rows of the key come, the windows go on from what is final
+ * over all that wait, as far as the last of them, and then forget them again. So a batch costs, for
+ * each key that it has rows of, the rows of that key within the delay.
+ */
+private[streams] final class UpdateTask(program: StreamProgram, state: StreamState)
+    extends BucketTask {
+  import UpdateTask._
+
+  private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
+  private[this] val order = new RowOrders(program.input, program.keys, program.order)
+  private[this] val windows = new KeyWindows(program, state)
+  private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
+
+  override def turn(
+      before: BucketHeader,
+      rows: Iterator[UnsafeRow],
+      passed: Long
+  ): BucketTurn = {
+    val come = new ReadyRows(keyOf, order)
+    rows.foreach(come.add)
+    val answers = new Answers(come.sorted().buffered, passed)
+    def sweep = windows.marks.sweep(before.sweep, answers.hasWritten, passed)(settleAll(passed))
+    BucketTurn(answers, () => before.copy(sweep = sweep))
+  }
+
+  /** The new and the changed answers, key by key. */
+  private final class Answers(come: BufferedIterator[UnsafeRow], passed: Long)
+      extends Iterator[InternalRow] {
+    private[this] var turn: KeyTurn = _
+
+    /** A key's state. */
+    var hasWritten: Boolean = false
+
+    override def hasNext: Boolean = {
+      while ((turn == null || !turn.hasNext) && come.hasNext)
+        turn = turnOf(keyOf(come.head).copy())
+      turn != null && turn.hasNext
+    }
+
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("no more rows")
+      turn.next()
+    }
+
+    private def turnOf(key: UnsafeRow): KeyTurn = {
+      hasWritten = true
+      val rows = new ArrayList[Waiting]
+      readWaiting(key.getBytes)(rows.add(_))
+      while (come.hasNext && keyOf(come.head) == key) rows.add(new Waiting(come.next(), None))
+      Collections.sort(rows, byOrder) // linear where they are in order
+      new KeyTurn(key.getBytes, state.heads.getValue(key.getBytes), rows, passed)
+    }
+  }
+
+  /**
+   * A key's rows in order, and those answers of them that are new. What is final is written as soon as
+   * all of it has been taken in, and what waits at the end.
+   */
+  private final class KeyTurn(
+      key: Array[Byte],
+      header: Array[Byte],
+      rows: ArrayList[Waiting],
+      passed: Long
+  ) extends Iterator[InternalRow] {
+    private[this] val peers = ArrayBuffer.empty[UnsafeRow]
+    private[this] var first = 0 // of the peers
+    private[this] var at = 0 // of the next row that may have an answer to give
+    private[this] var firstWaiting = -1 // known when what is final has been written
+    private[this] var found = false
+    private[this] var isOver = false
+
+    windows.open(key, header)
+
+    override def hasNext: Boolean = {
+      while (!found && !isOver) {
+        if (at == first + peers.length) advance()
+        else if (isAnswered) at += 1
+        else found = true
+      }
+      found
+    }
+
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("no more rows")
+      found = false
+      at += 1
+      val answer = windows.answer(peers, at - 1 - first)
+      rows.get(at - 1).answered = Some(fingerprint(answer))
+      answer
+    }
+
+    /** Whether the next row's answer is what it was. */
+    private def isAnswered: Boolean =
+      rows.get(at).answered.exists(_ == fingerprint(windows.answer(peers, at - first)))
+
+    private def advance(): Unit = {
+      if (firstWaiting < 0 && (at == rows.size || timeOf(at) > passed)) writeFinal()
+      if (at == rows.size) {
+        close()
+      } else {
+        first = at
+        peers.clear()
+        var i = at
+        while (i < rows.size && byOrder.compare(rows.get(at), rows.get(i)) == 0) {
+          peers += rows.get(i).row
+          i += 1
+        }
+        windows.take(peers)
+      }
+    }
+
+    private def writeFinal(): Unit = {
+      firstWaiting = at
+      windows.write()
+    }
+
+    private def close(): Unit = {
+      windows.discard()
+      writeWaiting(key, rows, firstWaiting)
+      isOver = true
+    }
+
+    private def timeOf(i: Int): Long = rows.get(i).row.getLong(program.time)
+  }
+
+  /** Makes what is final so in all keys, and drops those that are idle; whether others are left. */
+  private def settleAll(passed: Long): Boolean = {
+    var others = false
+    // the walk comes before what is written
+    state.heads.iterator().toVector.foreach { case (key, header) =>
+      val rows = new ArrayList[Waiting]
+      readWaiting(key)(rows.add(_))
+      val waits = rows.stream.filter(_.row.getLong(program.time) > passed).count
+      settle(key, header, rows, (rows.size - waits).toInt)
+      if (waits == 0 && windows.isIdle(passed)) windows.drop() else others = true
+    }
+    others
+  }
+
+  /** Takes the first of the key's rows in for good; the windows are then the key's. */
+  private def settle(
+      key: Array[Byte],
+      header: Array[Byte],
+      rows: ArrayList[Waiting],
+      count: Int
+  ): Unit = {
+    windows.open(key, header)
+    var first = 0
+    while (first < count) {
+      val peers = ArrayBuffer.empty[UnsafeRow]
+      while (
+        first + peers.length < count &&
+        byOrder.compare(rows.get(first), rows.get(first + peers.length)) == 0
+      ) peers += rows.get(first + peers.length).row
+      windows.take(peers)
+      first += peers.length
+    }
+    if (count > 0) {
+      windows.write()
+      writeWaiting(key, rows, count)
+    }
+  }
+
+  private def readWaiting(key: Array[Byte])(take: Waiting => Unit): Unit = {
+    val bytes = state.waiting.getValue(key)
+    if (bytes != null) {
+      val in = ByteBuffer.wrap(bytes)
+      while (in.hasRemaining) {
+        val size = in.getLong().toInt
+        val answered = in.getLong()
+        val row = new UnsafeRow(program.input.length)
+        row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + in.position(), size)
+        take(new Waiting(row, Some(answered)))
+        in.position(in.position() + size)
+      }
+    }
+  }
+
+  private def writeWaiting(key: Array[Byte], rows: ArrayList[Waiting], first: Int): Unit =
+    if (first == rows.size) {
+      state.waiting.removeKey(key)
+    } else {
+      val waiting = rows.subList(first, rows.size)
+      var size = 0
+      waiting.forEach(w => size += PrefixBytes + w.row.getSizeInBytes)
+      val out = ByteBuffer.allocate(size)
+      waiting.forEach { w =>
+        out.putLong(w.row.getSizeInBytes.toLong).putLong(w.answered.get).put(w.row.getBytes)
+      }
+      state.waiting.updateValue(key, out.array)
+    }
+}
+
+private object UpdateTask {
+
+  /** A row that the watermark has not passed, and a fingerprint of its last answer, if it has one. */
+  private final class Waiting(val row: UnsafeRow, var answered: Option[Long])
+
+  /** Its length and the fingerprint; rows of eight bytes each stay aligned. */
+  private val PrefixBytes: Int = 16
+
+  /** Of 64 bits: of 2^64^ changed answers one is taken for the same. */
+  private def fingerprint(row: UnsafeRow): Long = XXH64.hashUnsafeBytes(
+    row.getBaseObject,
+    row.getBaseOffset,
+    row.getSizeInBytes,
+    42L
+  )
+}
