@@ -106,6 +106,38 @@ def test_what_a_stream_cannot_do_says_so(streaming, tmp_path):
         ).start()
 
 
+def test_answers_at_once_and_again(streaming, tmp_path):
+    def at_once(rows: DataFrame) -> DataFrame:
+        w = Window.partitionBy("k").orderBy("ts", "id")
+        return rows.select("id", F.sum("x").over(w.rowsBetween(-9, 0)).alias("sum"))
+
+    last: dict[int, tuple] = {}
+    given = 0
+    for files in range(3), range(3, 6):
+        write(streaming, tmp_path / "in", files)
+        rows = (
+            streaming.readStream.schema(SCHEMA)
+            .option("maxFilesPerTrigger", 1)
+            .parquet(str(tmp_path / "in"))
+            .withWatermark("ts", "40 seconds")
+        )
+        batches: list[list] = []
+        query = (
+            at_once(rows)
+            .writeStream.foreachBatch(lambda rows, _, b=batches: b.append(rows.collect()))
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .outputMode("update")
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        given += sum(map(len, batches))
+        last |= {row.id: tuple(row) for batch in batches for row in batch}
+    batch = at_once(streaming.read.parquet(str(tmp_path / "in"))).collect()
+    assert last == {row.id: tuple(row) for row in batch}
+    assert given > len(last)  # late rows have changed some
+
+
 def hops(rows: DataFrame) -> DataFrame:
     window = F.window("ts", "25 seconds", "10 seconds")
     return (

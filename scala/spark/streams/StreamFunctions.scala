@@ -15,6 +15,16 @@ private[spark] object StreamFunctions {
   def asAggregates(window: Window): Window = {
     val expressions = window.windowExpressions.map(_.transform {
       case WindowExpression(_: RowNumber, spec) => Cast(count(spec), IntegerType)
+      case WindowExpression(_: Rank, spec) =>
+        val before = new Subtract(
+          count(withFrame(spec, RangeFrame, UnboundedPreceding, CurrentRow)),
+          count(withFrame(spec, RangeFrame, CurrentRow, CurrentRow))
+        )
+        Cast(new Add(before, Literal(1L)), IntegerType)
+      case WindowExpression(l: Lag, spec) if l.ignoreNulls && isOne(l.inputOffset) =>
+        val before = withFrame(spec, RowFrame, UnboundedPreceding, Literal(-1))
+        val value = Last(l.input, ignoreNulls = true).toAggregateExpression()
+        Coalesce(Seq(WindowExpression(value, before), Cast(l.default, l.dataType)))
       case WindowExpression(l: Lag, spec) if !l.ignoreNulls =>
         val value =
           WindowExpression(First(l.input, ignoreNulls = false).toAggregateExpression(), spec)
@@ -33,6 +43,16 @@ private[spark] object StreamFunctions {
     }.asInstanceOf[NamedExpression])
     (SparkVersions.withExpressions(window, expressions), columns.aliases)
   }
+
+  private def isOne(offset: Expression): Boolean = offset.foldable && offset.eval() == 1
+
+  private def withFrame(
+      spec: WindowSpecDefinition,
+      kind: FrameType,
+      lower: Expression,
+      upper: Expression
+  ): WindowSpecDefinition =
+    spec.copy(frameSpecification = SpecifiedWindowFrame(kind, lower, upper))
 
   /** The rows of the frame, which is that of the function. */
   private def count(spec: WindowSpecDefinition): WindowExpression =

@@ -83,11 +83,19 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   /** The event time, by which the window has to be ordered. */
   private def timeOf(window: Window): Attribute = {
     def refuse(why: String) = throw StreamErrors.unsupported(window, why)
-    val watermarked = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
-    def remedy =
-      watermarked.headOption.fold("call withWatermark on the event time below the window")(a =>
-        s"ORDER BY ${a.name}, which has a watermark"
-      )
+    val here = window.child.output.filter(hasWatermark)
+    val below = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
+    def remedy = here
+      .sortBy(_.dataType != TimestampType)
+      .headOption
+      .map {
+        case a if a.dataType == TimestampType => s"ORDER BY ${a.name}, which has a watermark"
+        case a => s"name window_time(${a.name}) below the window, and ORDER BY it"
+      }
+      .orElse(below.headOption.map { a =>
+        s"select ${a.name}, which has a watermark, below the window, and ORDER BY it"
+      })
+      .getOrElse("call withWatermark on the event time below the window")
     window.orderSpec.headOption match {
       case Some(SortOrder(a: Attribute, Ascending, _, _))
           if hasWatermark(a) && a.dataType == TimestampType =>

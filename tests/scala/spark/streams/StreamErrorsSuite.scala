@@ -33,9 +33,9 @@ class StreamErrorsSuite extends StreamSuite {
         "looks ahead of the row",
       "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
         "looks ahead of the row",
-      "rank() OVER (PARTITION BY k ORDER BY ts)" -> "rank is not an aggregate",
+      "dense_rank() OVER (PARTITION BY k ORDER BY ts)" -> "dense_rank is not an aggregate",
       "lead(x) OVER (PARTITION BY k ORDER BY ts)" -> "looks ahead of the row",
-      "lag(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lag is not an aggregate",
+      "lag(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lag is not an aggregate",
       "sum(x) OVER (PARTITION BY k, delta_window(d, 2.0D) ORDER BY ts)" ->
         "delta_window(events.d, 2.0D) is not on streams yet",
       "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
@@ -51,6 +51,16 @@ class StreamErrorsSuite extends StreamSuite {
     val call = "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
     val error = intercept[AnalysisException](over(events, call))
     assert(error.getMessage.contains("call withWatermark on the event time below the window"))
+  }
+
+  test("a watermark that is not on a column of the window's rows") {
+    val hidden = intercept[AnalysisException](
+      over(watermarked.select("id", "k", "x"), "sum(x) OVER (PARTITION BY k ORDER BY id)")
+    )
+    assert(hidden.getMessage.contains("select ts, which has a watermark, below the window"))
+    val hops = watermarked.groupBy(window(col("ts"), "1 minute"), col("id")).count()
+    val struct = intercept[AnalysisException](over(hops, "sum(count) OVER (ORDER BY id)"))
+    assert(struct.getMessage.contains("name window_time(window) below the window"))
   }
 
   private def start(rows: DataFrame, mode: OutputMode): Unit = inDirectory { checkpoint =>
