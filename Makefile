@@ -25,6 +25,7 @@ JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
+FETCH := tests/python/fetch.py
 LINTED_PYTHON := python tests/python tests/mutants docs/conf.py $(wildcard examples benchmarks)
 # progress bars are the benchmarks'
 MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
@@ -33,6 +34,8 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
 EXAMPLES := call_centre glucose debs2012 budget own_monoid features
+
+KILLS := 100
 
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
@@ -87,6 +90,10 @@ test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
 .PHONY: test-python
 test-python: $(INSTALLED) ## the Python tests
 	$(BIN)/pytest
+
+.PHONY: test-kill
+test-kill: $(INSTALLED) ## a stream from Kafka, killed KILLS=100 times
+	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s tests/python/test_kafka.py
 
 .PHONY: test-versions
 test-versions: $(TESTED_ON:%=test-pyspark-%) ## the Python tests on every PySpark of the table
@@ -179,17 +186,19 @@ $(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
 	$(BIN)/python python/hatch_build.py
 	@touch $@
 
-$(INSTALLED): python/pyproject.toml project/SparkVersions.scala | $(JAR)
+$(INSTALLED): python/pyproject.toml project/SparkVersions.scala $(FETCH) | $(JAR)
 	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
 	$(BIN)/pip install --quiet \
 		-e './python[connect,demo,bench,docs,test,lint]' 'pyspark==$(COMPILED_FOR)'
+	$(BIN)/python $(FETCH)
 	@touch $@
 
 .PRECIOUS: .venvs/%/.installed
-.venvs/%/.installed: python/pyproject.toml | $(JAR)
+.venvs/%/.installed: python/pyproject.toml $(FETCH) | $(JAR)
 	$(call step,PySpark $*)
 	$(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
 	.venvs/$*/bin/pip install --quiet \
 		-e './python[connect,demo,test]' 'pyspark==$*'
+	.venvs/$*/bin/python $(FETCH)
 	@touch $@
