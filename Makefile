@@ -37,6 +37,11 @@ EXAMPLES := call_centre glucose debs2012 budget own_monoid features
 
 KILLS := 100
 
+STREAM_SUITES := EventTimeWatermarkSuite StreamingAggregationSuite
+LONG_STREAM_SUITES := RocksDBStateStoreStreamingAggregationSuite StreamingSessionWindowSuite \
+	TransformWithStateUnsafeRowSuite TransformWithStateChainingSuite \
+	TransformWithListStateSuite TransformWithMapStateSuite TransformWithValueStateTTLSuite
+
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
 .PHONY: help
@@ -69,8 +74,9 @@ example-%: $(INSTALLED)
 
 .PHONY: test
 test: $(INSTALLED) ## every test, Scala and Python
-	$(call step,Scala tests and Spark's own window suites)
-	$(SBT) test spark/sparkSuites $(NO_TERMINAL)
+	$(call step,Scala tests and Spark's own suites of windows and streams)
+	$(SBT) test spark/sparkSuites \
+		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
 	$(call step,Python tests)
 	$(BIN)/pytest
 
@@ -87,6 +93,14 @@ test-threads: $(INSTALLED) ## a thousand spills while another thread reads the r
 test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
 	$(SBT) spark/sparkSuites $(NO_TERMINAL)
 
+.PHONY: test-spark-streams
+test-spark-streams: $(TOOLS) ## Spark's own suites of streams, under the extension
+	$(SBT) 'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
+
+.PHONY: test-spark-streams-long
+test-spark-streams-long: $(TOOLS) ## those of sessions and transformWithState
+	$(SBT) 'spark/sparkSuites $(LONG_STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
+
 .PHONY: test-python
 test-python: $(INSTALLED) ## the Python tests
 	$(BIN)/pytest
@@ -94,6 +108,10 @@ test-python: $(INSTALLED) ## the Python tests
 .PHONY: test-kill
 test-kill: $(INSTALLED) ## a stream from Kafka, killed KILLS=100 times
 	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s tests/python/test_kafka.py
+
+.PHONY: test-flights
+test-flights: $(INSTALLED) ## three million flights as a stream that arrives out of order
+	SASH_TEST_FLIGHTS=all $(BIN)/pytest -s tests/python/test_flights.py
 
 .PHONY: test-versions
 test-versions: $(TESTED_ON:%=test-pyspark-%) ## the Python tests on every PySpark of the table
