@@ -33,7 +33,12 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
-EXAMPLES := call_centre glucose debs2012 budget own_monoid features
+EXAMPLES := call_centre glucose debs2012 budget own_monoid features \
+	alerts live_chart hops_of_a_day merge_corrections kafka_features
+# behind $(SUBMIT), whose last word is a list of jars
+and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')
+DELTA_SETTINGS := --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension \
+	--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog
 
 KILLS := 100
 
@@ -67,6 +72,15 @@ demo: $(INSTALLED) ## the main job on real flights and weather
 
 .PHONY: examples
 examples: $(EXAMPLES:%=example-%) ## every other example; says where its chart is
+
+example-merge_corrections: $(INSTALLED)
+	$(call step,merge_corrections)
+	$(SUBMIT)$(call and-jars,delta) $(DELTA_SETTINGS) examples/merge_corrections.py
+
+example-kafka_features: $(INSTALLED)
+	$(call step,kafka_features)
+	$(BIN)/python tests/python/broker.py env \
+		$(SUBMIT)$(call and-jars,kafka-source) examples/kafka_features.py
 
 example-%: $(INSTALLED)
 	$(call step,$*)
