@@ -61,10 +61,10 @@ def model(training: DataFrame) -> DataFrame:
     return by.agg(F.avg("dep_delay").alias("expected"), F.count("*").alias("trained_on"))
 
 
-def send(flights: pd.DataFrame, rows: DataFrame, address: str, topic: str) -> None:
+def send(rows: DataFrame, address: str, topic: str) -> None:
     """The flights as JSON, in the order in which they depart."""
     departed = F.col("scheduled") + F.make_dt_interval(mins=F.col("dep_delay").cast("int"))
-    value = F.to_json(F.struct(*flights.columns)).alias("value")
+    value = F.to_json(F.struct(*rows.columns)).alias("value")
     kafka = rows.orderBy(departed).coalesce(1).select(value).write.format("kafka")
     kafka.option("kafka.bootstrap.servers", address).option("topic", topic).save()
 
@@ -96,7 +96,7 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
         new = flights[flights.scheduled >= border]
         expected = model(spark.createDataFrame(flights[flights.scheduled < border], FLIGHT))
         rows = spark.createDataFrame(new, FLIGHT).cache()
-        send(new, rows, given.bootstrap, given.topic)
+        send(rows, given.bootstrap, given.topic)
         made = bucketed(features(receive(spark, given.bootstrap, given.topic)))
         joined = made.join(expected.cache(), ["carrier", "bucket"], "left")
         writer = joined.writeStream.format("memory").queryName("scored")
@@ -105,8 +105,9 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
         assert operators == {"transformWithStateExec"}, operators
 
     scored = spark.table("scored")
-    until = new.scheduled.max() - pd.Timedelta(hours=22)
-    batch = bucketed(features(rows)).where(F.col("scheduled") <= F.lit(until))
+    # flights of the last 22 hours wait for those that may still come
+    until = rows.select(F.expr("max(scheduled) - INTERVAL 22 HOURS AS until"))
+    batch = bucketed(features(rows)).join(until).where("scheduled <= until").drop("until")
     assert 0 < scored.count() == batch.count()
     assert scored.select(batch.columns).exceptAll(batch).isEmpty()
     print(f"{scored.count():,} flights have the features from Kafka that they have in batch.\n")
