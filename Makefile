@@ -25,6 +25,7 @@ JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
+FETCH := tests/python/fetch.py
 LINTED_PYTHON := python tests/python tests/mutants docs/conf.py $(wildcard examples benchmarks)
 # progress bars are the benchmarks'
 MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
@@ -32,7 +33,19 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
-EXAMPLES := call_centre glucose debs2012 budget own_monoid features
+EXAMPLES := call_centre glucose debs2012 budget own_monoid features \
+	alerts live_chart hops_of_a_day merge_corrections kafka_features
+# behind $(SUBMIT), whose last word is a list of jars
+and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')
+DELTA_SETTINGS := --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension \
+	--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog
+
+KILLS := 100
+
+STREAM_SUITES := EventTimeWatermarkSuite StreamingAggregationSuite
+LONG_STREAM_SUITES := RocksDBStateStoreStreamingAggregationSuite StreamingSessionWindowSuite \
+	TransformWithStateUnsafeRowSuite TransformWithStateChainingSuite \
+	TransformWithListStateSuite TransformWithMapStateSuite TransformWithValueStateTTLSuite
 
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
@@ -60,14 +73,24 @@ demo: $(INSTALLED) ## the main job on real flights and weather
 .PHONY: examples
 examples: $(EXAMPLES:%=example-%) ## every other example; says where its chart is
 
+example-merge_corrections: $(INSTALLED)
+	$(call step,merge_corrections)
+	$(SUBMIT)$(call and-jars,delta) $(DELTA_SETTINGS) examples/merge_corrections.py
+
+example-kafka_features: $(INSTALLED)
+	$(call step,kafka_features)
+	$(BIN)/python tests/python/broker.py env \
+		$(SUBMIT)$(call and-jars,kafka-source) examples/kafka_features.py
+
 example-%: $(INSTALLED)
 	$(call step,$*)
 	$(SUBMIT) examples/$*.py
 
 .PHONY: test
 test: $(INSTALLED) ## every test, Scala and Python
-	$(call step,Scala tests and Spark's own window suites)
-	$(SBT) test spark/sparkSuites $(NO_TERMINAL)
+	$(call step,Scala tests and Spark's own suites of windows and streams)
+	$(SBT) test spark/sparkSuites \
+		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
 	$(call step,Python tests)
 	$(BIN)/pytest
 
@@ -84,9 +107,25 @@ test-threads: $(INSTALLED) ## a thousand spills while another thread reads the r
 test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
 	$(SBT) spark/sparkSuites $(NO_TERMINAL)
 
+.PHONY: test-spark-streams
+test-spark-streams: $(TOOLS) ## Spark's own suites of streams, under the extension
+	$(SBT) 'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
+
+.PHONY: test-spark-streams-long
+test-spark-streams-long: $(TOOLS) ## those of sessions and transformWithState
+	$(SBT) 'spark/sparkSuites $(LONG_STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
+
 .PHONY: test-python
 test-python: $(INSTALLED) ## the Python tests
 	$(BIN)/pytest
+
+.PHONY: test-kill
+test-kill: $(INSTALLED) ## a stream from Kafka, killed KILLS=100 times
+	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s tests/python/test_kafka.py
+
+.PHONY: test-flights
+test-flights: $(INSTALLED) ## three million flights as a stream that arrives out of order
+	SASH_TEST_FLIGHTS=all $(BIN)/pytest -s tests/python/test_flights.py
 
 .PHONY: test-versions
 test-versions: $(TESTED_ON:%=test-pyspark-%) ## the Python tests on every PySpark of the table
@@ -179,17 +218,19 @@ $(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
 	$(BIN)/python python/hatch_build.py
 	@touch $@
 
-$(INSTALLED): python/pyproject.toml project/SparkVersions.scala | $(JAR)
+$(INSTALLED): python/pyproject.toml project/SparkVersions.scala $(FETCH) | $(JAR)
 	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
 	$(BIN)/pip install --quiet \
 		-e './python[connect,demo,bench,docs,test,lint]' 'pyspark==$(COMPILED_FOR)'
+	$(BIN)/python $(FETCH)
 	@touch $@
 
 .PRECIOUS: .venvs/%/.installed
-.venvs/%/.installed: python/pyproject.toml | $(JAR)
+.venvs/%/.installed: python/pyproject.toml $(FETCH) | $(JAR)
 	$(call step,PySpark $*)
 	$(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
 	.venvs/$*/bin/pip install --quiet \
 		-e './python[connect,demo,test]' 'pyspark==$*'
+	.venvs/$*/bin/python $(FETCH)
 	@touch $@

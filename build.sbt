@@ -113,7 +113,8 @@ lazy val bench = (project in file("benchmarks/core"))
     publish / skip := true
   )
 
-lazy val sparkSuites = inputKey[Unit]("Runs Spark's own window suites under the extension")
+lazy val sparkSuites =
+  inputKey[Unit]("Runs Spark's own window suites, or those named, under the extension")
 
 lazy val spark = (project in file("scala/spark"))
   .dependsOn(core)
@@ -173,13 +174,22 @@ lazy val runSparkSuites = Def.inputTask {
   val suites = if (asked.isEmpty) windowSuites else asked
   val classPath = (Test / fullClasspath).value.files
   val tests = s"spark-sql_${scalaBinaryVersion.value}-${SparkVersions.compile}-tests.jar"
-  val runPath = classPath.find(_.getName == tests).getOrElse(sys.error(s"$tests is missing"))
+  val jar = classPath.find(_.getName == tests).getOrElse(sys.error(s"$tests is missing"))
+  // suites read old checkpoints as files
+  val runPath = target.value / tests.stripSuffix(".jar")
+  if (!runPath.exists) {
+    val part = target.value / "unpacking"
+    IO.delete(part)
+    IO.unzip(jar, part)
+    IO.move(part, runPath)
+  }
   val runner = Seq("org.scalatest.tools.Runner", "-oDF", "-R", runPath.getPath) ++
     suites.flatMap(s => Seq("-s", s"org.apache.spark.sql.$s"))
   val options = (Test / javaOptions).value ++ Seq(
+    "-ea",
     "-Dspark.sql.extensions=io.sash.spark.SashExtensions",
     "-cp",
-    classPath.map(_.getPath).mkString(java.io.File.pathSeparator)
+    classPath.map(f => if (f == jar) runPath else f).mkString(java.io.File.pathSeparator)
   )
   streams.value.log.info(s"Running ${suites.mkString(", ")} of Spark under the extension")
   val status = Process("java" +: (options ++ runner), (Test / baseDirectory).value).!

@@ -13,6 +13,8 @@ from types import ModuleType
 import pytest
 from pyspark.sql import SparkSession
 
+import fetch
+from broker import broker
 from conftest import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"
@@ -176,8 +178,76 @@ def test_features(utc, example, drawn):
     assert last.destinations_30d == 2
 
 
+def test_alerts(utc, example, capsys):
+    alerts = example("alerts")
+    alerts.main(utc, ["--days", "20"])
+    out = capsys.readouterr().out
+    assert "alerts, the same that a loop in Python raises" in out
+    assert int(out.splitlines()[-1].split()[0]) >= 3
+
+    values = [(0, 200), (1, 190), (2, 181), (3, 180), (4, 300), (5, 300), (7, 300)]
+    readings = utc.createDataFrame(
+        [(MIDNIGHT + timedelta(hours=h), v) for h, v in values], "ts TIMESTAMP, glucose INT"
+    )
+    rows = alerts.alerts(readings).orderBy("ts").collect()
+    assert [(row.since.hour, row.ts.hour) for row in rows] == [(0, 2), (4, 7)]
+
+
+@pytest.fixture
+def new_york(spark: SparkSession) -> SparkSession:
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    return session
+
+
+def test_live_chart(new_york, example, tmp_path, capsys):
+    live_chart = example("live_chart")
+    file = tmp_path / "chart.png"
+    drawn = []
+    draw = live_chart.draw
+    live_chart.draw = lambda *arguments: (draw(*arguments), drawn.append(file.stat().st_size))
+    live_chart.main(new_york, ["--days", "4", "--chart", str(file)])
+    assert "answers of the stream are those of the batch" in capsys.readouterr().out
+    assert file.read_bytes().startswith(PNG)
+    assert len(set(drawn)) >= 3, "the chart grows while the stream runs"
+
+
+def test_hops_of_a_day(new_york, example, tmp_path, capsys):
+    hops_of_a_day = example("hops_of_a_day")
+    file = tmp_path / "chart.png"
+    hops_of_a_day.main(new_york, ["--days", "3", "--chart", str(file)])
+    assert "200 of them agree with pandas" in capsys.readouterr().out
+    assert file.read_bytes().startswith(PNG)
+
+
+@pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark")
+def test_merge_corrections(run_python):
+    jars = ",".join(map(str, fetch.delta()))
+    settings = {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
+    conf = " ".join(f"--conf {key}={value}" for key, value in settings.items())
+    env = {"PYSPARK_SUBMIT_ARGS": f"--jars {jars} {conf} pyspark-shell"}
+    program = str(EXAMPLES / "merge_corrections.py")
+    done = run_python(program, "--days", "1", env=env, timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "windows in the table, all as in batch" in done.stdout
+
+
+def test_kafka_features(run_python, tmp_path):
+    jars = ",".join(map(str, fetch.kafka_source()))
+    env = {"PYSPARK_SUBMIT_ARGS": f"--jars {jars} pyspark-shell"}
+    program = str(EXAMPLES / "kafka_features.py")
+    with broker(tmp_path) as address:
+        given = ["--bootstrap", address, "--days", "2"]
+        done = run_python(program, *given, env=env, timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "flights have the features from Kafka that they have in batch" in done.stdout
+
+
 def test_make_runs_every_example():
-    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
     run = {path.stem for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text("utf-8")}
     listed = next(line for line in makefile.splitlines() if line.startswith("EXAMPLES := "))
     assert {"rolling_flights", *listed.split()[2:]} == run

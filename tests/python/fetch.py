@@ -1,0 +1,122 @@
+"""What the tests run against besides Spark: a Kafka broker, Spark's Kafka source, Delta, flights.
+
+    python tests/python/fetch.py
+
+Everything goes into the directory ``fetched`` of the interpreter's environment, for the PySpark
+that is installed there; what is there already stays.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+from pathlib import Path
+
+import pyspark
+
+FETCHED = Path(sys.prefix) / "fetched"
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+SPARK = pyspark.__version__
+
+# the broker, and a client of the same age
+KAFKA = "4.1.1"
+# Delta names its jars by the Spark that they are for
+DELTA = "4.4.0"
+DELTA_FOR = ("4.0", "4.1", "4.2")
+FLIGHTS = ("vega-datasets", "2.11.0", "package/data/flights-3m.parquet")
+
+
+def broker() -> list[Path]:
+    """The class path of Apache Kafka."""
+    return _jars("kafka")
+
+
+def kafka_source() -> list[Path]:
+    """Spark's source and sink of Kafka, less what Spark has itself."""
+    return _jars("kafka-source")
+
+
+def delta() -> list[Path]:
+    """Delta for this Spark; empty where there is none."""
+    return _jars("delta")
+
+
+def flights() -> Path:
+    """Three million flights, in Parquet."""
+    return FETCHED / Path(FLIGHTS[2]).name
+
+
+def _jars(name: str) -> list[Path]:
+    return sorted((FETCHED / name).glob("*.jar"))
+
+
+def fetch() -> None:
+    """Fetch what is missing."""
+    spark = ".".join(SPARK.split(".")[:2])
+    jars = (Path(pyspark.__file__).parent / "jars").glob("*.jar")
+    of_spark = {_artefact(jar) for jar in jars}
+    _fetch_jars("kafka", f"org.apache.kafka:kafka_2.13:{KAFKA}", set())
+    _fetch_jars("kafka-source", f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK}", of_spark)
+    if spark in DELTA_FOR:
+        _fetch_jars("delta", f"io.delta:delta-spark_{spark}_2.13:{DELTA}", of_spark)
+    if not flights().exists():
+        _fetch_flights()
+
+
+def _fetch_jars(name: str, endpoint: str, without: set[str]) -> None:
+    """The jars of a Maven artefact and of what it needs, found by jgo."""
+    folder = FETCHED / name
+    made_of = folder / "made-of"
+    if made_of.exists() and made_of.read_text() == endpoint:
+        return
+    jgo = [str(SCRIPTS / "jgo"), "--system-java", "info", "jars", endpoint]
+    asked = subprocess.run(jgo, capture_output=True, text=True)
+    if asked.returncode != 0:
+        raise SystemExit(f"error: {endpoint} is not to be had:\n{asked.stderr}")
+    lines = [line.strip() for line in asked.stdout.splitlines()]
+    jars = [Path(line) for line in lines if line.endswith(".jar")]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for jar in jars:
+        if _artefact(jar) not in without:
+            shutil.copyfile(jar, folder / jar.name)
+    if not any(folder.iterdir()):
+        raise SystemExit(f"error: no jars of {endpoint}")
+    made_of.write_text(endpoint)
+
+
+def _artefact(jar: Path) -> str:
+    return re.sub(r"-\d[^_]*$", "", jar.stem)
+
+
+def _fetch_flights() -> None:
+    """A file of an npm package, by the npm that pip installs."""
+    package, version, member = FLIGHTS
+    path = f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [str(SCRIPTS / "npm"), "pack", "--silent", f"{package}@{version}"],
+            cwd=folder,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "PATH": path},
+        )
+        [archive] = Path(folder).glob("*.tgz")
+        with tarfile.open(archive) as tar:
+            content = tar.extractfile(member)
+            assert content is not None
+            FETCHED.mkdir(exist_ok=True)
+            part = flights().with_suffix(".part")
+            with part.open("wb") as file:
+                shutil.copyfileobj(content, file)
+    part.rename(flights())
+
+
+if __name__ == "__main__":
+    fetch()

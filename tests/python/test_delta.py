@@ -1,0 +1,23 @@
+"""A stream of windows into a table of Delta, where there is a Delta for this Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fetch
+
+PROGRAM = Path(__file__).with_name("delta_stream.py")
+
+pytestmark = pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark")
+
+
+def test_a_stream_into_delta_that_goes_on_gives_what_the_batch_gives(run_python, tmp_path):
+    done = run_python(str(PROGRAM), str(tmp_path), timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    first, both = told["rows"]
+    assert both > first > 100
+    assert told["updates"] >= 4
