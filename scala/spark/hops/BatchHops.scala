@@ -66,12 +66,11 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
     )
     val windows = HopWindows(
       keys.map(_.toAttribute),
-      pane.toAttribute,
-      partials.map(_.toAttribute),
-      hop.hops,
-      functions.map(HopWindows.unbound(_, hop.child.output)),
-      hop.window,
-      calls.map(_.resultAttribute),
+      WindowOfPanes(pane.toAttribute, hop.hops, hop.window.dataType),
+      partials.zip(functions).map { case (partial, function) =>
+        AnswerOfPanes(partial.toAttribute, AnswerOfPanes.unbound(function, hop.child.output))
+      },
+      hop.window +: calls.map(_.resultAttribute),
       panes
     )
     Project(renamed(hop.results, hop.keys.map(_.toAttribute), keys.map(_.toAttribute)), windows)
