@@ -1,10 +1,12 @@
 package io.sash.spark.hops
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.plans.QueryPlan
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Statistics, UnaryNode}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.types.DataType
 
 /**
@@ -35,6 +37,16 @@ private[spark] final case class HopWindows(
     child: LogicalPlan
 ) extends UnaryNode
     with OfPanes[LogicalPlan] {
+
+  /** As if each pane were a row that is copied: what is joined may be that large. */
+  override def stats: Statistics = {
+    if (statsCache.isEmpty) {
+      val windows = super.stats.sizeInBytes * window.hops.overlapping
+      statsCache = Some(Statistics(sizeInBytes = windows))
+    }
+    statsCache.get
+  }
+
   override protected def withNewChildInternal(newChild: LogicalPlan): HopWindows =
     copy(child = newChild)
 }
@@ -58,7 +70,7 @@ private[spark] final case class WindowOfPanes(
  * What an aggregate comes to over the panes of a window.
  *
  * @param partial that of a pane, a struct of cells
- * @param function the aggregate, over nothing of the child; see `AnswerOfPanes.unbound`
+ * @param function the aggregate, over nothing of the child; see `AnswerOfPanes.ofNoRow`
  */
 private[spark] final case class AnswerOfPanes(
     partial: Expression,
@@ -81,20 +93,52 @@ private[spark] final case class AnswerOfPanes(
 
 private[spark] object AnswerOfPanes {
 
-  /** A function with its columns as places: just how partials combine is asked of it. */
-  def unbound(function: DeclarativeAggregate, input: Seq[Attribute]): DeclarativeAggregate =
+  /** The function over places: just how partials combine is asked of it. */
+  def ofNoRow(function: DeclarativeAggregate): DeclarativeAggregate =
     function
-      .transform { case a: Attribute =>
-        BoundReference(input.indexWhere(_.exprId == a.exprId), a.dataType, a.nullable)
-      }
+      .mapChildren(c => if (c.foldable) c else BoundReference(0, c.dataType, c.nullable))
       .asInstanceOf[DeclarativeAggregate]
 }
 
 /** Plans [[HopWindowsExec]]. */
-private[spark] object HopStrategy extends SparkStrategy {
+private[spark] final class HopStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case HopWindows(keys, window, answers, made, child) =>
-      Seq(HopWindowsExec(keys, window, answers, made, planLater(child)))
+      Seq(HopWindowsExec(keys, window, answers, made, panes(child, window.pane)))
     case _ => Nil
+  }
+
+  /**
+   * The aggregation by keys and pane, its final half planned to have all panes of a key in one
+   * partition: the exchange below it then serves the windows, too.
+   */
+  private def panes(child: LogicalPlan, pane: Attribute): SparkPlan = child match {
+    case aggregate: Aggregate =>
+      val paneIds = aggregate.aggregateExpressions.collect {
+        case a @ Alias(of: Attribute, _) if a.exprId == pane.exprId => of.exprId
+      }.toSet + pane.exprId
+      session.sessionState.planner.Aggregation(aggregate).head.transform {
+        case half: BaseAggregateExec =>
+          half.requiredChildDistributionExpressions match {
+            case Some(by) if by.exists(isOneOf(paneIds)) =>
+              half.makeCopy(
+                half.productElementNames
+                  .zip(half.productIterator)
+                  .map {
+                    case ("requiredChildDistributionExpressions", _) =>
+                      Some(by.filterNot(isOneOf(paneIds)))
+                    case (_, other) => other.asInstanceOf[AnyRef]
+                  }
+                  .toArray
+              )
+            case _ => half
+          }
+      }
+    case other => planLater(other)
+  }
+
+  private def isOneOf(ids: Set[ExprId])(e: Expression): Boolean = e match {
+    case a: Attribute => ids(a.exprId)
+    case _            => false
   }
 }

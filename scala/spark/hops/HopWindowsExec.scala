@@ -35,6 +35,9 @@ private[spark] final case class HopWindowsExec(
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
+  override def outputOrdering: Seq[SortOrder] =
+    (keys :+ made.head).map(SortOrder(_, Ascending))
+
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "panes" -> SQLMetrics.createMetric(sparkContext, "panes")
