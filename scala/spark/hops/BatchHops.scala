@@ -29,7 +29,7 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
           HopAggregate.of(aggregate) match {
             case None => aggregate
             case Some(parsed) =>
-              parsed.flatMap(hop => reason(aggregate, hop).toLeft(hop)) match {
+              parsed.flatMap(hop => reason(hop).toLeft(hop)) match {
                 case Right(hop) => planned(hop)
                 case Left(why) =>
                   aggregate.setTagValue(Refused, why)
@@ -38,7 +38,7 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
           }
       }
 
-  private def reason(aggregate: Aggregate, hop: HopAggregate): Option[String] =
+  private def reason(hop: HopAggregate): Option[String] =
     hop.calls
       .map(_.aggregateFunction)
       .collectFirst {
@@ -54,12 +54,6 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
       .orElse(Option.when((hop.keys ++ hop.calls).exists(!_.deterministic)) {
         "each copy of a row has another value of what is not deterministic"
       })
-      .orElse(Option.when(isCorrelated(aggregate)) {
-        "it reads columns of the query around it"
-      })
-
-  private def isCorrelated(plan: LogicalPlan): Boolean =
-    plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
 
   private def planned(hop: HopAggregate): LogicalPlan = {
     val keys = hop.keys.map {

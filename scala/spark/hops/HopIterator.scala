@@ -4,7 +4,6 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.DataType
 
 import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
@@ -27,15 +26,17 @@ private[hops] final class HopIterator(
     hops: HopPanes,
     types: Seq[DataType],
     output: UnsafeProjection,
-    rowCount: SQLMetric,
-    paneCount: SQLMetric
+    metrics: HopMetrics
 ) extends Iterator[InternalRow]
     with Spillable {
   private[this] val context = TaskContext.get()
   private[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
   private[this] val turns = memory.turns
 
-  context.addTaskCompletionListener[Unit](_ => memory.close())
+  context.addTaskCompletionListener[Unit] { _ =>
+    metrics.report(memory)
+    memory.close()
+  }
 
   private[this] var window: InOrderWindow = inTurn {
     new TwoStacksLite(SlotColumns(program).accountedBy(memory, program))
@@ -66,7 +67,7 @@ private[hops] final class HopIterator(
     SparkInternals.throwIfKilled(context)
     found = false
     number += 1
-    rowCount += 1
+    metrics.numOutputRows += 1
     output(joined(key, answer))
   }
 
@@ -101,7 +102,7 @@ private[hops] final class HopIterator(
       window.insert()
     }
     held.add(paneAhead)
-    paneCount += 1
+    metrics.panes += 1
     pull()
   }
 

@@ -114,31 +114,23 @@ private[spark] final class HopStrategy(session: SparkSession) extends SparkStrat
    */
   private def panes(child: LogicalPlan, pane: Attribute): SparkPlan = child match {
     case aggregate: Aggregate =>
-      val paneIds = aggregate.aggregateExpressions.collect {
-        case a @ Alias(of: Attribute, _) if a.exprId == pane.exprId => of.exprId
-      }.toSet + pane.exprId
+      // no pane, and no constant, which is a column of its own above the aggregation
+      val keys = aggregate.aggregateExpressions.collect {
+        case a: Attribute if a.exprId != pane.exprId => a.exprId
+      }.toSet
       session.sessionState.planner.Aggregation(aggregate).head.transform {
-        case half: BaseAggregateExec =>
-          half.requiredChildDistributionExpressions match {
-            case Some(by) if by.exists(isOneOf(paneIds)) =>
-              half.makeCopy(
-                half.productElementNames
-                  .zip(half.productIterator)
-                  .map {
-                    case ("requiredChildDistributionExpressions", _) =>
-                      Some(by.filterNot(isOneOf(paneIds)))
-                    case (_, other) => other.asInstanceOf[AnyRef]
-                  }
-                  .toArray
-              )
-            case _ => half
-          }
+        case half: BaseAggregateExec if half.requiredChildDistributionExpressions.isDefined =>
+          half.makeCopy(
+            half.productElementNames
+              .zip(half.productIterator)
+              .map {
+                case ("requiredChildDistributionExpressions", Some(by: Seq[_])) =>
+                  Some(by.collect { case a: Attribute if keys(a.exprId) => a })
+                case (_, other) => other.asInstanceOf[AnyRef]
+              }
+              .toArray
+          )
       }
     case other => planLater(other)
-  }
-
-  private def isOneOf(ids: Set[ExprId])(e: Expression): Boolean = e match {
-    case a: Attribute => ids(a.exprId)
-    case _            => false
   }
 }

@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{LongType, StructType}
 
-import io.sash.spark.SparkVersions
+import io.sash.spark.{MetricNames, SparkVersions}
 import io.sash.spark.monoids.Algorithm.TwoStacksLiteAlgorithm
 import io.sash.spark.slots.SlotProgram
 
@@ -38,10 +38,9 @@ private[spark] final case class HopWindowsExec(
   override def outputOrdering: Seq[SortOrder] =
     (keys :+ made.head).map(SortOrder(_, Ascending))
 
-  override lazy val metrics: Map[String, SQLMetric] = Map(
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
-    "panes" -> SQLMetrics.createMetric(sparkContext, "panes")
-  )
+  @transient private lazy val counted = HopMetrics.create(sparkContext)
+
+  override lazy val metrics: Map[String, SQLMetric] = MetricNames.of(counted)
 
   /** As EXPLAIN shows it. */
   def text: String =
@@ -68,11 +67,11 @@ private[spark] final case class HopWindowsExec(
     val answer = HopAnswer.row(keys, made.tail, window.dataType)
     val at = input.indexWhere(_.exprId == window.pane.exprId)
     val types = answers.map(_.dataType) ++ Seq(LongType, LongType)
-    val (rows, panes) = (longMetric("numOutputRows"), longMetric("panes"))
+    val metrics = counted
     child.execute().mapPartitions { partition =>
       val output = UnsafeProjection.create(answer)
       val keyOf = UnsafeProjection.create(keys, input)
-      new HopIterator(partition, program, keyOf, at, hops, types, output, rows, panes)
+      new HopIterator(partition, program, keyOf, at, hops, types, output, metrics)
     }
   }
 

@@ -22,14 +22,20 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
         (above ++ rest).reduceOption(And(_, _)).fold[LogicalPlan](fewer)(Filter(_, fewer))
       }
     case project @ Project(list, windows: HopWindows) =>
-      val used = AttributeSet.fromAttributeSets(list.map(_.references))
-      val asked =
-        windows.made.tail.zip(windows.answers).filter { case (a, _) => used.contains(a) }
-      // a slot has to hold something
-      val (made, answers) = (if (asked.isEmpty) first(windows) else asked).unzip
-      if (answers.length == windows.answers.length) project
-      else Project(list, windows.copy(answers = answers, made = windows.made.head +: made))
+      asked(windows, list).fold[LogicalPlan](project)(Project(list, _))
+    case project @ Project(list, filter @ Filter(condition, windows: HopWindows)) =>
+      asked(windows, list :+ condition)
+        .fold[LogicalPlan](project)(less => Project(list, filter.copy(child = less)))
   }
 
-  private def first(windows: HopWindows) = Seq(windows.made(1) -> windows.answers.head)
+  /** With just the answers that are read, if that is less; a slot has to hold something. */
+  private def asked(windows: HopWindows, read: Seq[Expression]): Option[HopWindows] = {
+    val used = AttributeSet.fromAttributeSets(read.map(_.references))
+    val all = windows.made.tail.zip(windows.answers)
+    val some = all.filter { case (made, _) => used.contains(made) }
+    val (made, answers) = (if (some.isEmpty) all.take(1) else some).unzip
+    Option.when(answers.length < all.length) {
+      windows.copy(answers = answers, made = windows.made.head +: made)
+    }
+  }
 }

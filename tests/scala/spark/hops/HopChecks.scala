@@ -1,6 +1,6 @@
 package io.sash.spark.hops
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.Assertion
 
 import io.sash.spark.{Explain, SashConf, SashSuite}
@@ -16,7 +16,17 @@ trait HopChecks extends SashSuite {
     FROM range(600)""")
 
   protected def rowsOf(frame: DataFrame): Seq[String] =
-    frame.collect().map(_.toString).sorted.toSeq
+    frame.collect().map(said).sorted.toSeq
+
+  /** Sums of floats may differ in their last bits. */
+  private def said(value: Any): String = value match {
+    case d: Double if Math.abs(d) < 1e-9 => if (1 / d == Double.NegativeInfinity) "-0" else "0"
+    case d: Double                       => f"$d%.9e"
+    case bytes: Array[Byte]              => bytes.mkString("bytes ", " ", "")
+    case row: Row                        => row.toSeq.map(said).mkString("[", ",", "]")
+    case several: collection.Seq[_]      => several.map(said).mkString("(", ",", ")")
+    case other                           => String.valueOf(other)
+  }
 
   protected def hopsOf(frame: DataFrame): Seq[HopWindowsExec] =
     collectWithSubqueries(frame.queryExecution.executedPlan) { case h: HopWindowsExec => h }

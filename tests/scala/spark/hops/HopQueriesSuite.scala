@@ -23,7 +23,7 @@ class HopQueriesSuite extends HopChecks {
       "ts",
       "CAST(ts AS TIMESTAMP_NTZ)",
       "k > 1",
-      "byte(k)",
+      "tinyint(k)",
       "repeat(s, int(k))",
       "1 + 1",
       "NULL",
@@ -38,22 +38,21 @@ class HopQueriesSuite extends HopChecks {
   for (
     call <- Seq(
       "count_if(d > 3)",
-      "any_value(k)",
       "bool_and(x > 3), bool_or(x IS NULL), every(d < 8)",
       "bit_and(x), bit_or(x), bit_xor(x)",
       "min_by(s, id), max_by(s, id), max_by(x, id)",
-      "round(stddev(d), 6), round(stddev_pop(x), 6), round(variance(d), 6)",
-      "round(skewness(d), 5), round(kurtosis(d), 5)",
-      "round(corr(d, x), 6), round(covar_samp(d, x), 6)",
-      "round(regr_slope(d, x), 6), round(regr_intercept(d, x), 5), round(regr_r2(d, x), 6), " +
-        "regr_count(d, x), regr_avgx(d, x), round(regr_sxy(d, x), 4)",
+      "stddev(d), stddev_pop(x), variance(d)",
+      "skewness(d), kurtosis(d)",
+      "corr(d, x), covar_samp(d, x)",
+      "regr_slope(d, x), regr_intercept(d, x), regr_r2(d, x), " +
+        "regr_count(d, x), regr_avgx(d, x), regr_sxy(d, x)",
       "try_sum(x), try_avg(x), avg(m), sum(m), avg(CAST(m AS DECIMAL(38, 18)))",
       "sum(make_dt_interval(0, 0, 0, d)), avg(make_ym_interval(0, int(g)))",
       "max(struct(d, id)), min(array(d, id)), max(s)",
       "count(x, s), count(1), count(*) FILTER (WHERE d > 3 AND k IS NOT NULL)",
       "sum(x) + sum(x), sum(x) AS a, sum(x) AS b, avg(x) / count(*)",
       "max(ts), min(ts - INTERVAL 60 YEARS), max(k + 1) + k",
-      "product(d)".replace("product", "sum"),
+      "sum(d), avg(d), sum(nullif(d, 2))",
       "sum(x + (SELECT max(id) FROM range(3)))",
       "count(*) FILTER (WHERE x IN (SELECT id FROM range(30)))",
       "sum(CASE WHEN EXISTS (SELECT 1 FROM range(5) WHERE id > 3) THEN x END)",
@@ -62,19 +61,15 @@ class HopQueriesSuite extends HopChecks {
       "geometric_mean(d + 1), max_count(x)"
     )
   ) test(s"aggregate $call") {
-    val round =
-      if (call.startsWith("geometric"))
-        call.replace("geometric_mean(d + 1)", "round(geometric_mean(d + 1), 6)")
-      else call
-    check(s"SELECT k, window, $round FROM events GROUP BY k, $w")
+    check(s"SELECT k, window, $call FROM events GROUP BY k, $w")
   }
 
   for (
     query <- Seq(
-      s"SELECT window_time(window), count(*) FROM events GROUP BY $w",
+      s"SELECT window_time(window), n FROM (SELECT window, count(*) n FROM events GROUP BY $w)",
       s"SELECT k, window FROM events GROUP BY k, $w HAVING sum(x) > 100 AND window.start > TIMESTAMP'2020-09-13 14:26:50'",
       s"SELECT DISTINCT window FROM events GROUP BY k, $w",
-      s"WITH h AS (SELECT k, window w, sum(x) sx FROM events GROUP BY k, $w) SELECT a.k, a.w, b.sx FROM h a JOIN h b ON a.k = b.k AND a.w.end = b.w.start",
+      s"WITH h AS (SELECT k, window w, sum(x) sx FROM events GROUP BY k, $w) SELECT a.k, a.w, b.sx FROM h a JOIN h b ON a.k = b.k AND a.w.end = b.w.start + INTERVAL 5 SECONDS",
       s"SELECT * FROM (SELECT k, window w, sum(x) sx FROM events GROUP BY k, $w) WHERE k = 1 AND sx > 3 AND w.start IS NOT NULL",
       s"SELECT * FROM (SELECT k, k + 1 AS l, window w, sum(x) sx FROM events GROUP BY k, $w) WHERE l = 2 OR k IS NULL",
       s"SELECT count(*) FROM (SELECT k, window w, sum(x) sx, max(s) FROM events GROUP BY k, $w) WHERE 1 + 1 = 2",
@@ -121,17 +116,13 @@ class HopQueriesSuite extends HopChecks {
     (query, why) <- Seq(
       s"SELECT k, first(id) FROM (SELECT * FROM events ORDER BY id DESC) GROUP BY k, $w" -> "order in which rows",
       s"SELECT k, last(id, true) FROM events GROUP BY k, $w" -> "order in which rows",
-      s"SELECT count(*) FROM events GROUP BY map(k, g), $w" -> "by which nothing is sorted",
+      s"SELECT count(*) FROM events GROUP BY map(g, k), $w" -> "by which nothing is sorted",
       s"SELECT count(*) FROM events GROUP BY s COLLATE UTF8_LCASE, $w" -> "differ in their bytes",
-      s"SELECT sum(rand(3) * 0) FROM events GROUP BY k, $w" -> "not deterministic",
-      s"SELECT approx_count_distinct(x), count_min_sketch(x, 0.5d, 0.5d, 1) FROM events GROUP BY k, $w" -> "keeps objects",
+      s"SELECT approx_count_distinct(x), hll_sketch_estimate(hll_sketch_agg(x)) FROM events GROUP BY k, $w" -> "keeps objects",
       s"SELECT percentile_approx(x, 0.5) FROM events GROUP BY k, $w" -> "percentile_approx",
       s"SELECT mode(g), listagg(s) FROM events WHERE id < 5 GROUP BY k, $w" -> "mode",
-      s"SELECT id, (SELECT sum(c) FROM (SELECT count(*) c FROM events f WHERE f.g = e.g GROUP BY k, $w)) FROM events e WHERE id < 20" -> "query around it",
-      s"SELECT id, c FROM events e, LATERAL (SELECT count(*) c FROM events f WHERE f.g < e.g GROUP BY k, $w) WHERE id < 20" -> "query around it",
-      s"SELECT k, window.start, count(*) FROM events GROUP BY k, $w.start"
-        .replace(s"$w.start", s"$w.start")
-        .replace(s"window.start, count", "count") -> "window itself",
+      s"SELECT any_value(k) FROM events GROUP BY k, $w" -> "order in which rows",
+      s"SELECT k, count(*) FROM events GROUP BY k, $w.start" -> "window itself",
       s"SELECT k, window, count(*) FROM events GROUP BY ROLLUP(k, $w)" -> "",
       s"SELECT k, window, count(*) FROM events GROUP BY k, $w GROUPING SETS ((k), (k, $w))" -> "",
       s"SELECT DISTINCT $w FROM events" -> "",
@@ -188,7 +179,10 @@ class HopQueriesSuite extends HopChecks {
     checkFrame("join of aliases")({
       val h = hops
       h.as("a")
-        .join(h.as("b"), expr("a.k = b.k AND a.window.start = b.window.end"))
+        .join(
+          h.as("b"),
+          expr("a.k = b.k AND a.window.start = b.window.end - INTERVAL 15 SECONDS")
+        )
         .select("a.n", "b.sx")
     })
     checkFrame("union")({ val h = hops; h.union(h).union(h.filter("k = 1")) })
@@ -198,7 +192,7 @@ class HopQueriesSuite extends HopChecks {
     })
     checkFrame("select of a select")(hops.select(col("window.start"), col("n") + 1).distinct())
     checkFrame("drop")(hops.drop("window", "sx", "n", "ms"))
-    checkFrame("stat")(hops.describe("n"))
+    checkFrame("stat")(hops.summary("count", "max"))
     checkFrame("groupBy of it")(
       hops.groupBy(window(col("window"), "1 minute", "20 seconds"), col("k")).agg(sum("n"))
     )
@@ -255,15 +249,13 @@ class HopQueriesSuite extends HopChecks {
           s"SELECT k, sum(IF(id < 50, ${most}BD, 0BD)) FROM events GROUP BY k, window(ts, '2 hours', '1 hour')"
         if (ansi == "false") check(over)
         else
-          for (on <- Seq(true, false))
-            withHops(on)(
-              assert(
-                ErrorCondition
-                  .of(intercept[Throwable](spark.sql(over).collect()))
-                  .contains("ARITHMETIC_OVERFLOW") ||
-                  true
-              )
+          for (on <- Seq(true, false)) withHops(on) {
+            val condition = ErrorCondition.of(intercept[Throwable](spark.sql(over).collect()))
+            assert(
+              condition.contains("OVERFLOW") || condition.contains("OUT_OF_RANGE"),
+              condition
             )
+          }
       }
   }
 
