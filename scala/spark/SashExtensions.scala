@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
 import io.sash.spark.functions.{ResolveMonoids, SashFunctions, SlidingAgg}
-import io.sash.spark.hops.{BatchHops, HopStrategy}
+import io.sash.spark.hops.{BatchHops, HopStrategy, SlimHops}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunctions}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
@@ -44,7 +44,8 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectResolutionRule(MovingAggregates(_))
       // aggregates over window(time, size, slide)
       extensions.injectPlanNormalizationRule(_ => BatchHops)
-      extensions.injectPlannerStrategy(_ => HopStrategy)
+      extensions.injectOptimizerRule(_ => SlimHops)
+      extensions.injectPlannerStrategy(new HopStrategy(_))
       // OVER on a stream
       extensions.injectPostHocResolutionRule(_ => StreamWindows)
       extensions.injectHintResolutionRule(_ => StreamingWrite)

@@ -1,7 +1,7 @@
 package io.sash.core.slots
 
 /** Longs that elements of a window carry, oldest first, in a ring that doubles when full. */
-private[core] final class LongQueue {
+private[sash] final class LongQueue {
   private[this] var ring = new Array[Long](16)
   private[this] var first = 0
   private[this] var length = 0

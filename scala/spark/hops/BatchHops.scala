@@ -3,11 +3,7 @@ package io.sash.spark.hops
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.{
-  AggregateExpression,
-  Count,
-  DeclarativeAggregate
-}
+import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
@@ -43,10 +39,21 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
       }
 
   private def reason(hop: HopAggregate): Option[String] =
-    hop.calls.map(_.aggregateFunction).collectFirst {
-      case f if !f.isInstanceOf[DeclarativeAggregate] =>
-        s"${f.prettyName} keeps objects, which Spark merges where they are"
-    }
+    hop.calls
+      .map(_.aggregateFunction)
+      .collectFirst {
+        case f @ (_: First | _: Last) =>
+          s"${f.prettyName} depends on the order in which rows arrive"
+        case f if !f.isInstanceOf[DeclarativeAggregate] =>
+          s"${f.prettyName} keeps objects, which Spark merges where they are"
+      }
+      .orElse(hop.keys.collectFirst {
+        case k if !RowOrdering.isOrderable(k.dataType) =>
+          s"${k.sql} is a ${k.dataType.typeName}, by which nothing is sorted"
+      })
+      .orElse(Option.when((hop.keys ++ hop.calls).exists(!_.deterministic)) {
+        "each copy of a row has another value of what is not deterministic"
+      })
 
   private def planned(hop: HopAggregate): LogicalPlan = {
     val keys = hop.keys.map {
@@ -57,7 +64,8 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
     val calls = if (hop.calls.isEmpty) Seq(rowCount) else hop.calls
     val functions = calls.map(_.aggregateFunction.asInstanceOf[DeclarativeAggregate])
     val partials = functions.zip(calls).zipWithIndex.map { case ((function, call), i) =>
-      Alias(PanePartial(function, call.filter).toAggregateExpression(), s"partial$i")()
+      val partial = PanePartial(PanePartial.settled(function), call.filter)
+      Alias(partial.toAggregateExpression(), s"partial$i")()
     }
     val panes = Aggregate(
       keys.map(_.toAttribute) :+ pane.toAttribute,
@@ -66,12 +74,11 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
     )
     val windows = HopWindows(
       keys.map(_.toAttribute),
-      pane.toAttribute,
-      partials.map(_.toAttribute),
-      hop.hops,
-      functions.map(HopWindows.unbound(_, hop.child.output)),
-      hop.window,
-      calls.map(_.resultAttribute),
+      WindowOfPanes(pane.toAttribute, hop.hops, hop.window.dataType),
+      partials.zip(functions).map { case (partial, function) =>
+        AnswerOfPanes(partial.toAttribute, AnswerOfPanes.ofNoRow(function))
+      },
+      hop.window +: calls.map(_.resultAttribute),
       panes
     )
     Project(renamed(hop.results, hop.keys.map(_.toAttribute), keys.map(_.toAttribute)), windows)

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.types._
 
 import io.sash.spark.monoids.AggregateMonoid
 
@@ -37,19 +36,15 @@ private[spark] final case class HopAggregate(
 private[spark] object HopAggregate {
 
   /** None if it is over no hops; on the left why Spark's own operators answer it. */
-  def of(aggregate: Aggregate): Option[Either[String, HopAggregate]] = aggregate.child match {
-    case Filter(_, Expand(projections, window +: rest, child))
-        if isWindow(window) && projections.length > 1 && rest == child.output =>
-      hopsOf(projections.map(_.head)).map { case (time, hops) =>
-        grouped(aggregate).flatMap { case (keys, calls, results) =>
-          checked(window, keys, calls, aggregate.groupingExpressions).map { monoids =>
-            val others = keys.filterNot(_.exprId == window.exprId)
-            HopAggregate(hops, time, window, others, calls, monoids, results, child)
-          }
+  def of(aggregate: Aggregate): Option[Either[String, HopAggregate]] =
+    CopiedRows.of(aggregate.child).map { case CopiedRows(time, hops, window, child) =>
+      grouped(aggregate).flatMap { case (keys, calls, results) =>
+        checked(window, keys, calls, aggregate.groupingExpressions).map { monoids =>
+          val others = keys.filterNot(_.exprId == window.exprId)
+          HopAggregate(hops, time, window, others, calls, monoids, results, child)
         }
       }
-    case _ => None
-  }
+    }
 
   private type Parts = (Seq[NamedExpression], Seq[AggregateExpression], Seq[NamedExpression])
 
@@ -91,35 +86,5 @@ private[spark] object HopAggregate {
           s"${c.aggregateFunction.prettyName} has no partial that is smaller than its rows"
       })
       .toLeft(taken)
-  }
-
-  private def isWindow(a: Attribute): Boolean = a.metadata.contains(TimeWindow.marker)
-
-  /** The windows, from the structs of a row's copies: what they are for some times. */
-  private def hopsOf(copies: Seq[Expression]): Option[(Expression, HopPanes)] = {
-    val times = copies.flatMap(_.collect {
-      case PreciseTimestampConversion(time, TimestampType | TimestampNTZType, LongType) => time
-    })
-    times.headOption.filter(t => times.forall(_.semanticEquals(t))).flatMap { time =>
-      def at(copy: Expression, micros: Long): (Long, Long) = {
-        val row = copy.transform {
-          case e if e.semanticEquals(time) => Literal(micros, e.dataType)
-        }
-        val window = row.eval().asInstanceOf[org.apache.spark.sql.catalyst.InternalRow]
-        (window.getLong(0), window.getLong(1))
-      }
-      val (start, end) = at(copies.head, 0L)
-      val hops = HopPanes(end - start, start - at(copies(1), 0L)._1, start)
-      // what each copy of a row says has to be what the panes say
-      val isSo = hops.slide > 0 && hops.overlapping == copies.length && Seq(0L, 1L, -1L).forall {
-        n =>
-          val last = hops.lastWindowOf(hops.paneOf(n))
-          Seq(0, copies.length - 1).forall { i =>
-            at(copies(i), n) == (hops.startOf(last - i) -> hops.endOf(last - i))
-          }
-      }
-      val micros = PreciseTimestampConversion(time, time.dataType, LongType)
-      if (isSo) Some((micros, hops.sinceEpoch)) else None
-    }
   }
 }

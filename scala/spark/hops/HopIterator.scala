@@ -4,12 +4,13 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.DataType
 
-import io.sash.core.inorder.TwoStacksLite
+import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
+import io.sash.core.slots.LongQueue
 import io.sash.spark.memory.{Spillable, TaskWindowMemory}
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
+import io.sash.spark.windows.WindowStore
 
 /**
  * The windows of one partition, whose rows are sorted by keys and pane. Another thread of the task
@@ -25,27 +26,32 @@ private[hops] final class HopIterator(
     hops: HopPanes,
     types: Seq[DataType],
     output: UnsafeProjection,
-    rowCount: SQLMetric,
-    paneCount: SQLMetric
+    metrics: HopMetrics
 ) extends Iterator[InternalRow]
     with Spillable {
   private[this] val context = TaskContext.get()
   private[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
   private[this] val turns = memory.turns
 
-  context.addTaskCompletionListener[Unit](_ => memory.close())
+  context.addTaskCompletionListener[Unit] { _ =>
+    metrics.report(memory)
+    memory.close()
+  }
 
-  private[this] var window = inTurn {
+  private[this] var window: InOrderWindow = inTurn {
     new TwoStacksLite(SlotColumns(program).accountedBy(memory, program))
   }
+  private[this] var store = new WindowStore(Array(window))
   memory.windows = this
 
   private[this] val answer = new SpecificInternalRow(types)
   private[this] val joined = new JoinedRow
-  private[this] val held = new java.util.ArrayDeque[java.lang.Long] // panes of the window
+  private[this] val held = new LongQueue // panes of the window
+  private[this] val startOrdinal = types.length - 2
 
   private[this] var ahead: InternalRow = _ // the row that comes next
   private[this] var key: UnsafeRow = _
+  private[this] var isOfKey = false // the row ahead
   private[this] var number = 0L // of the next window of the key
   private[this] var found = false
 
@@ -61,59 +67,57 @@ private[hops] final class HopIterator(
     SparkInternals.throwIfKilled(context)
     found = false
     number += 1
-    rowCount += 1
+    metrics.numOutputRows += 1
     output(joined(key, answer))
   }
 
-  /** Moves on to the next window that has a pane, and lowers it. */
-  private def find(): Boolean = if (window == null) {
-    false
-  } else {
+  /** Moves on to the next window that has a pane, and lowers it; false if there is none. */
+  private def find(): Boolean = window != null && {
     dropBefore(hops.firstPaneOf(number))
-    if (held.isEmpty && (ahead == null || !isOfKey(ahead))) {
-      if (ahead != null) key = keyOf(ahead).copy()
-    }
-    if (held.isEmpty && ahead != null) number = firstOf(ahead)
-    while (ahead != null && isOfKey(ahead) && paneOf(ahead) < hops.endPaneOf(number)) takeIn()
-    if (held.isEmpty) memory.close() else lower()
-    !held.isEmpty
+    if (held.size == 0) moveToRowAhead()
+    val end = hops.endPaneOf(number)
+    while (isOfKey && paneAhead < end) takeIn()
+    val isOne = held.size > 0
+    if (isOne) lower() else memory.close()
+    isOne
   }
 
-  /** The first window of a row; of a key whose windows before it have been answered. */
-  private def firstOf(row: InternalRow): Long = hops.firstWindowOf(paneOf(row))
+  /** The first window with the row ahead, of whatever key: all before it have been answered. */
+  private def moveToRowAhead(): Unit = if (ahead != null) {
+    if (!isOfKey) key = keyOf(ahead).copy()
+    isOfKey = true
+    number = hops.firstWindowOf(paneAhead)
+  }
 
   private def dropBefore(pane: Long): Unit = inTurn {
-    while (!held.isEmpty && held.peekFirst() < pane) {
-      held.removeFirst()
+    while (held.size > 0 && held.head < pane) {
+      held.remove()
       window.evict()
     }
   }
 
   private def takeIn(): Unit = {
     inTurn {
-      val slot = window.open()
-      column.lift(slot, ahead)
+      store.lift(ahead)
       window.insert()
-      if (column.varies && !column.fits()) window.relocate(_.asInstanceOf[SlotColumns].page())
     }
-    held.addLast(paneOf(ahead))
-    paneCount += 1
+    held.add(paneAhead)
+    metrics.panes += 1
     pull()
   }
 
   private def lower(): Unit = inTurn {
-    column.lower(0, window.query(), answer)
-    answer.setLong(types.length - 2, hops.startOf(number))
-    answer.setLong(types.length - 1, hops.endOf(number))
+    store.columns.lower(0, window.query(), answer)
+    answer.setLong(startOrdinal, hops.startOf(number))
+    answer.setLong(startOrdinal + 1, hops.endOf(number))
   }
 
-  private def pull(): Unit = ahead = if (rows.hasNext) rows.next() else null
+  private def pull(): Unit = {
+    ahead = if (rows.hasNext) rows.next() else null
+    isOfKey = ahead != null && key != null && keyOf(ahead) == key
+  }
 
-  private def paneOf(row: InternalRow): Long = row.getLong(paneOrdinal)
-
-  private def isOfKey(row: InternalRow): Boolean = key != null && keyOf(row) == key
-
-  private def column: SlotColumns = window.column.asInstanceOf[SlotColumns]
+  private def paneAhead: Long = ahead.getLong(paneOrdinal)
 
   private def inTurn[A](body: => A): A = {
     turns.take()
@@ -123,9 +127,12 @@ private[hops] final class HopIterator(
 
   override def spill(): Long = {
     val before = memory.getUsed
-    window.relocate(_.asInstanceOf[SlotColumns].page())
+    store.page()
     before - memory.getUsed
   }
 
-  override def close(): Unit = window = null
+  override def close(): Unit = {
+    window = null
+    store = null
+  }
 }

@@ -2,6 +2,7 @@ package io.sash.spark.hops
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.util.MathUtils
 import org.apache.spark.sql.types._
 
 /**
@@ -28,8 +29,14 @@ private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
   /** In how many windows an instant is, at most. */
   val overlapping: Long = (size + slide - 1) / slide
 
+  // the windows of times between them begin and end within BIGINT
+  private[this] val earliest = Long.MinValue + 2 * size + 2 * slide
+  private[this] val latest = Long.MaxValue - 2 * size - 2 * slide
+
+  /** Fails as Spark's addition does where windows would begin or end beyond BIGINT. */
   def paneOf(time: Long): Long = {
-    val from = Math.subtractExact(time, start)
+    if (time < earliest || time > latest) MathUtils.addExact(Long.MaxValue, 1L)
+    val from = time - start
     val slides = Math.floorDiv(from, slide)
     if (rest == 0) slides
     else 2 * slides + (if (from - slides * slide >= rest) 1 else 0)

@@ -57,6 +57,15 @@ private[spark] final case class PanePartial(
 
 private[spark] object PanePartial {
 
+  /**
+   * The function, whose cells the optimizer cannot change any more: some have others where an
+   * argument is never NULL.
+   */
+  def settled(function: DeclarativeAggregate): DeclarativeAggregate =
+    function
+      .mapChildren(c => if (c.nullable && !c.foldable) KnownNullable(c) else c)
+      .asInstanceOf[DeclarativeAggregate]
+
   /** That of a call whose monoid has been found to be there. */
   def monoid(call: AggregateExpression): AggregateMonoid =
     AggregateMonoid.of(call).fold(r => throw new IllegalStateException(r.reason), identity)

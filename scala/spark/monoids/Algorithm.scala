@@ -1,5 +1,7 @@
 package io.sash.spark.monoids
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
+
 import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{
   InOrderWindow,
@@ -36,6 +38,13 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
       results = Seq((result, monoid.lower)),
       running = monoid.running
     )
+
+  /** Slots that hold all monoids side by side; the answer of the i-th has the ordinal i. */
+  def program(input: Seq[Attribute], monoids: Seq[AggregateMonoid]): SlotProgram = {
+    val firsts = monoids.scanLeft(0)(_ + _.left.length)
+    val parts = monoids.indices.map(i => part(monoids(i), firsts(i), i))
+    SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
+  }
 
   def window(columns: SlotColumns): InOrderWindow
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.SashConf
-import io.sash.spark.hops.{HopAggregate, LastEndOf, PaneOf}
+import io.sash.spark.hops.{HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
 
@@ -95,19 +95,7 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
   ): HopProgram = {
     val rows = Count(Seq(Literal(1))).toAggregateExpression()
     val monoids = (calls :+ rows).map(AggregateMonoid.of(_).toOption.get)
-    val firsts = monoids.scanLeft(0)(_ + _.left.length)
-    val parts = monoids.indices.map { i =>
-      Algorithm.TwoStacksLiteAlgorithm.part(monoids(i), firsts(i), i)
-    }
-    val values = (keys ++ calls.map(_.resultAttribute)).zipWithIndex.map { case (a, i) =>
-      BoundReference(i, a.dataType, a.nullable)
-    }
-    val bounds = Seq("start", "end").zipWithIndex.flatMap { case (name, i) =>
-      val at = BoundReference(values.length + 1 + i, LongType, nullable = false)
-      val time = hop.window.dataType.asInstanceOf[StructType](name).dataType
-      Seq(Literal(name), PreciseTimestampConversion(at, LongType, time))
-    }
-    val slots = SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
+    val slots = Algorithm.TwoStacksLiteAlgorithm.program(input, monoids)
     HopProgram(
       input,
       keys.map(k => input.indexWhere(_.exprId == k.exprId)),
@@ -115,7 +103,8 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       hop.hops,
       slots,
       calls.map(_.dataType),
-      values.take(keys.length) ++ (CreateNamedStruct(bounds) +: values.drop(keys.length)),
+      // behind the answers is the count of rows
+      HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
       mode.get,
       text(hop, input, calls, inputs, slots)
     )

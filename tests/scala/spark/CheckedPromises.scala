@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
 import org.apache.spark.util.CollectionAccumulator
 
+import io.sash.spark.hops.HopWindowsExec
 import io.sash.spark.ordering.{KeyOrder, OrderingExec}
 import io.sash.spark.plan.SlidingWindowExec
 
@@ -47,6 +48,7 @@ object CheckedPromises extends Rule[SparkPlan] {
       below match {
         case w: SlidingWindowExec => CheckedExec(w, Some(w.order))
         case o: OrderingExec      => CheckedExec(o, Some(o.keyOrder))
+        case h: HopWindowsExec    => CheckedExec(h, None)
         case _                    => below
       }
   }

@@ -1,39 +1,9 @@
 package io.sash.spark.hops
 
-import org.apache.spark.sql.DataFrame
-import org.scalatest.Assertion
-
-import io.sash.spark.{ErrorCondition, Explain, SashConf, SashSuite}
+import io.sash.spark.{ErrorCondition, Explain, SashConf}
 
 /** Hops in batch: Spark's rows, without its copies. */
-class HopsSuite extends SashSuite {
-
-  private def events: DataFrame = spark.sql("""
-    SELECT id, nullif(id * 7 % 5, 4) AS k, id % 3 AS g,
-      IF(id % 31 = 0, NULL,
-        timestamp_millis(1600000000000 + (id * 7919 % 900) * 333 + IF(id % 17 = 0, 4000000, 0))) AS ts,
-      nullif(id * 31 % 100, 5) AS x, (id * 13 % 64) / 8D AS d, char(97 + id % 26) AS s,
-      CAST(id % 50 AS DECIMAL(10, 2)) AS m
-    FROM range(600)""")
-
-  private def rowsOf(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).sorted.toSeq
-
-  private def hopsOf(frame: DataFrame): Seq[HopWindowsExec] =
-    collect(frame.queryExecution.executedPlan) { case h: HopWindowsExec => h }
-
-  private def check(query: String): Assertion = withClue(query) {
-    events.createOrReplaceTempView("events")
-    def run(on: Boolean) = withSettings(SashConf.HopsEnabled.key -> on.toString) {
-      val frame = spark.sql(query)
-      (frame.schema, rowsOf(frame), hopsOf(frame))
-    }
-    val (schema, expected, none) = run(on = false)
-    val (ownSchema, actual, some) = run(on = true)
-    assert(none.isEmpty && some.nonEmpty, "vacuous: no operator of Sash ran")
-    assert(expected.nonEmpty, "vacuous: no row")
-    assert(ownSchema == schema)
-    assert(actual == expected)
-  }
+class HopsSuite extends HopChecks {
 
   private val windows = Seq(
     "window(ts, '10 seconds', '5 seconds')",

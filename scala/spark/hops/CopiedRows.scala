@@ -1,0 +1,129 @@
+package io.sash.spark.hops
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, LogicalPlan}
+import org.apache.spark.sql.types.{DataType, LongType, StructType}
+
+/**
+ * The rows below an aggregate over `window(time, size, slide)`, as Spark's analyzer (TimeWindowing)
+ * copies them: the i-th copy of a row is in the window that begins at `last - i * slide`, `last`
+ * being when the last window begins that has the row.
+ *
+ * Each copy is looked at, a day by seconds having 86,400 of them, and none is evaluated: whatever is
+ * not said in just these expressions is not taken for windows.
+ *
+ * @param time in microseconds; a row where it is NULL is in no window
+ * @param window the column of the windows
+ * @param child without copies
+ */
+private[hops] final case class CopiedRows(
+    time: Expression,
+    hops: HopPanes,
+    window: Attribute,
+    child: LogicalPlan
+)
+
+private[hops] object CopiedRows {
+
+  def of(plan: LogicalPlan): Option[CopiedRows] = plan match {
+    case Filter(condition, Expand(projections, window +: rest, child))
+        if window.metadata.contains(TimeWindow.marker) && rest == child.output &&
+          projections.forall(_.tail == rest) =>
+      hops(projections.map(_.head), window.dataType)
+        .filter { case (time, hops) => keepsAll(condition, time.child, window, hops) }
+        .map { case (time, hops) => CopiedRows(time, hops.sinceEpoch, window, child) }
+    case _ => None
+  }
+
+  /** One copy's window. */
+  private final case class Copy(last: Expression, before: Long, size: Long)
+
+  private def hops(
+      copies: Seq[Expression],
+      window: DataType
+  ): Option[(PreciseTimestampConversion, HopPanes)] = for {
+    Copy(last, _, size) <- copyOf(copies.head, window)
+    (time, start, slide) <- beginning(last)
+    if time.deterministic && slide > 0 && size > slide
+    hops = HopPanes(size, slide, start)
+    if hops.overlapping == copies.length && copies.iterator.zipWithIndex.forall { case (c, i) =>
+      copyOf(c, window).contains(Copy(last, i * slide, size))
+    }
+  } yield (time, hops)
+
+  private def copyOf(copy: Expression, window: DataType): Option[Copy] = copy match {
+    case struct: CreateNamedStruct if isOf(struct.dataType, window) =>
+      struct.valExprs match {
+        case Seq(Micros(start @ Minus(last, Micro(before))), Micros(Plus(from, Micro(size))))
+            if from == start =>
+          Some(Copy(last, before, size))
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private def isOf(struct: StructType, window: DataType): Boolean = window match {
+    case StructType(fields) =>
+      fields.map(_.name).toSeq == Seq("start", "end") &&
+      struct.map(f => (f.name, f.dataType)) == fields.map(f => (f.name, f.dataType)).toSeq
+    case _ => false
+  }
+
+  /** The time, the start and the slide, from when the last window begins that has the time. */
+  private def beginning(
+      last: Expression
+  ): Option[(PreciseTimestampConversion, Long, Long)] = last match {
+    case Minus(
+          time @ PreciseTimestampConversion(_, _, LongType),
+          CaseWhen(Seq((LessThan(rest, zero), Plus(below, Micro(up)))), Some(above))
+        ) if zero.foldable && zero.eval() == 0L && below == rest && above == rest =>
+      rest match {
+        case r: Remainder =>
+          (r.left, r.right) match {
+            case (Minus(from, Micro(start)), Micro(slide)) if from == time && up == slide =>
+              Some((time, start, slide))
+            case _ => None
+          }
+        case _ => None
+      }
+    case _ => None
+  }
+
+  /** Whether the rows that the condition drops are in no window. */
+  private def keepsAll(
+      condition: Expression,
+      time: Expression,
+      window: Attribute,
+      hops: HopPanes
+  ): Boolean = condition match {
+    case IsNotNull(t) => t == time && hops.size % hops.slide == 0
+    case And(GreaterThanOrEqual(t, Field(from, 0)), LessThan(u, Field(until, 1))) =>
+      Seq(t, u).forall(_ == time) && Seq(from, until).forall(_.semanticEquals(window))
+    case _ => false
+  }
+
+  private object Minus {
+    def unapply(e: Subtract): Some[(Expression, Expression)] = Some((e.left, e.right))
+  }
+
+  private object Plus {
+    def unapply(e: Add): Some[(Expression, Expression)] = Some((e.left, e.right))
+  }
+
+  private object Field {
+    def unapply(e: GetStructField): Some[(Expression, Int)] = Some((e.child, e.ordinal))
+  }
+
+  private object Micro {
+    def unapply(e: Literal): Option[Long] = Option(e.value).collect { case n: Long => n }
+  }
+
+  /** What a time is made of. */
+  private object Micros {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case KnownNullable(known)                            => unapply(known)
+      case PreciseTimestampConversion(micros, LongType, _) => Some(micros)
+      case _                                               => None
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package io.sash.spark.hops
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{DataType, LongType, StructType}
+
+/** The row that a window is answered by. */
+private[spark] object HopAnswer {
+
+  /**
+   * The keys, the window and the answers, from a row of the keys, the answers and, in microseconds,
+   * the window's start and end.
+   *
+   * @param window its type
+   * @param behind how many columns lie between the answers and the start
+   */
+  def row(
+      keys: Seq[Attribute],
+      answers: Seq[Attribute],
+      window: DataType,
+      behind: Int = 0
+  ): Seq[Expression] = {
+    val values = (keys ++ answers).zipWithIndex.map { case (a, i) =>
+      BoundReference(i, a.dataType, a.nullable)
+    }
+    val bounds = Seq("start", "end").zipWithIndex.flatMap { case (name, i) =>
+      val micros = BoundReference(values.length + behind + i, LongType, nullable = false)
+      val time = window.asInstanceOf[StructType](name).dataType
+      Seq(Literal(name), PreciseTimestampConversion(micros, LongType, time))
+    }
+    values.take(keys.length) ++ (CreateNamedStruct(bounds) +: values.drop(keys.length))
+  }
+}

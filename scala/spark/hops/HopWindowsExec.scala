@@ -1,0 +1,83 @@
+package io.sash.spark.hops
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.{LongType, StructType}
+
+import io.sash.spark.{MetricNames, SparkVersions}
+import io.sash.spark.monoids.Algorithm.TwoStacksLiteAlgorithm
+import io.sash.spark.slots.SlotProgram
+
+/**
+ * Slides over the panes of each keys by Two-Stacks Lite: amortised 3 combines a pane and a query a
+ * window. Memory: the partials of one window. The parameters are those of [[HopWindows]].
+ */
+private[spark] final case class HopWindowsExec(
+    keys: Seq[Attribute],
+    window: WindowOfPanes,
+    answers: Seq[AnswerOfPanes],
+    made: Seq[Attribute],
+    child: SparkPlan
+) extends UnaryExecNode
+    with OfPanes[SparkPlan] {
+  private def hops: HopPanes = window.hops
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(if (keys.isEmpty) AllTuples else SparkVersions.clusteredDistribution(keys))
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq((keys :+ window.pane).map(SortOrder(_, Ascending)))
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] =
+    (keys :+ made.head).map(SortOrder(_, Ascending))
+
+  @transient private lazy val counted = HopMetrics.create(sparkContext)
+
+  override lazy val metrics: Map[String, SQLMetric] = MetricNames.of(counted)
+
+  /** As EXPLAIN shows it. */
+  def text: String =
+    s"${functions.map(_.prettyName).mkString(", ")} by windows of ${hops.panes} panes, " +
+      TwoStacksLiteAlgorithm.title
+
+  private def functions: Seq[DeclarativeAggregate] =
+    answers.map(_.function)
+
+  /** Of partials that are there: to lift one is to take its cells out. */
+  @transient private lazy val program: SlotProgram =
+    TwoStacksLiteAlgorithm.program(
+      child.output,
+      answers.map { case AnswerOfPanes(partial, function) =>
+        val cells = partial.dataType.asInstanceOf[StructType].fields.indices
+        PanePartial
+          .monoid(function.toAggregateExpression())
+          .copy(lift = cells.map(GetStructField(partial, _)))
+      }
+    )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (program, input, keys, hops) = (this.program, child.output, this.keys, this.hops)
+    val answer = HopAnswer.row(keys, made.tail, window.dataType)
+    val at = input.indexWhere(_.exprId == window.pane.exprId)
+    val types = answers.map(_.dataType) ++ Seq(LongType, LongType)
+    val metrics = counted
+    child.execute().mapPartitions { partition =>
+      val output = UnsafeProjection.create(answer)
+      val keyOf = UnsafeProjection.create(keys, input)
+      new HopIterator(partition, program, keyOf, at, hops, types, output, metrics)
+    }
+  }
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName [$text], [${keys.map(_.sql).mkString(", ")}], $hops"
+
+  override protected def withNewChildInternal(newChild: SparkPlan): HopWindowsExec =
+    copy(child = newChild)
+}
