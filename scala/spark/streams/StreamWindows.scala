@@ -1,7 +1,7 @@
 package io.sash.spark.streams
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
+import org.apache.spark.sql.catalyst.optimizer.{CollapseWindow, ReplaceExpressions}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
@@ -11,16 +11,25 @@ import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 import io.sash.spark.SashConf
 import io.sash.spark.running.Distinct
 
-/** Puts an operator with state in the place of each Window over a stream. */
+/**
+ * Puts an operator with state in the place of each Window over a stream; Windows of one partition and
+ * order are one.
+ */
 private[spark] object StreamWindows extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.enabled(conf)) plan
-    else
-      plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-        case window: Window if window.resolved && window.child.isStreaming =>
-          planned(window)
+    if (!SashConf.enabled(conf) || !plan.exists(isOfStream)) plan
+    else {
+      val collapsed = AnalysisHelper.allowInvokingTransformsInAnalyzer(CollapseWindow(plan))
+      collapsed.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
+        case window: Window if isOfStream(window) => planned(window)
       }
+    }
+
+  private def isOfStream(plan: LogicalPlan): Boolean = plan match {
+    case w: Window => w.resolved && w.child.isStreaming
+    case _         => false
+  }
 
   private def planned(original: Window): LogicalPlan = {
     val time = timeOf(original)

@@ -96,6 +96,18 @@ class StreamPlansSuite extends StreamSuite {
     }
   }
 
+  test("windows of one partition and order are one operator") {
+    withSource("1 minute") { source =>
+      val answers = sql(
+        """SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 5 PRECEDING) AS a,
+          |  max(d) OVER (PARTITION BY k, time_window(INTERVAL 9 SECONDS) ORDER BY ts) AS b,
+          |  lag(x) OVER (PARTITION BY k ORDER BY ts) AS c FROM events""".stripMargin
+      )(source.frame)
+      val operators = answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.program }
+      assert(operators.map(_.windows.length) == Seq(3))
+    }
+  }
+
   test("more rows at once than memory has room for") {
     val most = ReadyRows.MostBytes
     try {
