@@ -175,6 +175,11 @@ bench-stream: $(INSTALLED) ## OVER on streams beside Spark's tumbling windows
 	$(call step,benchmark of streams)
 	$(BIN)/python benchmarks/bench_stream.py
 
+.PHONY: bench-hops
+bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
+	$(call step,benchmark of hops)
+	$(BIN)/python benchmarks/bench_hops.py
+
 .PHONY: bench-core
 bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the authors' C++ beside
 	$(call step,benchmark of the core)
