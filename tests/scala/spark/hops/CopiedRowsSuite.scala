@@ -28,7 +28,7 @@ class CopiedRowsSuite extends HopChecks {
 
   test("what Spark made is known again") {
     for ((window, hops) <- Seq(whole -> ((30, 10, 3)), pairs -> ((35, 10, 0)))) {
-      val Some(HopPanes(size, slide, start)) = windows(copies(window))
+      val HopPanes(size, slide, start) = windows(copies(window)).get
       assert((size, slide) == (hops._1 * 1000000L, hops._2 * 1000000L))
       assert((start - hops._3 * 1000000L) % slide == 0)
     }
@@ -38,9 +38,13 @@ class CopiedRowsSuite extends HopChecks {
     test(s"another expression in any copy is not taken: $window") {
       val plan = copies(window)
       for (i <- expand(plan).projections.indices) {
-        val literals = expand(plan).projections(i).head.collect {
-          case l @ Literal(_: Long, _) => l
-        }.distinct
+        val literals = expand(plan)
+          .projections(i)
+          .head
+          .collect { case l @ Literal(_: Long, _) =>
+            l
+          }
+          .distinct
         for (l <- literals) {
           val other = Literal(l.value.asInstanceOf[Long] + 1)
           val hops = changed(plan)(all =>
@@ -63,7 +67,9 @@ class CopiedRowsSuite extends HopChecks {
       val plan = copies(window)
       assert(windows(plan).nonEmpty)
       assert(windows(plan.copy(condition = Literal.TrueLiteral)).isEmpty)
-      assert(windows(plan.copy(condition = And(plan.condition, IsNotNull(plan.output(1))))).isEmpty)
+      assert(
+        windows(plan.copy(condition = And(plan.condition, IsNotNull(plan.output(1))))).isEmpty
+      )
       assert(windows(plan.copy(condition = IsNotNull(plan.output(1)))).isEmpty)
     }
   }
