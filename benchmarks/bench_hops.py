@@ -1,4 +1,4 @@
-"""Hops in batch: an aggregate over window(ts, size, slide) by Sash, beside Spark's copies of rows.
+"""Hops in batch: an aggregate over window(ts, size, slide) by Sash, and by copies of rows.
 
     python benchmarks/bench_hops.py            # some minutes
     python benchmarks/bench_hops.py --quick    # a look
@@ -28,10 +28,10 @@ OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 REPORT = """\
 # Hops in batch
 
-Seconds of `count(*), sum(x), max(x)` by `k` and `window(ts, size, slide)`: the median of {runs} runs
-each, in turns in one session, on two cores with eight shuffle partitions. The {rows:,} rows are
-cached, their keys take turns, and their times spread evenly over {slides:,} slides. Spark copies a
-row as often as a window has panes; where that is more than {most:,} it is not asked, which the
+Seconds of `count(*), sum(x), max(x)` by `k` and `window(ts, size, slide)`: the median of {runs}
+runs each, in turns in one session, on two cores with eight shuffle partitions. The {rows:,} rows
+are cached, their keys take turns, and their times spread evenly over {slides:,} slides. Spark copies
+a row as often as a window has panes; where that is more than {most:,} it is not asked, which the
 table says by a dash.
 
 | keys | panes | Spark | Sash | Spark / Sash | rows of the answer |
@@ -53,9 +53,7 @@ class Cell:
 def main() -> None:
     """Measure, and report."""
     options = _options()
-    cells = [Cell(10, p) for p in (2, 3, 10, 60, 1440)] + [
-        Cell(100_000, p) for p in (2, 3, 10)
-    ]
+    cells = [Cell(10, p) for p in (2, 3, 10, 60, 1440)] + [Cell(100_000, p) for p in (2, 3, 10)]
     spark = session(2, options.memory, with_sash=True)
     progress = Progress(len(cells))
     results: list[dict[str, Any]] = []
@@ -132,9 +130,7 @@ def _report(about: dict[str, Any], out: Path) -> None:
             f"| {cell['keys']:,} | {cell['panes']:,} | {times} | {by_sash:.2f} "
             f"| {ratio} | {result['answers']:,} |"
         )
-    text = REPORT.format(
-        lines="\n".join(lines), circumstances=machine.sentence(about), **about
-    )
+    text = REPORT.format(lines="\n".join(lines), circumstances=machine.sentence(about), **about)
     out.mkdir(parents=True, exist_ok=True)
     (out / "hops.json").write_text(json.dumps(about, indent=1) + "\n")
     (out / "hops.md").write_text(text)
