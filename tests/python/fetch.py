@@ -26,6 +26,8 @@ SPARK = pyspark.__version__
 
 # the broker, and a client of the same age
 KAFKA = "4.1.1"
+# Maven gets a release of Spark later than PyPI does; a source of the release before runs, too
+SOURCE = {"4.0": "4.0.4", "4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}
 # Delta names its jars by the Spark that they are for
 DELTA = "4.4.0"
 DELTA_FOR = ("4.0", "4.1", "4.2")
@@ -62,7 +64,8 @@ def fetch() -> None:
     jars = (Path(pyspark.__file__).parent / "jars").glob("*.jar")
     of_spark = {_artefact(jar) for jar in jars}
     _fetch_jars("kafka", f"org.apache.kafka:kafka_2.13:{KAFKA}", set())
-    _fetch_jars("kafka-source", f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK}", of_spark)
+    source = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SOURCE[spark]}"
+    _fetch_jars("kafka-source", source, of_spark)
     if spark in DELTA_FOR:
         _fetch_jars("delta", f"io.delta:delta-spark_{spark}_2.13:{DELTA}", of_spark)
     if not flights().exists():
