@@ -30,9 +30,9 @@ REPORT = """\
 
 Seconds of `count(*), sum(x), max(x)` by `k` and `window(ts, size, slide)`: the median of {runs}
 runs each, in turns in one session, on two cores with eight shuffle partitions. The {rows:,} rows
-are cached, their keys take turns, and their times spread evenly over {slides:,} slides. Spark copies
-a row as often as a window has panes; where that is more than {most:,} it is not asked, which the
-table says by a dash.
+are cached, their keys take turns, and their times spread evenly over {slides:,} slides.
+Spark copies a row as often as a window has panes; where that is more than {most:,}, it is not
+asked, which the table says by a dash.
 
 | keys | panes | Spark | Sash | Spark / Sash | rows of the answer |
 |--:|--:|--:|--:|--:|--:|
