@@ -39,21 +39,10 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
       }
 
   private def reason(hop: HopAggregate): Option[String] =
-    hop.calls
-      .map(_.aggregateFunction)
-      .collectFirst {
-        case f @ (_: First | _: Last) =>
-          s"${f.prettyName} depends on the order in which rows arrive"
-        case f if !f.isInstanceOf[DeclarativeAggregate] =>
-          s"${f.prettyName} keeps objects, which Spark merges where they are"
-      }
-      .orElse(hop.keys.collectFirst {
-        case k if !RowOrdering.isOrderable(k.dataType) =>
-          s"${k.sql} is a ${k.dataType.typeName}, by which nothing is sorted"
-      })
-      .orElse(Option.when((hop.keys ++ hop.calls).exists(!_.deterministic)) {
-        "each copy of a row has another value of what is not deterministic"
-      })
+    hop.calls.map(_.aggregateFunction).collectFirst {
+      case f if !f.isInstanceOf[DeclarativeAggregate] =>
+        s"${f.prettyName} keeps objects, which Spark merges where they are"
+    }
 
   private def planned(hop: HopAggregate): LogicalPlan = {
     val keys = hop.keys.map {

@@ -65,6 +65,11 @@ private[spark] object HopAggregate {
   ): Either[String, Seq[AggregateMonoid]] = {
     def isOfWindow(e: Expression) = e.references.exists(_.exprId == window.exprId)
     val others = keys.filterNot(_.exprId == window.exprId)
+    lazy val unsorted = others.find(k => !RowOrdering.isOrderable(k.dataType))
+    lazy val ofOrder =
+      calls.map(_.aggregateFunction).collectFirst { case f @ (_: First | _: Last) =>
+        f
+      }
     lazy val indistinct = others.find(k => !UnsafeRowUtils.isBinaryStable(k.dataType))
     if (!grouping.exists { case a: Attribute => a.exprId == window.exprId; case _ => false })
       Left("rows are not grouped by the window itself")
@@ -72,6 +77,14 @@ private[spark] object HopAggregate {
       Left("something beside the grouping reads the window")
     else if (calls.exists(_.isDistinct))
       Left("DISTINCT has no partial that is smaller than its rows")
+    else if (ofOrder.nonEmpty)
+      Left(s"${ofOrder.get.prettyName} depends on the order in which rows arrive")
+    else if (unsorted.nonEmpty)
+      Left(
+        s"${unsorted.get.sql} is a ${unsorted.get.dataType.typeName}, by which nothing is sorted"
+      )
+    else if ((others ++ calls).exists(!_.deterministic))
+      Left("each copy of a row has another value of what is not deterministic")
     else if (indistinct.nonEmpty)
       Left(s"equal values of ${indistinct.get.sql} may differ in their bytes")
     else monoids(calls)

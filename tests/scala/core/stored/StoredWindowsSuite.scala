@@ -172,6 +172,7 @@ class StoredWindowsSuite extends Laws {
     val (puts, removes) = (store.puts, store.removes)
     arrive(windows, 1000 until 2000)
     behind.discard()
+    behind.flush()
     assert(store.puts == puts && store.removes == removes)
     windows.read(java.nio.ByteBuffer.wrap(header))
     arrive(windows, 1000 until 1500)
