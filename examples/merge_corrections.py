@@ -60,7 +60,7 @@ def merge(batch: DataFrame, table: str) -> tuple[int, int]:
 def main(spark: SparkSession, arguments: Sequence[str]) -> None:
     """Merge, stop, go on, compare."""
     parser = options(__doc__)
-    parser.add_argument("--days", type=int, default=3, help="how many days of 2013")
+    parser.add_argument("--days", type=int, default=2, help="how many days of 2013")
     given = parser.parse_args(arguments)
 
     keep_state(spark)
