@@ -125,7 +125,7 @@ test-kill: $(INSTALLED) ## a stream from Kafka, killed KILLS=100 times
 
 .PHONY: test-flights
 test-flights: $(INSTALLED) ## three million flights as a stream that arrives out of order
-	SASH_TEST_FLIGHTS=all $(BIN)/pytest -s tests/python/test_flights.py
+	SPARK_DRIVER_MEMORY=6g SASH_TEST_FLIGHTS=all $(BIN)/pytest -s tests/python/test_flights.py
 
 .PHONY: test-versions
 test-versions: $(TESTED_ON:%=test-pyspark-%) ## the Python tests on every PySpark of the table
