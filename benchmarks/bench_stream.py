@@ -4,8 +4,8 @@
     python benchmarks/bench_stream.py --quick    # a look, in two minutes
 
 Each query reads the same files of rows in time order, one a micro-batch, with its state in
-RocksDB; the last batches count, when windows are full. Writes stream.json and stream.md to
-docs/benchmarks.
+RocksDB; the last batches count, when windows are full. Writes stream.json, stream.md and
+stream.svg to docs/benchmarks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession, Window
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import machine
@@ -35,12 +39,17 @@ REPORT = """\
 
 Microseconds an event: the median of the last {counted} micro-batches of {batch:,} rows, of what a
 batch takes from its start to its end, on two cores, state in RocksDB, four shuffle
-partitions. Rows come in time order; every query reads the same files. `OVER` is `sum(x) OVER
-(PARTITION BY k ORDER BY ts ROWS … PRECEDING)` in append mode, tumbling `sum(x)` by `k` and
-`window(ts, '10 seconds')`, which closes 1 window a key in each batch. A hop is `sum(x)` by `k`
+partitions. A batch is ten seconds of rows; every query of a table reads the same files. `ROWS` is
+`sum(x) OVER (PARTITION BY k ORDER BY ts ROWS … PRECEDING)` of so many rows, `RANGE` the same of
+the seconds that hold as many, in append mode unless said otherwise. Tumbling is `sum(x)` by `k`
+and `window(ts, '10 seconds')`, which closes 1 window a key in each batch. A hop is `sum(x)` by `k`
 and `window(ts, size, '10 seconds')` of so many panes, which closes 1 window a key, too, in append
 mode; with 10 keys a first batch has a row for each of them in each pane, so that windows are
-full.
+full. Rows come in time order, but for the share that is said to be late, by up to five seconds;
+the watermark is a second behind, and ten where that share is named. Gets and puts are those of
+the state store in a batch.
+
+![Microseconds an event](stream.svg)
 
 {tables}
 
@@ -56,18 +65,23 @@ class Cell:
     keys: int
     rows: int = 0
     panes: int = 0
+    late: int | None = None
+    """Percent of the rows; None where the delay is too short for late ones."""
+    mode: str = "append"
 
     @property
     def name(self) -> str:
         """As the report calls it."""
         if self.rows:
-            return f"OVER, {self.rows:,} rows"
+            late = "" if self.late is None else f", {self.late} % late"
+            mode = "" if self.mode == "append" else f", {self.mode} mode"
+            return f"{self.query}, {self.rows:,} rows{late}{mode}"
         return f"{self.query}, {self.panes:,} panes" if self.panes else self.query
 
     @property
     def by_sash(self) -> bool:
         """Whether the operator is Sash's."""
-        return self.query in {"over", "hop"}
+        return self.query in {"ROWS", "RANGE", "hop"}
 
 
 def main() -> None:
@@ -76,6 +90,7 @@ def main() -> None:
     keys = [10] if options.quick else [10, 20_000, 100_000]
     windows = [100, 10_000] if options.quick else [100, 10_000, 1_000_000]
     panes = [10, 600] if options.quick else [10, 600, 86_400]
+    middle = 10 if options.quick else 20_000
     cells = [
         cell
         for k in keys
@@ -83,9 +98,16 @@ def main() -> None:
             Cell("pass-through", k),
             Cell("tumbling", k),
             # windows that so many batches fill
-            *(Cell("over", k, n) for n in windows if n * k <= options.batch * options.batches),
+            *(
+                Cell(frame, k, n)
+                for frame in ("ROWS", "RANGE")
+                for n in windows
+                if n * k <= options.batch * options.batches
+            ),
+            *(Cell("ROWS", k, 100, late=late) for late in (0, 10, 50) if k == middle),
+            *(Cell("ROWS", k, 100, mode="update") for _ in range(k <= middle)),
             Cell("Spark's hop", k, panes=10),
-            *(Cell("hop", k, panes=p) for p in panes),
+            *(Cell("hop", k, panes=p) for p in panes if p < 1000 or k == 10),
         ]
     ]
     cells = [c for c in cells if c.query == "tumbling" or options.only in c.name]
@@ -94,9 +116,11 @@ def main() -> None:
     measured: dict[Cell, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for k in keys:
-            source = Path(scratch) / f"{k}"
-            _write_files(spark, source, k, options.batch, options.batches + COUNTED)
             for cell in (c for c in cells if c.keys == k):
+                source = Path(scratch) / f"{k}-{cell.late or 0}"
+                if not source.exists():
+                    files = options.batches + COUNTED
+                    _write_files(spark, source, cell, options.batch, files)
                 measured[cell] = _run(spark, source, cell, Path(scratch), options.batch)
                 progress.advance(1, f"{k:,} keys, {cell.name}")
     about = machine.about()
@@ -121,14 +145,15 @@ def _session() -> SparkSession:
     return spark
 
 
-def _write_files(spark: SparkSession, folder: Path, keys: int, batch: int, files: int) -> None:
+def _write_files(spark: SparkSession, folder: Path, cell: Cell, batch: int, files: int) -> None:
     """Files of ten seconds each, keys taking turns."""
     step = 10_000_000 // batch
+    back = f"IF(abs(hash(id)) % 100 < {cell.late or 0}, abs(hash(id, 1)) % 5000000, 0)"
     for n in range(files):
         spark.range(n * batch, (n + 1) * batch, 1, 1).selectExpr(
             "id",
-            f"id * 2654435761 % {keys} AS k",
-            f"timestamp_micros(1700000000000000 + id * {step}) AS ts",
+            f"id * 2654435761 % {cell.keys} AS k",
+            f"timestamp_micros(1700000000000000 + id * {step} - {back}) AS ts",
             "id % 1000 AS x",
         ).write.mode("append").parquet(str(folder))
 
@@ -152,10 +177,16 @@ def _with_history(spark: SparkSession, source: Path, cell: Cell) -> Path:
     return folder
 
 
-def _query(cell: Cell, rows: DataFrame) -> DataFrame:
-    if cell.query == "over":
-        window = Window.partitionBy("k").orderBy("ts").rowsBetween(1 - cell.rows, 0)
-        return rows.select("k", "ts", F.sum("x").over(window))
+def _query(cell: Cell, rows: DataFrame, batch: int) -> DataFrame:
+    if cell.rows:
+        micros = cell.rows * cell.keys * 10_000_000 // batch
+        frame = (
+            f"ROWS {cell.rows - 1} PRECEDING"
+            if cell.query == "ROWS"
+            else f"RANGE INTERVAL '{micros / 1e6:.6f}' SECOND PRECEDING"
+        )
+        over = F.expr(f"sum(x) OVER (PARTITION BY k ORDER BY ts {frame})")
+        return rows.select("k", "ts", over)
     if cell.query == "tumbling":
         return rows.groupBy("k", F.window("ts", "10 seconds")).agg(F.sum("x"))
     if cell.panes:
@@ -172,11 +203,12 @@ def _run(
         spark.readStream.schema(SCHEMA)
         .option("maxFilesPerTrigger", 1)
         .parquet(str(_with_history(spark, source, cell)))
-        .withWatermark("ts", "1 second")
+        .withWatermark("ts", "1 second" if cell.late is None else "10 seconds")
     )
     query = (
-        _query(cell, rows)
-        .writeStream.format("noop")
+        _query(cell, rows, batch)
+        .writeStream.outputMode(cell.mode)
+        .format("noop")
         .option("checkpointLocation", str(scratch / f"{cell.keys}-{cell.name}"))
         .trigger(availableNow=True)
         .start()
@@ -192,12 +224,34 @@ def _run(
     return {
         "micros": statistics.median(millis) * 1000 / batch,
         "slowest": max(millis) / statistics.median(millis),
-        "state_mb": sum(_stored(op) for op in states) / 1e6,
+        "state_mb": _sum(states, "rocksdbSstFileSize") / 1e6,
+        "gets": _sum(states, "rocksdbGetCount"),
+        "puts": _sum(states, "rocksdbPutCount"),
     }
 
 
-def _stored(operator: dict[str, Any]) -> int:
-    return operator["customMetrics"].get("rocksdbSstFileSize", 0)
+def _sum(operators: list[dict[str, Any]], metric: str) -> int:
+    return sum(op["customMetrics"].get(metric, 0) for op in operators)
+
+
+def _draw(measured: dict[Cell, dict[str, Any]], path: Path) -> None:
+    """A panel for each number of keys, a bar for each query."""
+    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
+    all_keys = list(dict.fromkeys(cell.keys for cell in measured))
+    figure, axes = plt.subplots(
+        1, len(all_keys), figsize=(6 * len(all_keys), 6), layout="constrained", squeeze=False
+    )
+    for keys, axis in zip(all_keys, axes.flat, strict=True):
+        cells = [cell for cell in measured if cell.keys == keys][::-1]
+        times = [measured[cell]["micros"] for cell in cells]
+        colours = ["#0072B2" if cell.by_sash else "#E69F00" for cell in cells]
+        bars = axis.barh([cell.name for cell in cells], times, color=colours)
+        axis.bar_label(bars, fmt="%.1f", padding=3)
+        axis.set_title(f"{keys:,} keys: µs an event")
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.suptitle("Sash (blue) beside Spark's own operators", weight="bold")
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
 
 
 def _report(
@@ -209,13 +263,14 @@ def _report(
         tumbling = next(f["micros"] for c, f in mine.items() if c.query == "tumbling")
         lines = [
             f"| {cell.name} | {f['micros']:.2f} | {f['micros'] / tumbling:.2f} "
-            f"| {f['slowest']:.2f} | {f['state_mb']:.0f} |"
+            f"| {f['slowest']:.2f} | {f['state_mb']:.0f} | {f['gets']:,} | {f['puts']:,} |"
             for cell, f in mine.items()
         ]
         tables.append(
             f"## {keys:,} keys\n\n"
-            "| query | µs an event | of tumbling | slowest batch of the median | MB of state |\n"
-            "|---|--:|--:|--:|--:|\n" + "\n".join(lines)
+            "| query | µs an event | of tumbling | slowest batch of the median | MB of state "
+            "| gets | puts |\n"
+            "|---|--:|--:|--:|--:|--:|--:|\n" + "\n".join(lines)
         )
     text = REPORT.format(
         counted=COUNTED,
@@ -226,6 +281,7 @@ def _report(
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "stream.json").write_text(json.dumps(about, indent=1) + "\n")
     (options.out / "stream.md").write_text(text)
+    _draw(measured, options.out / "stream.svg")
     print(text)
 
 
