@@ -37,17 +37,17 @@ COUNTED = 8
 REPORT = """\
 # Streams
 
-Microseconds an event: the median of the last {counted} micro-batches of {batch:,} rows, of what a
-batch takes from its start to its end, on two cores, state in RocksDB, four shuffle
-partitions. A batch is ten seconds of rows; every query of a table reads the same files. `ROWS` is
-`sum(x) OVER (PARTITION BY k ORDER BY ts ROWS … PRECEDING)` of so many rows, `RANGE` the same of
-the seconds that hold as many, in append mode unless said otherwise. Tumbling is `sum(x)` by `k`
-and `window(ts, '10 seconds')`, which closes 1 window a key in each batch. A hop is `sum(x)` by `k`
-and `window(ts, size, '10 seconds')` of so many panes, which closes 1 window a key, too, in append
-mode; with 10 keys a first batch has a row for each of them in each pane, so that windows are
-full. Rows come in time order, but for the share that is said to be late, by up to five seconds;
-the watermark is a second behind, and ten where that share is named. Gets and puts are those of
-the state store in a batch.
+Microseconds an event: the median of the last {counted} micro-batches of {batch:,} rows, of
+what a batch takes from its start to its end, on two cores, state in RocksDB, four shuffle
+partitions. A batch is ten seconds of rows; every query of a table reads the same files. `ROWS`
+is `sum(x) OVER (PARTITION BY k ORDER BY ts ROWS … PRECEDING)` of so many rows, `RANGE` the
+same of the seconds that hold as many, in append mode unless said otherwise. Tumbling is
+`sum(x)` by `k` and `window(ts, '10 seconds')`, which closes 1 window a key in each batch. A
+hop is `sum(x)` by `k` and `window(ts, size, '10 seconds')` of so many panes, which closes 1
+window a key, too, in append mode; with 10 keys a first batch has a row for each of them in
+each pane, so that windows are full. Rows come in time order, but for the share that is said to
+be late, by up to five seconds; the watermark is a second behind, and ten where that share is
+named. Gets and puts are those of the state store in a batch.
 
 ![Microseconds an event](stream.svg)
 
