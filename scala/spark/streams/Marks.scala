@@ -3,8 +3,6 @@ package io.sash.spark.streams
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.spark.windows.TimestampPlusMicros
-
 /** What frames and slides look at in a row. */
 private[streams] final class Marks(program: StreamProgram) {
   private[this] val count = program.marks.length
@@ -92,9 +90,9 @@ private object Marks {
   /** The last days of a month, less one each, are one day of a shorter month; zones shift by a day. */
   private val LongestFall: Long = 5 * Day
 
-  /** Whether it rises as the time does. */
-  private def isUniform(mark: Expression): Boolean = mark match {
-    case TimestampPlusMicros(_: Attribute, _) => true
-    case _                                    => false
+  /** Whether it asks no calendar. */
+  private def isUniform(mark: Expression): Boolean = !mark.exists {
+    case _: TimeZoneAwareExpression => true
+    case _                          => false
   }
 }
