@@ -63,9 +63,8 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     answerPeers(peers.length)
   }
 
-  /** What one of the peers that came last becomes, until the next is asked for. */
-  def answer(peers: IndexedSeq[UnsafeRow], i: Int): UnsafeRow =
-    output(joined(peers(i), results(i)))
+  /** What a row becomes, which was given the answers of the peer of this number, until the next. */
+  def answer(row: UnsafeRow, i: Int): UnsafeRow = output(joined(row, results(i)))
 
   /** Writes the key's state. */
   def write(): Unit = {

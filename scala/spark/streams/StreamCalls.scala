@@ -28,7 +28,16 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
 
   private val time = window.orderSpec.head
   private var marks = Vector.empty[Expression]
-  private val windows = expressions.map(windowOf)
+  private val asWritten = expressions.map(windowOf)
+
+  /** How far windows look ahead, in rows. */
+  private val ahead: Int =
+    asWritten
+      .map(_.frame)
+      .collect { case StreamRows(_, until) => -until.toInt }
+      .foldLeft(0)(math.max)
+
+  private val windows = if (ahead == 0) asWritten else asWritten.map(later)
   private val aggregates = expressions.map(aggregateOf)
 
   /** The predicate that bounds a window, of which there is one at most. */
@@ -55,6 +64,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       marks,
       expressions.map(_.dataType),
       output(input),
+      ahead,
       AnswerMode.Append,
       text(keys, groups)
     )
@@ -134,6 +144,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       asks.distinct.mkString("aggregates ", ", ", ""),
       allWindows.mkString("windows ", ", ", ""),
       marks.map(said).mkString("marks ", ", ", ""),
+      s"answered $ahead rows later",
       words.definitions
     ).mkString("; ") + words.zone(keys ++ window.orderSpec ++ inputs ++ aggregates ++ marks)
   }
@@ -191,15 +202,23 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
         markOf(SlidePanes.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
       )
 
-  /** How many rows before the current one, none if without bound. */
+  /** How many rows before the current one, which may be less than 0; none if without bound. */
   private def rows(bound: Expression): Option[Long] = bound match {
     case UnboundedPreceding => None
     case CurrentRow         => Some(0L)
-    case b if b.foldable =>
-      val offset = b.eval().asInstanceOf[Int]
-      if (offset > 0) refuseAhead(bound)
-      Some(-offset.toLong)
-    case _ => refuseAhead(bound)
+    case b if b.foldable    => Some(-b.eval().asInstanceOf[Int].toLong)
+    case _                  => refuseAhead(bound)
+  }
+
+  /** The window as it lies before the row that comes so many rows later. */
+  private def later(framing: StreamFraming): StreamFraming = framing match {
+    case StreamFraming(StreamRows(preceding, until), None) =>
+      StreamFraming(StreamRows(preceding.map(_ + ahead), until + ahead), None)
+    case _ =>
+      refuse(
+        s"beside a frame that looks ${ahead} rows ahead all others have to be ROWS frames that do not " +
+          "slide; ask for them in one query each"
+      )
   }
 
   /** The mark of a bound, none if nothing lies beyond it yet. */

@@ -25,7 +25,7 @@ private[spark] object StreamFunctions {
         val before = withFrame(spec, RowFrame, UnboundedPreceding, Literal(-1))
         val value = Last(l.input, ignoreNulls = true).toAggregateExpression()
         Coalesce(Seq(WindowExpression(value, before), Cast(l.default, l.dataType)))
-      case WindowExpression(l: Lag, spec) if !l.ignoreNulls =>
+      case WindowExpression(l: FrameLessOffsetWindowFunction, spec) if !l.ignoreNulls =>
         val value =
           WindowExpression(First(l.input, ignoreNulls = false).toAggregateExpression(), spec)
         val answer = If(EqualTo(count(spec), Literal(0L)), Cast(l.default, l.dataType), value)

@@ -16,6 +16,8 @@ import io.sash.spark.slots.SlotProgram
  * @param marks what frames and slides look at in a row, each a BIGINT
  * @param results types of the answers
  * @param output what a row becomes, over its columns and its answers behind them
+ * @param ahead how many rows later a row is answered, since a window looks that far ahead; the
+ *   windows are then those of the later row
  * @param mode when rows are answered
  * @param text what the state was written for; another one's state is of no use
  */
@@ -29,6 +31,7 @@ private[spark] final case class StreamProgram(
     marks: Seq[Expression],
     results: Seq[DataType],
     output: Seq[Expression],
+    ahead: Int,
     mode: AnswerMode,
     text: String
 ) {

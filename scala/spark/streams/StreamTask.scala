@@ -1,5 +1,7 @@
 package io.sash.spark.streams
 
+import java.util.ArrayList
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -11,6 +13,7 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new RowOrders(program.input, program.keys, program.order)
   private[this] val windows = new KeyWindows(program, state)
+  private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val pending = new PendingRows(state, program.time, program.input.length)
 
   override def turn(
@@ -34,8 +37,10 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
     private[this] val source = ready.sorted()
     private[this] var ahead: UnsafeRow = _ // the row after the peers
     private[this] val peers = ArrayBuffer.empty[UnsafeRow] // equal in the window's order
-    private[this] var at = 0 // the next of the peers to leave
+    private[this] val answered = ArrayBuffer.empty[UnsafeRow] // by each peer; null: none yet
+    private[this] var at = 0 // the next of them to leave
     private[this] var key: UnsafeRow = _
+    private[this] var ofKey: ArrayList[Waiting] = _ // for rows that come later
 
     /** A key's state. */
     var hasWritten: Boolean = false
@@ -43,19 +48,23 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
     pull()
 
     override def hasNext: Boolean = {
-      if (at == peers.length) advance()
-      at < peers.length
+      var isThere = true
+      while (isThere && (at == answered.length || answered(at) == null)) {
+        if (at < answered.length) at += 1 else isThere = advance()
+      }
+      isThere
     }
 
     override def next(): InternalRow = {
       if (!hasNext) throw new NoSuchElementException("no more rows")
       at += 1
-      windows.answer(peers, at - 1)
+      windows.answer(answered(at - 1), at - 1)
     }
 
-    /** Takes the next peers into their key's windows. */
-    private def advance(): Unit = {
+    /** Takes the next peers into their key's windows, if there are any. */
+    private def advance(): Boolean = {
       peers.clear()
+      answered.clear()
       at = 0
       if (ahead == null || !isOfKey(ahead)) {
         if (key != null) close()
@@ -67,7 +76,15 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
           pull()
         } while (ahead != null && isPeer(ahead) && isOfKey(ahead))
         windows.take(peers)
+        if (program.ahead == 0) answered ++= peers else peers.foreach(later)
       }
+      peers.nonEmpty
+    }
+
+    /** The row waits, and the one that has waited for it is answered. */
+    private def later(row: UnsafeRow): Unit = {
+      ofKey.add(new Waiting(row, None))
+      answered += (if (ofKey.size > program.ahead) ofKey.remove(0).row else null)
     }
 
     private def pull(): Unit = ahead = if (source.hasNext) source.next() else null
@@ -79,11 +96,13 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
     private def open(row: UnsafeRow): Unit = {
       key = keyOf(row).copy()
       windows.open(key.getBytes, state.heads.getValue(key.getBytes))
+      if (program.ahead > 0) ofKey = waiting.read(key.getBytes)
     }
 
     private def close(): Unit = {
       hasWritten = true
       windows.write()
+      if (program.ahead > 0) waiting.write(key.getBytes, ofKey)
       key = null
     }
   }

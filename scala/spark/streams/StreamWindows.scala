@@ -102,7 +102,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         case a => s"name window_time(${a.name}) below the window, and ORDER BY it"
       }
       .orElse(below.headOption.map { a =>
-        s"select ${a.name}, which has a watermark, below the window, and ORDER BY it"
+        s"ORDER BY ${a.name}, which has a watermark, and select it below the window"
       })
       .getOrElse("call withWatermark on the event time below the window")
     window.orderSpec.headOption match {

@@ -39,6 +39,18 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         "windows of rows (OVER) beside another operator with state (another order or partition is " +
           "one, too), which would count rows that are answered again; write in append mode"
       )
+    val looksAhead = write.inputQuery.exists {
+      case OfStream(_, processor) => processor.program.ahead > 0
+      case _                      => false
+    }
+    if (looksAhead && mode == AnswerMode.Update)
+      refuse(write, "frames that look ahead, whose rows wait for others; write in append mode")
+    if (looksAhead && !isAlone)
+      refuse(
+        write,
+        "frames that look ahead beside another operator with state (another order or partition is " +
+          "one, too), which would take their rows for late ones; write them to a table in between"
+      )
     val provider = new Checkpoint(write, conf).stateStoreProvider
     if (!isRocksDB(provider)) refuseStore(provider)
     if (!allowsSeveral(conf) && !isAlone)

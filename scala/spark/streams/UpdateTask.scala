@@ -1,6 +1,5 @@
 package io.sash.spark.streams
 
-import java.nio.ByteBuffer
 import java.util.{ArrayList, Collections, Comparator}
 
 import scala.collection.BufferedIterator
@@ -8,7 +7,6 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.unsafe.Platform
 
 /**
  * Answers the rows of a [[StreamProgram]] when they come, and again when a late row has changed their
@@ -26,6 +24,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new RowOrders(program.input, program.keys, program.order)
   private[this] val windows = new KeyWindows(program, state)
+  private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
 
   override def turn(
@@ -61,8 +60,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 
     private def turnOf(key: UnsafeRow): KeyTurn = {
       hasWritten = true
-      val rows = new ArrayList[Waiting]
-      readWaiting(key.getBytes)(rows.add(_))
+      val rows = waiting.read(key.getBytes)
       while (come.hasNext && keyOf(come.head) == key) rows.add(new Waiting(come.next(), None))
       Collections.sort(rows, byOrder) // linear where they are in order
       new KeyTurn(key.getBytes, state.heads.getValue(key.getBytes), rows, passed)
@@ -101,14 +99,17 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       if (!hasNext) throw new NoSuchElementException("no more rows")
       found = false
       at += 1
-      val answer = windows.answer(peers, at - 1 - first)
+      val answer = windows.answer(peers(at - 1 - first), at - 1 - first)
       rows.get(at - 1).answered = Some(fingerprint(answer))
       answer
     }
 
     /** Whether the next row's answer is what it was. */
     private def isAnswered: Boolean =
-      rows.get(at).answered.exists(_ == fingerprint(windows.answer(peers, at - first)))
+      rows
+        .get(at)
+        .answered
+        .exists(_ == fingerprint(windows.answer(peers(at - first), at - first)))
 
     private def advance(): Unit = {
       if (firstWaiting < 0 && (at == rows.size || timeOf(at) > passed)) writeFinal()
@@ -133,7 +134,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 
     private def close(): Unit = {
       windows.discard()
-      writeWaiting(key, rows, firstWaiting)
+      waiting.write(key, rows.subList(firstWaiting, rows.size))
       isOver = true
     }
 
@@ -145,8 +146,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     var others = false
     // the walk comes before what is written
     state.heads.iterator().toVector.foreach { case (key, header) =>
-      val rows = new ArrayList[Waiting]
-      readWaiting(key)(rows.add(_))
+      val rows = waiting.read(key)
       val waits = rows.stream.filter(_.row.getLong(program.time) > passed).count
       settle(key, header, rows, (rows.size - waits).toInt)
       if (waits == 0 && windows.isIdle(passed)) windows.drop() else others = true
@@ -174,47 +174,12 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     }
     if (count > 0) {
       windows.write()
-      writeWaiting(key, rows, count)
+      waiting.write(key, rows.subList(count, rows.size))
     }
   }
-
-  private def readWaiting(key: Array[Byte])(take: Waiting => Unit): Unit = {
-    val bytes = state.waiting.getValue(key)
-    if (bytes != null) {
-      val in = ByteBuffer.wrap(bytes)
-      while (in.hasRemaining) {
-        val size = in.getLong().toInt
-        val answered = in.getLong()
-        val row = new UnsafeRow(program.input.length)
-        row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + in.position(), size)
-        take(new Waiting(row, Some(answered)))
-        in.position(in.position() + size)
-      }
-    }
-  }
-
-  private def writeWaiting(key: Array[Byte], rows: ArrayList[Waiting], first: Int): Unit =
-    if (first == rows.size) {
-      state.waiting.removeKey(key)
-    } else {
-      val waiting = rows.subList(first, rows.size)
-      var size = 0
-      waiting.forEach(w => size += PrefixBytes + w.row.getSizeInBytes)
-      val out = ByteBuffer.allocate(size)
-      waiting.forEach { w =>
-        out.putLong(w.row.getSizeInBytes.toLong).putLong(w.answered.get).put(w.row.getBytes)
-      }
-      state.waiting.updateValue(key, out.array)
-    }
 }
 
 private object UpdateTask {
-
-  /** A row that the watermark has not passed, and a fingerprint of its last answer, if it has one. */
-  private final class Waiting(val row: UnsafeRow, var answered: Option[Long])
-
-  /** Its length and the fingerprint; rows of eight bytes each stay aligned. */
-  private val PrefixBytes: Int = 16
 
   /** Of 64 bits: of 2^64^ changed answers one is taken for the same. */
   private def fingerprint(row: UnsafeRow): Long = XXH64.hashUnsafeBytes(

@@ -27,14 +27,14 @@ class StreamErrorsSuite extends StreamSuite {
       "sum(x) OVER (PARTITION BY k)" -> "it has no order; ORDER BY ts",
       "sum(x) OVER (PARTITION BY k ORDER BY ts DESC ROWS 2 PRECEDING)" ->
         "a stream is ordered by ascending event time",
-      "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING)" ->
-        "the bound 2 looks ahead of the row",
+      "lead(x) OVER (ORDER BY ts), max(x) OVER (ORDER BY ts)" ->
+        "beside a frame that looks 1 rows ahead all others have to be ROWS frames",
       "sum(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND INTERVAL 1 HOUR FOLLOWING)" ->
         "looks ahead of the row",
       "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
         "looks ahead of the row",
       "dense_rank() OVER (PARTITION BY k ORDER BY ts)" -> "dense_rank is not an aggregate",
-      "lead(x) OVER (PARTITION BY k ORDER BY ts)" -> "looks ahead of the row",
+      "lead(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lead is not an aggregate",
       "lag(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lag is not an aggregate",
       "sum(x) OVER (PARTITION BY k, delta_window(d, 2.0D) ORDER BY ts)" ->
         "delta_window(events.d, 2.0D) is not on streams yet",
@@ -57,7 +57,7 @@ class StreamErrorsSuite extends StreamSuite {
     val hidden = intercept[AnalysisException](
       over(watermarked.select("id", "k", "x"), "sum(x) OVER (PARTITION BY k ORDER BY id)")
     )
-    assert(hidden.getMessage.contains("select ts, which has a watermark, below the window"))
+    assert(hidden.getMessage.contains("ORDER BY ts, which has a watermark, and select it below"))
     val hops = watermarked.groupBy(window(col("ts"), "1 minute"), col("id")).count()
     val struct = intercept[AnalysisException](over(hops, "sum(count) OVER (ORDER BY id)"))
     assert(struct.getMessage.contains("name window_time(window) below the window"))
@@ -82,6 +82,18 @@ class StreamErrorsSuite extends StreamSuite {
         OutputMode.Update(),
         s"$fine, sum(x) OVER (PARTITION BY id ORDER BY ts)",
         "write in append mode"
+      ),
+      (
+        "a look ahead in update mode",
+        OutputMode.Update(),
+        "lead(x) OVER (PARTITION BY k ORDER BY ts)",
+        "write in append mode"
+      ),
+      (
+        "a look ahead and another order",
+        OutputMode.Append(),
+        s"lead(x) OVER (PARTITION BY k ORDER BY ts), sum(x) OVER (PARTITION BY id ORDER BY ts)",
+        "write them to a table in between"
       )
     )
   } test(name) {

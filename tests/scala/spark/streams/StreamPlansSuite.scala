@@ -108,6 +108,22 @@ class StreamPlansSuite extends StreamSuite {
     }
   }
 
+  test("rows that come later: centred frames, and lead") {
+    val w = "PARTITION BY k ORDER BY ts, id"
+    streaming() {
+      checkStream(batches(7), delaySeconds = 15, restartBefore = Set(3), ahead = 4)(
+        sql(
+          s"""SELECT id, s, sum(x) OVER ($w ROWS BETWEEN 3 PRECEDING AND 3 FOLLOWING) AS a,
+             |  lead(x) OVER ($w) AS one, lead(id, 4, 0L) OVER ($w) AS four, lag(d, 2) OVER ($w) AS two,
+             |  max(d) OVER ($w ROWS BETWEEN 1 FOLLOWING AND 4 FOLLOWING) AS m,
+             |  count(*) OVER ($w ROWS BETWEEN 9 PRECEDING AND 5 PRECEDING) AS c,
+             |  row_number() OVER ($w) AS n,
+             |  min(x) OVER ($w ROWS BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING) AS g FROM events""".stripMargin
+        )
+      )
+    }
+  }
+
   test("more rows at once than memory has room for") {
     val most = ReadyRows.MostBytes
     try {

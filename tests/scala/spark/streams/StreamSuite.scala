@@ -102,11 +102,14 @@ trait StreamSuite extends SashSuite {
   /**
    * The stream gives what the batch gives over the rows that were not late, as far as the
    * watermark has come.
+   *
+   * @param ahead how many rows of k a row waits for, in the order of their times and ids
    */
   protected def checkStream(
       batches: Seq[Seq[Event]],
       delaySeconds: Int,
-      restartBefore: Set[Int] = Set.empty
+      restartBefore: Set[Int] = Set.empty,
+      ahead: Int = 0
   )(query: DataFrame => DataFrame): Unit = inDirectory { checkpoint =>
     val source = new Source(s"$delaySeconds seconds", checkpoint)
     source.start(query)
@@ -126,7 +129,13 @@ trait StreamSuite extends SashSuite {
         schema.fields.map(f => (f.name, f.dataType, f.nullable))
     )
     val all = batch.collect().toSeq
-    val passed = inTime.filter(_.ts.get.getTime <= watermark).map(_.id).toSet
+    val passed = inTime
+      .filter(_.ts.get.getTime <= watermark)
+      .groupBy(_.k)
+      .values
+      .flatMap(_.sortBy(e => (e.ts.get.getTime, e.ts.get.getNanos, e.id)).dropRight(ahead))
+      .map(_.id)
+      .toSet
     val expected = all.filter(r => passed(r.getLong(0)))
     // but for the watermark in its metadata, the schema is the same
     val actual = source.rows.map(r => new GenericRowWithSchema(r.toSeq.toArray, batch.schema))
