@@ -1,6 +1,7 @@
 package io.sash.spark.streams
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Locale
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -26,12 +27,16 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
     last.flatMap(confIn(_, key.key)).getOrElse(conf.getConf(key))
   }
 
-  /** Whether there is state of operators, and none of it is of a transformWithState, as Sash's is. */
-  def isOfSpark: Boolean = {
-    val metadata = location.toSeq
-      .flatMap(l => filesIn(new Path(l, "state")))
-      .filter(_.toString.contains("/_metadata/"))
-    metadata.nonEmpty && !metadata.exists(contentOf(_).contains("transformWithState"))
+  /** Whether there is state of an aggregation by Spark's own operators. */
+  lazy val hasAggregation: Boolean = operators.exists { operator =>
+    val metadata = filesIn(new Path(operator, "_metadata")).map(contentOf)
+    metadata.isEmpty || metadata.exists(_.toLowerCase(Locale.ROOT).contains("statestoresave"))
+  }
+
+  private def operators: Seq[Path] = location.toSeq.map(new Path(_, "state")).flatMap { states =>
+    val files = states.getFileSystem(statement.hadoopConf)
+    if (files.exists(states)) files.listStatus(states).toSeq.filter(_.isDirectory).map(_.getPath)
+    else Nil
   }
 
   /** A setting in a file of offsets: a version, the settings of the batch, an offset a source. */

@@ -62,7 +62,7 @@ private[streams] final class Marks(program: StreamProgram) {
     else None
 
   /** When keys whose last row is of this time are idle, to within its double; none if never. */
-  private def nextSweep(time: Long): Option[Long] = Iterator
+  def nextSweep(time: Long): Option[Long] = Iterator
     .iterate(Marks.Second)(_ * 2)
     .takeWhile(_ < Marks.Longest)
     .find(after => isIdle(time - after, time))

@@ -9,20 +9,29 @@ import org.apache.hadoop.fs.Path
  * What the state of an operator was written for, in a file beside it: written before the first batch,
  * and compared before any other, so that no batch mixes the states of two queries.
  *
- * @param directory of the operator's state
+ * @param states where the query's states are
+ * @param operator of the query
  */
-private[streams] final class StateFile(directory: String, hadoop: Configuration) {
+private[streams] final class StateFile(states: String, operator: String, hadoop: Configuration) {
   import StateFile._
 
-  private[this] val path = new Path(s"$directory/_sash", "windows")
+  private[this] val path = new Path(s"$states/$operator/_sash", "windows")
   private[this] val files = path.getFileSystem(hadoop)
 
   /** Fails if the state is of something else. */
   def check(text: String): Unit = {
     val now = s"$text; layout $Layout"
     val was = read()
-    if (was.isEmpty) write(now)
-    else if (!was.contains(now)) throw StreamErrors.otherState(was.get, now)
+    if (!was.contains(now)) {
+      if (was.nonEmpty && hasBatch) throw StreamErrors.otherState(was.get, now)
+      write(now)
+    }
+  }
+
+  /** Whether a batch has been committed. */
+  private def hasBatch: Boolean = {
+    val commits = new Path(new Path(states).getParent, "commits")
+    files.exists(commits) && files.listStatus(commits).exists(_.getPath.getName.forall(_.isDigit))
   }
 
   /** None as well if it is a beginning: then there has been no batch. */

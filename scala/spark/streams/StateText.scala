@@ -10,8 +10,8 @@ import org.apache.spark.sql.internal.SQLConf
 import io.sash.spark.slots.SlotProgram
 
 /**
- * Says expressions in the same words each time that a query starts: columns by their place, and
- * variables of lambdas by their number.
+ * Says expressions in the same words each time that a query starts: columns by their names, with what
+ * they are made of below the operator, and variables of lambdas by their number.
  *
  * @param child of the operator, whose columns its expressions are over
  * @param inputs columns beside them that aggregates read
@@ -22,19 +22,21 @@ private[streams] final class StateText(
     programs: Seq[SlotProgram]
 ) {
   private[this] val cells = programs.flatMap(p => p.columns ++ p.right)
-  private[this] val names: Map[ExprId, String] =
-    (child.output.zipWithIndex.map { case (c, i) => c.exprId -> s"c$i" } ++
-      inputs.zipWithIndex.map { case (c, i) => c.exprId -> s"input$i" } ++
+  private[this] val names: Map[ExprId, String] = {
+    // columns of one name are told apart by the relation that they are of
+    val leaves = child.collectLeaves().zipWithIndex.flatMap { case (leaf, i) =>
+      leaf.output.map(c => c.exprId -> (if (i == 0) c.name else s"${c.name} of source $i"))
+    }
+    (leaves ++ inputs.zipWithIndex.map { case (c, i) => c.exprId -> s"input$i" } ++
       cells.zipWithIndex.map { case (c, i) => c.exprId -> s"cell$i" }).toMap
+  }
   private[this] val variables = mutable.HashMap.empty[ExprId, String]
 
-  /** What the analyzer has put below a window, in a column of its own. */
-  private[this] val extracted: Map[ExprId, Expression] = child
+  /** What is below the operator, the analyzer's columns for expressions of a window among it. */
+  private[this] val made: Map[ExprId, Expression] = child
     .collect { case Project(list, _) => list }
     .flatten
-    .collect {
-      case a: Alias if StateText.ExtractedName.matches(a.name) => a.exprId -> a.child
-    }
+    .collect { case a: Alias if a.child.deterministic => a.exprId -> a.child }
     .toMap
 
   def said(e: Expression): String = whole(e).transform {
@@ -62,12 +64,11 @@ private[streams] final class StateText(
   }
 
   private def whole(e: Expression): Expression = e.transform {
-    case a: AttributeReference if extracted.contains(a.exprId) => whole(extracted(a.exprId))
+    case a: AttributeReference if made.contains(a.exprId) => whole(made(a.exprId))
   }
 }
 
 private object StateText {
-  private val ExtractedName = "_w\\d+".r
 
   /** The same in every JVM. */
   private def hash(text: String): Long =

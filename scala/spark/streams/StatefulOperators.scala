@@ -25,8 +25,8 @@ private[spark] object StatefulOperators extends ColumnarRule {
   private def told(operator: SparkPlan): SparkPlan = {
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
-        directoryOf(operator).foreach { directory =>
-          new StateFile(directory, operator.session.sessionState.newHadoopConf())
+        placeOf(operator).foreach { case (states, number) =>
+          new StateFile(states, number, operator.session.sessionState.newHadoopConf())
             .check(processor.text)
         }
         processor match {
@@ -44,14 +44,14 @@ private[spark] object StatefulOperators extends ColumnarRule {
       millis * 1000L
     }
 
-  /** Where the state is. */
-  private def directoryOf(operator: Product): Option[String] =
+  /** Where the query's states are, and which of them is the operator's. */
+  private def placeOf(operator: Product): Option[(String, String)] =
     for {
       info <- fieldOf(operator, "stateInfo").collect { case Some(i: Product) => i }
       root <- fieldOf(info, "checkpointLocation")
       number <- fieldOf(info, "operatorId")
       if root != Nowhere
-    } yield s"$root/$number"
+    } yield (root.toString, number.toString)
 
   private def fieldOf(of: Product, name: String): Option[Any] =
     of.productElementNames.zip(of.productIterator).collectFirst { case (`name`, value) => value }

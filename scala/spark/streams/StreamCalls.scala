@@ -5,6 +5,7 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.TimestampType
 
@@ -54,6 +55,14 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
 
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
     val groups = this.groups(input)
+    val answers = output(input)
+    (answers ++ marks ++ groups.flatMap(_.slots.holds)).foreach { e =>
+      if (e.containsPattern(CURRENT_LIKE))
+        refuse(
+          s"${e.sql} asks for the time or the user of the moment beside what an aggregate reads; name it " +
+            "as a column below the window"
+        )
+    }
     StreamProgram(
       input,
       keys,
@@ -63,7 +72,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       allWindows,
       marks,
       expressions.map(_.dataType),
-      output(input),
+      answers,
       ahead,
       AnswerMode.Append,
       text(keys, groups)
@@ -129,7 +138,6 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
 
   /** Says all that the state depends on, in words, and what words leave out in a hash. */
   private def text(keys: Seq[Expression], groups: Seq[StreamGroup]): String = {
-    val columns = window.child.output
     val words = new StateText(window.child, inputs, groups.map(_.slots))
     import words.said
     val asks = expressions.indices.map { i =>
@@ -137,7 +145,6 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
     }
     Seq(
       s"buckets ${SashConf.streamBuckets(conf)}",
-      columns.map(_.dataType.sql).mkString("columns ", ", ", ""),
       inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
       keys.map(said).mkString("partition by ", ", ", ""),
       window.orderSpec.map(said).mkString("order by ", ", ", ""),

@@ -5,6 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.{IntegerType, Metadata}
 
 import io.sash.spark.SparkVersions
@@ -77,8 +78,8 @@ private[streams] final class InputColumns(isHidden: Attribute => Boolean = _ => 
   }
 
   private def column(e: Expression): Expression = e match {
-    case a: Attribute if !isHidden(a) => a
-    case literal if literal.foldable  => literal
+    case a: Attribute if !isHidden(a)                                          => a
+    case literal if literal.foldable && !literal.containsPattern(CURRENT_LIKE) => literal
     case other =>
       inputs
         .getOrElseUpdate(

@@ -50,7 +50,7 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       Some("without a watermark no window is ever over")
     else if (!StreamingWrite.allowsSeveral(conf))
       Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
-    else if (checkpoint.isOfSpark) Some("the checkpoint has state of Spark's own operator")
+    else if (checkpoint.hasAggregation) Some("the checkpoint has state of Spark's own operator")
     else None
   }
 

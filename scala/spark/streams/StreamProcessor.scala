@@ -5,7 +5,7 @@ package io.sash.spark.streams
  * then all rows of its time are there, so that what a key's windows have taken in is final.
  */
 private[spark] final class StreamProcessor(val program: StreamProgram) extends BucketProcessor {
-  override def text: String = s"${program.text}; ${program.mode.text}"
+  override def text: String = program.text
 
   override def explained: String = {
     val windows = program.windows.length

@@ -19,7 +19,7 @@ import io.sash.spark.slots.SlotProgram
  * @param ahead how many rows later a row is answered, since a window looks that far ahead; the
  *   windows are then those of the later row
  * @param mode when rows are answered
- * @param text what the state was written for; another one's state is of no use
+ * @param words what the state was written for, beside the columns
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -33,8 +33,14 @@ private[spark] final case class StreamProgram(
     output: Seq[Expression],
     ahead: Int,
     mode: AnswerMode,
-    text: String
+    words: String
 ) {
+
+  /** What the state was written for; another one's state is of no use. */
+  def text: String = {
+    val columns = input.map(c => s"${c.name} ${c.dataType.sql}")
+    s"${columns.mkString("columns ", ", ", "")}; $words; ${mode.text}"
+  }
 
   /** The same, answered when that mode says. */
   def in(mode: AnswerMode): StreamProgram = copy(mode = mode)
@@ -61,8 +67,7 @@ private[spark] final case class StreamProgram(
       groups = groups.map(g => g.copy(slots = g.slots.copy(input = columns.map(input)))),
       output = wanted.map(_.transform { case b: BoundReference =>
         b.copy(ordinal = b.ordinal - gone)
-      }),
-      text = s"$text; of the columns only ${columns.mkString(", ")}"
+      })
     )
   }
 }

@@ -40,7 +40,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val calls = new StreamCalls(over, inputs, conf)
     val keys = keysOf(window)
     StatefulPlan(
-      Project(child.output ++ inputs, child),
+      // in the state they have the same order if a source has another one
+      Project(child.output.sortBy(_.name) ++ inputs, child),
       keys,
       time,
       SashConf.streamBuckets(conf),

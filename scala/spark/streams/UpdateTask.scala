@@ -35,8 +35,20 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     val come = new ReadyRows(keyOf, order)
     rows.foreach(come.add)
     val answers = new Answers(come.sorted().buffered, passed)
-    def sweep = windows.marks.sweep(before.sweep, answers.hasWritten, passed)(settleAll(passed))
-    BucketTurn(answers, () => before.copy(sweep = sweep))
+    BucketTurn(answers, () => before.copy(sweep = sweep(before.sweep, answers, passed)))
+  }
+
+  /**
+   * When all keys are settled next: when all rows that wait now are final, or later if keys are idle
+   * later; none if no key is left, or nothing of any will change by itself.
+   */
+  private def sweep(planned: Option[Long], answers: Answers, passed: Long): Option[Long] = {
+    def next(latest: Option[Long]) =
+      (latest.filter(_ > passed) ++ windows.marks.nextSweep(passed)).maxOption
+    if (planned.exists(_ > passed)) planned
+    else if (planned.nonEmpty) settleAll(passed).flatMap(next)
+    else if (answers.hasWritten) next(Some(answers.latest))
+    else None
   }
 
   /** The new and the changed answers, key by key. */
@@ -46,6 +58,9 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 
     /** A key's state. */
     var hasWritten: Boolean = false
+
+    /** The latest time of a row. */
+    var latest: Long = Long.MinValue
 
     override def hasNext: Boolean = {
       while ((turn == null || !turn.hasNext) && come.hasNext)
@@ -63,6 +78,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       val rows = waiting.read(key.getBytes)
       while (come.hasNext && keyOf(come.head) == key) rows.add(new Waiting(come.next(), None))
       Collections.sort(rows, byOrder) // linear where they are in order
+      latest = math.max(latest, timeOf(rows.get(rows.size - 1)))
       new KeyTurn(key.getBytes, state.heads.getValue(key.getBytes), rows, passed)
     }
   }
@@ -112,7 +128,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
         .exists(_ == fingerprint(windows.answer(peers(at - first), at - first)))
 
     private def advance(): Unit = {
-      if (firstWaiting < 0 && (at == rows.size || timeOf(at) > passed)) writeFinal()
+      if (firstWaiting < 0 && (at == rows.size || timeOf(rows.get(at)) > passed)) writeFinal()
       if (at == rows.size) {
         close()
       } else {
@@ -138,21 +154,28 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       isOver = true
     }
 
-    private def timeOf(i: Int): Long = rows.get(i).row.getLong(program.time)
   }
 
-  /** Makes what is final so in all keys, and drops those that are idle; whether others are left. */
-  private def settleAll(passed: Long): Boolean = {
+  /**
+   * Makes what is final so in all keys, and drops those that are idle.
+   *
+   * @return if others are left, the latest time of a row that still waits, if one does
+   */
+  private def settleAll(passed: Long): Option[Option[Long]] = {
     var others = false
+    var latest = Option.empty[Long]
     // the walk comes before what is written
     state.heads.iterator().toVector.foreach { case (key, header) =>
       val rows = waiting.read(key)
-      val waits = rows.stream.filter(_.row.getLong(program.time) > passed).count
+      val waits = rows.stream.filter(timeOf(_) > passed).count
+      if (waits > 0) latest = (latest ++ Some(timeOf(rows.get(rows.size - 1)))).maxOption
       settle(key, header, rows, (rows.size - waits).toInt)
       if (waits == 0 && windows.isIdle(passed)) windows.drop() else others = true
     }
-    others
+    Option.when(others)(latest)
   }
+
+  private def timeOf(waiting: Waiting): Long = waiting.row.getLong(program.time)
 
   /** Takes the first of the key's rows in for good; the windows are then the key's. */
   private def settle(
