@@ -56,13 +56,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
     val groups = this.groups(input)
     val answers = output(input)
-    (answers ++ marks ++ groups.flatMap(_.slots.holds)).foreach { e =>
-      if (e.containsPattern(CURRENT_LIKE))
-        refuse(
-          s"${e.sql} asks for the time or the user of the moment beside what an aggregate reads; name it " +
-            "as a column below the window"
-        )
-    }
+    (answers ++ marks ++ groups.flatMap(_.slots.holds)).foreach(refuseMoment)
     StreamProgram(
       input,
       keys,
@@ -248,6 +242,15 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   private def markOf(e: Expression): Int = {
     if (!marks.exists(_.semanticEquals(e))) marks :+= e
     marks.indexWhere(_.semanticEquals(e))
+  }
+
+  /** Spark replaces it in the plan of each batch, where it does not see what is sent to tasks. */
+  private def refuseMoment(e: Expression): Unit = if (e.containsPattern(CURRENT_LIKE)) {
+    if (e.children.exists(_.containsPattern(CURRENT_LIKE))) e.children.foreach(refuseMoment)
+    else
+      refuse(
+        s"${e.sql} asks for the time or the user of the moment; name it as a column below the window"
+      )
   }
 
   private def refuse(why: String): Nothing = throw StreamErrors.unsupported(window, why)

@@ -34,6 +34,8 @@ class StreamErrorsSuite extends StreamSuite {
       "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
         "looks ahead of the row",
       "dense_rank() OVER (PARTITION BY k ORDER BY ts)" -> "dense_rank is not an aggregate",
+      "lag(ts, 1, current_timestamp()) OVER (PARTITION BY k ORDER BY ts)" ->
+        "current_timestamp() asks for the time or the user of the moment",
       "lead(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lead is not an aggregate",
       "lag(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lag is not an aggregate",
       "sum(x) OVER (PARTITION BY k, delta_window(d, 2.0D) ORDER BY ts)" ->
