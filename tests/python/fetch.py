@@ -27,7 +27,7 @@ SPARK = pyspark.__version__
 # the broker, and a client of the same age
 KAFKA = "4.1.1"
 # Maven gets a release of Spark later than PyPI does; a source of the release before runs, too
-SOURCE = {"4.0": "4.0.4", "4.1": "4.1.3", "4.2": "4.2.0", "4.3": "4.2.0"}
+SOURCE = {"4.0": "4.0.0", "4.1": "4.1.1", "4.2": "4.2.0", "4.3": "4.2.0"}
 # Delta names its jars by the Spark that they are for
 DELTA = "4.4.0"
 DELTA_FOR = ("4.0", "4.1", "4.2")

@@ -95,17 +95,14 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     def refuse(why: String) = throw StreamErrors.unsupported(window, why)
     val here = window.child.output.filter(hasWatermark)
     val below = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
-    def remedy = here
-      .sortBy(_.dataType != TimestampType)
-      .headOption
-      .map {
-        case a if a.dataType == TimestampType => s"ORDER BY ${a.name}, which has a watermark"
-        case a => s"name window_time(${a.name}) below the window, and ORDER BY it"
-      }
-      .orElse(below.headOption.map { a =>
-        s"ORDER BY ${a.name}, which has a watermark, and select it below the window"
-      })
-      .getOrElse("call withWatermark on the event time below the window")
+    def remedy = (here ++ below).sortBy(_.dataType != TimestampType).headOption match {
+      case None => "call withWatermark on the event time below the window"
+      case Some(a) if a.dataType != TimestampType =>
+        s"name window_time(${a.name}) below the window, and ORDER BY it"
+      case Some(a) if here.exists(_.exprId == a.exprId) =>
+        s"ORDER BY ${a.name}, which has a watermark"
+      case Some(a) => s"ORDER BY ${a.name}, which has a watermark, and select it below the window"
+    }
     window.orderSpec.headOption match {
       case Some(SortOrder(a: Attribute, Ascending, _, _))
           if hasWatermark(a) && a.dataType == TimestampType =>

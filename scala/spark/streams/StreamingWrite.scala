@@ -100,12 +100,23 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)
 
   private def hasState(plan: LogicalPlan): Boolean = plan.isStreaming && (plan match {
-    case _: Aggregate | _: Distinct | _: Deduplicate | _: DeduplicateWithinWatermark    => true
-    case _: TransformWithState | _: TransformWithStateInPySpark                         => true
-    case _: FlatMapGroupsWithState | _: FlatMapGroupsInPandasWithState | _: GlobalLimit => true
     case Join(left, right, _, _, _) => left.isStreaming && right.isStreaming
-    case _                          => false
+    case _                          => WithState(plan.nodeName)
   })
+
+  /** By name, since not every version has all of them. */
+  private val WithState = Set(
+    "Aggregate",
+    "Deduplicate",
+    "DeduplicateWithinWatermark",
+    "Distinct",
+    "FlatMapGroupsInPandasWithState",
+    "FlatMapGroupsWithState",
+    "GlobalLimit",
+    "TransformWithState",
+    "TransformWithStateInPandas",
+    "TransformWithStateInPySpark"
+  )
 
   private def isOver(plan: LogicalPlan): Boolean = OfStream.unapply(plan).nonEmpty
 }
