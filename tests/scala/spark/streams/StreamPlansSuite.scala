@@ -176,7 +176,7 @@ class StreamPlansSuite extends StreamSuite {
           p.program.input.map(_.name)
         }
         val filtered = if (filter.isEmpty) Nil else Seq("d")
-        assert(inputs == Seq(Seq("id", "k", "ts", "x") ++ filtered :+ "bucket"))
+        assert(inputs == Seq(filtered ++ Seq("id", "k", "ts", "x") :+ "bucket"))
       }
     }
 
