@@ -95,7 +95,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     def refuse(why: String) = throw StreamErrors.unsupported(window, why)
     val here = window.child.output.filter(hasWatermark)
     val below = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
-    def remedy = (here ++ below).sortBy(_.dataType != TimestampType).headOption match {
+    def nearest = here.find(_.dataType == TimestampType).orElse((here ++ below).headOption)
+    def remedy = nearest match {
       case None => "call withWatermark on the event time below the window"
       case Some(a) if a.dataType != TimestampType =>
         s"name window_time(${a.name}) below the window, and ORDER BY it"
