@@ -26,15 +26,12 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
     else
       plan.transformUpWithSubqueries {
         case aggregate: Aggregate if !aggregate.isStreaming =>
-          HopAggregate.of(aggregate) match {
-            case None => aggregate
-            case Some(parsed) =>
-              parsed.flatMap(hop => reason(hop).toLeft(hop)) match {
-                case Right(hop) => planned(hop)
-                case Left(why) =>
-                  aggregate.setTagValue(Refused, why)
-                  aggregate
-              }
+          HopAggregate.of(aggregate)(reason) match {
+            case None             => aggregate
+            case Some(Right(hop)) => planned(hop)
+            case Some(Left(why)) =>
+              aggregate.setTagValue(Refused, why)
+              aggregate
           }
       }
 
@@ -45,10 +42,7 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
     }
 
   private def planned(hop: HopAggregate): LogicalPlan = {
-    val keys = hop.keys.map {
-      case a: Alias => Alias(a.child, a.name)()
-      case a        => Alias(a, a.name)()
-    }
+    val keys = hop.keys.zip(hop.keyValues).map { case (k, value) => Alias(value, k.name)() }
     val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
     val calls = if (hop.calls.isEmpty) Seq(rowCount) else hop.calls
     val functions = calls.map(_.aggregateFunction.asInstanceOf[DeclarativeAggregate])

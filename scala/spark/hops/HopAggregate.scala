@@ -18,7 +18,7 @@ import io.sash.spark.monoids.AggregateMonoid
  * @param time in microseconds; a row where it is NULL is in no window
  * @param window the column of the windows
  * @param keys what rows are grouped by, beside it
- * @param calls the aggregates, whose answers are their `resultAttribute`s
+ * @param calls the aggregates, which have monoids, and whose answers are their `resultAttribute`s
  * @param results the Aggregate's, over `window`, the keys and the answers
  * @param child below the Expand
  */
@@ -28,21 +28,32 @@ private[spark] final case class HopAggregate(
     window: Attribute,
     keys: Seq[NamedExpression],
     calls: Seq[AggregateExpression],
-    monoids: Seq[AggregateMonoid],
     results: Seq[NamedExpression],
     child: LogicalPlan
-)
+) {
+
+  /** What the keys are, without their names. */
+  def keyValues: Seq[Expression] = keys.map {
+    case Alias(e, _) => e
+    case e           => e
+  }
+}
 
 private[spark] object HopAggregate {
 
-  /** None if it is over no hops; on the left why Spark's own operators answer it. */
-  def of(aggregate: Aggregate): Option[Either[String, HopAggregate]] =
+  /**
+   * None if it is over no hops; on the left why Spark's own operators answer it.
+   *
+   * @param reason why they would, where it could be taken apart
+   */
+  def of(aggregate: Aggregate)(
+      reason: HopAggregate => Option[String]
+  ): Option[Either[String, HopAggregate]] =
     CopiedRows.of(aggregate.child).map { case CopiedRows(time, hops, window, child) =>
       grouped(aggregate).flatMap { case (keys, calls, results) =>
-        checked(window, keys, calls, aggregate.groupingExpressions).map { monoids =>
-          val others = keys.filterNot(_.exprId == window.exprId)
-          HopAggregate(hops, time, window, others, calls, monoids, results, child)
-        }
+        val others = keys.filterNot(_.exprId == window.exprId)
+        val hop = HopAggregate(hops, time, window, others, calls, results, child)
+        refusal(hop, aggregate.groupingExpressions).orElse(reason(hop)).toLeft(hop)
       }
     }
 
@@ -57,47 +68,41 @@ private[spark] object HopAggregate {
     }
   }
 
-  private def checked(
-      window: Attribute,
-      keys: Seq[NamedExpression],
-      calls: Seq[AggregateExpression],
-      grouping: Seq[Expression]
-  ): Either[String, Seq[AggregateMonoid]] = {
-    def isOfWindow(e: Expression) = e.references.exists(_.exprId == window.exprId)
-    val others = keys.filterNot(_.exprId == window.exprId)
-    lazy val unsorted = others.find(k => !RowOrdering.isOrderable(k.dataType))
+  private def refusal(hop: HopAggregate, grouping: Seq[Expression]): Option[String] = {
+    import hop.{calls, keys}
+    def isWindow(a: Attribute) = a.exprId == hop.window.exprId
+    def isOfWindow(e: Expression) = e.references.exists(isWindow)
+    lazy val unsorted = keys.find(k => !RowOrdering.isOrderable(k.dataType))
     lazy val ofOrder =
       calls.map(_.aggregateFunction).collectFirst { case f @ (_: First | _: Last) =>
         f
       }
-    lazy val indistinct = others.find(k => !UnsafeRowUtils.isBinaryStable(k.dataType))
-    if (!grouping.exists { case a: Attribute => a.exprId == window.exprId; case _ => false })
-      Left("rows are not grouped by the window itself")
-    else if (others.exists(isOfWindow) || calls.exists(isOfWindow))
-      Left("something beside the grouping reads the window")
+    lazy val indistinct = keys.find(k => !UnsafeRowUtils.isBinaryStable(k.dataType))
+    if (!grouping.exists { case a: Attribute => isWindow(a); case _ => false })
+      Some("rows are not grouped by the window itself")
+    else if (keys.exists(isOfWindow) || calls.exists(isOfWindow))
+      Some("something beside the grouping reads the window")
     else if (calls.exists(_.isDistinct))
-      Left("DISTINCT has no partial that is smaller than its rows")
+      Some("DISTINCT has no partial that is smaller than its rows")
     else if (ofOrder.nonEmpty)
-      Left(s"${ofOrder.get.prettyName} depends on the order in which rows arrive")
+      Some(s"${ofOrder.get.prettyName} depends on the order in which rows arrive")
     else if (unsorted.nonEmpty)
-      Left(
+      Some(
         s"${unsorted.get.sql} is a ${unsorted.get.dataType.typeName}, by which nothing is sorted"
       )
-    else if ((others ++ calls).exists(!_.deterministic))
-      Left("each copy of a row has another value of what is not deterministic")
+    else if ((keys ++ calls).exists(!_.deterministic))
+      Some("each copy of a row has another value of what is not deterministic")
     else if (indistinct.nonEmpty)
-      Left(s"equal values of ${indistinct.get.sql} may differ in their bytes")
-    else monoids(calls)
+      Some(s"equal values of ${indistinct.get.sql} may differ in their bytes")
+    else calls.flatMap(refusalOf).headOption
   }
 
-  private def monoids(calls: Seq[AggregateExpression]): Either[String, Seq[AggregateMonoid]] = {
-    val (refused, taken) = calls.map(AggregateMonoid.of).partitionMap(identity)
-    refused.headOption
-      .map(_.reason)
-      .orElse(calls.zip(taken).collectFirst {
-        case (c, m) if m.running.nonEmpty =>
-          s"${c.aggregateFunction.prettyName} has no partial that is smaller than its rows"
-      })
-      .toLeft(taken)
-  }
+  private def refusalOf(call: AggregateExpression): Option[String] =
+    AggregateMonoid.of(call) match {
+      case Left(refusal) => Some(refusal.reason)
+      case Right(monoid) =>
+        Option.when(monoid.running.nonEmpty) {
+          s"${call.aggregateFunction.prettyName} has no partial that is smaller than its rows"
+        }
+    }
 }

@@ -40,9 +40,19 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
     )
 
   /** Slots that hold all monoids side by side; the answer of the i-th has the ordinal i. */
-  def program(input: Seq[Attribute], monoids: Seq[AggregateMonoid]): SlotProgram = {
+  def program(input: Seq[Attribute], monoids: Seq[AggregateMonoid]): SlotProgram =
+    program(input, monoids, monoids.indices.map(Seq(_)))
+
+  /** The same for several ranges of the slots; for each monoid its answers' ordinals, range by range. */
+  def program(
+      input: Seq[Attribute],
+      monoids: Seq[AggregateMonoid],
+      ordinals: Seq[Seq[Int]]
+  ): SlotProgram = {
     val firsts = monoids.scanLeft(0)(_ + _.left.length)
-    val parts = monoids.indices.map(i => part(monoids(i), firsts(i), i))
+    val parts = monoids.indices.map { i =>
+      part(monoids(i), firsts(i), ordinals(i).head).copy(ranges = ordinals(i).tail.map(Seq(_)))
+    }
     SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
   }
 

@@ -95,6 +95,21 @@ private[streams] abstract class BucketTask {
    * @param passed what the watermark has passed, in microseconds
    */
   def turn(before: BucketHeader, rows: Iterator[UnsafeRow], passed: Long): BucketTurn
+
+  /**
+   * When the next walk over all keys is to be.
+   *
+   * @param planned when it was to be
+   * @param first when the first one is, if none was planned
+   * @param walk if its time has come: when there is to be another one
+   */
+  protected final def sweep(planned: Option[Long], passed: Long)(
+      first: => Option[Long]
+  )(walk: => Option[Long]): Option[Long] = planned match {
+    case None                        => first
+    case Some(time) if time > passed => planned
+    case _                           => walk
+  }
 }
 
 /** @param after called when the answers have left: what is known then, but for the timer */

@@ -1,6 +1,5 @@
 package io.sash.spark.streams
 
-import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Locale
 
 import scala.collection.mutable.ArrayBuffer
@@ -20,7 +19,7 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
     .map(new Path(_))
 
   /** The provider that the query's state is in: that of the checkpoint, which Spark stays with. */
-  def stateStoreProvider: String = {
+  lazy val stateStoreProvider: String = {
     val key = SQLConf.STATE_STORE_PROVIDER_CLASS
     val offsets = location.toSeq.flatMap(l => filesIn(new Path(l, "offsets")))
     val last = offsets.filter(_.getName.forall(_.isDigit)).maxByOption(_.getName.toLong)
@@ -29,7 +28,8 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
 
   /** Whether there is state of an aggregation by Spark's own operators. */
   lazy val hasAggregation: Boolean = operators.exists { operator =>
-    val metadata = filesIn(new Path(operator, "_metadata")).map(contentOf)
+    val metadata =
+      filesIn(new Path(operator, "_metadata")).map(TextFile.read(_, statement.hadoopConf))
     metadata.isEmpty || metadata.exists(_.toLowerCase(Locale.ROOT).contains("statestoresave"))
   }
 
@@ -41,11 +41,12 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
 
   /** A setting in a file of offsets: a version, the settings of the batch, an offset a source. */
   private def confIn(offsets: Path, key: String): Option[String] =
-    contentOf(offsets).linesIterator.drop(1).nextOption().flatMap { line =>
-      parse(line) \ "conf" \ key match {
-        case JString(value) => Some(value)
-        case _              => None
-      }
+    TextFile.read(offsets, statement.hadoopConf).linesIterator.drop(1).nextOption().flatMap {
+      line =>
+        parse(line) \ "conf" \ key match {
+          case JString(value) => Some(value)
+          case _              => None
+        }
     }
 
   private def filesIn(directory: Path): Seq[Path] = {
@@ -56,11 +57,5 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
       while (all.hasNext) found += all.next().getPath
     }
     found.toSeq
-  }
-
-  private def contentOf(file: Path): String = {
-    val in = file.getFileSystem(statement.hadoopConf).open(file)
-    try new String(in.readAllBytes(), UTF_8)
-    finally in.close()
   }
 }

@@ -26,7 +26,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private[this] var key: Array[Byte] = _
   private[this] var lastTime = KeyWindows.NoTime
 
-  val marks = new Marks(program)
+  private[this] val marks = new Marks(program)
 
   /**
    * Goes on with a key.
@@ -83,7 +83,17 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   }
 
   /** Whether no row to come could tell the key from a new one. */
-  def isIdle(passed: Long): Boolean = KeyWindows.isIdle(lastTime, passed, marks)
+  def isIdle(passed: Long): Boolean = isIdle(lastTime, passed)
+
+  /** The same of a key that has left this header. */
+  def isIdle(header: Array[Byte], passed: Long): Boolean =
+    isIdle(ByteBuffer.wrap(header).getLong(), passed)
+
+  private def isIdle(lastTime: Long, passed: Long): Boolean =
+    lastTime == KeyWindows.NoTime || marks.isIdle(lastTime, passed)
+
+  /** When keys whose last row is of this time are idle, to within its double; none if never. */
+  def nextSweep(time: Long): Option[Long] = marks.nextSweep(time)
 
   /** What Spark has let through is not older than what was answered; else state would be wrong. */
   private def timeAfter(last: Long, time: Long): Long = {
@@ -148,15 +158,8 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def newResult(): InternalRow = new SpecificInternalRow(program.results)
 }
 
-private[streams] object KeyWindows {
+private object KeyWindows {
 
   /** In the place of the time of the last row, where there is none. */
   private val NoTime = Long.MinValue
-
-  /** Of a key that has left this header; see `KeyWindows.isIdle`. */
-  def isIdle(header: Array[Byte], passed: Long, marks: Marks): Boolean =
-    isIdle(ByteBuffer.wrap(header).getLong(), passed, marks)
-
-  private def isIdle(lastTime: Long, passed: Long, marks: Marks): Boolean =
-    lastTime == NoTime || marks.isIdle(lastTime, passed)
 }

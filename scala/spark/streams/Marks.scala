@@ -44,23 +44,6 @@ private[streams] final class Marks(program: StreamProgram) {
     program.windows.forall(_.isIdle(before, now))
   }
 
-  /**
-   * Walks over all keys of a bucket, if the time for that has come: once in the time after which a key
-   * is idle.
-   *
-   * @param planned when the walk was to be, none if there was no key
-   * @param hasWritten whether there is a key now
-   * @param walk drops idle keys, and says whether others are left
-   * @return when the next one is to be, none if no key is left or none is ever idle
-   */
-  def sweep(planned: Option[Long], hasWritten: Boolean, passed: Long)(
-      walk: => Boolean
-  ): Option[Long] =
-    if (planned.isEmpty && !hasWritten) None
-    else if (planned.forall(_ > passed)) planned.orElse(nextSweep(passed))
-    else if (walk) nextSweep(passed)
-    else None
-
   /** When keys whose last row is of this time are idle, to within its double; none if never. */
   def nextSweep(time: Long): Option[Long] = Iterator
     .iterate(Marks.Second)(_ * 2)

@@ -91,10 +91,7 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
     val in = ByteBuffer.wrap(chunk)
     while (in.hasRemaining) {
       val size = in.getLong().toInt
-      val row = new UnsafeRow(columns)
-      row.pointTo(chunk, PendingRows.BytesOffset + in.position(), size)
-      take(row)
-      in.position(in.position() + size)
+      take(WaitingRows.next(in, size, columns))
     }
   }
 }
@@ -112,5 +109,4 @@ private object PendingRows {
 
   /** Rows of eight bytes each stay aligned. */
   val SizeBytes: Int = 8
-  private val BytesOffset: Long = org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET.toLong
 }

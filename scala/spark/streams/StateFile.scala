@@ -1,7 +1,5 @@
 package io.sash.spark.streams
 
-import java.nio.charset.StandardCharsets.UTF_8
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -24,7 +22,7 @@ private[streams] final class StateFile(states: String, operator: String, hadoop:
     val was = read()
     if (!was.contains(now)) {
       if (was.nonEmpty && hasBatch) throw StreamErrors.otherState(was.get, now)
-      write(now)
+      TextFile.write(path, now + End, hadoop)
     }
   }
 
@@ -36,19 +34,9 @@ private[streams] final class StateFile(states: String, operator: String, hadoop:
 
   /** None as well if it is a beginning: then there has been no batch. */
   private def read(): Option[String] = Option
-    .when(files.exists(path)) {
-      val in = files.open(path)
-      try new String(in.readAllBytes(), UTF_8)
-      finally in.close()
-    }
+    .when(files.exists(path))(TextFile.read(path, hadoop))
     .filter(_.endsWith(End))
     .map(_.stripSuffix(End))
-
-  private def write(text: String): Unit = {
-    val out = files.create(path)
-    try out.write((text + End).getBytes(UTF_8))
-    finally out.close()
-  }
 }
 
 private object StateFile {

@@ -59,17 +59,6 @@ private[spark] object StatefulPlan {
       rows: LogicalPlan,
       fields: Seq[StructField],
       processor: BucketProcessor
-  ): TransformWithState =
-    over(
-      rows,
-      AttributeReference("answers", StructType(fields), nullable = false)(),
-      processor
-    )
-
-  private def over(
-      rows: LogicalPlan,
-      answers: Attribute,
-      processor: BucketProcessor
   ): TransformWithState = {
     val bucket = rows.output.last
     new TransformWithState(
@@ -77,11 +66,11 @@ private[spark] object StatefulPlan {
       valueDeserializer = InputRow(),
       groupingAttributes = Seq(bucket),
       dataAttributes = rows.output,
-      statefulProcessor = processor.asInstanceOf[StatefulProcessor[Any, Any, Any]],
+      statefulProcessor = untyped(processor),
       timeMode = TimeMode.EventTime(),
       outputMode = OutputMode.Append(),
       keyEncoder = keyEncoder,
-      outputObjAttr = answers,
+      outputObjAttr = AttributeReference("answers", StructType(fields), nullable = false)(),
       child = rows,
       hasInitialState = false,
       initialStateGroupingAttrs = Seq(bucket),
@@ -98,12 +87,10 @@ private[spark] object StatefulPlan {
   def withProcessor(
       stateful: TransformWithState,
       processor: BucketProcessor
-  ): TransformWithState =
-    over(
-      stateful.child,
-      stateful.outputObjAttr,
-      processor
-    )
+  ): TransformWithState = stateful.copy(statefulProcessor = untyped(processor))
+
+  private def untyped(processor: BucketProcessor): StatefulProcessor[Any, Any, Any] =
+    processor.asInstanceOf[StatefulProcessor[Any, Any, Any]]
 
   /** Never a constant, which the optimizer would put in the place of a grouping column. */
   private def bucketOf(keys: Seq[Expression], time: Attribute, buckets: Int): Expression =

@@ -14,7 +14,6 @@ import io.sash.spark.functions.Partial
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.running.ReplayedMonoid
-import io.sash.spark.slots.SlotProgram
 import io.sash.spark.windows.RangeBounds
 
 /**
@@ -103,18 +102,12 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       val monoid = monoids(aggregates.indexWhere(_.canonicalized == by.canonicalized))
       Partial.compilable(predicate.of(monoid.lower))
     }
-    val firsts = monoids.scanLeft(0)(_ + _.left.length)
-    val parts = monoids.indices.map { i =>
-      // -1, NotAsked, where no call asks for it
-      val ordinals =
-        windows.map(w => asked.indexOf((aggregates(i).canonicalized, allWindows(w))))
-      Algorithm.TwoStacksLiteAlgorithm
-        .part(monoids(i), firsts(i), ordinals.head)
-        .copy(ranges = ordinals.tail.map(Seq(_)))
+    // -1, NotAsked, where no call asks for it
+    val ordinals = aggregates.map { a =>
+      windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
     }
-    val slots =
-      SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts, holds = holds)
-    StreamGroup(slots, windows)
+    val slots = Algorithm.TwoStacksLiteAlgorithm.program(input, monoids, ordinals)
+    StreamGroup(slots.copy(holds = holds), windows)
   }
 
   private def output(input: Seq[Attribute]): Seq[Expression] = {

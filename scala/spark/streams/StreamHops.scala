@@ -17,8 +17,11 @@ import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
 
 /** Puts an operator with state in the place of each Aggregate over hops of a stream. */
-private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: SQLConf)
-    extends Logging {
+private[spark] final class StreamHops(
+    statement: WriteToStreamStatement,
+    checkpoint: Checkpoint,
+    conf: SQLConf
+) extends Logging {
 
   /** The statement's, which is analyzed, so that rules of the analyzer would pass it by. */
   def query: LogicalPlan =
@@ -26,19 +29,16 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
 
   private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
     case aggregate: Aggregate if aggregate.isStreaming =>
-      HopAggregate.of(aggregate).fold[LogicalPlan](aggregate) { parsed =>
-        parsed.flatMap(hop => reason(hop).toLeft(hop)) match {
-          case Right(hop) => planned(hop)
-          case Left(why) =>
-            logInfo(s"Spark keeps the hops of ${aggregate.aggregateExpressions.map(_.sql)}: $why")
-            aggregate
-        }
+      HopAggregate.of(aggregate)(reason) match {
+        case None             => aggregate
+        case Some(Right(hop)) => planned(hop)
+        case Some(Left(why)) =>
+          logInfo(s"Spark keeps the hops of ${aggregate.aggregateExpressions.map(_.sql)}: $why")
+          aggregate
       }
   }
 
   private val mode: Option[AnswerMode] = AnswerMode.of(statement.outputMode)
-
-  private lazy val checkpoint = new Checkpoint(statement, conf)
 
   /** Why Spark keeps them. */
   private def reason(hop: HopAggregate): Option[String] = {
@@ -57,10 +57,9 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
   private def planned(hop: HopAggregate): LogicalPlan = {
     val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
     val calls = hop.calls.map(columns.of)
-    val keys =
-      hop.keys.map(k =>
-        Alias(SqlInternals.normalized(valueOf(k)), k.name)(explicitMetadata = none)
-      )
+    val keys = hop.keys.zip(hop.keyValues).map { case (k, value) =>
+      Alias(SqlInternals.normalized(value), k.name)(explicitMetadata = none)
+    }
     val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
     // by which Spark drops the rows of windows that are all over, and counts them
     val lastEnd = Alias(
@@ -123,17 +122,12 @@ private[spark] final class StreamHops(statement: WriteToStreamStatement, conf: S
       s"buckets ${SashConf.streamBuckets(conf)}",
       input.map(_.dataType.sql).mkString("columns ", ", ", ""),
       inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
-      hop.keys.map(k => said(valueOf(k))).mkString("group by ", ", ", ""),
+      hop.keyValues.map(said).mkString("group by ", ", ", ""),
       s"window ${hop.hops} of ${said(hop.time)}",
       calls.map(said).mkString("aggregates ", ", ", ""),
       mode.get.text,
       words.definitions
     ).mkString("; ") + words.zone(hop.keys ++ inputs ++ calls)
-  }
-
-  private def valueOf(key: NamedExpression): Expression = key match {
-    case Alias(e, _) => e
-    case e           => e
   }
 
   /** Columns that aggregates read as they are. */

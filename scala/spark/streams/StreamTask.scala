@@ -28,14 +28,14 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
     }
     val left = pending.close()
     val answers = new Answers(ready)
-    def sweep = windows.marks.sweep(before.sweep, answers.hasWritten, passed)(dropIdle(passed))
-    BucketTurn(answers, () => left.copy(sweep = sweep))
+    def next(keys: Boolean) = if (keys) windows.nextSweep(passed) else None
+    def due = sweep(before.sweep, passed)(next(answers.hasWritten))(next(dropIdle(passed)))
+    BucketTurn(answers, () => left.copy(sweep = due))
   }
 
   /** The rows with their answers, key by key; a key's state is read and written on the way. */
   private final class Answers(ready: ReadyRows) extends Iterator[InternalRow] {
-    private[this] val source = ready.sorted()
-    private[this] var ahead: UnsafeRow = _ // the row after the peers
+    private[this] val source = ready.sorted().buffered
     private[this] val peers = ArrayBuffer.empty[UnsafeRow] // equal in the window's order
     private[this] val answered = ArrayBuffer.empty[UnsafeRow] // by each peer; null: none yet
     private[this] var at = 0 // the next of them to leave
@@ -44,8 +44,6 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
 
     /** A key's state. */
     var hasWritten: Boolean = false
-
-    pull()
 
     override def hasNext: Boolean = {
       var isThere = true
@@ -66,15 +64,10 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
       peers.clear()
       answered.clear()
       at = 0
-      if (ahead == null || !isOfKey(ahead)) {
-        if (key != null) close()
-        if (ahead != null) open(ahead)
-      }
-      if (ahead != null) {
-        do {
-          peers += ahead
-          pull()
-        } while (ahead != null && isPeer(ahead) && isOfKey(ahead))
+      if (key != null && !isOfKey) close()
+      if (source.hasNext) {
+        if (key == null) open(source.head)
+        do peers += source.next() while (isOfKey && isPeer(source.head))
         windows.take(peers)
         if (program.ahead == 0) answered ++= peers else peers.foreach(later)
       }
@@ -87,11 +80,10 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
       answered += (if (ofKey.size > program.ahead) ofKey.remove(0).row else null)
     }
 
-    private def pull(): Unit = ahead = if (source.hasNext) source.next() else null
-
     private def isPeer(row: UnsafeRow): Boolean = order.ofKey.compare(peers.head, row) == 0
 
-    private def isOfKey(row: UnsafeRow): Boolean = keyOf(row) == key
+    /** Whether the next row is. */
+    private def isOfKey: Boolean = source.hasNext && keyOf(source.head) == key
 
     private def open(row: UnsafeRow): Unit = {
       key = keyOf(row).copy()
@@ -113,7 +105,7 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
     val idle = state.heads
       .iterator()
       .filter { case (_, header) =>
-        val isIdle = KeyWindows.isIdle(header, passed, windows.marks)
+        val isIdle = windows.isIdle(header, passed)
         others |= !isIdle
         isIdle
       }

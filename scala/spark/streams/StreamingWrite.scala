@@ -18,20 +18,31 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case w: WriteToStreamStatement =>
-      val over = if (w.inputQuery.exists(isOver)) inMode(w) else w.inputQuery
+      val checkpoint = new Checkpoint(w, conf)
+      val over = if (w.inputQuery.exists(isOver)) planned(w, checkpoint) else w.inputQuery
       val write = w.withNewChildren(Seq(over)).asInstanceOf[WriteToStreamStatement]
       if (SashConf.hopsEnabled(conf))
-        write.withNewChildren(Seq(new StreamHops(write, conf).query))
+        write.withNewChildren(Seq(new StreamHops(write, checkpoint, conf).query))
       else write
     case other => other
   }
 
   /** The query's windows, answered as its mode says. */
-  private def inMode(write: WriteToStreamStatement): LogicalPlan = {
+  private def planned(write: WriteToStreamStatement, checkpoint: Checkpoint): LogicalPlan = {
     // what Spark would say of another mode is of its own operators
     val mode = AnswerMode
       .of(write.outputMode)
       .getOrElse(refuse(write, "windows of rows (OVER); write in append or update mode"))
+    checkNeighbours(write, mode)
+    if (!isRocksDB(checkpoint.stateStoreProvider)) refuseStore(checkpoint.stateStoreProvider)
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
+      case OfStream(stateful, processor) if processor.program.mode != mode =>
+        StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
+    })
+  }
+
+  /** What other operators, above and below, would make of the windows' rows. */
+  private def checkNeighbours(write: WriteToStreamStatement, mode: AnswerMode): Unit = {
     val isAlone = write.inputQuery.collect { case p if hasState(p) => p }.size == 1
     if (mode == AnswerMode.Update && !isAlone)
       refuse(
@@ -51,8 +62,6 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         "frames that look ahead beside another operator with state (another order or partition is " +
           "one, too), which would take their rows for late ones; write them to a table in between"
       )
-    val provider = new Checkpoint(write, conf).stateStoreProvider
-    if (!isRocksDB(provider)) refuseStore(provider)
     if (!allowsSeveral(conf) && !isAlone)
       refuse(
         write,
@@ -69,10 +78,6 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         )
       case _ =>
     }
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
-      case OfStream(stateful, processor) if processor.program.mode != mode =>
-        StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
-    })
   }
 
   private def refuse(write: WriteToStreamStatement, what: String): Nothing =

@@ -35,20 +35,13 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     val come = new ReadyRows(keyOf, order)
     rows.foreach(come.add)
     val answers = new Answers(come.sorted().buffered, passed)
-    BucketTurn(answers, () => before.copy(sweep = sweep(before.sweep, answers, passed)))
-  }
-
-  /**
-   * When all keys are settled next: when all rows that wait now are final, or later if keys are idle
-   * later; none if no key is left, or nothing of any will change by itself.
-   */
-  private def sweep(planned: Option[Long], answers: Answers, passed: Long): Option[Long] = {
+    // keys are settled when all rows that wait now are final, or later if they are idle later
     def next(latest: Option[Long]) =
-      (latest.filter(_ > passed) ++ windows.marks.nextSweep(passed)).maxOption
-    if (planned.exists(_ > passed)) planned
-    else if (planned.nonEmpty) settleAll(passed).flatMap(next)
-    else if (answers.hasWritten) next(Some(answers.latest))
-    else None
+      (latest.filter(_ > passed) ++ windows.nextSweep(passed)).maxOption
+    def due = sweep(before.sweep, passed)(answers.latest.flatMap(t => next(Some(t))))(
+      settleAll(passed).flatMap(next)
+    )
+    BucketTurn(answers, () => before.copy(sweep = due))
   }
 
   /** The new and the changed answers, key by key. */
@@ -56,11 +49,8 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       extends Iterator[InternalRow] {
     private[this] var turn: KeyTurn = _
 
-    /** A key's state. */
-    var hasWritten: Boolean = false
-
-    /** The latest time of a row. */
-    var latest: Long = Long.MinValue
+    /** The latest time of a row, none if no row has come. */
+    var latest: Option[Long] = None
 
     override def hasNext: Boolean = {
       while ((turn == null || !turn.hasNext) && come.hasNext)
@@ -74,11 +64,10 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     }
 
     private def turnOf(key: UnsafeRow): KeyTurn = {
-      hasWritten = true
       val rows = waiting.read(key.getBytes)
       while (come.hasNext && keyOf(come.head) == key) rows.add(new Waiting(come.next(), None))
       Collections.sort(rows, byOrder) // linear where they are in order
-      latest = math.max(latest, timeOf(rows.get(rows.size - 1)))
+      latest = later(latest, rows)
       new KeyTurn(key.getBytes, state.heads.getValue(key.getBytes), rows, passed)
     }
   }
@@ -96,7 +85,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     private[this] val peers = ArrayBuffer.empty[UnsafeRow]
     private[this] var first = 0 // of the peers
     private[this] var at = 0 // of the next row that may have an answer to give
-    private[this] var firstWaiting = -1 // known when what is final has been written
+    private[this] val finals = countFinal(rows, passed)
     private[this] var found = false
     private[this] var isOver = false
 
@@ -128,33 +117,43 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
         .exists(_ == fingerprint(windows.answer(peers(at - first), at - first)))
 
     private def advance(): Unit = {
-      if (firstWaiting < 0 && (at == rows.size || timeOf(rows.get(at)) > passed)) writeFinal()
+      if (at == finals) windows.write()
       if (at == rows.size) {
         close()
       } else {
         first = at
-        peers.clear()
-        var i = at
-        while (i < rows.size && byOrder.compare(rows.get(at), rows.get(i)) == 0) {
-          peers += rows.get(i).row
-          i += 1
-        }
-        windows.take(peers)
+        takePeers(rows, first, peers)
       }
-    }
-
-    private def writeFinal(): Unit = {
-      firstWaiting = at
-      windows.write()
     }
 
     private def close(): Unit = {
       windows.discard()
-      waiting.write(key, rows.subList(firstWaiting, rows.size))
+      waiting.write(key, rows.subList(finals, rows.size))
       isOver = true
     }
-
   }
+
+  /** Takes the rows in that are equal, in the window's order, to the one at `first`. */
+  private def takePeers(
+      rows: ArrayList[Waiting],
+      first: Int,
+      peers: ArrayBuffer[UnsafeRow]
+  ): Unit = {
+    peers.clear()
+    var i = first
+    while (i < rows.size && byOrder.compare(rows.get(first), rows.get(i)) == 0) {
+      peers += rows.get(i).row
+      i += 1
+    }
+    windows.take(peers)
+  }
+
+  /** How many of the rows the watermark has passed; they come before the others. */
+  private def countFinal(rows: ArrayList[Waiting], passed: Long): Int =
+    rows.stream.filter(timeOf(_) <= passed).count.toInt
+
+  private def later(time: Option[Long], rows: ArrayList[Waiting]): Option[Long] =
+    (time ++ Some(timeOf(rows.get(rows.size - 1)))).maxOption
 
   /**
    * Makes what is final so in all keys, and drops those that are idle.
@@ -167,10 +166,11 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     // the walk comes before what is written
     state.heads.iterator().toVector.foreach { case (key, header) =>
       val rows = waiting.read(key)
-      val waits = rows.stream.filter(timeOf(_) > passed).count
-      if (waits > 0) latest = (latest ++ Some(timeOf(rows.get(rows.size - 1)))).maxOption
-      settle(key, header, rows, (rows.size - waits).toInt)
-      if (waits == 0 && windows.isIdle(passed)) windows.drop() else others = true
+      val finals = countFinal(rows, passed)
+      val waits = finals < rows.size
+      if (waits) latest = later(latest, rows)
+      settle(key, header, rows, finals)
+      if (!waits && windows.isIdle(passed)) windows.drop() else others = true
     }
     Option.when(others)(latest)
   }
@@ -185,14 +185,10 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       count: Int
   ): Unit = {
     windows.open(key, header)
+    val peers = ArrayBuffer.empty[UnsafeRow]
     var first = 0
     while (first < count) {
-      val peers = ArrayBuffer.empty[UnsafeRow]
-      while (
-        first + peers.length < count &&
-        byOrder.compare(rows.get(first), rows.get(first + peers.length)) == 0
-      ) peers += rows.get(first + peers.length).row
-      windows.take(peers)
+      takePeers(rows, first, peers)
       first += peers.length
     }
     if (count > 0) {

@@ -23,10 +23,7 @@ private[streams] final class WaitingRows(state: StreamState, columns: Int) {
         val size = in.getInt()
         val isAnswered = in.getInt() == Answered
         val answered = in.getLong()
-        val row = new UnsafeRow(columns)
-        row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + in.position(), size)
-        rows.add(new Waiting(row, Option.when(isAnswered)(answered)))
-        in.position(in.position() + size)
+        rows.add(new Waiting(next(in, size, columns), Option.when(isAnswered)(answered)))
       }
     }
     rows
@@ -47,8 +44,16 @@ private[streams] final class WaitingRows(state: StreamState, columns: Int) {
     }
 }
 
-private object WaitingRows {
+private[streams] object WaitingRows {
   private val Answered = 1
+
+  /** The row of so many bytes that comes next; it points into them, and stays as it is. */
+  def next(in: ByteBuffer, size: Int, columns: Int): UnsafeRow = {
+    val row = new UnsafeRow(columns)
+    row.pointTo(in.array, Platform.BYTE_ARRAY_OFFSET.toLong + in.position(), size)
+    in.position(in.position() + size)
+    row
+  }
 
   /** Rows of eight bytes each stay aligned. */
   private val PrefixBytes: Int = 16
