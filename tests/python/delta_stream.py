@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 
 import fetch
 import sash
-from triggers import CONF, batch, features, made, stream, write
+from streaming import CONF
+from triggers import batch, features, made, stream, write
 
 DELTA = {
     "spark.jars": ",".join(map(str, fetch.delta())),

@@ -15,19 +15,12 @@ from pyspark.sql import functions as F
 
 import fetch
 import sash
+from streaming import CONF, to_parquet
 
 VALUE = "id BIGINT, k INT, micros BIGINT, x INT"
 DELAY = "30 seconds"
-CONF = {
-    "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
+KILLED = {
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sash.stream.buckets": "4",
     # snapshots and clean-ups happen between kills, too
     "spark.sql.streaming.stateStore.minDeltasForSnapshot": "3",
     "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
@@ -73,7 +66,9 @@ def main() -> None:
     given = parser.parse_args()
 
     jars = ",".join(str(jar) for jar in fetch.kafka_source())
-    builder = SparkSession.builder.master("local[2]").config(map={**CONF, "spark.jars": jars})
+    builder = SparkSession.builder.master("local[2]").config(
+        map={**CONF, **KILLED, "spark.jars": jars}
+    )
     spark = sash.configure(builder).getOrCreate()
     source = (
         spark.readStream.format("kafka")
@@ -85,15 +80,8 @@ def main() -> None:
     )
     value = F.from_json(F.col("value").cast("string"), VALUE).alias("value")
     rows = with_time(source.select(value).select("value.*")).withWatermark("ts", DELAY)
-    writer = (
-        features(rows)
-        .writeStream.format("parquet")
-        .option("path", str(given.folder / "out"))
-        .option("checkpointLocation", str(given.folder / "checkpoint"))
-    )
-    if given.finish:
-        writer = writer.trigger(availableNow=True)
-    query = writer.start()
+    trigger = {"availableNow": True} if given.finish else {}
+    query = to_parquet(features(rows), given.folder, **trigger)
     query.awaitTermination()
     progress = query.lastProgress
     assert progress is not None

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import fetch
-from test_streams import ROCKS
+from streaming import ROCKS, to_parquet
 
 WHOLE = os.environ.get("SASH_TEST_FLIGHTS") == "all"
 SCHEMA = "id BIGINT, origin STRING, destination STRING, scheduled TIMESTAMP, delay BIGINT"
@@ -97,14 +97,7 @@ def test_late_flights_are_answered_as_in_batch(utc, tmp_path, rows, rows_a_file,
         .withWatermark("scheduled", f"{hours} hours")
     )
     utc.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(len(files) + 10))
-    query = (
-        features(stream)
-        .writeStream.format("parquet")
-        .option("path", str(tmp_path / "out"))
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
-    )
+    query = to_parquet(features(stream), tmp_path, availableNow=True)
     query.awaitTermination()
     operators = [p["stateOperators"] for p in query.recentProgress if p["stateOperators"]]
     assert len(operators) >= len(files)

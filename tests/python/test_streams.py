@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
+from streaming import ROCKS, to_parquet
 
-ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
 
 
@@ -53,15 +53,7 @@ def run(
         .parquet(str(folder / "in"))
         .withWatermark("ts", "40 seconds")
     )
-    query = (
-        of(rows)
-        .writeStream.format("parquet")
-        .option("path", str(folder / "out"))
-        .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
+    to_parquet(of(rows), folder, availableNow=True).awaitTermination()
     answers = spark.read.parquet(str(folder / "out")).collect()
     assert len({row.id for row in answers}) == len(answers)
     return {row.id: tuple(row) for row in answers}

@@ -16,17 +16,8 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
+from streaming import CONF, to_parquet
 
-CONF = {
-    "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sash.stream.buckets": "4",
-}
 SCHEMA = "id BIGINT, k BIGINT, ts TIMESTAMP, x BIGINT"
 START = datetime(2026, 3, 1)
 FILES = 4
@@ -83,14 +74,7 @@ def stream(spark: SparkSession, folder: Path, seconds: int) -> DataFrame:
 
 def run(spark: SparkSession, rows: DataFrame, folder: Path, trigger: dict) -> Answers:
     """Run a stream until it has nothing left to do, and return its answers by id."""
-    query = (
-        features(rows)
-        .writeStream.format("parquet")
-        .option("path", str(folder / "out"))
-        .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(**trigger)
-        .start()
-    )
+    query = to_parquet(features(rows), folder, **trigger)
     if "processingTime" in trigger:
         query.processAllAvailable()
         query.stop()

@@ -15,10 +15,8 @@ class StreamErrorsSuite extends StreamSuite {
 
   private def watermarked: DataFrame = events.withWatermark("ts", "1 minute")
 
-  private def over(rows: DataFrame, call: String): DataFrame = {
-    rows.createOrReplaceTempView("events")
-    spark.sql(s"SELECT id, $call AS a FROM events")
-  }
+  private def over(rows: DataFrame, call: String): DataFrame =
+    sql(s"SELECT id, $call AS a FROM events")(rows)
 
   for {
     (call, remedy) <- Seq(

@@ -49,12 +49,11 @@ class StreamHopsSuite extends StreamSuite {
   }
 
   private def hops(grouping: String, aggregates: String*)(rows: DataFrame): DataFrame = {
-    rows.createOrReplaceTempView("events")
     val key = if (grouping.startsWith("k")) "coalesce(k, 7)" else "0"
-    spark.sql(
+    sql(
       s"SELECT unix_micros(window.start) * 8 + $key AS id, window, ${aggregates.zipWithIndex.map { case (a, i) => s"$a AS a$i" }.mkString(", ")}" +
         s" FROM events GROUP BY $grouping"
-    )
+    )(rows)
   }
 
   private val some =

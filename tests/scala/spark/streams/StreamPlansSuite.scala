@@ -2,20 +2,13 @@ package io.sash.spark.streams
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.streaming.StreamingQuery
 
 /** OVER on streams among other operators, and what it keeps. */
 class StreamPlansSuite extends StreamSuite {
 
   private def batches(seed: Long, size: Int = 40) =
     StreamSuite.batches(seed, count = 6, size = size, jitterSeconds = 25, keys = 3)
-
-  private def sql(query: String)(rows: DataFrame): DataFrame = {
-    rows.createOrReplaceTempView("events")
-    spark.sql(query)
-  }
 
   for {
     (name, query) <- Seq(
@@ -225,9 +218,6 @@ class StreamPlansSuite extends StreamSuite {
       )
     }
   }
-
-  private def rowsInState(query: StreamingQuery): Long =
-    query.lastProgress.stateOperators.head.numRowsTotal
 
   test("the pending rows of many small batches are in a few chunks") {
     withSource("1 hour") { source =>

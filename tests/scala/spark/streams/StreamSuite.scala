@@ -143,9 +143,66 @@ trait StreamSuite extends SashSuite {
     assert(difference.isEmpty, difference.getOrElse(""))
     assert(expected.nonEmpty, "vacuous: no answer")
   }
+
+  /**
+   * Each batch answers those rows whose answer in a batch over all rows so far, but for late ones,
+   * is not their last one.
+   */
+  protected def checkUpdates(
+      batches: Seq[Seq[Event]],
+      delaySeconds: Int,
+      restartBefore: Set[Int]
+  )(query: DataFrame => DataFrame): Unit = streaming()(inDirectory { checkpoint =>
+    val source = new Source(s"$delaySeconds seconds", checkpoint, OutputMode.Update())
+    source.start(query)
+    val last = mutable.HashMap.empty[Long, Seq[Any]]
+    var seen = 0
+    var again = 0
+    batches.indices.foreach { i =>
+      if (restartBefore(i)) {
+        source.stop()
+        source.start(query)
+      }
+      source.add(batches(i))
+      val (inTime, _) = StreamSuite.onTime(batches.take(i + 1), delaySeconds)
+      val all = answers(query(spark.createDataFrame(inTime)).collect().toSeq)
+      val expected = all.filterNot { case (id, answer) => last.get(id).contains(answer) }
+      val now = source.rows.drop(seen)
+      seen += now.length
+      assert(now.map(_.getLong(0)).distinct.length == now.length, s"twice in batch $i")
+      assert(answers(now) == expected, s"batch $i")
+      again += expected.keys.count(last.contains)
+      last ++= expected
+    }
+    source.stop()
+    assert(again > 0, "vacuous: no answer changed")
+  })
+
+  private def answers(rows: Seq[Row]): Map[Long, Seq[Any]] =
+    rows.map(r => r.getLong(0) -> r.toSeq).toMap
+
+  /** The query over a view of the rows, called `events`. */
+  protected def sql(query: String)(rows: DataFrame): DataFrame = {
+    rows.createOrReplaceTempView("events")
+    spark.sql(query)
+  }
+
+  protected def rowsInState(query: StreamingQuery): Long =
+    query.lastProgress.stateOperators.head.numRowsTotal
 }
 
 object StreamSuite {
+
+  /** A row of so many seconds after a beginning. */
+  def at(id: Long, second: Double, k: Int = 1, x: Int = 1, d: Double = 0.0): Event =
+    Event(
+      id,
+      Some(k),
+      Some(new Timestamp(1600000000000L + (second * 1000).toLong)),
+      Some(x),
+      d,
+      "s"
+    )
 
   /** The rows that are not late, and the last watermark, in milliseconds. */
   def onTime(batches: Seq[Seq[Event]], delaySeconds: Int): (Seq[Event], Long) =

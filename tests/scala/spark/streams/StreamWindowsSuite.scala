@@ -9,7 +9,6 @@ class StreamWindowsSuite extends StreamSuite {
   private def over(order: String, frames: Seq[String], aggregates: Seq[String])(
       rows: DataFrame
   ): DataFrame = {
-    rows.createOrReplaceTempView("events")
     val answers = for ((_, i) <- frames.zipWithIndex; (a, j) <- aggregates.zipWithIndex) yield {
       val name = if (a.startsWith("approx")) s"approx_${i}_$j" else s"a_${i}_$j"
       s"${a.stripPrefix("approx ")} OVER w$i AS $name"
@@ -17,9 +16,9 @@ class StreamWindowsSuite extends StreamSuite {
     val windows = frames.zipWithIndex.map { case (f, i) =>
       s"w$i AS (PARTITION BY k ORDER BY $order $f)"
     }
-    spark.sql(
+    sql(
       s"SELECT id, ts, k, s, ${answers.mkString(", ")} FROM events WINDOW ${windows.mkString(", ")}"
-    )
+    )(rows)
   }
 
   private val rows = Seq(

@@ -1,0 +1,30 @@
+"""How tests run a stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming import StreamingQuery
+
+ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+CONF = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": ROCKS,
+    "spark.sash.stream.buckets": "4",
+}
+"""Of a session of its own, with few keys."""
+
+
+def to_parquet(rows: DataFrame, folder: Path, **trigger: Any) -> StreamingQuery:
+    """Start a stream that is written to ``folder/out``; its checkpoint is beside it."""
+    writer = (
+        rows.writeStream.format("parquet")
+        .option("path", str(folder / "out"))
+        .option("checkpointLocation", str(folder / "checkpoint"))
+    )
+    return (writer.trigger(**trigger) if trigger else writer).start()
