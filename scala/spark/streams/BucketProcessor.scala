@@ -67,8 +67,7 @@ private[spark] abstract class BucketProcessor
       left: BucketHeader,
       expired: Option[Long]
   ): BucketHeader = {
-    val timer = (left.chunks.map(_.earliest) ++ left.sweep).minOption.map(timerAt)
-    val after = left.copy(timer = timer)
+    val after = left.copy(timer = left.due.map(timerAt))
     if (after.timer != before.timer || expired.nonEmpty) {
       before.timer.filterNot(expired.contains).foreach(state.deleteTimer)
       after.timer.foreach(state.registerTimer)

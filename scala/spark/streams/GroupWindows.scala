@@ -17,6 +17,8 @@ private[streams] final class GroupWindows(
 ) {
   private[this] val group = program.groups(number)
   private[this] val frames = group.windows.map(program.windows(_).frame).toArray
+  private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
+  private[this] val countsGroups = frames.head.countsGroups // all of them do, or none
   private[this] val nodes = new state.Nodes(number)
   private[this] val behind = new WriteBehind(nodes)
   private[this] val slots =
@@ -26,7 +28,7 @@ private[streams] final class GroupWindows(
     slots.codec,
     behind,
     StreamTask.LogFanOut,
-    frames.toSeq.map(_.shape)
+    frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w)))
   )
   private[this] val condition: Condition = slot => column.holds(slot)
 
@@ -67,11 +69,10 @@ private[streams] final class GroupWindows(
     while (w < frames.length) {
       val window = stored.window(w)
       frames(w).arrive(window, current)
-      if (!frames(w).lags) window.insert(slot)
+      if (!lags(w)) window.insert(slot)
       w += 1
     }
-    stored.append(current.time)
-    current.end = stored.end
+    stored.append(if (countsGroups) current.group else current.time)
   }
 
   /** Moves the windows that are of peers, or that are not, and writes what they answer. */
@@ -86,7 +87,8 @@ private[streams] final class GroupWindows(
     while (w < frames.length) {
       if (frames(w).isOfPeers == ofPeers) {
         val window = stored.window(w)
-        frames(w).move(window, current, condition)
+        if (lags(w)) frames(w).enter(window, current)
+        frames(w).leave(window, current, condition)
         val slot = window.query()
         var i = first
         while (i < until) {

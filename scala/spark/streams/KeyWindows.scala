@@ -23,10 +23,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private[this] var results = Array(newResult())
   private[this] val out = new Bytes
 
-  private[this] var key: Array[Byte] = _
-  private[this] var lastTime = KeyWindows.NoTime
-
   private[this] val marks = new Marks(program)
+  private[this] val known = new KeyHeader(program)
+  private[this] val other = new KeyHeader(program) // of a key that is looked at in passing
+  private[this] var key: Array[Byte] = _
 
   /**
    * Goes on with a key.
@@ -36,31 +36,63 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   def open(key: Array[Byte], header: Array[Byte]): Unit = {
     this.key = key
     if (header == null) {
+      known.clear()
       groups.foreach(_.clear(key))
-      lastTime = KeyWindows.NoTime
     } else {
       val in = ByteBuffer.wrap(header)
-      lastTime = in.getLong()
+      known.read(in)
       groups.foreach(_.read(key, in))
     }
-    current.isFirst = lastTime == KeyWindows.NoTime
-    if (!current.isFirst) {
-      current.time = lastTime
-      marks.read(lastTime, current.values)
+    current.isFirst = known.isNew
+    if (!known.isNew) {
+      current.time = known.lastTime
+      marks.read(known.lastTime, current.values)
     }
   }
 
+  /** How far the key's rows have come. */
+  def header: KeyHeader = known
+
   /** Takes rows in, which are all that are equal to the first of them in the window's order. */
   def take(peers: IndexedSeq[UnsafeRow]): Unit = {
-    val time = peers.head.getLong(program.time)
-    lastTime = timeAfter(lastTime, time)
-    current.firstPeer = groups(0).end
+    begin(peers)
     var i = 0
     while (i < peers.length) {
-      takeIn(peers(i), time, i)
+      come(peers(i), i)
+      takeIn(peers(i))
+      answerOne(i)
+      noteSlides(i)
       i += 1
     }
     answerPeers(peers.length)
+  }
+
+  /** Takes peers in whose answers are asked for later. */
+  def takeUnanswered(peers: IndexedSeq[UnsafeRow]): Unit = {
+    begin(peers)
+    current.time = known.lastTime
+    peers.foreach(takeIn)
+    known.unanswered += peers.length
+    if (program.countsGroups) known.unansweredGroups += 1
+  }
+
+  /**
+   * Answers the oldest rows that have no answer. If the windows count groups, or are of peers, they
+   * are all that are equal in the window's order.
+   */
+  def answerLater(peers: IndexedSeq[UnsafeRow]): Unit = {
+    current.firstPeer = groups(0).end - known.unanswered
+    current.lastPeer = current.firstPeer + peers.length
+    current.group = known.groups - known.unansweredGroups + 1
+    var i = 0
+    while (i < peers.length) {
+      come(peers(i), i)
+      answerOne(i)
+      i += 1
+    }
+    answerPeers(peers.length)
+    known.unanswered -= peers.length
+    if (program.countsGroups) known.unansweredGroups -= 1
   }
 
   /** What a row becomes, which was given the answers of the peer of this number, until the next. */
@@ -68,7 +100,8 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
 
   /** Writes the key's state. */
   def write(): Unit = {
-    out.clear().putLong(lastTime)
+    out.clear()
+    known.write(out)
     groups.foreach(_.write(out))
     state.heads.updateValue(key, out.toArray)
   }
@@ -83,41 +116,58 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   }
 
   /** Whether no row to come could tell the key from a new one. */
-  def isIdle(passed: Long): Boolean = isIdle(lastTime, passed)
+  def isIdle(passed: Long): Boolean = isIdle(known, passed)
 
   /** The same of a key that has left this header. */
-  def isIdle(header: Array[Byte], passed: Long): Boolean =
-    isIdle(ByteBuffer.wrap(header).getLong(), passed)
+  def isIdle(header: Array[Byte], passed: Long): Boolean = {
+    other.read(ByteBuffer.wrap(header))
+    isIdle(other, passed)
+  }
 
-  private def isIdle(lastTime: Long, passed: Long): Boolean =
-    lastTime == KeyWindows.NoTime || marks.isIdle(lastTime, passed)
+  private def isIdle(key: KeyHeader, passed: Long): Boolean =
+    key.isNew || (key.unanswered == 0 && marks.isIdle(key.lastTime, passed))
 
   /** When keys whose last row is of this time are idle, to within its double; none if never. */
   def nextSweep(time: Long): Option[Long] = marks.nextSweep(time)
 
-  /** What Spark has let through is not older than what was answered; else state would be wrong. */
-  private def timeAfter(last: Long, time: Long): Long = {
-    if (time < last) {
+  /** Peers come. What Spark has let through is not older than what came; else state would be wrong. */
+  private def begin(peers: IndexedSeq[UnsafeRow]): Unit = {
+    val time = peers.head.getLong(program.time)
+    if (time < known.lastTime) {
       throw new IllegalStateException(
-        s"a row of $time came after one of $last was answered, in microseconds since 1970"
+        s"a row of $time came after one of ${known.lastTime}, in microseconds since 1970"
       )
     }
-    time
+    known.lastTime = time
+    known.groups += 1
+    current.firstPeer = groups(0).end
+    current.group = known.groups
   }
 
-  /** Takes a row into the windows, the one of this number among its peers. */
-  private def takeIn(row: UnsafeRow, time: Long, peer: Int): Unit = {
+  /** The row that windows move to, of this number among its peers. */
+  private def come(row: UnsafeRow, peer: Int): Unit = {
     if (peer == results.length) results ++= Array.fill(results.length)(newResult())
     current.advance()
-    current.time = time
+    current.time = row.getLong(program.time)
+    current.end = current.firstPeer + peer + 1
     marks.read(row, current.values)
+  }
+
+  private def takeIn(row: UnsafeRow): Unit = {
     var g = 0
     while (g < groups.length) {
       groups(g).takeIn(row, current)
+      g += 1
+    }
+  }
+
+  /** The windows that are of single rows answer. */
+  private def answerOne(peer: Int): Unit = {
+    var g = 0
+    while (g < groups.length) {
       groups(g).answer(ofPeers = false, current, results, peer, peer + 1)
       g += 1
     }
-    noteSlides(peer)
   }
 
   /** The windows that are of peers answer when all of them are there. */
@@ -156,10 +206,4 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   }
 
   private def newResult(): InternalRow = new SpecificInternalRow(program.results)
-}
-
-private object KeyWindows {
-
-  /** In the place of the time of the last row, where there is none. */
-  private val NoTime = Long.MinValue
 }

@@ -5,23 +5,31 @@ import java.nio.ByteBuffer
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.streaming.MapState
 
 /**
- * The rows of a bucket that the watermark has not passed: in the state, in chunks of some
- * kilobytes, each of rows that follow one another in time.
+ * Rows of a bucket that wait for the watermark: in the state, in chunks of some kilobytes, each of
+ * rows that follow one another in time.
  *
- * A batch reads the chunks that begin before the watermark, which are those whose rows are final
- * now, and one for each earlier batch whose rows it divides; it writes its own rows and what is
- * left of those. Chunks of batches with few rows are put together.
+ * A batch reads the chunks that begin before the watermark, which are those whose rows it has
+ * passed now, and one for each earlier batch whose rows it divides; it writes its own rows and what
+ * is left of those. Chunks of batches with few rows are put together.
+ *
+ * @param variable of the chunks, by their numbers
+ * @param time the ordinal of what the watermark has to pass, in microseconds
  */
-private[spark] final class PendingRows(state: StreamState, time: Int, columns: Int) {
+private[spark] final class PendingRows(
+    variable: MapState[Long, Array[Byte]],
+    time: Int,
+    columns: Int
+) {
   private[this] val rows = ArrayBuffer.empty[UnsafeRow]
   private[this] var bytes = 0L
-  private[this] var header: BucketHeader = _
+  private[this] var known: PendingChunks = _
 
   /** A bucket's turn begins: gives the rows until `time` to `take`, and keeps others. */
-  def open(bucket: BucketHeader, until: Long)(take: UnsafeRow => Unit): Unit = {
-    header = bucket
+  def open(of: PendingChunks, until: Long)(take: UnsafeRow => Unit): Unit = {
+    known = of
     takeOut(_.earliest <= until) { row =>
       if (row.getLong(time) <= until) take(row) else add(row)
     }
@@ -35,20 +43,20 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
   }
 
   /** The bucket's turn is over: what is known of it now. */
-  def close(): BucketHeader = {
-    if (header.chunks.count(PendingRows.isSmall) >= PendingRows.MostSmall) {
+  def close(): PendingChunks = {
+    if (known.chunks.count(PendingRows.isSmall) >= PendingRows.MostSmall) {
       takeOut(PendingRows.isSmall)(add)
     }
     store()
-    header
+    known
   }
 
   private def takeOut(which: PendingChunk => Boolean)(take: UnsafeRow => Unit): Unit = {
-    val (out, others) = header.chunks.partition(which)
-    if (out.nonEmpty) header = header.copy(chunks = others)
+    val (out, others) = known.chunks.partition(which)
+    if (out.nonEmpty) known = known.copy(chunks = others)
     out.foreach { chunk =>
-      read(state.pending.getValue(chunk.number))(take)
-      state.pending.removeKey(chunk.number)
+      read(variable.getValue(chunk.number))(take)
+      variable.removeKey(chunk.number)
     }
   }
 
@@ -58,7 +66,7 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
     rows.clear()
     bytes = 0L
     val chunks = Vector.newBuilder[PendingChunk]
-    var number = header.nextChunk
+    var number = known.next
     var first = 0
     while (first < sorted.length) {
       var end = first
@@ -67,12 +75,12 @@ private[spark] final class PendingRows(state: StreamState, time: Int, columns: I
         bytes += PendingRows.SizeBytes + sorted(end).getSizeInBytes
         end += 1
       }
-      state.pending.updateValue(number, write(sorted, first, end, bytes))
+      variable.updateValue(number, write(sorted, first, end, bytes))
       chunks += PendingChunk(number, sorted(first).getLong(time), bytes)
       number += 1
       first = end
     }
-    header = header.copy(chunks = header.chunks ++ chunks.result(), nextChunk = number)
+    known = PendingChunks(known.chunks ++ chunks.result(), number)
   }
 
   private def write(

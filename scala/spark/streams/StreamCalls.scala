@@ -28,24 +28,18 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
 
   private val time = window.orderSpec.head
   private var marks = Vector.empty[Expression]
-  private val asWritten = expressions.map(windowOf)
-
-  /** How far windows look ahead, in rows. */
-  private val ahead: Int =
-    asWritten
-      .map(_.frame)
-      .collect { case StreamRows(_, until) => -until.toInt }
-      .foldLeft(0)(math.max)
-
-  private val windows = if (ahead == 0) asWritten else asWritten.map(later)
+  private var conditions = Vector.empty[StreamCondition]
+  private val windows = expressions.map(windowOf)
   private val aggregates = expressions.map(aggregateOf)
 
-  /** The predicate that bounds a window, of which there is one at most. */
-  private val bounding: Option[PredicateWindow] = {
-    val all = expressions.flatMap(kindOf).collect { case p: PredicateWindow => p.evaluable }
-    if (all.distinctBy(_.canonicalized).length > 1)
-      refuse("windows of several predicates in one OVER; ask for them in one query each")
-    all.headOption
+  /** The time that the watermark has to pass before a row is answered, if windows look ahead in time. */
+  val due: Option[Alias] = {
+    val times = windows.map(_.frame).distinct.collect { case StreamRange(_, Some(until), true) =>
+      marks(until)
+    }
+    Option.when(times.nonEmpty)(
+      Alias(times.reduce((a, b) => Greatest(Seq(a, b))), "due")()
+    )
   }
 
   /** What each call asks: calls that come to the same (by a minute, and by 60 seconds) are one. */
@@ -55,6 +49,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
     val groups = this.groups(input)
     val answers = output(input)
+    val later = this.later(input)
     (answers ++ marks ++ groups.flatMap(_.slots.holds)).foreach(refuseMoment)
     StreamProgram(
       input,
@@ -66,7 +61,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       marks,
       expressions.map(_.dataType),
       answers,
-      ahead,
+      later,
       AnswerMode.Append,
       text(keys, groups)
     )
@@ -74,37 +69,50 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
 
   private def allWindows: Seq[StreamFraming] = windows.distinct
 
+  /** Aggregates are together that the same windows ask for, of one kind of element. */
   private def groups(input: Seq[Attribute]): Seq[StreamGroup] = {
-    val (bounded, others) = allWindows.indices.partition(allWindows(_).frame == StreamPredicate)
-    def asking(a: AggregateExpression, among: Seq[Int]): Seq[Int] =
-      among.filter(w => asked.contains((a.canonicalized, allWindows(w))))
     val distinct = aggregates.distinctBy(_.canonicalized)
-    val ofBounded = bounding.map { b =>
-      val by = b.function.toAggregateExpression()
-      val all = (distinct.filter(asking(_, bounded).nonEmpty) :+ by).distinctBy(_.canonicalized)
-      group(input, bounded, all, Some((b, by)))
-    }
-    val byWindows = distinct.map(a => (asking(a, others), a)).filter(_._1.nonEmpty)
-    ofBounded.toSeq ++ byWindows.map(_._1).distinct.map { windows =>
-      group(input, windows, byWindows.filter(_._1 == windows).map(_._2), None)
+    val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w).frame)).toSeq
+    alike.sortBy(_._2.head).flatMap { case (elements, among) =>
+      val asking = distinct
+        .map(a => (among.filter(w => asked.contains((a.canonicalized, allWindows(w)))), a))
+        .filter(_._1.nonEmpty)
+      elements match {
+        case StreamElements.Bounded(number) =>
+          Seq(group(input, among, asking.map(_._2), Some(conditions(number))))
+        case _ =>
+          asking.map(_._1).distinct.map { windows =>
+            group(input, windows, asking.filter(_._1 == windows).map(_._2), None)
+          }
+      }
     }
   }
 
-  /** @param bounding a predicate, and the aggregate that it is of */
+  private def elementsOf(frame: StreamFrame): StreamElements = frame match {
+    case StreamPredicate(number) => StreamElements.Bounded(number)
+    case f if f.countsGroups     => StreamElements.ByGroup
+    case _                       => StreamElements.ByTime
+  }
+
+  /** @param condition that bounds the windows */
   private def group(
       input: Seq[Attribute],
       windows: Seq[Int],
-      aggregates: Seq[AggregateExpression],
-      bounding: Option[(PredicateWindow, AggregateExpression)]
+      asked: Seq[AggregateExpression],
+      condition: Option[StreamCondition]
   ): StreamGroup = {
+    val aggregates =
+      (asked ++ condition.toSeq.flatMap(_.of)).distinctBy(_.canonicalized)
     val monoids = aggregates.map(monoidOf)
-    val holds = bounding.map { case (predicate, by) =>
-      val monoid = monoids(aggregates.indexWhere(_.canonicalized == by.canonicalized))
-      Partial.compilable(predicate.of(monoid.lower))
+    val holds = condition.map { c =>
+      val lowered = c.of.map { a =>
+        monoids(aggregates.indexWhere(_.canonicalized == a.canonicalized)).lower
+      }
+      Partial.compilable(c.holds(lowered))
     }
     // -1, NotAsked, where no call asks for it
     val ordinals = aggregates.map { a =>
-      windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
+      windows.map(w => this.asked.indexOf((a.canonicalized, allWindows(w))))
     }
     val slots = Algorithm.TwoStacksLiteAlgorithm.program(input, monoids, ordinals)
     StreamGroup(slots.copy(holds = holds), windows)
@@ -138,7 +146,10 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       asks.distinct.mkString("aggregates ", ", ", ""),
       allWindows.mkString("windows ", ", ", ""),
       marks.map(said).mkString("marks ", ", ", ""),
-      s"answered $ahead rows later",
+      conditions.map(c => said(c.words)).mkString("bounded by ", ", ", ""),
+      later(Nil).fold("answered at once")(l =>
+        s"answered ${l.rows} rows and ${l.groups} groups later"
+      ),
       words.definitions
     ).mkString("; ") + words.zone(keys ++ window.orderSpec ++ inputs ++ aggregates ++ marks)
   }
@@ -176,7 +187,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       case RowFrame => StreamRows(rows(frame.lower), rows(frame.upper).getOrElse(0L))
       case RangeFrame if frame.lower == CurrentRow && frame.upper == CurrentRow => StreamPeers
       case RangeFrame =>
-        StreamRange(range(frame.lower), range(frame.upper))
+        StreamRange(rangeFrom(frame.lower), range(frame.upper), isAhead(frame.upper))
     }
   }
 
@@ -185,8 +196,24 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       StreamPunctuation(markOf(isOne))
     case g: GapWindow       => StreamSession(markOf(shifted(time.child, g.gap)))
-    case _: PredicateWindow => StreamPredicate
-    case other              => refuse(s"${other.sql} is not on streams yet")
+    case p: PredicateWindow => StreamPredicate(conditionOf(StreamCondition.of(p)))
+    case d: DeltaWindow =>
+      StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))
+    case g: GroupsWindow => StreamGroups(constant(g.preceding), constant(g.following))
+    case own @ (_: OwnRowsWindow | _: OwnRangeWindow) =>
+      refuse(
+        s"how far ${own.sql} looks back has no bound, so that a stream would have to keep all rows; ask " +
+          "for a window that is as long as the longest"
+      )
+    case other => refuse(s"${other.sql} is not on streams yet")
+  }
+
+  private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
+
+  /** Its number. */
+  private def conditionOf(condition: StreamCondition): Int = {
+    if (!conditions.exists(_.words == condition.words)) conditions :+= condition
+    conditions.indexWhere(_.words == condition.words)
   }
 
   private def slideOf(slide: WindowSlide): StreamSlide =
@@ -204,33 +231,40 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
     case _                  => refuseAhead(bound)
   }
 
-  /** The window as it lies before the row that comes so many rows later. */
-  private def later(framing: StreamFraming): StreamFraming = framing match {
-    case StreamFraming(StreamRows(preceding, until), None) =>
-      StreamFraming(StreamRows(preceding.map(_ + ahead), until + ahead), None)
-    case _ =>
+  /** What rows wait for, if windows look ahead. */
+  private def later(input: Seq[Attribute]): Option[StreamLater] = {
+    val frames = allWindows.map(_.frame)
+    val rows = frames.map(_.rowsAhead).max
+    val groups = frames.map(_.groupsAhead).max
+    val looksAhead = rows > 0 || groups > 0 || due.nonEmpty
+    if (looksAhead && allWindows.exists(w => w.slide.nonEmpty || !w.frame.canWait))
       refuse(
-        s"beside a frame that looks ${ahead} rows ahead all others have to be ROWS frames that do not " +
-          "slide; ask for them in one query each"
+        "beside a frame that looks ahead no window may slide, or begin at a punctuation or a gap; ask " +
+          "for them in one query each"
       )
+    Option.when(looksAhead)(
+      StreamLater(rows, groups, due.map(d => input.indexWhere(_.exprId == d.exprId)))
+    )
   }
 
   /** The mark of a bound, none if nothing lies beyond it yet. */
   private def range(bound: Expression): Option[Int] = bound match {
     case UnboundedPreceding | CurrentRow => None
-    case _ =>
-      if (isAhead(bound)) refuseAhead(bound)
-      Some(markOf(shifted(time.child, bound)))
+    case UnboundedFollowing              => refuseAhead(bound)
+    case _                               => Some(markOf(shifted(time.child, bound)))
   }
 
   private def shifted(of: Expression, bound: Expression): Expression =
     RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
 
-  private def isAhead(bound: Expression): Boolean =
-    !bound.foldable || (shifted(Literal(0L, TimestampType), bound).eval() match {
-      case moved: Long => moved > 0
-      case _           => true
-    })
+  /** The mark of the first time, none if there is none. */
+  private def rangeFrom(bound: Expression): Option[Int] =
+    if (bound == CurrentRow) Some(markOf(time.child)) else range(bound)
+
+  private def isAhead(bound: Expression): Boolean = bound match {
+    case _: SpecialFrameBoundary => false
+    case _ => shifted(Literal(0L, TimestampType), bound).eval().asInstanceOf[Long] > 0
+  }
 
   private def markOf(e: Expression): Int = {
     if (!marks.exists(_.semanticEquals(e))) marks :+= e
@@ -249,5 +283,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   private def refuse(why: String): Nothing = throw StreamErrors.unsupported(window, why)
 
   private def refuseAhead(bound: Expression): Nothing =
-    refuse(s"the bound ${bound.sql} looks ahead of the row, which windows of streams do not yet")
+    refuse(
+      s"the bound ${bound.sql} is never reached on a stream; say how far the frame looks ahead"
+    )
 }

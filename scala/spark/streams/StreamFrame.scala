@@ -1,7 +1,7 @@
 package io.sash.spark.streams
 
 import io.sash.core.policy.Condition
-import io.sash.core.stored.{RadixWindow, StoredWindows}
+import io.sash.core.stored.RadixWindow
 
 /** Which rows a row's window holds, and which rows have an answer. */
 private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide]) {
@@ -34,8 +34,12 @@ private[spark] final class StreamRow(marks: Int) {
   /** How many rows have come, with this one. */
   var end: Long = 0L
 
-  /** How many rows have come that are no peers of it. */
+  /** How many rows have come that are no peers of it, and how many with them. */
   var firstPeer: Long = 0L
+  var lastPeer: Long = 0L
+
+  /** How many groups of peers have come, with its own. */
+  var group: Long = 0L
 
   /** Another row comes, whose marks are then written into `values`. */
   def advance(): Unit = {
@@ -46,7 +50,7 @@ private[spark] final class StreamRow(marks: Int) {
   }
 }
 
-/** Which of the rows so far the window of a row holds. */
+/** Which rows of its key the window of a row holds. */
 private[spark] sealed abstract class StreamFrame extends Serializable {
 
   /** Whether it ends before the row it is of, so that elements enter later than they come. */
@@ -54,6 +58,16 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
 
   /** Whether elements leave before others. */
   def evicts: Boolean
+
+  /** Whether rows are told apart by their group of peers, in the place of their time. */
+  def countsGroups: Boolean = false
+
+  /** How many rows, and groups of peers, have to come after the row's own before it is answered. */
+  def rowsAhead: Long = 0L
+  def groupsAhead: Long = 0L
+
+  /** Whether it may be beside one that looks ahead: whether rows may enter before it moves to them. */
+  def canWait: Boolean = true
 
   /**
    * Whether the window of any row from now on is that of a key's first row.
@@ -66,23 +80,25 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** Whether peers, which are equal in the window's order, have one answer. */
   def isOfPeers: Boolean = false
 
-  final def shape: StoredWindows.Shape = StoredWindows.Shape(evicts, lags)
-
   /** A row has come, and will enter. */
   def arrive(window: RadixWindow, row: StreamRow): Unit = ()
 
+  /** The rows that the row's window holds, and that have come before, enter. */
+  def enter(window: RadixWindow, row: StreamRow): Unit
+
   /**
-   * Moves the window to the row that has come, which has entered unless the window lags.
+   * The rows before the row's window leave; all that it holds have entered.
    *
    * @param condition of the program's slots
    */
-  def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit
+  def leave(window: RadixWindow, row: StreamRow, condition: Condition): Unit
 }
 
 /**
  * ROWS BETWEEN `preceding` PRECEDING AND `until` PRECEDING.
  *
  * @param preceding none if the window only grows
+ * @param until less than 0 if it looks ahead
  */
 private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
     extends StreamFrame {
@@ -92,10 +108,13 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
 
   override def evicts: Boolean = preceding.nonEmpty
 
-  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit = {
-    if (lags) window.insertTo(math.max(0L, row.end - until))
+  override def rowsAhead: Long = math.max(0L, -until)
+
+  override def enter(window: RadixWindow, row: StreamRow): Unit =
+    window.insertTo(math.max(0L, row.end - until))
+
+  override def leave(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
     if (evicts) window.evictTo(math.min(window.back, math.max(0L, row.end - 1 - first)))
-  }
 }
 
 /**
@@ -103,9 +122,13 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
  *
  * @param preceding the mark of the first time, none if the window only grows
  * @param until that of the last time, none if it is the row's own
+ * @param looksAhead whether that is after the row's own
  */
-private[spark] final case class StreamRange(preceding: Option[Int], until: Option[Int])
-    extends StreamFrame {
+private[spark] final case class StreamRange(
+    preceding: Option[Int],
+    until: Option[Int],
+    looksAhead: Boolean
+) extends StreamFrame {
   private[this] val (first, last) = (preceding.getOrElse(-1), until.getOrElse(-1))
 
   override def lags: Boolean = until.nonEmpty
@@ -113,14 +136,18 @@ private[spark] final case class StreamRange(preceding: Option[Int], until: Optio
   override def evicts: Boolean = preceding.nonEmpty
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
-    evicts && last.time < now.marks(first)
+    evicts && last.time < now.marks(first) && (!looksAhead || isAnswered(last, now))
+
+  private def isAnswered(last: StreamMoment, now: StreamMoment): Boolean =
+    last.marks(this.last) < now.time
 
   override def isOfPeers: Boolean = true
 
-  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit = {
-    if (lags) window.insertUntil(row.values(last))
+  override def enter(window: RadixWindow, row: StreamRow): Unit =
+    if (until.isEmpty) window.insertTo(row.lastPeer) else window.insertUntil(row.values(last))
+
+  override def leave(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
     if (evicts) window.evictBefore(row.values(first))
-  }
 }
 
 /** RANGE BETWEEN CURRENT ROW AND CURRENT ROW. */
@@ -131,15 +158,39 @@ private[spark] case object StreamPeers extends StreamFrame {
 
   override def isOfPeers: Boolean = true
 
-  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
+  override def enter(window: RadixWindow, row: StreamRow): Unit = window.insertTo(row.lastPeer)
+
+  override def leave(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
     window.evictTo(row.firstPeer)
+}
+
+/** GROUPS BETWEEN `preceding` PRECEDING AND `following` FOLLOWING: see `GroupsFrame`. */
+private[spark] final case class StreamGroups(preceding: Long, following: Long)
+    extends StreamFrame {
+  override def evicts: Boolean = true
+
+  override def countsGroups: Boolean = true
+
+  override def groupsAhead: Long = following
+
+  override def isOfPeers: Boolean = true
+
+  override def enter(window: RadixWindow, row: StreamRow): Unit =
+    window.insertUntil(row.group + following)
+
+  override def leave(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
+    window.evictBefore(row.group - preceding)
 }
 
 /** Frames that end all at once, before a row enters: see `GapFrame`. */
 private[spark] sealed abstract class StreamSuffix extends StreamFrame {
   override final def evicts: Boolean = false
 
-  override final def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit = ()
+  override final def canWait: Boolean = false
+
+  override final def enter(window: RadixWindow, row: StreamRow): Unit = ()
+
+  override final def leave(window: RadixWindow, row: StreamRow, condition: Condition): Unit = ()
 }
 
 /** @param mark 1 in a row that is a punctuation */
@@ -159,11 +210,17 @@ private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
     }
 }
 
-/** Bounded by the condition of the program's slots: see `PredicateFrame`. */
-private[spark] case object StreamPredicate extends StreamFrame {
+/**
+ * Bounded by the condition of its group's slots: see `PredicateFrame` and `DeltaFrame`.
+ *
+ * @param number of the condition
+ */
+private[spark] final case class StreamPredicate(number: Int) extends StreamFrame {
   override def evicts: Boolean = true
 
-  override def move(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
+  override def enter(window: RadixWindow, row: StreamRow): Unit = window.insertTo(row.end)
+
+  override def leave(window: RadixWindow, row: StreamRow, condition: Condition): Unit =
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 

@@ -16,8 +16,7 @@ import io.sash.spark.slots.SlotProgram
  * @param marks what frames and slides look at in a row, each a BIGINT
  * @param results types of the answers
  * @param output what a row becomes, over its columns and its answers behind them
- * @param ahead how many rows later a row is answered, since a window looks that far ahead; the
- *   windows are then those of the later row
+ * @param later what rows wait for until they are answered, where windows look ahead
  * @param mode when rows are answered
  * @param words what the state was written for, beside the columns
  */
@@ -31,7 +30,7 @@ private[spark] final case class StreamProgram(
     marks: Seq[Expression],
     results: Seq[DataType],
     output: Seq[Expression],
-    ahead: Int,
+    later: Option[StreamLater],
     mode: AnswerMode,
     words: String
 ) {
@@ -41,6 +40,9 @@ private[spark] final case class StreamProgram(
     val columns = input.map(c => s"${c.name} ${c.dataType.sql}")
     s"${columns.mkString("columns ", ", ", "")}; $words; ${mode.text}"
   }
+
+  /** Whether windows count groups of peers. */
+  def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
 
   /** The same, answered when that mode says. */
   def in(mode: AnswerMode): StreamProgram = copy(mode = mode)
@@ -56,14 +58,16 @@ private[spark] final case class StreamProgram(
   def pruned(kept: Seq[Int]): StreamProgram = {
     val wanted = kept.map(output)
     val lifted = groups.flatMap(_.slots.parts).flatMap(_.lift)
+    val due = later.flatMap(_.due).map(input)
     val used = AttributeSet.fromAttributeSets(
-      (wanted ++ keys ++ order ++ lifted ++ marks).map(_.references)
+      (wanted ++ keys ++ order ++ lifted ++ marks ++ due).map(_.references)
     )
     val columns = input.indices.filter(i => i == input.length - 1 || used.contains(input(i)))
     val gone = input.length - columns.length
     copy(
       input = columns.map(input),
       time = columns.indexOf(time),
+      later = later.map(_.copy(due = due.map(d => columns.map(input).indexOf(d)))),
       groups = groups.map(g => g.copy(slots = g.slots.copy(input = columns.map(input)))),
       output = wanted.map(_.transform { case b: BoundReference =>
         b.copy(ordinal = b.ordinal - gone)
@@ -71,6 +75,15 @@ private[spark] final case class StreamProgram(
     )
   }
 }
+
+/**
+ * What a row waits for, when the watermark has passed it, until all is there that its windows hold.
+ *
+ * @param rows of its key that come after it, so many
+ * @param groups of peers of its key that come after it, so many
+ * @param due the ordinal of the time that the watermark has to pass, if there is one
+ */
+private[spark] final case class StreamLater(rows: Long, groups: Long, due: Option[Int])
 
 /**
  * Aggregates that the same windows ask for: elements of one tree. What others ask for is not combined

@@ -14,7 +14,8 @@ import io.sash.core.mta.KeyValueStore
  * |---|---|---|
  * | `bucket` | | [[BucketHeader]] |
  * | `pending` | number of the chunk | rows that the watermark has not passed |
- * | `waiting` | key | rows that the watermark has not passed, in update mode |
+ * | `unanswered` | number of the chunk | rows of which it has not passed all that their windows hold |
+ * | `waiting` | key | rows that wait for further rows of their key; in update mode, for the watermark |
  * | `head` | key | header of its windows, see `StoredWindows` |
  * | `node` | key, tree, level, number | node of a tree of the key's |
  */
@@ -26,6 +27,8 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   val bucket: ValueState[Array[Byte]] = handle.getValueState("bucket", Encoders.BINARY, none)
   val pending: MapState[Long, Array[Byte]] =
     handle.getMapState("pending", Encoders.scalaLong, Encoders.BINARY, none)
+  val unanswered: MapState[Long, Array[Byte]] =
+    handle.getMapState("unanswered", Encoders.scalaLong, Encoders.BINARY, none)
   val waiting: MapState[Array[Byte], Array[Byte]] =
     handle.getMapState("waiting", Encoders.BINARY, Encoders.BINARY, none)
   val heads: MapState[Array[Byte], Array[Byte]] =

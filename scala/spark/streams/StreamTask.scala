@@ -1,10 +1,7 @@
 package io.sash.spark.streams
 
-import java.util.ArrayList
+import scala.collection.BufferedIterator
 
-import scala.collection.mutable.ArrayBuffer
-
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 /** Answers the rows of a [[StreamProgram]] once, when the watermark has passed them. */
@@ -13,8 +10,10 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new RowOrders(program.input, program.keys, program.order)
   private[this] val windows = new KeyWindows(program, state)
-  private[this] val waiting = new WaitingRows(state, program.input.length)
-  private[this] val pending = new PendingRows(state, program.time, program.input.length)
+  private[this] val pending = new PendingRows(state.pending, program.time, program.input.length)
+  private[this] val unanswered = program.later.flatMap(_.due).map { due =>
+    new PendingRows(state.unanswered, due, program.input.length)
+  }
 
   override def turn(
       before: BucketHeader,
@@ -22,81 +21,55 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
       passed: Long
   ): BucketTurn = {
     val ready = new ReadyRows(keyOf, order)
-    pending.open(before, passed)(ready.add)
+    pending.open(before.pending, passed)(ready.add)
+    unanswered.foreach(_.open(before.unanswered, passed)(ready.add))
     rows.foreach { row =>
       if (row.getLong(program.time) <= passed) ready.add(row) else pending.add(row)
     }
-    val left = pending.close()
-    val answers = new Answers(ready)
+    val left = before.copy(pending = pending.close())
+    val answers = answersOf(ready.sorted().buffered, passed)
     def next(keys: Boolean) = if (keys) windows.nextSweep(passed) else None
     def due = sweep(before.sweep, passed)(next(answers.hasWritten))(next(dropIdle(passed)))
-    BucketTurn(answers, () => left.copy(sweep = due))
+    BucketTurn(
+      answers,
+      () =>
+        left.copy(
+          sweep = due,
+          unanswered = unanswered.fold(PendingChunks.Empty)(_.close())
+        )
+    )
   }
 
-  /** The rows with their answers, key by key; a key's state is read and written on the way. */
-  private final class Answers(ready: ReadyRows) extends Iterator[InternalRow] {
-    private[this] val source = ready.sorted().buffered
-    private[this] val peers = ArrayBuffer.empty[UnsafeRow] // equal in the window's order
-    private[this] val answered = ArrayBuffer.empty[UnsafeRow] // by each peer; null: none yet
-    private[this] var at = 0 // the next of them to leave
-    private[this] var key: UnsafeRow = _
-    private[this] var ofKey: ArrayList[Waiting] = _ // for rows that come later
+  private def answersOf(rows: BufferedIterator[UnsafeRow], passed: Long): KeyAnswers =
+    if (program.later.isEmpty) new PromptAnswers(rows)
+    else
+      new LaterAnswers(
+        rows,
+        keyOf,
+        order,
+        windows,
+        state,
+        program,
+        unanswered.orNull,
+        passed
+      )
 
-    /** A key's state. */
-    var hasWritten: Boolean = false
+  /** Answers rows as they are taken in. */
+  private final class PromptAnswers(rows: BufferedIterator[UnsafeRow])
+      extends KeyAnswers(rows, keyOf, order, windows, state) {
 
-    override def hasNext: Boolean = {
-      var isThere = true
-      while (isThere && (at == answered.length || answered(at) == null)) {
-        if (at < answered.length) at += 1 else isThere = advance()
+    override protected def begin(key: Array[Byte]): Unit = ()
+
+    override protected def step(): Boolean = {
+      val goesOn = isOfKey
+      if (goesOn) {
+        takePeers(answered)
+        windows.take(answered)
       }
-      isThere
+      goesOn
     }
 
-    override def next(): InternalRow = {
-      if (!hasNext) throw new NoSuchElementException("no more rows")
-      at += 1
-      windows.answer(answered(at - 1), at - 1)
-    }
-
-    /** Takes the next peers into their key's windows, if there are any. */
-    private def advance(): Boolean = {
-      peers.clear()
-      answered.clear()
-      at = 0
-      if (key != null && !isOfKey) close()
-      if (source.hasNext) {
-        if (key == null) open(source.head)
-        do peers += source.next() while (isOfKey && isPeer(source.head))
-        windows.take(peers)
-        if (program.ahead == 0) answered ++= peers else peers.foreach(later)
-      }
-      peers.nonEmpty
-    }
-
-    /** The row waits, and the one that has waited for it is answered. */
-    private def later(row: UnsafeRow): Unit = {
-      ofKey.add(new Waiting(row, None))
-      answered += (if (ofKey.size > program.ahead) ofKey.remove(0).row else null)
-    }
-
-    private def isPeer(row: UnsafeRow): Boolean = order.ofKey.compare(peers.head, row) == 0
-
-    /** Whether the next row is. */
-    private def isOfKey: Boolean = source.hasNext && keyOf(source.head) == key
-
-    private def open(row: UnsafeRow): Unit = {
-      key = keyOf(row).copy()
-      windows.open(key.getBytes, state.heads.getValue(key.getBytes))
-      if (program.ahead > 0) ofKey = waiting.read(key.getBytes)
-    }
-
-    private def close(): Unit = {
-      hasWritten = true
-      windows.write()
-      if (program.ahead > 0) waiting.write(key.getBytes, ofKey)
-      key = null
-    }
+    override protected def end(key: Array[Byte]): Unit = ()
   }
 
   /** Drops the keys that are idle; whether others are left. */

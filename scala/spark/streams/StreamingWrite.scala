@@ -51,7 +51,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
           "one, too), which would count rows that are answered again; write in append mode"
       )
     val looksAhead = write.inputQuery.exists {
-      case OfStream(_, processor) => processor.program.ahead > 0
+      case OfStream(_, processor) => processor.program.later.nonEmpty
       case _                      => false
     }
     if (looksAhead && mode == AnswerMode.Update)

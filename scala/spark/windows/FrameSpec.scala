@@ -53,7 +53,7 @@ private[spark] final case class FrameParts(
     bounding: InOrderWindow
 )
 
-private object Extent {
+private[spark] object Extent {
 
   /**
    * Numbers meet in a type that holds them exactly and both moved by each other, but for a BIGINT

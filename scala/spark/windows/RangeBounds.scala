@@ -57,7 +57,7 @@ private[spark] object RangeBounds {
   }
 
   /** A BIGINT that would leave its type stays at the end of it. */
-  private def within(
+  def within(
       key: Expression,
       direction: SortDirection,
       extent: Expression,

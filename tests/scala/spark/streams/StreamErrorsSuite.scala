@@ -25,19 +25,19 @@ class StreamErrorsSuite extends StreamSuite {
       "sum(x) OVER (PARTITION BY k)" -> "it has no order; ORDER BY ts",
       "sum(x) OVER (PARTITION BY k ORDER BY ts DESC ROWS 2 PRECEDING)" ->
         "a stream is ordered by ascending event time",
-      "lead(x) OVER (ORDER BY ts), max(x) OVER (ORDER BY ts)" ->
-        "beside a frame that looks 1 rows ahead all others have to be ROWS frames",
-      "sum(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND INTERVAL 1 HOUR FOLLOWING)" ->
-        "looks ahead of the row",
+      "lead(x) OVER (ORDER BY ts), max(x) OVER (PARTITION BY window_slide(2) ORDER BY ts)" ->
+        "beside a frame that looks ahead no window may slide, or begin at a punctuation or a gap",
+      "sum(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
+        "is never reached on a stream; say how far the frame looks ahead",
       "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
-        "looks ahead of the row",
+        "is never reached on a stream; say how far the frame looks ahead",
       "dense_rank() OVER (PARTITION BY k ORDER BY ts)" -> "dense_rank is not an aggregate",
       "lag(ts, 1, current_timestamp()) OVER (PARTITION BY k ORDER BY ts)" ->
         "current_timestamp() asks for the time or the user of the moment",
       "lead(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lead is not an aggregate",
       "lag(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lag is not an aggregate",
-      "sum(x) OVER (PARTITION BY k, delta_window(d, 2.0D) ORDER BY ts)" ->
-        "delta_window(events.d, 2.0D) is not on streams yet",
+      "sum(x) OVER (PARTITION BY k, rows_window(x) ORDER BY ts)" ->
+        "how far rows_window(events.x) looks back has no bound",
       "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
         "window_exclude('ties') is not on streams yet"
     )

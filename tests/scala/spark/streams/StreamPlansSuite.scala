@@ -43,6 +43,21 @@ class StreamPlansSuite extends StreamSuite {
       "predicates of another aggregate" ->
         """SELECT id, sum(x) OVER (PARTITION BY k, predicate_window(count(nullif(s, 'a')), n -> n < 5)
           |  ORDER BY ts, id) AS s FROM events""".stripMargin,
+      "predicates and deltas of several attributes" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, predicate_window(sum(x), t -> t < 200) ORDER BY ts, id) AS a,
+          |  max(d) OVER (PARTITION BY k, predicate_window(count(*), n -> n < 9) ORDER BY ts, id) AS b,
+          |  count(*) OVER (PARTITION BY k, delta_window(d, 20.0D) ORDER BY ts, id) AS c,
+          |  sum(x) OVER (PARTITION BY k, delta_window(x, 30), window_slide(2) ORDER BY ts, id) AS d,
+          |  first(s) OVER (PARTITION BY k, delta_window(ts, INTERVAL 3 SECONDS) ORDER BY ts, id) AS e,
+          |  min(x) OVER (PARTITION BY k, delta_window(IF(x % 9 = 0, float('NaN'), float(d)), 9) ORDER BY ts, id)
+          |    AS f FROM events""".stripMargin,
+      "groups of peers" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, groups_window(2, 0) ORDER BY ts) AS a,
+          |  count(*) OVER (PARTITION BY k, groups_window(0, 0) ORDER BY ts) AS b,
+          |  max(d) OVER (PARTITION BY k, groups_window(40, 0) ORDER BY ts) AS c,
+          |  sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 9 SECONDS PRECEDING) AS d,
+          |  count(d) OVER (PARTITION BY k, groups_window(1, 0) ORDER BY ts, x % 3) AS e
+          |  FROM events""".stripMargin,
       "sessions" ->
         """SELECT id, min(ts) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS k,
           |  min(ts) OVER (PARTITION BY s, gap_window(INTERVAL 10 SECONDS) ORDER BY ts) AS s
@@ -98,22 +113,6 @@ class StreamPlansSuite extends StreamSuite {
       )(source.frame)
       val operators = answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.program }
       assert(operators.map(_.windows.length) == Seq(3))
-    }
-  }
-
-  test("rows that come later: centred frames, and lead") {
-    val w = "PARTITION BY k ORDER BY ts, id"
-    streaming() {
-      checkStream(batches(7), delaySeconds = 15, restartBefore = Set(3), ahead = 4)(
-        sql(
-          s"""SELECT id, s, sum(x) OVER ($w ROWS BETWEEN 3 PRECEDING AND 3 FOLLOWING) AS a,
-             |  lead(x) OVER ($w) AS one, lead(id, 4, 0L) OVER ($w) AS four, lag(d, 2) OVER ($w) AS two,
-             |  max(d) OVER ($w ROWS BETWEEN 1 FOLLOWING AND 4 FOLLOWING) AS m,
-             |  count(*) OVER ($w ROWS BETWEEN 9 PRECEDING AND 5 PRECEDING) AS c,
-             |  row_number() OVER ($w) AS n,
-             |  min(x) OVER ($w ROWS BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING) AS g FROM events""".stripMargin
-        )
-      )
     }
   }
 

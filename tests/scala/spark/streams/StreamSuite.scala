@@ -80,7 +80,7 @@ trait StreamSuite extends SashSuite {
       assert(found == isOurs, s"vacuous: $plan")
     }
 
-    private def execution: QueryExecution =
+    def execution: QueryExecution =
       query.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution
 
     def add(batch: Seq[Event]): Unit = {
@@ -100,28 +100,29 @@ trait StreamSuite extends SashSuite {
     streaming()(inDirectory(checkpoint => body(new Source(delay, checkpoint))))
 
   /**
-   * The stream gives what the batch gives over the rows that were not late, as far as the
-   * watermark has come.
+   * The stream gives what the batch gives over the rows that were not late: after each batch, as
+   * far as the watermark has come.
    *
-   * @param ahead how many rows of k a row waits for, in the order of their times and ids
+   * @param answered which of the rows of a k, in order, have an answer at a watermark, in milliseconds
    */
   protected def checkStream(
       batches: Seq[Seq[Event]],
       delaySeconds: Int,
       restartBefore: Set[Int] = Set.empty,
-      ahead: Int = 0
+      answered: (Seq[Event], Long) => Seq[Event] = StreamSuite.passed
   )(query: DataFrame => DataFrame): Unit = inDirectory { checkpoint =>
     val source = new Source(s"$delaySeconds seconds", checkpoint)
     source.start(query)
-    batches.zipWithIndex.foreach { case (batch, i) =>
+    val rowsAfter = batches.zipWithIndex.map { case (batch, i) =>
       if (restartBefore(i)) {
         source.stop()
         source.start(query)
       }
       source.add(batch)
+      source.rows.length
     }
     source.stop()
-    val (inTime, watermark) = onTime(batches, delaySeconds)
+    val (inTime, _) = onTime(batches, delaySeconds)
     val batch = query(spark.createDataFrame(inTime))
     val schema = query(source.frame).schema
     assert(
@@ -129,19 +130,24 @@ trait StreamSuite extends SashSuite {
         schema.fields.map(f => (f.name, f.dataType, f.nullable))
     )
     val all = batch.collect().toSeq
-    val passed = inTime
-      .filter(_.ts.get.getTime <= watermark)
-      .groupBy(_.k)
-      .values
-      .flatMap(_.sortBy(e => (e.ts.get.getTime, e.ts.get.getNanos, e.id)).dropRight(ahead))
-      .map(_.id)
-      .toSet
+    def known(count: Int): Set[Long] = {
+      val (rows, watermark) = onTime(batches.take(count), delaySeconds)
+      rows.groupBy(_.k).values.flatMap(r => answered(inOrder(r), watermark)).map(_.id).toSet
+    }
+    val passed = known(batches.length)
     val expected = all.filter(r => passed(r.getLong(0)))
     // but for the watermark in its metadata, the schema is the same
     val actual = source.rows.map(r => new GenericRowWithSchema(r.toSeq.toArray, batch.schema))
     val difference = RowEquality.difference(expected, actual)
     assert(difference.isEmpty, difference.getOrElse(""))
     assert(expected.nonEmpty, "vacuous: no answer")
+    val ids = expected.map(_.getLong(0)).toSet
+    batches.indices.foreach { i =>
+      assert(
+        actual.take(rowsAfter(i)).map(_.getLong(0)).toSet == ids.intersect(known(i + 1)),
+        s"batch $i"
+      )
+    }
   }
 
   /**
@@ -204,18 +210,22 @@ object StreamSuite {
       "s"
     )
 
+  def inOrder(events: Seq[Event]): Seq[Event] = events.sortBy(e => (micros(e), e.id))
+
+  /** In microseconds since 1970. */
+  def micros(e: Event): Long = e.ts.get.getTime * 1000 + e.ts.get.getNanos / 1000 % 1000
+
+  /** Those that a watermark, in milliseconds, has passed. */
+  def passed(events: Seq[Event], watermark: Long): Seq[Event] =
+    events.filter(micros(_) <= watermark * 1000)
+
   /** The rows that are not late, and the last watermark, in milliseconds. */
   def onTime(batches: Seq[Seq[Event]], delaySeconds: Int): (Seq[Event], Long) =
     batches.foldLeft((Seq.empty[Event], 0L)) { case ((rows, watermark), batch) =>
-      val now = batch.filter(e =>
-        e.ts.exists(_.getTime > watermark) || e.ts.exists(isJustAfter(_, watermark))
-      )
+      val now = batch.filter(e => e.ts.nonEmpty && micros(e) > watermark * 1000)
       val latest = batch.flatMap(_.ts).map(_.getTime - delaySeconds * 1000L)
       (rows ++ now, (watermark +: latest).max)
     }
-
-  private def isJustAfter(ts: Timestamp, watermark: Long): Boolean =
-    ts.getTime == watermark && ts.getNanos % 1000000 > 0
 
   /** Random batches whose times advance and overlap; some rows come too late. */
   def batches(

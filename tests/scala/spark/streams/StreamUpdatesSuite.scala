@@ -42,6 +42,9 @@ class StreamUpdatesSuite extends StreamSuite {
       "predicates" ->
         """SELECT id, count(*) OVER (PARTITION BY k, predicate_window(sum(x), t -> t BETWEEN 0 AND 200)
           |  ORDER BY ts, id) AS s FROM events""".stripMargin,
+      "deltas and groups" ->
+        """SELECT id, count(*) OVER (PARTITION BY k, delta_window(d, 30.0D) ORDER BY ts, id) AS d,
+          |  sum(x) OVER (PARTITION BY k, groups_window(3, 0) ORDER BY ts, id) AS g FROM events""".stripMargin,
       "DISTINCT" ->
         """SELECT id, count(DISTINCT s) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS n
           |  FROM events""".stripMargin
