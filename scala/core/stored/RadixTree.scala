@@ -45,6 +45,7 @@ import io.sash.core.slots.{Partials, SlotCodec}
  * @param logFanOut log2 of F
  * @param holding whether anybody ever asks for an element again
  * @param sparse whether elements may be missing
+ * @param flat whether there is level 0 alone, so that nothing is combined: a queue of elements
  */
 private[stored] final class RadixTree(
     private[this] var partials: Partials,
@@ -52,7 +53,8 @@ private[stored] final class RadixTree(
     store: KeyValueStore,
     val logFanOut: Int,
     holding: Boolean,
-    sparse: Boolean = false
+    sparse: Boolean = false,
+    flat: Boolean = false
 ) {
   import RadixTree._
 
@@ -229,6 +231,9 @@ private[stored] final class RadixTree(
   /** The slot of an element that is held, until the next call. */
   def element(position: Long): Int = entry(0, position)
 
+  /** Whether an element that is held is in no node yet. */
+  def isInEdge(position: Long): Boolean = position >> logFanOut == edgeNumber(0)
+
   /** When an element came that is held. */
   def timeOf(position: Long): Long = nodeOf(0, position).times(index(position))
 
@@ -319,7 +324,7 @@ private[stored] final class RadixTree(
       store.put(level, number, Array(encode(edges(level), first)))
     }
     held(level) = 0
-    addParent(level, number, isWhole = first == 0)
+    if (!flat) addParent(level, number, isWhole = first == 0)
   }
 
   /** The entry of a node in the level above, unless it would never be asked for. */

@@ -31,7 +31,8 @@ import java.nio.ByteBuffer
  *
  * @param evicting whether elements leave before others; if not, all is behind the boundary
  */
-final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
+final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean)
+    extends StoredWindow {
   private[this] val backSlot = tree.slot()
   private[this] val answerSlot = tree.slot()
 
@@ -41,33 +42,25 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
 
   private[this] var stacks = Array.empty[LevelStack]
 
-  /** Position of the oldest element. */
-  def front: Long = fronts
+  override def front: Long = fronts
 
-  /** Position after the newest element. */
-  def back: Long = backs
+  override def back: Long = backs
 
-  def size: Long = backs - fronts
+  override private[stored] def needed: Long = if (evicting) fronts else backs
 
-  /** The first element that the window may ask the tree for. */
-  private[stored] def needed: Long = if (evicting) fronts else backs
-
-  /** The next element of the stream, which is in this slot, enters. */
-  def insert(slot: Int): Unit = {
+  override def insert(slot: Int): Unit = {
     if (backs == boundary) tree.column.copy(backSlot, slot)
     else tree.column.combine(backSlot, backSlot, slot)
     backs += 1
   }
 
-  /** The elements before `position` enter, which the tree has. */
-  def insertTo(position: Long): Unit = while (backs < position) insert(tree.element(backs))
+  override def insertTo(position: Long): Unit = while (backs < position)
+    insert(tree.element(backs))
 
-  /** The elements until `time`, which the tree has, enter. */
-  def insertUntil(time: Long): Unit =
+  override def insertUntil(time: Long): Unit =
     while (backs < tree.end && tree.timeOf(backs) <= time) insert(tree.element(backs))
 
-  /** The slot of the aggregate of the window, until the next call. */
-  def query(): Int =
+  override def query(): Int =
     if (fronts == backs) {
       tree.column.identity(answerSlot)
       answerSlot
@@ -80,16 +73,14 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
       answerSlot
     }
 
-  /** The elements before `position`, which is at most `back`, leave. */
-  def evictTo(position: Long): Unit = {
+  override def evictTo(position: Long): Unit = {
     requireEvicting()
     if (position > fronts) {
       if (position < boundary) dropTo(position) else restartAt(position)
     }
   }
 
-  /** The elements before `time` leave. */
-  def evictBefore(time: Long): Unit = {
+  override def evictBefore(time: Long): Unit = {
     requireEvicting()
     while (fronts < backs && timeOfFront < time) {
       // of the highest level whose first entry is before that time, the last such entry
@@ -127,22 +118,20 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
       }
     }
 
-  /** The elements leave all together. */
-  def evictAll(): Unit = {
+  override def evictAll(): Unit = {
     stacks.foreach(_.clear())
     fronts = backs
     boundary = backs
   }
 
-  /** Begins at the end of the stream, with no element. */
-  private[stored] def clear(): Unit = {
+  override private[stored] def clear(): Unit = {
     fronts = tree.end
     boundary = tree.end
     backs = tree.end
     stacks.foreach(_.clear())
   }
 
-  private[stored] def write(out: Bytes): Unit = {
+  override private[stored] def write(out: Bytes): Unit = {
     out.putNumber(fronts)
     out.putNumber(boundary - fronts)
     out.putNumber(backs - boundary)
@@ -156,7 +145,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) {
     }
   }
 
-  private[stored] def read(in: ByteBuffer): Unit = {
+  override private[stored] def read(in: ByteBuffer): Unit = {
     fronts = Bytes.number(in)
     boundary = fronts + Bytes.number(in)
     backs = boundary + Bytes.number(in)

@@ -18,6 +18,10 @@ import io.sash.core.slots.{Partials, SlotCodec}
  * window, in calls of the store O(m / F + log n). A header holds F partials for each window and
  * for each level of nodes that a window reaches.
  *
+ * By SlickDeque (Inv) it is a combine for each element that comes and a subtraction for each that
+ * leaves, and, after `read`, a combine for each element of the window; in calls of the store then
+ * O((m + n) / F). A header holds F partials.
+ *
  * An exception passes through; the windows are then undefined until `read` or `clear`.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
@@ -27,29 +31,37 @@ import io.sash.core.slots.{Partials, SlotCodec}
  * @param store of the nodes; `put` and `remove` may wait there until after `write`
  * @param logFanOut log2 of the partials in a node, from 1 on
  * @param shapes what each window does with elements
+ * @param inverse if windows are answered by SlickDeque (Inv), of a column that is `Invertible` if it
+ *   is subtracted from
  */
 final class StoredWindows(
     initial: Partials,
     codec: SlotCodec,
     store: KeyValueStore,
     logFanOut: Int,
-    shapes: Seq[StoredWindows.Shape]
+    shapes: Seq[StoredWindows.Shape],
+    inverse: Option[StoredWindows.Inverse] = None
 ) {
   private[this] val tree = new RadixTree(
     initial.claimed(Partials.Slots),
     codec,
     store,
     logFanOut,
-    holding = shapes.exists(s => s.evicts || s.lags)
+    holding = inverse.nonEmpty || shapes.exists(s => s.evicts || s.lags),
+    flat = inverse.nonEmpty
   )
-  private[this] val windows = shapes.map(s => new RadixWindow(tree, s.evicts)).toArray
+  private[this] val windows: Array[StoredWindow] = shapes.indices.map { i =>
+    inverse.fold[StoredWindow](new RadixWindow(tree, shapes(i).evicts)) { how =>
+      new InverseWindow(tree, how.subtracting, () => how.select(i))
+    }
+  }.toArray
 
   def column: Partials = tree.column
 
   /** How many elements have come. */
   def end: Long = tree.end
 
-  def window(i: Int): RadixWindow = windows(i)
+  def window(i: Int): StoredWindow = windows(i)
 
   /** The slot for the next element. */
   def open(): Int = tree.open()
@@ -97,4 +109,14 @@ object StoredWindows {
    * @param lags whether elements enter later than they come
    */
   final case class Shape(evicts: Boolean = true, lags: Boolean = false)
+
+  /**
+   * Answers made by an inverse, in the place of trees of partials.
+   *
+   * @param subtracting whether elements can be subtracted; if not, an answer is made anew when
+   *   some have left
+   * @param select called with the number of the window whose answer is worked on next, which may be
+   *   beside the slots
+   */
+  final case class Inverse(subtracting: Boolean = true, select: Int => Unit = _ => ())
 }

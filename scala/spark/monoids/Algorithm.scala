@@ -50,8 +50,11 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
       ordinals: Seq[Seq[Int]]
   ): SlotProgram = {
     val firsts = monoids.scanLeft(0)(_ + _.left.length)
+    val running = monoids.scanLeft(0)(_ + _.running.size)
     val parts = monoids.indices.map { i =>
-      part(monoids(i), firsts(i), ordinals(i).head).copy(ranges = ordinals(i).tail.map(Seq(_)))
+      part(monoids(i), firsts(i), ordinals(i).head)
+        .copy(ranges = ordinals(i).tail.map(Seq(_)))
+        .at(running(i))
     }
     SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
   }

@@ -36,7 +36,7 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
   private[slots] final def answers: Array[RunningState] = states
 
   /** Gives the slots their running answers, which stay the same wherever the slots move. */
-  private[slots] final def answeredBy(states: Array[RunningState]): this.type = {
+  private[spark] final def answeredBy(states: Array[RunningState]): this.type = {
     this.states = states
     this
   }

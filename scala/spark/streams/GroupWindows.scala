@@ -20,6 +20,11 @@ private[streams] final class GroupWindows(
   private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
   private[this] val countsGroups = frames.head.countsGroups // all of them do, or none
   private[this] val nodes = new state.Nodes(number)
+
+  /** Whether answers are beside the slots: those of each window. */
+  private[this] val isBeside = group.slots.running.nonEmpty
+  private[this] val answers = frames.map(_ => group.slots.running.map(_.create()).toArray)
+
   private[this] val behind = new WriteBehind(nodes)
   private[this] val slots =
     SlotColumns(group.slots).accountedBy(WindowMemory.Unlimited, group.slots)
@@ -28,9 +33,13 @@ private[streams] final class GroupWindows(
     slots.codec,
     behind,
     StreamTask.LogFanOut,
-    frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w)))
+    frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w))),
+    Option.when(isBeside)(StoredWindows.Inverse(group.isInvertible, select))
   )
   private[this] val condition: Condition = slot => column.holds(slot)
+
+  /** Works on the answers of a window from now on. */
+  private def select(window: Int): Unit = column.answeredBy(answers(window))
 
   /** How many rows have come. */
   def end: Long = stored.end

@@ -79,11 +79,14 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
         .filter(_._1.nonEmpty)
       elements match {
         case StreamElements.Bounded(number) =>
-          Seq(group(input, among, asking.map(_._2), Some(conditions(number))))
+          Seq(bounded(input, among, asking.map(_._2), conditions(number)))
         case _ =>
-          asking.map(_._1).distinct.map { windows =>
-            group(input, windows, asking.filter(_._1 == windows).map(_._2), None)
-          }
+          val together = asking.map { case (windows, a) => (windows, a, monoidOf(a)) }
+          together
+            .groupBy(t => (t._1, t._3.running.map(_.isInvertible)))
+            .toSeq
+            .sortBy(g => asking.indexOf((g._2.head._1, g._2.head._2)))
+            .map { case ((windows, _), of) => group(input, windows, of.map(_._2), of.map(_._3)) }
       }
     }
   }
@@ -94,28 +97,39 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
     case _                       => StreamElements.ByTime
   }
 
-  /** @param condition that bounds the windows */
-  private def group(
+  /** Windows bounded by a condition, which asks for the aggregate of theirs at any time. */
+  private def bounded(
       input: Seq[Attribute],
       windows: Seq[Int],
       asked: Seq[AggregateExpression],
-      condition: Option[StreamCondition]
+      condition: StreamCondition
   ): StreamGroup = {
-    val aggregates =
-      (asked ++ condition.toSeq.flatMap(_.of)).distinctBy(_.canonicalized)
-    val monoids = aggregates.map(monoidOf)
-    val holds = condition.map { c =>
-      val lowered = c.of.map { a =>
-        monoids(aggregates.indexWhere(_.canonicalized == a.canonicalized)).lower
-      }
-      Partial.compilable(c.holds(lowered))
+    val aggregates = (asked ++ condition.of).distinctBy(_.canonicalized)
+    val monoids = aggregates.map { a =>
+      val m = monoidOf(a)
+      m.running.fold(m)(ReplayedMonoid(_, a.filter))
     }
+    val lowered = condition.of.map { a =>
+      monoids(aggregates.indexWhere(_.canonicalized == a.canonicalized)).lower
+    }
+    val of = group(input, windows, aggregates, monoids)
+    of.copy(slots = of.slots.copy(holds = Some(Partial.compilable(condition.holds(lowered)))))
+  }
+
+  private def group(
+      input: Seq[Attribute],
+      windows: Seq[Int],
+      aggregates: Seq[AggregateExpression],
+      monoids: Seq[AggregateMonoid]
+  ): StreamGroup = {
     // -1, NotAsked, where no call asks for it
     val ordinals = aggregates.map { a =>
-      windows.map(w => this.asked.indexOf((a.canonicalized, allWindows(w))))
+      windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
     }
-    val slots = Algorithm.TwoStacksLiteAlgorithm.program(input, monoids, ordinals)
-    StreamGroup(slots.copy(holds = holds), windows)
+    val algorithm =
+      if (monoids.forall(_.running.exists(_.isInvertible))) Algorithm.SlickDequeInvAlgorithm
+      else Algorithm.TwoStacksLiteAlgorithm
+    StreamGroup(algorithm.program(input, monoids, ordinals), windows)
   }
 
   private def output(input: Seq[Attribute]): Seq[Expression] = {
@@ -167,7 +181,7 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   }
 
   private def monoidOf(a: AggregateExpression): AggregateMonoid = AggregateMonoid.of(a) match {
-    case Right(m) => m.running.fold(m)(ReplayedMonoid(_, a.filter))
+    case Right(m) => m
     case Left(r)  => refuse(r.reason)
   }
 

@@ -89,8 +89,12 @@ private[spark] final case class StreamLater(rows: Long, groups: Long, due: Optio
  * Aggregates that the same windows ask for: elements of one tree. What others ask for is not combined
  * as far as their windows reach, which may cost much or even fail.
  *
- * @param slots the partials of the aggregates, side by side; range i of their results is that of
- *   the group's window i
+ * @param slots the partials of the aggregates, side by side, or the inputs of answers beside the
+ *   slots; range i of their results is that of the group's window i
  * @param windows their numbers in the program
  */
-private[spark] final case class StreamGroup(slots: SlotProgram, windows: Seq[Int])
+private[spark] final case class StreamGroup(slots: SlotProgram, windows: Seq[Int]) {
+
+  /** Whether an answer beside the slots can do without what has left its window. */
+  def isInvertible: Boolean = slots.running.forall(_.isInvertible)
+}

@@ -124,18 +124,14 @@ private[spark] object WindowProgram {
   }
 
   /** The product of several monoids: their cells side by side in one slot. */
-  private def product(store: SharedElements.Store, input: Seq[Attribute]): SlotProgram = {
-    val monoids = store.members.map(_.call.monoid)
-    val firsts = monoids.scanLeft(0)(_ + _.left.length)
-    val running = monoids.scanLeft(0)(_ + _.running.size)
-    val parts = store.members.zipWithIndex.map { case (member, i) =>
-      store.algorithm
-        .part(member.call.monoid, firsts(i), member.result)
-        .copy(ranges = store.results.tail.map(others => Seq(others(i))))
-        .at(running(i))
-    }
-    SlotProgram(input, monoids.flatMap(_.left), monoids.flatMap(_.right), parts)
-  }
+  private def product(store: SharedElements.Store, input: Seq[Attribute]): SlotProgram =
+    store.algorithm.program(
+      input,
+      store.members.map(_.call.monoid),
+      store.members.zipWithIndex.map { case (member, i) =>
+        member.result +: store.results.tail.map(_(i))
+      }
+    )
 
   private def partitionKey(
       partitionSpec: Seq[Expression],

@@ -42,7 +42,7 @@ final class MtaSlider[A](val algorithm: MtaAlgorithm, val operation: Operation[A
 }
 
 /** A test column whose values may leave it and come back. */
-final class StorableColumn[A](operation: Operation[A]) extends TestColumn[A](operation) {
+class StorableColumn[A](operation: Operation[A]) extends TestColumn[A](operation) {
   private[this] var gone = false
 
   def set(slot: Int, value: A): Unit = put(slot, value)

@@ -7,6 +7,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
 import io.sash.core.mta.{HandleCodec, LongSums, MapStore, StorableColumn}
+import io.sash.core.slots.Invertible
 
 /** Windows whose elements are in a store, and whose headers go through bytes. */
 class StoredWindowsSuite extends Laws {
@@ -40,6 +41,37 @@ class StoredWindowsSuite extends Laws {
         val stream = new Stream(bounds, logFanOut)
         steps.foreach(stream(_))
         true
+    }
+  }
+
+  law("so are answers made by an inverse, and anew where there is none") {
+    forAll(
+      steps,
+      Gen.choose(1, 3).flatMap(Gen.listOfN(_, bounds)),
+      Gen.choose(1, 3),
+      Gen.oneOf(true, false)
+    ) { (steps, bounds, logFanOut, subtracting) =>
+      var selected = -1
+      val inverse = StoredWindows.Inverse(subtracting, selected = _)
+      val stream = new Stream(bounds, logFanOut, Some(inverse), selected)
+      steps.foreach(stream(_))
+      true
+    }
+  }
+
+  law("an inverse costs what comes and leaves, and after a restart the window", runs = 50) {
+    forAll(Gen.choose(1, 2000), Gen.choose(1, 100), Gen.choose(1, 5)) { (rows, m, logFanOut) =>
+      val stream =
+        new Stream(Seq(Rows(rows.toLong, 0L)), logFanOut, Some(StoredWindows.Inverse()))
+      (0 until 2 * rows).foreach(_ => stream(Arrive(1)))
+      stream(Restart)
+      val (gets, operations) = (stream.store.gets, stream.operations)
+      (0 until m).foreach(_ => stream(Arrive(1)))
+      val done = stream.operations - operations
+      val got = stream.store.gets - gets
+      (done <= rows + 2 * m) :| s"$done combines and subtractions for $m rows of $rows" &&
+      (got <= (rows + m >> logFanOut) + (m >> logFanOut) + 4) :| s"$got nodes for $m rows of $rows" &&
+      (stream.store.size <= (rows >> logFanOut) + 2) :| s"${stream.store.size} nodes for $rows rows"
     }
   }
 
@@ -217,8 +249,24 @@ private object StoredWindowsSuite {
   /** Ends all at once, every so many rows. */
   case class Ending(every: Int) extends Bound(evicts = false)
 
+  /** Lists, from which the oldest elements can be taken away. */
+  final class LeavingColumn
+      extends StorableColumn[Vector[Element]](Operation.Collect)
+      with Invertible {
+    override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
+      subtracts += 1
+      require(this(whole).startsWith(this(oldest)))
+      put(dst, this(whole).drop(this(oldest).length))
+    }
+  }
+
   /** A stream of elements, over windows and over an oracle that keeps them all. */
-  final class Stream(bounds: Seq[Bound], logFanOut: Int) {
+  final class Stream(
+      bounds: Seq[Bound],
+      logFanOut: Int,
+      inverse: Option[StoredWindows.Inverse] = None,
+      selected: => Int = -2
+  ) {
     val store = new MapStore
     private val behind = new WriteBehind(store)
     private val codec = new HandleCodec
@@ -231,12 +279,16 @@ private object StoredWindowsSuite {
 
     private def create() =
       new StoredWindows(
-        new StorableColumn(Operation.Collect),
+        if (inverse.isEmpty) new StorableColumn(Operation.Collect) else new LeavingColumn,
         codec,
         behind,
         logFanOut,
-        bounds.map(_.shape)
+        bounds.map(_.shape),
+        inverse
       )
+
+    /** Combines and subtractions of the column, which a restart makes anew. */
+    def operations: Long = column.operations
 
     def end: Long = windows.end
 
@@ -301,6 +353,7 @@ private object StoredWindowsSuite {
         case Ending(_)   => elements.drop(ended(i))
       }
       val answer = column(windows.window(i).query())
+      assert(selected == -2 || selected == i)
       assert(answer == expected.map(_._2), s"window $i of $bounds at row $n")
     }
   }

@@ -35,6 +35,23 @@ class StreamPlansSuite extends StreamSuite {
           |  median(d) OVER w AS m, mode(s, true) OVER w AS o, percentile(x, array(0.1, 0.9)) OVER w AS p,
           |  collect_set(s) OVER w AS set_s
           |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, id ROWS 40 PRECEDING)""".stripMargin,
+      "answers beside the slots in windows of every kind" -> {
+        val w = "PARTITION BY k ORDER BY ts"
+        s"""SELECT id, count(DISTINCT s) OVER ($w RANGE INTERVAL 20 SECONDS PRECEDING) AS a,
+           |  median(x) OVER ($w RANGE BETWEEN INTERVAL 60 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING) AS b,
+           |  sum(DISTINCT x) OVER ($w) AS c, mode(x, true) OVER ($w RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS d,
+           |  collect_set(x) FILTER (WHERE x > 20) OVER ($w RANGE INTERVAL 20 SECONDS PRECEDING) AS set_e,
+           |  count(DISTINCT s) OVER ($w RANGE INTERVAL 60 SECONDS PRECEDING) AS f,
+           |  median(d) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS g,
+           |  percentile_disc(0.3) WITHIN GROUP (ORDER BY d) OVER (PARTITION BY k, groups_window(3, 0) ORDER BY ts) AS h
+           |  FROM events""".stripMargin
+      },
+      "answers beside the slots in windows of conditions" ->
+        """SELECT id, sum(DISTINCT x) OVER (PARTITION BY k, predicate_window(count(s), n -> n < 9)
+          |    ORDER BY ts, id) AS a, median(d) OVER (PARTITION BY k, delta_window(d, 20.0D) ORDER BY ts, id) AS b,
+          |  collect_list(x) OVER (PARTITION BY k ORDER BY ts, id ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING) AS c,
+          |  median(x) OVER (PARTITION BY k, count_window(9), window_slide(4) ORDER BY ts, id) AS d
+          |  FROM events""".stripMargin,
       "predicates" ->
         """SELECT id, sum(x) OVER w AS s, count(*) OVER w AS c, max(d) OVER w AS m,
           |  sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 3 PRECEDING) AS r

@@ -46,8 +46,8 @@ class StreamUpdatesSuite extends StreamSuite {
         """SELECT id, count(*) OVER (PARTITION BY k, delta_window(d, 30.0D) ORDER BY ts, id) AS d,
           |  sum(x) OVER (PARTITION BY k, groups_window(3, 0) ORDER BY ts, id) AS g FROM events""".stripMargin,
       "DISTINCT" ->
-        """SELECT id, count(DISTINCT s) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS n
-          |  FROM events""".stripMargin
+        """SELECT id, count(DISTINCT s) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS n,
+          |  median(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 60 PRECEDING) AS m FROM events""".stripMargin
     )
   } test(s"answers are those of the batch so far: $name") {
     checkUpdates(batches(7), delaySeconds = 15, restartBefore = Set(3, 5))(sql(query))

@@ -1,0 +1,138 @@
+package io.sash.core.stored
+
+import java.nio.ByteBuffer
+
+import io.sash.core.slots.Invertible
+
+/**
+ * SlickDeque (Inv) over stored elements: an answer into which each element is combined that enters,
+ * and of which each is subtracted that leaves, when the window is asked. The answer itself is not
+ * stored, since it may be in something beside the slots; after `read` the first question makes it
+ * anew of the window's elements.
+ *
+ * Invariants:
+ *  - (I1) front <= back <= the tree's end
+ *  - (I2) if `valid`, the answer is the aggregate of [from, until), and from <= front, until <= back
+ *
+ * Cost: of a question, a combine for each element that has entered since the last one and a
+ * subtraction for each that has left; the first after `read`, or any if elements left that cannot
+ * be subtracted, a combine for each element of the window. Two nodes are loaded for F elements that
+ * enter later than they came, and one for F that leave.
+ *
+ * Paper: ''SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation'',
+ * section 3.2 (Inv); the paper's elements are in a queue, these in a [[RadixTree]] of one level.
+ *
+ * @param subtracting whether elements can be subtracted
+ * @param select called before the answer is worked on, which may be beside the slots
+ */
+private[stored] final class InverseWindow(
+    tree: RadixTree,
+    subtracting: Boolean,
+    select: () => Unit
+) extends StoredWindow {
+  private[this] val answer = tree.slot()
+  private[this] val entering, leaving, timed = new NodeCursor(tree)
+
+  private[this] var fronts = 0L
+  private[this] var backs = 0L
+
+  private[this] var valid = false
+  private[this] var from = 0L
+  private[this] var until = 0L
+
+  override def front: Long = fronts
+
+  override def back: Long = backs
+
+  override private[stored] def needed: Long = if (valid) math.min(from, fronts) else fronts
+
+  override def insert(slot: Int): Unit = backs += 1
+
+  override def insertTo(position: Long): Unit = backs = math.max(backs, position)
+
+  override def insertUntil(time: Long): Unit =
+    while (backs < tree.end && entering.time(backs) <= time) backs += 1
+
+  override def query(): Int = {
+    select()
+    if (!valid || from != fronts && (!subtracting || fronts >= until)) {
+      tree.column.identity(answer)
+      from = fronts
+      until = fronts
+      valid = true
+    }
+    while (until < backs) {
+      tree.column.combine(answer, answer, entering.slot(until))
+      until += 1
+    }
+    while (from < fronts) {
+      val oldest = leaving.slot(from)
+      tree.column.asInstanceOf[Invertible].subtract(answer, answer, oldest)
+      from += 1
+    }
+    answer
+  }
+
+  override def evictTo(position: Long): Unit = fronts = math.max(fronts, position)
+
+  override def evictBefore(time: Long): Unit =
+    while (fronts < backs && timed.time(fronts) < time) fronts += 1
+
+  override def evictAll(): Unit = fronts = backs
+
+  override private[stored] def clear(): Unit = {
+    fronts = tree.end
+    backs = tree.end
+    forget()
+  }
+
+  override private[stored] def write(out: Bytes): Unit = {
+    out.putNumber(fronts)
+    out.putNumber(backs - fronts)
+  }
+
+  override private[stored] def read(in: ByteBuffer): Unit = {
+    fronts = Bytes.number(in)
+    backs = fronts + Bytes.number(in)
+    forget()
+  }
+
+  /** Another stream's elements are in the tree now. */
+  private def forget(): Unit = {
+    valid = false
+    entering.clear()
+    leaving.clear()
+    timed.clear()
+  }
+}
+
+/** Reads the elements of a tree one after the other, each node once. */
+private[stored] final class NodeCursor(tree: RadixTree) {
+  private[this] val entries = tree.entries()
+  private[this] val mask = (1 << tree.logFanOut) - 1
+  private[this] var node = -1L
+
+  def clear(): Unit = node = -1L
+
+  def slot(position: Long): Int =
+    if (tree.isInEdge(position)) tree.element(position)
+    else {
+      load(position)
+      entries.slot((position & mask).toInt)
+    }
+
+  def time(position: Long): Long =
+    if (tree.isInEdge(position)) tree.timeOf(position)
+    else {
+      load(position)
+      entries.times((position & mask).toInt)
+    }
+
+  private def load(position: Long): Unit = {
+    val number = position >> tree.logFanOut
+    if (node != number) {
+      tree.load(0, number, entries)
+      node = number
+    }
+  }
+}
