@@ -8,7 +8,7 @@ import io.sash.core.slots.Invertible
  * SlickDeque (Inv) over stored elements: an answer into which each element is combined that enters,
  * and of which each is subtracted that leaves, when the window is asked. The answer itself is not
  * stored, since it may be in something beside the slots; after `read` the first question makes it
- * anew of the window's elements.
+ * anew of the window's elements, unless the caller has kept it (`resume`).
  *
  * Invariants:
  *  - (I1) front <= back <= the tree's end
@@ -39,6 +39,16 @@ private[stored] final class InverseWindow(
   private[this] var valid = false
   private[this] var from = 0L
   private[this] var until = 0L
+
+  /** Whether the answer is that of the window. */
+  def isCurrent: Boolean = valid && from == fronts && until == backs
+
+  /** The answer is that of the window, since somebody has kept it. */
+  def resume(): Unit = {
+    from = fronts
+    until = backs
+    valid = true
+  }
 
   override def front: Long = fronts
 

@@ -56,6 +56,8 @@ final class StoredWindows(
     }
   }.toArray
 
+  private[this] val inverses = windows.collect { case w: InverseWindow => w }
+
   def column: Partials = tree.column
 
   /** How many elements have come. */
@@ -88,6 +90,12 @@ final class StoredWindows(
     tree.clear()
     windows.foreach(_.clear())
   }
+
+  /** Whether the answers beside the slots are those of the windows as they are. */
+  def isCurrent: Boolean = inverses.forall(_.isCurrent)
+
+  /** After `read`: the answers beside the slots are there already, as they were before `write`. */
+  def resume(): Unit = inverses.foreach(_.resume())
 
   /** What is to be kept beside the store. */
   def write(out: Bytes): Unit = {

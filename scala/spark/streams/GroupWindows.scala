@@ -1,12 +1,14 @@
 package io.sash.spark.streams
 
 import java.nio.ByteBuffer
+import java.util.UUID
 
 import org.apache.spark.sql.catalyst.InternalRow
 
 import io.sash.core.policy.Condition
 import io.sash.core.stored.{Bytes, StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
+import io.sash.spark.running.RunningState
 import io.sash.spark.slots.SlotColumns
 
 /** The windows of a [[StreamGroup]], of one key at a time. */
@@ -23,7 +25,12 @@ private[streams] final class GroupWindows(
 
   /** Whether answers are beside the slots: those of each window. */
   private[this] val isBeside = group.slots.running.nonEmpty
-  private[this] val answers = frames.map(_ => group.slots.running.map(_.create()).toArray)
+  private[this] val kept = Option.when(isBeside)(state.keptAnswers(program, number))
+
+  /** In append mode; in update mode they go on to rows that wait. Others are made anew anyway. */
+  private[this] val keeps =
+    isBeside && group.isInvertible && program.mode == AnswerMode.Append
+  private[this] var answers: Array[Array[RunningState]] = _
 
   private[this] val behind = new WriteBehind(nodes)
   private[this] val slots =
@@ -48,17 +55,36 @@ private[streams] final class GroupWindows(
   def clear(key: Array[Byte]): Unit = {
     nodes.of(key)
     stored.clear()
+    begin()
   }
 
   /** Goes on with a key, of which `write` has left this. */
   def read(key: Array[Byte], in: ByteBuffer): Unit = {
     nodes.of(key)
     stored.read(in)
+    val found =
+      if (keeps) kept.map(_.take(new UUID(in.getLong(), in.getLong()))).orNull else null
+    if (found == null) begin()
+    else {
+      answers = found
+      stored.resume()
+    }
   }
+
+  /** The answers are those of a key's that has none yet, or are yet to be made. */
+  private def begin(): Unit = if (answers == null) kept.foreach(k => answers = k.create())
 
   def write(out: Bytes): Unit = {
     stored.write(out)
+    if (keeps) writeStamp(out)
     behind.flush()
+  }
+
+  private def writeStamp(out: Bytes): Unit = {
+    val stamp = kept.filter(_ => stored.isCurrent).fold(GroupWindows.NoStamp)(_.keep(answers))
+    if (stamp != GroupWindows.NoStamp) answers = null
+    out.putLong(stamp.getMostSignificantBits)
+    out.putLong(stamp.getLeastSignificantBits)
   }
 
   /** Forgets what has not been written. */
@@ -113,4 +139,10 @@ private[streams] final class GroupWindows(
   def release(): Unit = stored.release()
 
   private def column: SlotColumns = stored.column.asInstanceOf[SlotColumns]
+}
+
+private object GroupWindows {
+
+  /** In the place of a stamp, where nothing is kept. */
+  private val NoStamp = new UUID(0L, 0L)
 }

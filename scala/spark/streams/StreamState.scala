@@ -2,6 +2,7 @@ package io.sash.spark.streams
 
 import java.nio.ByteBuffer
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig, ValueState}
 
@@ -61,6 +62,18 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
       place.put(end + 1, level.toByte).putLong(end + 2, number)
       place.array.clone()
     }
+  }
+
+  /** What a group of the program's windows has left in this process. */
+  def keptAnswers(program: StreamProgram, group: Int): KeptAnswers = {
+    val place = KeptAnswers.Place(
+      handle.getQueryInfo().getRunId,
+      program.text,
+      TaskContext.getPartitionId(),
+      group
+    )
+    val of = program.groups(group)
+    KeptAnswers.lease(place, new KeptAnswers(of.slots.running, of.windows.length))
   }
 
   def registerTimer(timeMs: Long): Unit = handle.registerTimer(timeMs)
