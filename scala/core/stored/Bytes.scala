@@ -11,15 +11,29 @@ final class Bytes {
     this
   }
 
-  /** A number that is not negative, in as many bytes as it takes, seven bits in each. */
+  /** A number in as many bytes as it takes, seven bits in each; a negative one takes ten. */
   def putNumber(value: Long): Unit = {
     ensure(10)
     var rest = value
-    while (rest > 0x7f) {
+    while ((rest & ~0x7fL) != 0L) {
       buffer.put((rest | 0x80).toByte)
       rest >>>= 7
     }
     buffer.put(rest.toByte)
+  }
+
+  /** A number of either sign, the shorter the nearer it is to 0. */
+  def putSigned(value: Long): Unit = putNumber((value << 1) ^ (value >> 63))
+
+  /** The lowest eight bits. */
+  def putByte(value: Int): Unit = {
+    ensure(1)
+    buffer.put(value.toByte)
+  }
+
+  def putInt(value: Int): Unit = {
+    ensure(4)
+    buffer.putInt(value)
   }
 
   def putLong(value: Long): Unit = {
@@ -55,6 +69,12 @@ object Bytes {
       byte = in.get()
     }
     value | (byte.toLong << shift)
+  }
+
+  /** What `putSigned` has put. */
+  def signed(in: ByteBuffer): Long = {
+    val value = number(in)
+    (value >>> 1) ^ -(value & 1L)
   }
 
   /** What `putBytes` has put. */

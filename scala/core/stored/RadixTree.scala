@@ -265,10 +265,12 @@ private[stored] final class RadixTree(
   /** Some entries of a node, as `readEntries` reads them. */
   def writeEntries(out: Bytes, from: Entries, first: Int, until: Int): Unit = {
     if (sparse && first < until) out.putLong(present(from, first, until))
+    var before = 0L // times are near to one another
     var i = first
     while (i < until) {
       if (from.times(i) != NoElement) {
-        out.putLong(from.times(i))
+        out.putSigned(from.times(i) - before)
+        before = from.times(i)
         writeSlot(out, from.slot(i))
       }
       i += 1
@@ -277,12 +279,14 @@ private[stored] final class RadixTree(
 
   def readEntries(in: ByteBuffer, to: Entries, first: Int, until: Int): Unit = {
     val present = if (sparse && first < until) in.getLong() else -1L
+    var before = 0L
     var i = first
     while (i < until) {
       if ((present >> i & 1L) == 0L) {
         clearEntry(to, i)
       } else {
-        to.times(i) = in.getLong()
+        before += Bytes.signed(in)
+        to.times(i) = before
         readSlot(in, to.slot(i))
       }
       i += 1

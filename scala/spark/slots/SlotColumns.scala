@@ -3,7 +3,7 @@ package io.sash.spark.slots
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.CodeGeneratorWithInterpretedFallback
 
-import io.sash.core.slots.{Invertible, Keys, Selective}
+import io.sash.core.slots.{Invertible, Keys, Selective, SlotCodec}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.running.RunningState
 
@@ -134,8 +134,13 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
   }
 
   /** Turns slots of this program into bytes and back. */
-  private[spark] def codec: RowCodec =
-    new RowCodec(program.columns.map(_.dataType).toIndexedSeq)
+  private[spark] def codec: RowCodec = new RowCodec(types)
+
+  /** The same in few bytes, for what is stored. */
+  private[spark] def compactCodec: SlotCodec =
+    if (types.forall(CompactCodec.fits)) new CompactCodec(types) else codec
+
+  private def types = program.columns.map(_.dataType).toIndexedSeq
 
   private def acquired(more: Int): Boolean =
     program == null || memory.tryAcquire(more.toLong * program.bytesPerSlot)

@@ -37,7 +37,7 @@ private[streams] final class GroupWindows(
     SlotColumns(group.slots).accountedBy(WindowMemory.Unlimited, group.slots)
   private[this] val stored = new StoredWindows(
     slots,
-    slots.codec,
+    slots.compactCodec,
     behind,
     StreamTask.LogFanOut,
     frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w))),

@@ -34,7 +34,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val slots =
     SlotColumns(program.slots).accountedBy(WindowMemory.Unlimited, program.slots)
   private[this] val panes =
-    new StoredPanes(slots, slots.codec, behind, StreamTask.LogFanOut)
+    new StoredPanes(slots, slots.compactCodec, behind, StreamTask.LogFanOut)
   private[this] val window = panes.window
   private[this] val lifted = panes.slot() // a row's partial
 

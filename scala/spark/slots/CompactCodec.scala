@@ -1,0 +1,105 @@
+package io.sash.spark.slots
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
+import org.apache.spark.sql.types._
+
+import io.sash.core.slots.{SlotCodec, Slots}
+import io.sash.core.stored.Bytes
+
+/**
+ * A slot of numbers in as few bytes as they take: a bit for each column that is NULL, and for each
+ * other an integer in groups of seven bits, a float in its four or eight bytes. A sum of small
+ * integers so takes 4 bytes where an unsafe row of it takes 24.
+ *
+ * @param columnTypes of which each `fits`
+ */
+private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) extends SlotCodec {
+  import CompactCodec._
+
+  private[this] val kinds = columnTypes.map(kindOf).toArray
+  private[this] val cells = new SpecificInternalRow(columnTypes)
+  private[this] val out = new Bytes
+
+  override def write(slots: Slots, slot: Int): Array[Byte] = {
+    slots.asInstanceOf[SlotColumns].save(slot, cells)
+    out.clear()
+    var first = 0
+    while (first < kinds.length) {
+      out.putByte(nulls(first))
+      first += 8
+    }
+    var i = 0
+    while (i < kinds.length) {
+      if (!cells.isNullAt(i)) writeCell(i)
+      i += 1
+    }
+    out.toArray
+  }
+
+  /** A bit for each of eight columns that is NULL. */
+  private def nulls(first: Int): Int = {
+    var bits = 0
+    var i = first
+    while (i < kinds.length && i < first + 8) {
+      if (cells.isNullAt(i)) bits |= 1 << (i - first)
+      i += 1
+    }
+    bits
+  }
+
+  private def writeCell(i: Int): Unit = kinds(i) match {
+    case OfBoolean => out.putByte(if (cells.getBoolean(i)) 1 else 0)
+    case OfByte    => out.putByte(cells.getByte(i).toInt)
+    case OfShort   => out.putSigned(cells.getShort(i).toLong)
+    case OfInt     => out.putSigned(cells.getInt(i).toLong)
+    case OfLong    => out.putSigned(cells.getLong(i))
+    case OfFloat   => out.putInt(java.lang.Float.floatToRawIntBits(cells.getFloat(i)))
+    case OfDouble  => out.putLong(java.lang.Double.doubleToRawLongBits(cells.getDouble(i)))
+  }
+
+  override def read(slots: Slots, slot: Int, value: Array[Byte]): Unit = {
+    val in = ByteBuffer.wrap(value)
+    in.position((kinds.length + 7) / 8)
+    var i = 0
+    while (i < kinds.length) {
+      if ((value(i / 8) >> (i % 8) & 1) == 1) cells.setNullAt(i) else readCell(in, i)
+      i += 1
+    }
+    slots.asInstanceOf[SlotColumns].load(slot, cells)
+  }
+
+  private def readCell(in: ByteBuffer, i: Int): Unit = kinds(i) match {
+    case OfBoolean => cells.setBoolean(i, in.get() == 1)
+    case OfByte    => cells.setByte(i, in.get())
+    case OfShort   => cells.setShort(i, Bytes.signed(in).toShort)
+    case OfInt     => cells.setInt(i, Bytes.signed(in).toInt)
+    case OfLong    => cells.setLong(i, Bytes.signed(in))
+    case OfFloat   => cells.setFloat(i, java.lang.Float.intBitsToFloat(in.getInt()))
+    case OfDouble  => cells.setDouble(i, java.lang.Double.longBitsToDouble(in.getLong()))
+  }
+}
+
+private[spark] object CompactCodec {
+  private final val OfBoolean = 0
+  private final val OfByte = 1
+  private final val OfShort = 2
+  private final val OfInt = 3
+  private final val OfLong = 4
+  private final val OfFloat = 5
+  private final val OfDouble = 6
+
+  def fits(dataType: DataType): Boolean = kindOf(dataType) >= 0
+
+  private def kindOf(dataType: DataType): Int = dataType match {
+    case BooleanType                                                          => OfBoolean
+    case ByteType                                                             => OfByte
+    case ShortType                                                            => OfShort
+    case IntegerType | DateType | _: YearMonthIntervalType                    => OfInt
+    case LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType => OfLong
+    case FloatType                                                            => OfFloat
+    case DoubleType                                                           => OfDouble
+    case _                                                                    => -1
+  }
+}
