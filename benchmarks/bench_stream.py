@@ -26,8 +26,8 @@ import stream_report
 import stream_spark
 from progress import Progress
 from stream_answers import Answers
-from stream_cells import FLINK, HOP, LARGE, SASH, SPARK, TUMBLING, Cell, Selection, fits
-from stream_flink import Flink
+from stream_cells import FLINK, HOP, LARGE, SASH, SPARK, TUMBLING, Cell, Selection
+from stream_flink import TOO_LONG, UNWALKED, Flink, Limits
 from stream_results import Figures, Store, as_engine
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
@@ -40,7 +40,9 @@ def main() -> None:
     about = {**machine.about(), "counted": selection.counted, "limit": options.limit}
     store = Store(options.out / "stream.json", None if options.report else about, options.resume)
     if not options.report:
-        wanted = [c for c in selection.all() if fits(c) and re.search(options.cells, str(c))]
+        wanted = [
+            c for c in selection.all() if selection.fits(c) and re.search(options.cells, str(c))
+        ]
         with tempfile.TemporaryDirectory() as scratch:
             todo = [c for c in wanted if c not in store.figures]
             _Run(selection, store, todo, options, Path(scratch)).all()
@@ -98,24 +100,26 @@ class _Run:
             for cell in warm_up if self._by_flink else []:
                 self._flink(flink, cell)
             for cell in self._by_flink:
-                found = self._longer_than_stopped(cell) or self._flink(flink, cell)
+                found = self._of_shorter(cell) or self._flink(flink, cell)
                 self._store.add({cell: found}, {"Flink": flink.version})
                 self._progress.advance(1, str(cell))
 
     def _flink(self, flink: Flink, cell: Cell) -> Figures:
         """With a checkpoint as often as a large batch of the query ends in Spark."""
-        rows, sized = self._selection.flink_rows, LARGE / 1000
+        selection = self._selection
         ours = as_engine(cell, SPARK if cell.query == TUMBLING else SASH, LARGE)
-        interval_ms = round((self._store.micros(ours) or 5) * sized)
-        path = stream_files.in_one(self._scratch / "flink.parquet", cell, rows)
-        return flink.measure(cell, path, rows, interval_ms, self._options.limit)
+        interval_ms = round((self._store.micros(ours) or 5) * LARGE / 1000)
+        limit = self._options.limit * (UNWALKED if cell.query == "ROWS" else 1)
+        limits = Limits(selection.flink_rows, limit, selection.flink_seconds)
+        path = stream_files.in_one(self._scratch / "flink.parquet", cell, limits.rows)
+        return flink.measure(cell, path, interval_ms, limits)
 
-    def _longer_than_stopped(self, cell: Cell) -> Figures | None:
-        """Where a shorter window was not full in time, a longer one fills no faster."""
+    def _of_shorter(self, cell: Cell) -> Figures | None:
+        """Those of a shorter window that was given up or took long: a longer takes no less."""
         for rows in self._selection.windows if cell.over else ():
             shorter = self._store.figures.get(replace(cell, rows=rows))
-            if rows < cell.rows and shorter is not None and shorter.stopped:
-                return replace(shorter, stopped=f"not tried: {rows:,} rows were not full in time")
+            if rows < cell.rows and shorter and (shorter.stopped or shorter.micros > TOO_LONG):
+                return replace(shorter, stopped=f"not tried: no less than {rows:,} rows")
         return None
 
 
@@ -127,7 +131,7 @@ def _options() -> argparse.Namespace:
     add("--cells", default="", help="regex on '10 keys, ROWS, 100 rows, … by Sash'")
     add("--memory", default="8g", help="heap of Spark's JVM")
     add("--flink-memory", default="4g", help="heap of Flink's JVM, which gets 2 GB besides")
-    add("--limit", type=float, default=75, help="seconds for Flink to fill its windows")
+    add("--limit", type=float, default=75, help="seconds for Flink to fill windows; ROWS: thrice")
     add("--quick", action="store_true", help="few keys, small windows, few batches")
     add("--resume", action="store_true", help="keep what stream.json has, measure the rest")
     add("--report", action="store_true", help="measure nothing")

@@ -15,8 +15,6 @@ ROWS_A_SECOND = 10_000
 KEYS = (10, 20_000, 100_000)
 WINDOWS = (100, 10_000, 1_000_000)
 PANES = (10, 600, 86_400)
-MOST_HISTORY = 12_500_000
-"""Rows that may come before those that are measured, to fill the windows."""
 
 
 @dataclass(frozen=True)
@@ -92,20 +90,32 @@ class Selection:
     panes: tuple[int, ...] = PANES
     middle: int = KEYS[1]
     """The keys for which late rows come."""
-    lead: int = 6
-    counted: int = 12
-    flink_rows: int = 3_000_000
-    """That Flink gets at most after the history."""
+    lead: int = 5
+    counted: int = 10
+    most_history: int = 10_000_000
+    """Rows that may come before those that are measured, to fill the windows."""
+    flink_rows: int = 4_000_000
+    """After the history."""
+    flink_seconds: float = 15
+    """That are measured, unless the rows end before."""
 
     @classmethod
     def quick(cls) -> Selection:
         """A small one, that ends in minutes."""
-        return cls((10, 1_000), WINDOWS[:2], PANES[:1], 1_000, 2, 3, 1_000_000)
+        return cls((10, 1_000), WINDOWS[:2], PANES[:1], 1_000, 2, 3, 200_000, 2_000_000, 4)
 
     def all(self) -> list[Cell]:
         """Every cell: Spark's and Sash's, and then Flink's; windows ascend."""
         by_spark = [cell for keys in self.keys for cell in self._by_spark(keys)]
         return by_spark + [cell for keys in self.keys for cell in self._by_flink(keys)]
+
+    def measured(self) -> list[Cell]:
+        """Those whose windows can be filled."""
+        return [cell for cell in self.all() if self.fits(cell)]
+
+    def fits(self, cell: Cell) -> bool:
+        """Whether its windows can be filled in the time that there is."""
+        return cell.history <= self.most_history
 
     def _by_spark(self, keys: int) -> Iterator[Cell]:
         for query in (PASS_THROUGH, TUMBLING):
@@ -127,8 +137,3 @@ class Selection:
         for frame in FRAMES:
             yield from (Cell(FLINK, frame, keys, 0, rows) for rows in self.windows)
         yield from (Cell(FLINK, HOP, keys, 0, panes=panes) for panes in self.panes[:2])
-
-
-def fits(cell: Cell) -> bool:
-    """Whether its windows can be filled in the time that there is."""
-    return cell.history <= MOST_HISTORY

@@ -6,6 +6,7 @@ which Flink's own counters tell while a job runs.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import statistics
@@ -40,6 +41,7 @@ CONF = {
     "state.backend.type": "rocksdb",
     "execution.checkpointing.incremental": "true",
     "pipeline.object-reuse": "true",
+    "source.reader.close.timeout": "500",  # or a job that is stopped takes half a minute to end
     "table.local-time-zone": "UTC",
     "metrics.reporters": "jmx",
     "metrics.reporter.jmx.factory.class": "org.apache.flink.metrics.jmx.JMXReporterFactory",
@@ -50,9 +52,21 @@ CREATE TABLE input (
 ) WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '{path}')"""
 BLACK_HOLE = "'connector' = 'blackhole'"
 OPERATOR = "org.apache.flink.taskmanager.job.task.operator"
-LEAD_SECONDS, MEASURED_SECONDS = 5, 15
-"""With full windows, before counting and of it: less where the rows end."""
+LEAD_SECONDS = 5
+"""With full windows, before counting: less where a fifth of the rows has come before."""
+UNWALKED = 3
+"""How much longer ROWS windows may take to fill: they are not walked until then."""
+TOO_LONG = 1_000
+"""Microseconds an event, beyond which no longer windows are tried."""
 ENDS = ("FINISHED", "FAILED", "CANCELED")
+
+
+class Limits(NamedTuple):
+    """Of a measurement: rows after the history, seconds for windows to fill, seconds after."""
+
+    rows: int
+    full: float
+    measured: float
 
 
 class Sample(NamedTuple):
@@ -124,28 +138,26 @@ class Flink:
         options = f"'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{sink.as_uri()}'"
         self._start(cell, source, options, 500).getJobExecutionResult().get()
 
-    def measure(
-        self, cell: Cell, source: Path, rows: int, interval_ms: int, limit: float
-    ) -> Figures:
-        """Measure a query over a history and so many rows after it.
+    def measure(self, cell: Cell, source: Path, interval_ms: int, limits: Limits) -> Figures:
+        """Measure a query over a history and the rows after it.
 
-        Windows that are not full after ``limit`` seconds have the pace of the last third of that
-        time: as they fill further, an event takes no less.
+        Windows that are not full in time have the pace of the last third of that time: as they
+        fill further, an event takes no less.
         """
         job = self._start(cell, source, BLACK_HOLE, interval_ms)
         try:
-            watched = self._watch(cell, job, rows, limit)
+            watched = self._watch(cell, job, limits)
         finally:
             self._stop(job)
         last = watched.samples[-1]
         full = watched.begin is not None
-        latest = [s for s in watched.samples if s.seconds > last.seconds - limit / 3]
+        latest = [s for s in watched.samples if s.seconds > last.seconds - limits.full / 3]
         counted = watched.samples[watched.begin :] if full else latest
-        events = last.events - counted[0].events
+        filled = f"{last.events / max(1, cell.history):.0%} full in {limits.full:.0f} s"
         return Figures(
             micros=_slope(counted) * 1e6,
-            events=events,
-            stopped=None if full else f"{last.events / cell.history:.0%} full in {limit:.0f} s",
+            events=last.events - counted[0].events,
+            stopped=None if full else filled,
             checkpoints=watched.checkpoints,
             busier=max(last.done) / max(1, last.events),
         )
@@ -171,24 +183,26 @@ class Flink:
         )
         return tables.executeSql(f"INSERT INTO answers {_query(cell)}").getJobClient().get()
 
-    def _watch(self, cell: Cell, job: Any, rows: int, limit: float) -> Watched:
+    def _watch(self, cell: Cell, job: Any, limits: Limits) -> Watched:
         self._wait_for_tasks(cell, job)
         watched, full_at, start = Watched(), None, time.monotonic()
         while True:
-            time.sleep(0.05)
+            time.sleep(0.1)
             if job.getJobStatus().get().toString() in ENDS:
                 raise SystemExit(f"{cell}: ended before it was measured")
             now, done = time.monotonic() - start, self._done(cell, job)
             watched.samples.append(Sample(now, done))
-            past = sum(done) - cell.history
+            past, enough = sum(done) - cell.history, 0.2 * limits.rows
             full_at = now if full_at is None and past >= 0 else full_at
             if watched.begin is not None:
                 begun = watched.samples[watched.begin].seconds
-                if past >= 0.9 * rows or now - begun >= MEASURED_SECONDS:
+                if past >= 4 * enough or now - begun >= limits.measured:
                     break
-            elif full_at is not None and (past >= rows / 5 or now - full_at >= LEAD_SECONDS):
+            elif full_at is not None and (
+                past >= limits.rows / 5 or now - full_at >= LEAD_SECONDS
+            ):
                 watched.begin = len(watched.samples) - 1
-            elif full_at is None and now >= limit:
+            elif full_at is None and now >= limits.full:
                 break
         self._check(cell, job)
         [name] = self._named("org.apache.flink.jobmanager.job.numberOfCompletedCheckpoints", job)
@@ -196,10 +210,10 @@ class Flink:
         return watched
 
     def _wait_for_tasks(self, cell: Cell, job: Any) -> None:
-        for _ in range(1200):
+        for _ in range(600):
             if self._done(cell, job):
                 return
-            time.sleep(0.05)
+            time.sleep(0.1)
         raise SystemExit(f"{cell}: Flink has not begun after a minute")
 
     def _done(self, cell: Cell, job: Any) -> list[int]:
@@ -232,12 +246,10 @@ class Flink:
             raise
 
     def _stop(self, job: Any) -> None:
-        try:
-            job.cancel().get()
-            while job.getJobStatus().get().toString() not in ENDS:
-                time.sleep(0.1)
-        except Py4JJavaError:
-            return  # its cluster has gone already
+        """Until it has ended, and its cluster with it, so that its status cannot be asked for."""
+        job.cancel().get()
+        with contextlib.suppress(Py4JJavaError):  # the one that says so
+            job.getJobExecutionResult().get()
 
 
 def _query(cell: Cell) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import machine
@@ -13,17 +14,15 @@ from stream_cells import (
     FRAMES,
     HOP,
     LARGE,
-    MOST_HISTORY,
     SASH,
     SMALL,
     SPARK,
     TUMBLING,
     Cell,
     Selection,
-    fits,
 )
 from stream_files import CHUNK
-from stream_flink import LEAD_SECONDS, MEASURED_SECONDS
+from stream_flink import LEAD_SECONDS, TOO_LONG, UNWALKED
 from stream_results import Store, as_engine
 from stream_summary import comparisons
 
@@ -37,7 +36,8 @@ measured come as many as they hold.
 
 {headline}
 
-Where Flink did not fill its windows in time, its pace until then is what counts.
+Where Flink did not fill its windows in time, its pace until then is what counts, or what a
+shorter window took.
 
 ![Microseconds an event](stream.svg)
 
@@ -45,8 +45,9 @@ Where Flink did not fill its windows in time, its pace until then is what counts
 
 ## Node operations
 
-Gets and puts of the state store in a batch, by the rows that a window holds: they must grow
-with the batch's rows, not with the window's.
+Gets + puts of the state store in a batch, and both for each of its rows, by the rows n that a
+window holds: they must grow with the batch, not with the window. A window that is shorter than
+what a batch has of a key needs fewer.
 
 {operations}
 
@@ -68,19 +69,22 @@ them in batches of up to {chunk:,} rows.
 ## How Flink was measured
 
 Flink has no micro-batches. An event takes the slope of time over the count of answers (of rows
-read, for tumbling windows and hops), by Flink's own counters every 50 ms, from the time at
-which windows have been full for {lead} seconds or a fifth of the rows, for {measured} seconds
+read, for tumbling windows and hops), by Flink's own counters every 100 ms, from the time at
+which windows have been full for {lead} seconds or a fifth of the rows, for {measured:.0f} seconds
 or until the rows end. It runs with parallelism 2 in one warm JVM, with 2 GB of managed memory
 besides the heap, RocksDB as state backend, object reuse and a black hole as sink, and writes
 incremental checkpoints as often as Sash's batches of 100,000 rows (for tumbling windows,
-Spark's) end in the same cell; there is no checkpoint while a timer's walk goes on. It reads
+Spark's) end in the same cell; there is no checkpoint while timers fire. It reads
 the rows from one file of one row group, since it hands out several in no order; so one task
-reads, as in Spark. Times are of milliseconds, which is what Flink's are. {compared}
+reads, as in Spark. Times are of milliseconds, which is what Flink's are.
+{compared}
 
-Windows that are not full after {limit:.0f} seconds are given up: ">" is the pace of the last
-third of that time, at which they were as full as said here. Flink goes through all rows that
-it has kept of a key for each answer, in ROWS once windows are full, in RANGE always, and an
-event takes no less as they fill further.
+For each answer Flink walks through all rows that it has of a key, in ROWS once the window is
+full, in RANGE always: those of the window and those that wait for the watermark, which with 10
+keys are 1,000 a key. Where windows are not full after {limit:.0f} seconds (for ROWS, which are
+not walked before, {longer:.0f}), ">" is the pace of the last third of that time; an event takes
+no less as they fill further. Where a shorter window was given up or took more than
+{too_long:,} µs, longer ones were not tried, and ">" is what the shorter one took.
 
 {flink}
 
@@ -88,8 +92,8 @@ event takes no less as they fill further.
 
 - Windows whose history would be more than {most:,} rows, by a dash: filling them takes longer
   than all else.
-- Batches of 10,000 rows of hops, late rows and update mode: what an event costs beyond a
-  batch's fixed part, OVER and tumbling windows show.
+- Batches of 10,000 rows of hops, late rows and update mode: what a batch costs besides its
+  rows, OVER and tumbling windows show.
 - Late rows but with {middle:,} keys, and in Flink, which drops what comes after the watermark
   and delays all else alike. Update mode with more than {middle:,} keys, and in Flink, whose
   OVER has none.
@@ -111,10 +115,12 @@ def write(store: Store, selection: Selection, out: Path) -> None:
         flink="\n".join(_flink(store)),
         counted=about["counted"],
         limit=about["limit"],
+        longer=about["limit"] * UNWALKED,
+        too_long=TOO_LONG,
         chunk=CHUNK,
         lead=LEAD_SECONDS,
-        measured=MEASURED_SECONDS,
-        most=MOST_HISTORY,
+        measured=selection.flink_seconds,
+        most=selection.most_history,
         middle=selection.middle,
         compared=f"{compared:,} answers were compared before, and were the same."
         if compared
@@ -135,11 +141,13 @@ def _table(store: Store, selection: Selection, keys: int) -> Iterator[str]:
     yield "|---|" + "--:|" * 8
     queries = [c for c in selection.all() if c.keys == keys and c.batch == LARGE]
     for cell in queries:
-        if any(c in store.figures for c in _sides(cell)) or not fits(cell):
-            yield f"| {named(cell)} | {' | '.join(_row(store, cell))} |"
+        if any(c in store.figures for c in _sides(cell)):
+            yield f"| {_named(cell)} | {' | '.join(_row(store, cell))} |"
+        elif not selection.fits(cell):
+            yield f"| {_named(cell)} |" + " – |" * 8
 
 
-def named(cell: Cell) -> str:
+def _named(cell: Cell) -> str:
     """The query; both Spark and Sash can do hops."""
     return f"Spark's {cell.name}" if (cell.engine, cell.query) == (SPARK, HOP) else cell.name
 
@@ -154,43 +162,30 @@ def _row(store: Store, cell: Cell) -> Iterator[str]:
     for side in (large, small):
         tumbling = Cell(SPARK, TUMBLING, cell.keys, side.batch)
         figures, ratio = store.figures.get(side), store.ratio(side, tumbling)
-        yield _or_dash(figures.micros if figures else None, "{:.2f}", cell)
-        yield _or_dash(ratio, "{:.2f}", cell)
-        yield _or_dash(figures.slowest if figures else None, "{:.2f}", cell)
+        yield f"{figures.micros:.2f}" if figures else ""
+        yield f"{ratio:.2f}" if ratio else ""
+        yield f"{figures.slowest:.2f}" if figures and figures.slowest else ""
     theirs = store.figures.get(flink) if cell.engine == SASH or cell.query == TUMBLING else None
     more = "> " if theirs and theirs.stopped else ""
-    yield more + _or_dash(theirs.micros if theirs else None, "{:,.2f}", cell)
+    yield f"{more}{theirs.micros:,.2f}" if theirs else ""
     ratio = store.ratio(flink, large) if cell.engine == SASH else None
-    yield more + _or_dash(ratio, "{:,.1f}", cell)
-
-
-def _or_dash(value: float | None, shape: str, cell: Cell) -> str:
-    if value is None:
-        return "" if fits(cell) else "–"
-    return shape.format(value)
+    yield f"{more}{ratio:,.{0 if ratio > 10 else 2}f}" if ratio else ""
 
 
 def _operations(store: Store, selection: Selection) -> Iterator[str]:
-    heads = " | ".join(f"n = {n:,}: gets | puts | a row" for n in selection.windows)
+    heads = " | ".join(f"n = {rows:,}" for rows in selection.windows)
     yield f"| keys | frame | rows of a batch | {heads} | MB of state, longest window |"
-    yield "|--:|---|--:|" + "--:|" * (3 * len(selection.windows) + 1)
-    for keys in selection.keys:
-        for frame in FRAMES:
-            for batch in (LARGE, SMALL):
-                cells = [Cell(SASH, frame, keys, batch, n) for n in selection.windows]
-                found = [store.figures.get(cell) for cell in cells]
-                if not any(found):
-                    continue
-                shown = [
-                    f"{f.gets:,} | {f.puts:,} | {((f.gets or 0) + (f.puts or 0)) / batch:.3f}"
-                    if f
-                    else "– | – | –"
-                    for f in found
-                ]
-                megabytes = [f.state_mb for f in found if f and f.state_mb is not None][-1]
-                yield (
-                    f"| {keys:,} | {frame} | {batch:,} | {' | '.join(shown)} | {megabytes:,.0f} |"
-                )
+    yield "|--:|---|--:|" + "--:|" * (len(selection.windows) + 1)
+    for keys, frame, batch in product(selection.keys, FRAMES, (LARGE, SMALL)):
+        cells = [Cell(SASH, frame, keys, batch, rows) for rows in selection.windows]
+        found = [store.figures.get(cell) for cell in cells]
+        if measured := [figures for figures in found if figures]:
+            shown = [
+                f"{f.gets:,} + {f.puts:,} ({f.operations / batch:.3f})" if f else "–"
+                for f in found
+            ]
+            megabytes = measured[-1].state_mb or 0
+            yield f"| {keys:,} | {frame} | {batch:,} | {' | '.join(shown)} | {megabytes:,.0f} |"
 
 
 def _flink(store: Store) -> Iterator[str]:

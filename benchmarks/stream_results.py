@@ -29,6 +29,11 @@ class Figures:
     busier: float | None = None
     """The share of the busier one of Flink's two tasks."""
 
+    @property
+    def operations(self) -> int:
+        """Gets and puts."""
+        return (self.gets or 0) + (self.puts or 0)
+
 
 class Store:
     """Figures by cell, and under which circumstances they came about."""

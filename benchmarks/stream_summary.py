@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from stream_cells import FLINK, HOP, SPARK, TUMBLING, Cell
+from stream_cells import FLINK, HOP, LARGE, SMALL, SPARK, TUMBLING, Cell
 from stream_results import Store, as_engine
 from summary import Comparison, Ratio
 
@@ -25,7 +25,19 @@ def comparisons(store: Store) -> list[Comparison]:
     return [
         Comparison("Spark's tumbling windows: OVER", 1, _ratios(store, over, _tumbling)),
         Comparison("itself: the longest windows over those of 100 rows", 1.2, _flat(store, over)),
-        Comparison("Flink's OVER", 0.5, _ratios(store, over, _by_flink)),
+        Comparison(
+            "itself, in gets and puts: the longest windows over those of 10,000 rows",
+            1.2,
+            _operations(store, over),
+        ),
+        *(
+            Comparison(
+                f"Flink's OVER, batches of {batch:,}",
+                0.5,
+                _ratios(store, [cell for cell in over if cell.batch == batch], _by_flink),
+            )
+            for batch in (LARGE, SMALL)
+        ),
         Comparison("Spark's tumbling windows: hops", 1.25, _ratios(store, hops, _tumbling)),
         Comparison(
             f"Spark's hops, 10 panes, {MANY_KEYS:,} keys", 0.25, _ratios(store, many, _by_spark)
@@ -66,10 +78,24 @@ def _ratios(store: Store, cells: list[Cell], theirs: Callable[[Cell], Cell]) -> 
 
 
 def _flat(store: Store, over: list[Cell]) -> list[Ratio]:
-    """The longest window of each frame, keys and batch that has more than one."""
-    longest = {replace(cell, rows=0): cell for cell in sorted(over, key=lambda cell: cell.rows)}
-    found = [cell for cell in longest.values() if cell.rows > 100]
+    found = [cell for cell in _longest(over) if cell.rows > 100]
     return _ratios(store, found, lambda cell: replace(cell, rows=100))
+
+
+def _operations(store: Store, over: list[Cell]) -> list[Ratio]:
+    """A window of 10,000 rows is the first that a large batch of ten keys does not outrun."""
+    found = []
+    for cell in _longest(over):
+        ours, theirs = store.figures[cell], store.figures.get(replace(cell, rows=10_000))
+        if cell.rows > 10_000 and theirs and theirs.operations:
+            found.append(Ratio(ours.operations / theirs.operations, _where(cell)))
+    return found
+
+
+def _longest(over: list[Cell]) -> list[Cell]:
+    """The longest window of each frame, keys and batch."""
+    ascending = sorted(over, key=lambda cell: cell.rows)
+    return list({replace(cell, rows=0): cell for cell in ascending}.values())
 
 
 def _slowest(store: Store) -> list[Ratio]:
