@@ -131,7 +131,7 @@ def _options() -> argparse.Namespace:
     add("--cells", default="", help="regex on '10 keys, ROWS, 100 rows, … by Sash'")
     add("--memory", default="8g", help="heap of Spark's JVM")
     add("--flink-memory", default="4g", help="heap of Flink's JVM, which gets 2 GB besides")
-    add("--limit", type=float, default=75, help="seconds for Flink to fill windows; ROWS: thrice")
+    add("--limit", type=float, default=75, help="seconds for Flink to fill windows; ROWS: twice")
     add("--quick", action="store_true", help="few keys, small windows, few batches")
     add("--resume", action="store_true", help="keep what stream.json has, measure the rest")
     add("--report", action="store_true", help="measure nothing")

@@ -54,7 +54,7 @@ BLACK_HOLE = "'connector' = 'blackhole'"
 OPERATOR = "org.apache.flink.taskmanager.job.task.operator"
 LEAD_SECONDS = 5
 """With full windows, before counting: less where a fifth of the rows has come before."""
-UNWALKED = 3
+UNWALKED = 2
 """How much longer ROWS windows may take to fill: they are not walked until then."""
 TOO_LONG = 1_000
 """Microseconds an event, beyond which no longer windows are tried."""
