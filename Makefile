@@ -26,6 +26,7 @@ JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
 FETCH := tests/python/fetch.py
+FLINK := $(VENV)/fetched/flink/made-of
 LINTED_PYTHON := python tests/python tests/mutants docs/conf.py $(wildcard examples benchmarks)
 # progress bars are the benchmarks'
 MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
@@ -171,7 +172,7 @@ bench-monoids: $(INSTALLED) ## DISTINCT, medians, lists, lambdas, window kinds, 
 	$(BIN)/python benchmarks/bench_monoids.py
 
 .PHONY: bench-stream
-bench-stream: $(INSTALLED) ## OVER on streams beside Spark's tumbling windows
+bench-stream: $(INSTALLED) $(FLINK) ## OVER on streams beside Spark's tumbling windows and Flink
 	$(call step,benchmark of streams)
 	$(BIN)/python benchmarks/bench_stream.py
 
@@ -179,6 +180,9 @@ bench-stream: $(INSTALLED) ## OVER on streams beside Spark's tumbling windows
 bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
 	$(call step,benchmark of hops)
 	$(BIN)/python benchmarks/bench_hops.py
+
+.PHONY: flink
+flink: $(FLINK) ## Flink SQL, which bench-stream fetches: 200 MB from Maven
 
 .PHONY: bench-core
 bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the authors' C++ beside
@@ -228,6 +232,11 @@ $(INSTALLED): python/pyproject.toml project/SparkVersions.scala $(FETCH) | $(JAR
 	$(BIN)/pip install --quiet \
 		-e './python[connect,demo,bench,docs,test,lint]' 'pyspark==$(COMPILED_FOR)'
 	$(BIN)/python $(FETCH)
+	@touch $@
+
+$(FLINK): $(FETCH) | $(INSTALLED)
+	$(call step,Flink)
+	$(BIN)/python $(FETCH) flink
 	@touch $@
 
 .PRECIOUS: .venvs/%/.installed

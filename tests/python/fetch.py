@@ -1,6 +1,7 @@
 """What the tests run against besides Spark: a Kafka broker, Spark's Kafka source, Delta, flights.
 
     python tests/python/fetch.py
+    python tests/python/fetch.py flink    # what stands beside Sash in the benchmark of streams
 
 Everything goes into the directory ``fetched`` of the interpreter's environment, for the PySpark
 that is installed there; what is there already stays.
@@ -31,6 +32,18 @@ SOURCE = {"4.0": "4.0.0", "4.1": "4.1.1", "4.2": "4.2.0", "4.3": "4.2.0"}
 # Delta names its jars by the Spark that they are for
 DELTA = "4.4.0"
 DELTA_FOR = ("4.0", "4.1", "4.2")
+# SQL in a JVM of one's own, without the Python API and the half gigabyte that it asks for
+FLINK = "2.3.0"
+FLINK_PARTS = (
+    "clients",
+    "table-api-java-bridge",
+    "table-planner-loader",
+    "table-runtime",
+    "connector-files",
+    "sql-parquet",
+    "statebackend-rocksdb",
+    "metrics-jmx",
+)
 FLIGHTS = ("vega-datasets", "2.11.0", "package/data/flights-3m.parquet")
 
 
@@ -70,6 +83,12 @@ def fetch() -> None:
         _fetch_jars("delta", f"io.delta:delta-spark_{spark}_2.13:{DELTA}", of_spark)
     if not flights().exists():
         _fetch_flights()
+
+
+def fetch_flink() -> None:
+    """Fetch Flink, which is no part of any test."""
+    parts = [f"org.apache.flink:flink-{part}:{FLINK}" for part in FLINK_PARTS]
+    _fetch_jars("flink", "+".join(parts), set())
 
 
 def _fetch_jars(name: str, endpoint: str, without: set[str]) -> None:
@@ -122,4 +141,7 @@ def _fetch_flights() -> None:
 
 
 if __name__ == "__main__":
-    fetch()
+    if sys.argv[1:] == ["flink"]:
+        fetch_flink()
+    else:
+        fetch()
