@@ -21,11 +21,14 @@ private[spark] abstract class BucketProcessor
   /** As EXPLAIN says it. */
   def explained: String
 
+  /** The variables of the state that it needs. */
+  protected def uses: StreamState.Uses
+
   protected def newTask(state: StreamState): BucketTask
 
   /** Spark calls this on the driver, too, to learn of the variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-    state = new StreamState(getHandle)
+    state = new StreamState(getHandle, uses)
     task = null
   }
 

@@ -14,6 +14,8 @@ private[spark] final case class HopProcessor(program: HopProgram, late: Option[L
   override def explained: String =
     s"hops on a stream: windows of ${program.hops.panes} panes, a partial for each key and pane"
 
+  override protected def uses: StreamState.Uses = StreamState.Uses()
+
   override protected def newTask(state: StreamState): BucketTask = {
     val known = late.getOrElse(
       throw new IllegalStateException("the watermark of late rows has not been told")

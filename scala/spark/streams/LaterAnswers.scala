@@ -30,7 +30,7 @@ private[streams] final class LaterAnswers(
 ) extends KeyAnswers(source, keyOf, order, windows, state) {
   private[this] val StreamLater(rowsAhead, groupsAhead, due) = program.later.get
   private[this] val dueAt = due.getOrElse(-1)
-  private[this] val waitsForRows = rowsAhead > 0 || groupsAhead > 0
+  private[this] val waitsForRows = program.later.get.waitsForRows
   private[this] val isByPeers = program.windows.exists(_.frame.isOfPeers)
 
   private[this] val waiting = new WaitingRows(state, program.input.length)

@@ -83,7 +83,11 @@ private[spark] final case class StreamProgram(
  * @param groups of peers of its key that come after it, so many
  * @param due the ordinal of the time that the watermark has to pass, if there is one
  */
-private[spark] final case class StreamLater(rows: Long, groups: Long, due: Option[Int])
+private[spark] final case class StreamLater(rows: Long, groups: Long, due: Option[Int]) {
+
+  /** Whether rows may have to wait with their key. */
+  def waitsForRows: Boolean = rows > 0 || groups > 0
+}
 
 /**
  * Aggregates that the same windows ask for: elements of one tree. What others ask for is not combined

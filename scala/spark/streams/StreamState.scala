@@ -20,22 +20,25 @@ import io.sash.core.mta.KeyValueStore
  * | `head` | key | header of its windows, see `StoredWindows` |
  * | `node` | key, tree, level, number | node of a tree of the key's |
  */
-private[spark] final class StreamState(handle: StatefulProcessorHandle) {
+private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: StreamState.Uses) {
   import StreamState._
 
   private[this] val none = TTLConfig.NONE
 
   val bucket: ValueState[Array[Byte]] = handle.getValueState("bucket", Encoders.BINARY, none)
-  val pending: MapState[Long, Array[Byte]] =
-    handle.getMapState("pending", Encoders.scalaLong, Encoders.BINARY, none)
+  val pending: MapState[Long, Array[Byte]] = if (uses.pending) chunks("pending") else null
   val unanswered: MapState[Long, Array[Byte]] =
-    handle.getMapState("unanswered", Encoders.scalaLong, Encoders.BINARY, none)
+    if (uses.unanswered) chunks("unanswered") else null
   val waiting: MapState[Array[Byte], Array[Byte]] =
-    handle.getMapState("waiting", Encoders.BINARY, Encoders.BINARY, none)
-  val heads: MapState[Array[Byte], Array[Byte]] =
-    handle.getMapState("head", Encoders.BINARY, Encoders.BINARY, none)
-  private[this] val nodes: MapState[Array[Byte], Array[Byte]] =
-    handle.getMapState("node", Encoders.BINARY, Encoders.BINARY, none)
+    if (uses.waiting) byKey("waiting") else null
+  val heads: MapState[Array[Byte], Array[Byte]] = byKey("head")
+  private[this] val nodes: MapState[Array[Byte], Array[Byte]] = byKey("node")
+
+  private def chunks(name: String): MapState[Long, Array[Byte]] =
+    handle.getMapState(name, Encoders.scalaLong, Encoders.BINARY, none)
+
+  private def byKey(name: String): MapState[Array[Byte], Array[Byte]] =
+    handle.getMapState(name, Encoders.BINARY, Encoders.BINARY, none)
 
   /**
    * The nodes of one key at a time.
@@ -81,6 +84,16 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   def deleteTimer(timeMs: Long): Unit = handle.deleteTimer(timeMs)
 }
 
-private object StreamState {
+private[spark] object StreamState {
   private val PlaceBytes = 1 + 1 + 8
+
+  /**
+   * Which of the variables there are beside those that all have; others are null. Each costs every
+   * task some milliseconds.
+   */
+  final case class Uses(
+      pending: Boolean = false,
+      unanswered: Boolean = false,
+      waiting: Boolean = false
+  )
 }
