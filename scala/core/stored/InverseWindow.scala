@@ -16,8 +16,8 @@ import io.sash.core.slots.Invertible
  *
  * Cost: of a question, a combine for each element that has entered since the last one and a
  * subtraction for each that has left; the first after `read`, or any if elements left that cannot
- * be subtracted, a combine for each element of the window. Two nodes are loaded for F elements that
- * enter later than they came, and one for F that leave.
+ * be subtracted, a combine for each element of the window. For F elements a node is loaded where they
+ * enter, one where they leave, and one at either end whose times are looked at.
  *
  * Paper: ''SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation'',
  * section 3.2 (Inv); the paper's elements are in a queue, these in a [[RadixTree]] of one level.
@@ -31,7 +31,7 @@ private[stored] final class InverseWindow(
     select: () => Unit
 ) extends StoredWindow {
   private[this] val answer = tree.slot()
-  private[this] val entering, leaving, timed = new NodeCursor(tree)
+  private[this] val entering, leaving, first, next = new NodeCursor(tree)
 
   private[this] var fronts = 0L
   private[this] var backs = 0L
@@ -61,7 +61,7 @@ private[stored] final class InverseWindow(
   override def insertTo(position: Long): Unit = backs = math.max(backs, position)
 
   override def insertUntil(time: Long): Unit =
-    while (backs < tree.end && entering.time(backs) <= time) backs += 1
+    while (backs < tree.end && next.time(backs) <= time) backs += 1
 
   override def query(): Int = {
     select()
@@ -86,7 +86,7 @@ private[stored] final class InverseWindow(
   override def evictTo(position: Long): Unit = fronts = math.max(fronts, position)
 
   override def evictBefore(time: Long): Unit =
-    while (fronts < backs && timed.time(fronts) < time) fronts += 1
+    while (fronts < backs && first.time(fronts) < time) fronts += 1
 
   override def evictAll(): Unit = fronts = backs
 
@@ -112,7 +112,8 @@ private[stored] final class InverseWindow(
     valid = false
     entering.clear()
     leaving.clear()
-    timed.clear()
+    first.clear()
+    next.clear()
   }
 }
 

@@ -2,8 +2,6 @@ package io.sash.spark.streams
 
 import java.util.{LinkedHashMap, UUID}
 
-import scala.collection.mutable
-
 import org.apache.spark.TaskContext
 
 import io.sash.spark.running.{RunningAnswer, RunningState}
@@ -19,43 +17,16 @@ import io.sash.spark.running.{RunningAnswer, RunningState}
  * @param program what makes states
  */
 private[streams] final class KeptAnswers(program: Seq[RunningAnswer], windows: Int) {
-  import KeptAnswers._
-
-  private[this] val byStamp = new LinkedHashMap[UUID, Kept] // the longest unasked first
-  private[this] var bytes = 0L
 
   /** New answers, for each of the windows. */
   def create(): Array[Array[RunningState]] =
     Array.fill(windows)(program.map(_.create()).toArray)
 
   /** Those of this stamp, which are the caller's then; null if they are not here. */
-  def take(stamp: UUID): Array[Array[RunningState]] = {
-    val kept = byStamp.remove(stamp)
-    if (kept == null) {
-      null
-    } else {
-      bytes -= kept.bytes
-      kept.answers
-    }
-  }
+  def take(stamp: UUID): Array[Array[RunningState]] = KeptAnswers.take(this, stamp)
 
   /** Keeps answers, which the caller gives up. */
-  def keep(answers: Array[Array[RunningState]]): UUID = {
-    val stamp = UUID.randomUUID()
-    val kept = new Kept(answers, answers.map(_.map(_.bytes).sum).sum + EntryBytes)
-    byStamp.put(stamp, kept)
-    bytes += kept.bytes
-    trim(MostBytes)
-    stamp
-  }
-
-  private def trim(most: Long): Unit = {
-    val eldest = byStamp.values.iterator
-    while (bytes > most && eldest.hasNext) {
-      bytes -= eldest.next().bytes
-      eldest.remove()
-    }
-  }
+  def keep(answers: Array[Array[RunningState]]): UUID = KeptAnswers.keep(this, answers)
 }
 
 private[streams] object KeptAnswers {
@@ -64,9 +35,7 @@ private[streams] object KeptAnswers {
   private[streams] var MostBytes: Long = Runtime.getRuntime.maxMemory / 20
 
   private val EntryBytes = 256L
-  private val LongestUnused = 3600L * 1000 * 1000 * 1000
-
-  private final class Kept(val answers: Array[Array[RunningState]], val bytes: Long)
+  private val MostPlaces = 10000
 
   /**
    * Whose they are.
@@ -76,22 +45,55 @@ private[streams] object KeptAnswers {
    */
   private[streams] final case class Place(run: UUID, text: String, partition: Int, group: Int)
 
-  private final class Idle(val kept: KeptAnswers, val since: Long)
+  private final class Kept(
+      val of: KeptAnswers,
+      val answers: Array[Array[RunningState]],
+      val bytes: Long
+  )
 
-  private[this] val idle = mutable.HashMap.empty[Place, Idle]
+  private[this] val byStamp = new LinkedHashMap[UUID, Kept] // the longest unasked first
+  private[this] var bytes = 0L
+  private[this] val idle = new LinkedHashMap[Place, KeptAnswers]
+
+  private def take(of: KeptAnswers, stamp: UUID): Array[Array[RunningState]] = synchronized {
+    val kept = byStamp.get(stamp)
+    if (kept == null || (kept.of ne of)) {
+      null
+    } else {
+      byStamp.remove(stamp)
+      bytes -= kept.bytes
+      kept.answers
+    }
+  }
+
+  private def keep(of: KeptAnswers, answers: Array[Array[RunningState]]): UUID = {
+    val stamp = UUID.randomUUID()
+    val kept = new Kept(of, answers, answers.map(_.map(_.bytes).sum).sum + EntryBytes)
+    synchronized {
+      byStamp.put(stamp, kept)
+      bytes += kept.bytes
+      val eldest = byStamp.values.iterator
+      while (bytes > MostBytes) {
+        bytes -= eldest.next().bytes
+        eldest.remove()
+      }
+    }
+    stamp
+  }
 
   /** Those of a place, until the task ends. */
   def lease(place: Place, create: => KeptAnswers): KeptAnswers = {
-    val kept = synchronized(idle.remove(place)).fold(create)(_.kept)
+    val kept = synchronized(Option(idle.remove(place))).getOrElse(create)
     TaskContext.get().addTaskCompletionListener[Unit](_ => giveBack(place, kept))
     kept
   }
 
-  /** Each place has its share; queries that have ended leave. */
   private def giveBack(place: Place, kept: KeptAnswers): Unit = synchronized {
-    val now = System.nanoTime()
-    idle.filterInPlace((_, i) => now - i.since < LongestUnused)
-    idle(place) = new Idle(kept, now)
-    idle.values.foreach(_.kept.trim(MostBytes / idle.size))
+    idle.put(place, kept)
+    if (idle.size > MostPlaces) {
+      val eldest = idle.values.iterator
+      eldest.next()
+      eldest.remove()
+    }
   }
 }

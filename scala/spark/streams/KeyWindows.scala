@@ -53,6 +53,9 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   /** How far the key's rows have come. */
   def header: KeyHeader = known
 
+  /** How many of them there have been. */
+  def end: Long = groups(0).end
+
   /** Takes rows in, which are all that are equal to the first of them in the window's order. */
   def take(peers: IndexedSeq[UnsafeRow]): Unit = {
     begin(peers)

@@ -29,7 +29,7 @@ private[streams] final class LaterAnswers(
     passed: Long
 ) extends KeyAnswers(source, keyOf, order, windows, state) {
   private[this] val StreamLater(rowsAhead, groupsAhead, due) = program.later.get
-  private[this] val dueAt = due.getOrElse(-1)
+  private[this] val dueAt = due.fold(-1)(_.at)
   private[this] val waitsForRows = program.later.get.waitsForRows
   private[this] val isByPeers = program.windows.exists(_.frame.isOfPeers)
 
@@ -73,12 +73,16 @@ private[streams] final class LaterAnswers(
     takePeers(peers)
     val time = peers.head.getLong(program.time)
     if (time > takenBefore) {
+      due.foreach(d => setPositions(d.position))
       windows.takeUnanswered(peers)
       if (due.nonEmpty) peers.foreach(setDue)
       complete = time - 1
     }
     queue ++= peers
   }
+
+  private def setPositions(ordinal: Int): Unit =
+    peers.indices.foreach(i => peers(i).setLong(ordinal, windows.end + i))
 
   /** Through the calendar of a time zone, bounds of later rows may be earlier; they wait for theirs. */
   private def setDue(row: UnsafeRow): Unit = {

@@ -45,7 +45,7 @@ private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
   def sorted(): Iterator[UnsafeRow] =
     if (sorter == null) {
       byKey.values.iterator.asScala.flatMap { rows =>
-        Collections.sort(rows, order.ofKey) // linear where they are in order
+        Collections.sort(rows, order.ofRows) // linear where they are in order
         rows.iterator.asScala
       }
     } else {
@@ -84,13 +84,25 @@ private[spark] object ReadyRows {
   }
 }
 
-/** The order of a key's rows, and one of all rows that keeps each key's together. */
+/**
+ * The order of a key's rows, and one of all rows that keeps each key's together.
+ *
+ * @param position a column by which rows that are equal in the window's order are in order, too
+ */
 private[spark] final class RowOrders(
     val input: Seq[Attribute],
     keys: Seq[Expression],
-    order: Seq[SortOrder]
+    order: Seq[SortOrder],
+    position: Option[Attribute] = None
 ) {
+  private[this] val ofOne = order ++ position.map(SortOrder(_, Ascending))
+
+  /** By which peers are equal. */
   val ofKey: Comparator[InternalRow] = GenerateOrdering.generate(order, input)
+
+  val ofRows: Comparator[InternalRow] =
+    if (position.isEmpty) ofKey else GenerateOrdering.generate(ofOne, input)
+
   lazy val ofAll: BaseOrdering =
-    GenerateOrdering.generate(keys.map(SortOrder(_, Ascending)) ++ order, input)
+    GenerateOrdering.generate(keys.map(SortOrder(_, Ascending)) ++ ofOne, input)
 }

@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.TimestampType
+import org.apache.spark.sql.types.{Metadata, TimestampType}
+import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.SashConf
 import io.sash.spark.functions.Partial
@@ -32,8 +33,15 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   private val windows = expressions.map(windowOf)
   private val aggregates = expressions.map(aggregateOf)
 
-  /** The time that the watermark has to pass before a row is answered, if windows look ahead in time. */
-  val due: Option[Alias] = {
+  /**
+   * The columns of rows that wait for the watermark because windows look ahead in time: the time that it
+   * has to pass, and their place among equal ones, first the same for all.
+   */
+  lazy val waiting: Seq[Alias] = due.toSeq.flatMap { d =>
+    Seq(d, Alias(time.child, "position")(explicitMetadata = Some(Metadata.empty)))
+  }
+
+  private val due: Option[Alias] = {
     val times = windows.map(_.frame).distinct.collect { case StreamRange(_, Some(until), true) =>
       marks(until)
     }
@@ -257,7 +265,14 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
           "for them in one query each"
       )
     Option.when(looksAhead)(
-      StreamLater(rows, groups, due.map(d => input.indexWhere(_.exprId == d.exprId)))
+      StreamLater(
+        rows,
+        groups,
+        Option.when(due.nonEmpty) {
+          val Seq(at, position) = waiting.map(c => input.indexWhere(_.exprId == c.exprId))
+          StreamDue(at, position)
+        }
+      )
     )
   }
 
@@ -277,7 +292,11 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
 
   private def isAhead(bound: Expression): Boolean = bound match {
     case _: SpecialFrameBoundary => false
-    case _ => shifted(Literal(0L, TimestampType), bound).eval().asInstanceOf[Long] > 0
+    case _ =>
+      bound.eval() match {
+        case i: CalendarInterval => i.months > 0 || i.days > 0 || i.microseconds > 0
+        case _ => shifted(Literal(0L, TimestampType), bound).eval().asInstanceOf[Long] > 0
+      }
   }
 
   private def markOf(e: Expression): Int = {

@@ -58,16 +58,20 @@ private[spark] final case class StreamProgram(
   def pruned(kept: Seq[Int]): StreamProgram = {
     val wanted = kept.map(output)
     val lifted = groups.flatMap(_.slots.parts).flatMap(_.lift)
-    val due = later.flatMap(_.due).map(input)
+    val waiting = later.toSeq.flatMap(_.due).flatMap(d => Seq(d.at, d.position)).map(input)
     val used = AttributeSet.fromAttributeSets(
-      (wanted ++ keys ++ order ++ lifted ++ marks ++ due).map(_.references)
+      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting).map(_.references)
     )
     val columns = input.indices.filter(i => i == input.length - 1 || used.contains(input(i)))
     val gone = input.length - columns.length
     copy(
       input = columns.map(input),
       time = columns.indexOf(time),
-      later = later.map(_.copy(due = due.map(d => columns.map(input).indexOf(d)))),
+      later = later.map(l =>
+        l.copy(due =
+          l.due.map(d => StreamDue(columns.indexOf(d.at), columns.indexOf(d.position)))
+        )
+      ),
       groups = groups.map(g => g.copy(slots = g.slots.copy(input = columns.map(input)))),
       output = wanted.map(_.transform { case b: BoundReference =>
         b.copy(ordinal = b.ordinal - gone)
@@ -81,13 +85,22 @@ private[spark] final case class StreamProgram(
  *
  * @param rows of its key that come after it, so many
  * @param groups of peers of its key that come after it, so many
- * @param due the ordinal of the time that the watermark has to pass, if there is one
+ * @param due what the watermark has to pass, if windows look ahead in time
  */
-private[spark] final case class StreamLater(rows: Long, groups: Long, due: Option[Int]) {
+private[spark] final case class StreamLater(rows: Long, groups: Long, due: Option[StreamDue]) {
 
   /** Whether rows may have to wait with their key. */
   def waitsForRows: Boolean = rows > 0 || groups > 0
 }
+
+/**
+ * The columns of a row that waits for the watermark until its windows are complete.
+ *
+ * @param at the ordinal of the time that it has to pass
+ * @param position that of how many rows of the key were taken in before it, by which rows that are
+ *   equal in the window's order come back as they were taken in
+ */
+private[spark] final case class StreamDue(at: Int, position: Int)
 
 /**
  * Aggregates that the same windows ask for: elements of one tree. What others ask for is not combined

@@ -8,11 +8,16 @@ import org.apache.spark.sql.catalyst.expressions._
 private[streams] final class StreamTask(program: StreamProgram, state: StreamState)
     extends BucketTask {
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
-  private[this] val order = new RowOrders(program.input, program.keys, program.order)
+  private[this] val order = new RowOrders(
+    program.input,
+    program.keys,
+    program.order,
+    program.later.flatMap(_.due).map(d => program.input(d.position))
+  )
   private[this] val windows = new KeyWindows(program, state)
   private[this] val pending = new PendingRows(state.pending, program.time, program.input.length)
   private[this] val unanswered = program.later.flatMap(_.due).map { due =>
-    new PendingRows(state.unanswered, due, program.input.length)
+    new PendingRows(state.unanswered, due.at, program.input.length)
   }
 
   override def turn(

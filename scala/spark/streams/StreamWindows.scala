@@ -41,7 +41,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val keys = keysOf(window)
     StatefulPlan(
       // in the state they have the same order if a source has another one
-      Project(child.output.sortBy(_.name) ++ inputs ++ calls.due, child),
+      Project(child.output.sortBy(_.name) ++ inputs ++ calls.waiting, child),
       keys,
       time,
       SashConf.streamBuckets(conf),

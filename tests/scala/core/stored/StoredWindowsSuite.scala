@@ -16,6 +16,9 @@ class StoredWindowsSuite extends Laws {
   private val bounds: Gen[Bound] = Gen.frequency(
     3 -> Gen.choose(0, 40).map(n => Rows(n.toLong, 0L)),
     2 -> Gen.choose(0, 60).map(t => Time(t.toLong)),
+    1 -> Gen.zip(Gen.choose(0, 40), Gen.choose(1, 30)).map { case (more, until) =>
+      Between(more.toLong + until, until.toLong)
+    },
     1 -> Gen.zip(Gen.choose(0, 30), Gen.choose(1, 20)).map { case (n, lag) =>
       Rows(n.toLong + lag, lag.toLong)
     },
@@ -73,6 +76,21 @@ class StoredWindowsSuite extends Laws {
       (got <= (rows + m >> logFanOut) + (m >> logFanOut) + 4) :| s"$got nodes for $m rows of $rows" &&
       (stream.store.size <= (rows >> logFanOut) + 2) :| s"${stream.store.size} nodes for $rows rows"
     }
+  }
+
+  test("by an inverse, F elements load a node where they enter, leave, and are looked at for times") {
+    def loads(bound: Bound): Long = {
+      val stream = new Stream(Seq(bound), logFanOut = 5, Some(StoredWindows.Inverse()))
+      (0 until 1000).foreach(_ => stream(Arrive(1)))
+      stream(Restart)
+      stream(Arrive(1))
+      val before = stream.store.gets
+      (0 until 3200).foreach(_ => stream(Arrive(1)))
+      stream.store.gets - before
+    }
+    assert(loads(Rows(499L, 0L)) <= 2 * 100 + 3)
+    assert(loads(Time(500L)) <= 3 * 100 + 3)
+    assert(loads(Between(500L, 100L)) <= 4 * 100 + 4)
   }
 
   law("the store holds what a window may still ask for, and no more", runs = 100) {
@@ -241,6 +259,9 @@ private object StoredWindowsSuite {
   /** From as many rows before the current one until that many before it. */
   case class Rows(preceding: Long, until: Long) extends Bound(lags = until > 0)
   case class Time(width: Long) extends Bound
+
+  /** From as long before the current one until that long before it. */
+  case class Between(width: Long, until: Long) extends Bound(lags = true)
   case object Growing extends Bound(evicts = false)
 
   /** All but the last ones. */
@@ -331,6 +352,9 @@ private object StoredWindowsSuite {
           window.insertTo(math.max(0L, end - until))
           window.evictTo(math.min(window.back, math.max(0L, end - 1 - preceding)))
         case Time(width) => window.evictBefore(time - width)
+        case Between(width, until) =>
+          window.insertUntil(time - until)
+          window.evictBefore(time - width)
         case Growing     => ()
         case Late(until) => window.insertTo(math.max(0L, end - until))
         case Ending(every) =>
@@ -348,6 +372,8 @@ private object StoredWindowsSuite {
           val to = math.max(0, n - until.toInt)
           elements.slice(math.min(to, math.max(0, n - 1 - preceding.toInt)), to)
         case Time(width) => elements.filter(_._1 >= time - width)
+        case Between(width, until) =>
+          elements.filter { case (t, _) => time - width <= t && t <= time - until }
         case Growing     => elements
         case Late(until) => elements.dropRight(until.toInt)
         case Ending(_)   => elements.drop(ended(i))

@@ -122,7 +122,9 @@ class StreamAheadSuite extends StreamSuite {
       val operator =
         source.execution.optimizedPlan.collectFirst { case OfStream(_, p) => p.program }.get
       source.stop()
-      assert(operator.input.map(_.name).toSet == Set("id", "k", "ts", "due", "bucket"))
+      assert(
+        operator.input.map(_.name).toSet == Set("id", "k", "ts", "due", "position", "bucket")
+      )
       assert(first == Seq(Seq(1L, 3L)))
       assert(
         source.rows.map(_.toSeq).toSet == Set(
@@ -184,6 +186,56 @@ class StreamAheadSuite extends StreamSuite {
       source.add(Seq(at(54, 3000)))
       assert(rowsInState(query) < 20, "idle keys stay")
       source.stop()
+    }
+  }
+
+  test("rows of one time keep their places while they wait") {
+    withSource("0 seconds") { source =>
+      source.start(
+        sql(
+          """SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN CURRENT ROW AND INTERVAL 10 SECONDS
+            |    FOLLOWING) AS n,
+            |  max(id) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN CURRENT ROW AND CURRENT ROW) AS own,
+            |  row_number() OVER (PARTITION BY k ORDER BY ts) AS number,
+            |  last(id) OVER (PARTITION BY k, predicate_window(sum(x), t -> t < 5) ORDER BY ts) AS last
+            |  FROM events""".stripMargin
+        )
+      )
+      source.add((1 to 20).map(i => at(i.toLong, 1)) ++ (21 to 900).map(i => at(i.toLong, 5)))
+      source.add(Seq(at(1001, 7)))
+      source.add(Seq(at(1002, 13))) // opens the chunk that rows of 5 s share with those of 1 s
+      source.add(Seq(at(1003, 60)))
+      source.stop()
+      assert(source.rows.length == 902)
+      source.rows.foreach { r =>
+        assert(r.getLong(0) == r.getLong(2) && r.getLong(0) == r.getLong(4), s"$r")
+      }
+      assert(source.rows.map(_.getInt(3)).toSet == (1 to 902).toSet)
+    }
+  }
+
+  test("a bound that is ahead in summer, and not in January 1970") {
+    val days = Seq(
+      "2026-07-01 00:00:00",
+      "2026-07-02 00:00:00",
+      "2026-07-02 12:00:00",
+      "2026-08-20 00:00:00"
+    )
+    val events = (days :+ "2027-01-01 00:00:00").zipWithIndex.map { case (day, i) =>
+      Event(i + 1L, Some(1), Some(Timestamp.valueOf(day)), Some(1), 0.0, "")
+    }
+    withSettings("spark.sql.legacy.interval.enabled" -> "true") {
+      val query = sql(
+        "SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN CURRENT ROW" +
+          " AND INTERVAL 2 MONTHS -60 DAYS FOLLOWING) AS n FROM events"
+      ) _
+      withSource("1 second") { source =>
+        source.start(query)
+        events.foreach(e => source.add(Seq(e)))
+        source.stop()
+        val batch = query(spark.createDataFrame(events)).collect().toSeq.map(_.toSeq)
+        assert(source.rows.map(_.toSeq).toSet == batch.filter(_.head != 5L).toSet)
+      }
     }
   }
 }
