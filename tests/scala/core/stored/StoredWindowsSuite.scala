@@ -78,7 +78,9 @@ class StoredWindowsSuite extends Laws {
     }
   }
 
-  test("by an inverse, F elements load a node where they enter, leave, and are looked at for times") {
+  test(
+    "by an inverse, F elements load a node where they enter, leave, and are looked at for times"
+  ) {
     def loads(bound: Bound): Long = {
       val stream = new Stream(Seq(bound), logFanOut = 5, Some(StoredWindows.Inverse()))
       (0 until 1000).foreach(_ => stream(Arrive(1)))
