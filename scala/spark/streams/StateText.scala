@@ -49,7 +49,7 @@ private[streams] final class StateText(
   /** What words leave out: a hash of how partials are made. */
   def definitions: String = {
     val all = programs.flatMap { p =>
-      p.parts.flatMap(d => d.identity ++ d.lift ++ d.combine ++ d.results.map(_._2)) ++ p.holds
+      p.parts.flatMap(d => d.identity ++ d.lift ++ d.combine) ++ p.holds
     }
     f"definitions ${StateText.hash(all.map(said).mkString("; "))}%x"
   }

@@ -99,28 +99,39 @@ trait StreamSuite extends SashSuite {
   protected def withSource(delay: String)(body: Source => Unit): Unit =
     streaming()(inDirectory(checkpoint => body(new Source(delay, checkpoint))))
 
+  protected def run(
+      source: Source,
+      batches: Seq[Seq[Event]],
+      restartBefore: Set[Int],
+      later: Seq[(String, String)] = Nil
+  )(query: DataFrame => DataFrame): Unit = {
+    source.start(query)
+    batches.zipWithIndex.foreach { case (batch, i) =>
+      if (restartBefore(i)) {
+        source.stop()
+        withSettings(later: _*)(source.start(query))
+      }
+      source.add(batch)
+    }
+    source.stop()
+  }
+
   /**
    * The stream gives what the batch gives over the rows that were not late, as far as the
    * watermark has come.
    *
    * @param ahead how many rows of k a row waits for, in the order of their times and ids
+   * @param later settings of the runs after the first
    */
   protected def checkStream(
       batches: Seq[Seq[Event]],
       delaySeconds: Int,
       restartBefore: Set[Int] = Set.empty,
-      ahead: Int = 0
+      ahead: Int = 0,
+      later: Seq[(String, String)] = Nil
   )(query: DataFrame => DataFrame): Unit = inDirectory { checkpoint =>
     val source = new Source(s"$delaySeconds seconds", checkpoint)
-    source.start(query)
-    batches.zipWithIndex.foreach { case (batch, i) =>
-      if (restartBefore(i)) {
-        source.stop()
-        source.start(query)
-      }
-      source.add(batch)
-    }
-    source.stop()
+    run(source, batches, restartBefore, later)(query)
     val (inTime, watermark) = onTime(batches, delaySeconds)
     val batch = query(spark.createDataFrame(inTime))
     val schema = query(source.frame).schema
@@ -142,6 +153,34 @@ trait StreamSuite extends SashSuite {
     val difference = RowEquality.difference(expected, actual)
     assert(difference.isEmpty, difference.getOrElse(""))
     assert(expected.nonEmpty, "vacuous: no answer")
+  }
+
+  /** Each batch gives what it gives with Spark's own hops. */
+  protected def checkHops(
+      batches: Seq[Seq[Event]],
+      delay: String = "15 seconds",
+      mode: OutputMode = OutputMode.Append(),
+      later: Seq[(String, String)] = Nil
+  )(query: DataFrame => DataFrame): Unit = {
+    val answers = Seq(true, false).map { on =>
+      withSettings("spark.sash.hops.enabled" -> on.toString) {
+        inDirectory { checkpoint =>
+          val source = new Source(delay, checkpoint, mode, isOurs = on)
+          run(source, batches, restartBefore = Set(2, 4), later)(query)
+          source.answers.values.toSeq
+        }
+      }
+    }
+    val Seq(ours, theirs) = answers
+    assert(theirs.flatten.nonEmpty, "vacuous: no answer")
+    assert(ours.length == theirs.length)
+    ours.zip(theirs).zipWithIndex.foreach { case ((o, t), i) =>
+      val schema = t.headOption.map(_.schema)
+      val rows =
+        o.map(r => schema.fold(r)(s => new GenericRowWithSchema(r.toSeq.toArray, s): Row))
+      val difference = RowEquality.difference(t, rows)
+      assert(difference.isEmpty, s"batch $i: ${difference.getOrElse("")}")
+    }
   }
 
   /**
