@@ -26,12 +26,17 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
     last.flatMap(confIn(_, key.key)).getOrElse(conf.getConf(key))
   }
 
-  /** Whether there is state of an aggregation by Spark's own operators. */
-  lazy val hasAggregation: Boolean = operators.exists { operator =>
+  /** Whether hops go on as Spark's own: there is state of aggregations, and no hops of Sash's. */
+  lazy val hasSparksHops: Boolean = !operators.exists(isHops) && operators.exists(isAggregation)
+
+  private def isAggregation(operator: Path): Boolean = {
     val metadata =
       filesIn(new Path(operator, "_metadata")).map(TextFile.read(_, statement.hadoopConf))
     metadata.isEmpty || metadata.exists(_.toLowerCase(Locale.ROOT).contains("statestoresave"))
   }
+
+  private def isHops(operator: Path): Boolean =
+    new StateFile(operator, statement.hadoopConf).read().exists(HopProgram.isHops)
 
   private def operators: Seq[Path] = location.toSeq.map(new Path(_, "state")).flatMap { states =>
     val files = states.getFileSystem(statement.hadoopConf)

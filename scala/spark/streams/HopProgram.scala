@@ -39,3 +39,11 @@ private[spark] final case class HopProgram(
 
   def endOrdinal: Int = results.length + 2
 }
+
+private[streams] object HopProgram {
+
+  /** How the text of a program begins. */
+  val Word: String = "hops"
+
+  def isHops(text: String): Boolean = text.startsWith(Word)
+}

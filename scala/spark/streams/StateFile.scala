@@ -7,13 +7,12 @@ import org.apache.hadoop.fs.Path
  * What the state of an operator was written for, in a file beside it: written before the first batch,
  * and compared before any other, so that no batch mixes the states of two queries.
  *
- * @param states where the query's states are
- * @param operator of the query
+ * @param operator where its state is, in the directory of the query's states
  */
-private[streams] final class StateFile(states: String, operator: String, hadoop: Configuration) {
+private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
   import StateFile._
 
-  private[this] val path = new Path(s"$states/$operator/_sash", "windows")
+  private[this] val path = new Path(new Path(operator, "_sash"), "windows")
   private[this] val files = path.getFileSystem(hadoop)
 
   /** Fails if the state is of something else. */
@@ -28,12 +27,12 @@ private[streams] final class StateFile(states: String, operator: String, hadoop:
 
   /** Whether a batch has been committed. */
   private def hasBatch: Boolean = {
-    val commits = new Path(new Path(states).getParent, "commits")
+    val commits = new Path(operator.getParent.getParent, "commits")
     files.exists(commits) && files.listStatus(commits).exists(_.getPath.getName.forall(_.isDigit))
   }
 
   /** None as well if it is a beginning: then there has been no batch. */
-  private def read(): Option[String] = Option
+  def read(): Option[String] = Option
     .when(files.exists(path))(TextFile.read(path, hadoop))
     .filter(_.endsWith(End))
     .map(_.stripSuffix(End))

@@ -1,5 +1,6 @@
 package io.sash.spark.streams
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
@@ -25,8 +26,8 @@ private[spark] object StatefulOperators extends ColumnarRule {
   private def told(operator: SparkPlan): SparkPlan = {
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
-        placeOf(operator).foreach { case (states, number) =>
-          new StateFile(states, number, operator.session.sessionState.newHadoopConf())
+        placeOf(operator).foreach { place =>
+          new StateFile(place, operator.session.sessionState.newHadoopConf())
             .check(processor.text)
         }
         processor match {
@@ -44,14 +45,14 @@ private[spark] object StatefulOperators extends ColumnarRule {
       millis * 1000L
     }
 
-  /** Where the query's states are, and which of them is the operator's. */
-  private def placeOf(operator: Product): Option[(String, String)] =
+  /** Where the operator's state is. */
+  private def placeOf(operator: Product): Option[Path] =
     for {
       info <- fieldOf(operator, "stateInfo").collect { case Some(i: Product) => i }
       root <- fieldOf(info, "checkpointLocation")
       number <- fieldOf(info, "operatorId")
       if root != Nowhere
-    } yield (root.toString, number.toString)
+    } yield new Path(root.toString, number.toString)
 
   private def fieldOf(of: Product, name: String): Option[Any] =
     of.productElementNames.zip(of.productIterator).collectFirst { case (`name`, value) => value }

@@ -50,7 +50,7 @@ private[spark] final class StreamHops(
       Some("without a watermark no window is ever over")
     else if (!StreamingWrite.allowsSeveral(conf))
       Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
-    else if (checkpoint.hasAggregation) Some("the checkpoint has state of Spark's own operator")
+    else if (checkpoint.hasSparksHops) Some("the checkpoint has state of Spark's own operator")
     else None
   }
 
@@ -119,6 +119,7 @@ private[spark] final class StreamHops(
     val words = new StateText(hop.child, inputs, Seq(slots))
     import words.said
     Seq(
+      HopProgram.Word,
       s"buckets ${SashConf.streamBuckets(conf)}",
       input.map(_.dataType.sql).mkString("columns ", ", ", ""),
       inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
