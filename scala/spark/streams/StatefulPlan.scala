@@ -35,7 +35,7 @@ private[spark] object StatefulPlan {
   )(
       processor: Seq[Attribute] => BucketProcessor
   ): LogicalPlan = {
-    val bucket = Alias(bucketOf(keys, time, buckets), "bucket")()
+    val bucket = Alias(OwnBucket(bucketOf(keys, time, buckets)), "bucket")()
     val rows = Project(child.output :+ bucket, child)
     val fields = output.map(a => StructField(a.name, a.dataType, a.nullable))
     val stateful = over(rows, fields, processor(rows.output))
@@ -89,6 +89,20 @@ private[spark] object StatefulPlan {
       processor: BucketProcessor
   ): TransformWithState = stateful.copy(statefulProcessor = untyped(processor))
 
+  /** A query whose operators have numbers, by which their rows are not those of one another. */
+  def numbered(query: LogicalPlan): LogicalPlan = {
+    val numbers = Iterator.from(0)
+    query.transformUp {
+      case t: TransformWithState if isOurs(t) =>
+        t.copy(child = t.child.transformExpressions { case b: OwnBucket =>
+          b.copy(operator = numbers.next())
+        })
+    }
+  }
+
+  private def isOurs(stateful: TransformWithState): Boolean =
+    (stateful.statefulProcessor: Any).isInstanceOf[BucketProcessor]
+
   private def untyped(processor: BucketProcessor): StatefulProcessor[Any, Any, Any] =
     processor.asInstanceOf[StatefulProcessor[Any, Any, Any]]
 
@@ -99,6 +113,28 @@ private[spark] object StatefulPlan {
 
   private def keyEncoder: ExpressionEncoder[Any] =
     ExpressionEncoder(AgnosticEncoders.PrimitiveIntEncoder).asInstanceOf[ExpressionEncoder[Any]]
+}
+
+/**
+ * The bucket of a row of one operator, so that no two operators share an exchange: Spark would then
+ * not see the watermark below the second one, and take it for 1970 in the next batch.
+ *
+ * @param operator its number in the query, known when that starts
+ */
+private[spark] final case class OwnBucket(child: Expression, operator: Int = 0)
+    extends UnaryExpression {
+
+  override def dataType: DataType = child.dataType
+
+  override def nullable: Boolean = child.nullable
+
+  override def eval(input: InternalRow): Any = child.eval(input)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    child.genCode(ctx)
+
+  override protected def withNewChildInternal(newChild: Expression): OwnBucket =
+    copy(child = newChild)
 }
 
 /** The row that an expression is evaluated over, as it is. */

@@ -21,9 +21,11 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       val checkpoint = new Checkpoint(w, conf)
       val over = if (w.inputQuery.exists(isOver)) planned(w, checkpoint) else w.inputQuery
       val write = w.withNewChildren(Seq(over)).asInstanceOf[WriteToStreamStatement]
-      if (SashConf.hopsEnabled(conf))
-        write.withNewChildren(Seq(new StreamHops(write, checkpoint, conf).query))
-      else write
+      val query =
+        if (SashConf.hopsEnabled(conf)) new StreamHops(write, checkpoint, conf).query else over
+      write.withNewChildren(Seq(AnalysisHelper.allowInvokingTransformsInAnalyzer {
+        StatefulPlan.numbered(query)
+      }))
     case other => other
   }
 
