@@ -132,10 +132,11 @@ def test_answers_at_once_and_again(streaming, tmp_path):
 
 def hops(rows: DataFrame) -> DataFrame:
     window = F.window("ts", "25 seconds", "10 seconds")
+    plus_one = F.udf(lambda x: None if x is None else x + 1, "bigint", useArrow=False)
     return (
         rows.groupBy("k", window)
         .agg(F.count("*").alias("rows"), F.sum("x").alias("sum"), F.max("id").alias("last"))
-        .select("window.start", "k", "rows", "sum", "last")
+        .select("window.start", "k", "rows", plus_one("sum"), "last")
     )
 
 
@@ -175,3 +176,21 @@ def test_hops_on_a_stream_are_sparks(streaming, tmp_path, mode):
     ours, sparks = answers("true"), answers("false")
     assert sum(map(len, sparks.values())) > 20
     assert ours == sparks
+
+
+def test_python_below_between_and_above(streaming, tmp_path):
+    plus_one = F.udf(lambda x: None if x is None else x + 1, "bigint", useArrow=False)
+
+    def over(rows: DataFrame) -> DataFrame:
+        w = Window.partitionBy(plus_one("k")).orderBy("ts", plus_one("x"), "id")
+        a = F.sum(plus_one("x")).over(w.rowsBetween(-9, 0))
+        return rows.select("id", plus_one(a).alias("a")).where(plus_one("a") > 20)
+
+    write(streaming, tmp_path / "in", range(4))
+    run(streaming, tmp_path, over)
+    write(streaming, tmp_path / "in", range(4, 7))
+    both = run(streaming, tmp_path, over)
+    batch = over(streaming.read.schema(SCHEMA).parquet(str(tmp_path / "in")))
+    expected = {row.id: tuple(row) for row in batch.collect()}
+    assert len(both) > 100
+    assert both == {row: expected[row] for row in both}

@@ -42,7 +42,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val joined = new JoinedRow
   private[this] val answer = new SpecificInternalRow(program.answerTypes)
   private[this] val out = new Bytes
-  private[this] val firstOpen = hops.firstEndingAfter(late)
+  private[this] val firstInTime = hops.firstEndingAfter(late)
 
   override def turn(
       before: BucketHeader,
@@ -130,7 +130,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     private def open(header: Array[Byte]): Unit = {
       nodes.of(key.getBytes)
       if (header == null) {
-        panes.startAt(hops.firstPaneOf(firstOpen))
+        panes.startAt(hops.firstPaneOf(firstInTime))
       } else {
         val in = ByteBuffer.wrap(header)
         in.getLong()
@@ -167,17 +167,22 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         column.lift(lifted, rows.next())
         column.combine(panes.open(), panes.open(), lifted)
       }
-      panes.add(pane)
-      val first = math.max(hops.firstWindowOf(pane), firstOpen)
-      val last = hops.lastWindowOf(pane)
-      if (touched.nonEmpty && first <= touched.last._2 + 1) {
-        touched(touched.length - 1) = (touched.last._1, last)
-      } else {
-        touched += (first -> last)
+      if (pane >= panes.kept) {
+        panes.add(pane)
+        val first = math.max(hops.firstWindowOf(pane), firstOpen)
+        val last = hops.lastWindowOf(pane)
+        if (touched.nonEmpty && first <= touched.last._2 + 1) {
+          touched(touched.length - 1) = (touched.last._1, last)
+        } else {
+          touched += (first -> last)
+        }
       }
     }
     touched.toSeq
   }
+
+  /** The key's first window that is not over. What Spark says of the watermark may fall: see [[OwnBucket]]. */
+  private def firstOpen: Long = math.max(firstInTime, hops.lastWindowOf(panes.kept))
 
   /** Lowers the window, which is this one; whether it has rows. */
   private def lower(number: Long): Boolean = {
@@ -258,7 +263,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       panes.drop()
       None
     } else {
-      val open = hops.firstEndingAfter(passed)
+      val open = math.max(hops.firstEndingAfter(passed), firstOpen)
       moveOn(hops.firstPaneOf(open))
       panes.keepFrom(window.front)
       program.mode match {

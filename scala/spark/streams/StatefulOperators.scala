@@ -2,12 +2,12 @@ package io.sash.spark.streams
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.execution.{ColumnarRule, FilterExec, ProjectExec, SparkPlan}
 
 /**
- * What Spark tells its operators with state, batch by batch on the driver, and not the processors in
- * them. The operators and what they are told have moved and grown from version to version; the
- * names of the fields have stayed.
+ * Operators with processors of ours, in the plan of each batch: they are told what Spark tells its own
+ * operators, and not the processors in them. The operators and what they are told have moved and
+ * grown from version to version; the names of the fields have stayed.
  */
 private[spark] object StatefulOperators extends ColumnarRule {
 
@@ -18,9 +18,22 @@ private[spark] object StatefulOperators extends ColumnarRule {
 
   private object rule extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
-      case operator if operator.productIterator.exists(_.isInstanceOf[BucketProcessor]) =>
-        told(operator)
+      case operator if isOurs(operator)           => told(operator)
+      case any @ (_: ProjectExec | _: FilterExec) => any
+      case other                                  => other.mapChildren(unsafe)
     }
+  }
+
+  private def isOurs(operator: SparkPlan): Boolean =
+    operator.productIterator.exists(_.isInstanceOf[BucketProcessor])
+
+  /** A row as an operator of objects gives it is just fit for a Project; Python, for one, casts it. */
+  private def unsafe(plan: SparkPlan): SparkPlan = {
+    val isObjects = plan match {
+      case FilterExec(_, child) => isOurs(child)
+      case _                    => isOurs(plan)
+    }
+    if (isObjects) ProjectExec(plan.output, plan) else plan
   }
 
   private def told(operator: SparkPlan): SparkPlan = {

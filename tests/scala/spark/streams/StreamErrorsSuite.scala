@@ -160,6 +160,11 @@ class StreamErrorsSuite extends StreamSuite {
       ("another argument", ofRows("sum(x + 1)"), ofRows("sum(x + 2)")),
       ("another partition", fine, ofRows(by = "x")),
       ("another expression to partition by", ofRows(by = "k % 2"), ofRows(by = "k % 3")),
+      (
+        "another collation to partition by",
+        ofRows(by = "s COLLATE UTF8_LCASE"),
+        ofRows(by = "s COLLATE UNICODE_CI")
+      ),
       ("another order", fine, ofRows(order = "ts, id")),
       (
         "another expression in the order",

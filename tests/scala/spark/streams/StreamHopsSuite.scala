@@ -1,10 +1,7 @@
 package io.sash.spark.streams
 
-import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.OutputMode
-
-import io.sash.spark.RowEquality
 
 /** Hops on streams: Spark's rows, batch by batch. */
 class StreamHopsSuite extends StreamSuite {
@@ -12,41 +9,12 @@ class StreamHopsSuite extends StreamSuite {
   private def batches(seed: Long) =
     StreamSuite.batches(seed, count = 5, size = 60, jitterSeconds = 40, keys = 3)
 
-  /** What each batch gives, with Sash and without it. */
   private def check(
       query: DataFrame => DataFrame,
       mode: OutputMode = OutputMode.Append(),
       seed: Long = 1,
       delay: String = "15 seconds"
-  ): Unit = streaming() {
-    val answers = Seq(true, false).map { on =>
-      withSettings("spark.sash.hops.enabled" -> on.toString) {
-        inDirectory { checkpoint =>
-          val source = new Source(delay, checkpoint, mode, isOurs = on)
-          source.start(query)
-          batches(seed).zipWithIndex.foreach { case (batch, i) =>
-            if (i == 2 || i == 4) {
-              source.stop()
-              source.start(query)
-            }
-            source.add(batch)
-          }
-          source.stop()
-          source.answers.values.toSeq
-        }
-      }
-    }
-    val Seq(ours, theirs) = answers
-    assert(theirs.flatten.nonEmpty, "vacuous: no answer")
-    assert(ours.length == theirs.length)
-    ours.zip(theirs).zipWithIndex.foreach { case ((o, t), i) =>
-      val schema = t.headOption.map(_.schema)
-      val rows =
-        o.map(r => schema.fold(r)(s => new GenericRowWithSchema(r.toSeq.toArray, s): Row))
-      val difference = RowEquality.difference(t, rows)
-      assert(difference.isEmpty, s"batch $i: ${difference.getOrElse("")}")
-    }
-  }
+  ): Unit = streaming()(checkHops(batches(seed), delay, mode)(query))
 
   private def hops(grouping: String, aggregates: String*)(rows: DataFrame): DataFrame = {
     val key = if (grouping.startsWith("k")) "coalesce(k, 7)" else "0"

@@ -26,6 +26,20 @@ class StreamPlansSuite extends StreamSuite {
       "floats, strings and structs as keys" ->
         """SELECT id, sum(x) OVER (PARTITION BY IF(x % 2 = 0, 0.0D, -0.0D), s, named_struct('a', k)
           |  ORDER BY ts, id ROWS 5 PRECEDING) AS a FROM events""".stripMargin,
+      "collations" ->
+        """SELECT id, count(*) OVER w AS c, CAST(max(l) OVER w AS STRING) AS m, count(DISTINCT l) OVER w AS d
+          |  FROM (SELECT *, IF(d < 50, s, upper(s) || ' ') COLLATE UNICODE_CI_RTRIM AS l FROM events)
+          |  WINDOW w AS (PARTITION BY l ORDER BY ts, id ROWS 5 PRECEDING)""".stripMargin,
+      "names that operators have, twice, and in any case" ->
+        """SELECT id, bucket, answers, input, _w0, a, a, x, X FROM (SELECT *, sum(bucket + 1) OVER
+          |  (PARTITION BY answers ORDER BY ts, id ROWS 3 PRECEDING) AS a FROM
+          |  (SELECT id, ts, x AS bucket, k AS answers, s AS input, d AS _w0, x FROM events))""".stripMargin,
+      "columns of any type" ->
+        """SELECT id, array(s, NULL) AS a, map(s, x) AS m, CAST(d AS DECIMAL(38, 10)) AS c,
+          |  make_interval(0, x) AS i, named_struct('q', array(named_struct('r', x))) AS t, NULL AS n,
+          |  count(*) OVER (PARTITION BY array(IF(d < 30, 0.0D, -0.0D)), CAST(s AS BINARY),
+          |    CAST(x % 2 AS DECIMAL(38, 2)), make_dt_interval(x % 3) ORDER BY ts, id ROWS 3 PRECEDING) AS r,
+          |  lag(map(s, x), 2) OVER (PARTITION BY k ORDER BY ts, id) AS l FROM events""".stripMargin,
       "aggregates of objects" ->
         """SELECT id, collect_list(x) OVER w AS l, approx_count_distinct(s) OVER w AS c,
           |  max_by(s, d) OVER w AS m, sum(CAST(d AS DECIMAL(20, 3))) OVER w AS t

@@ -100,28 +100,48 @@ trait StreamSuite extends SashSuite {
     streaming()(inDirectory(checkpoint => body(new Source(delay, checkpoint))))
 
   /**
-   * The stream gives what the batch gives over the rows that were not late: after each batch, as
-   * far as the watermark has come.
+   * Runs the query, batch by batch.
    *
-   * @param answered which of the rows of a k, in order, have an answer at a watermark, in milliseconds
+   * @param later settings of the runs after the first
+   * @return how many rows there are after each batch
    */
-  protected def checkStream(
+  protected def run(
+      source: Source,
       batches: Seq[Seq[Event]],
-      delaySeconds: Int,
-      restartBefore: Set[Int] = Set.empty,
-      answered: (Seq[Event], Long) => Seq[Event] = StreamSuite.passed
-  )(query: DataFrame => DataFrame): Unit = inDirectory { checkpoint =>
-    val source = new Source(s"$delaySeconds seconds", checkpoint)
+      restartBefore: Set[Int],
+      later: Seq[(String, String)] = Nil
+  )(query: DataFrame => DataFrame): Seq[Int] = {
     source.start(query)
-    val rowsAfter = batches.zipWithIndex.map { case (batch, i) =>
+    val counts = batches.zipWithIndex.map { case (batch, i) =>
       if (restartBefore(i)) {
         source.stop()
-        source.start(query)
+        withSettings(later: _*)(source.start(query))
       }
       source.add(batch)
       source.rows.length
     }
     source.stop()
+    counts
+  }
+
+  /**
+   * The stream gives what the batch gives over the rows that were not late: after each batch, as
+   * far as the watermark has come.
+   *
+   * @param answered which of the rows of a k, in order, have an answer at a watermark, in milliseconds
+   * @param atOnce whether each batch gives them at once; if not, all of them together are looked at
+   * @param later settings of the runs after the first
+   */
+  protected def checkStream(
+      batches: Seq[Seq[Event]],
+      delaySeconds: Int,
+      restartBefore: Set[Int] = Set.empty,
+      answered: (Seq[Event], Long) => Seq[Event] = StreamSuite.passed,
+      atOnce: Boolean = true,
+      later: Seq[(String, String)] = Nil
+  )(query: DataFrame => DataFrame): Unit = inDirectory { checkpoint =>
+    val source = new Source(s"$delaySeconds seconds", checkpoint)
+    val rowsAfter = run(source, batches, restartBefore, later)(query)
     val (inTime, _) = onTime(batches, delaySeconds)
     val batch = query(spark.createDataFrame(inTime))
     val schema = query(source.frame).schema
@@ -142,11 +162,39 @@ trait StreamSuite extends SashSuite {
     assert(difference.isEmpty, difference.getOrElse(""))
     assert(expected.nonEmpty, "vacuous: no answer")
     val ids = expected.map(_.getLong(0)).toSet
-    batches.indices.foreach { i =>
+    if (atOnce) batches.indices.foreach { i =>
       assert(
         actual.take(rowsAfter(i)).map(_.getLong(0)).toSet == ids.intersect(known(i + 1)),
         s"batch $i"
       )
+    }
+  }
+
+  /** Each batch gives what it gives with Spark's own hops. */
+  protected def checkHops(
+      batches: Seq[Seq[Event]],
+      delay: String = "15 seconds",
+      mode: OutputMode = OutputMode.Append(),
+      later: Seq[(String, String)] = Nil
+  )(query: DataFrame => DataFrame): Unit = {
+    val answers = Seq(true, false).map { on =>
+      withSettings("spark.sash.hops.enabled" -> on.toString) {
+        inDirectory { checkpoint =>
+          val source = new Source(delay, checkpoint, mode, isOurs = on)
+          run(source, batches, restartBefore = Set(2, 4), later)(query)
+          source.answers.values.toSeq
+        }
+      }
+    }
+    val Seq(ours, theirs) = answers
+    assert(theirs.flatten.nonEmpty, "vacuous: no answer")
+    assert(ours.length == theirs.length)
+    ours.zip(theirs).zipWithIndex.foreach { case ((o, t), i) =>
+      val schema = t.headOption.map(_.schema)
+      val rows =
+        o.map(r => schema.fold(r)(s => new GenericRowWithSchema(r.toSeq.toArray, s): Row))
+      val difference = RowEquality.difference(t, rows)
+      assert(difference.isEmpty, s"batch $i: ${difference.getOrElse("")}")
     }
   }
 

@@ -1,0 +1,93 @@
+package io.sash.spark.streams
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.streaming.OutputMode
+
+/** Several operators with state in one query. */
+class StreamOperatorsSuite extends StreamSuite {
+
+  private val batches =
+    StreamSuite.batches(11, count = 4, size = 60, jitterSeconds = 25, keys = 3)
+
+  private val over = sql(
+    "SELECT id, ts, sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 4 PRECEDING) AS a FROM events"
+  ) _
+
+  private val hops = sql(
+    """SELECT unix_micros(window.start) * 8 + coalesce(k, 7) AS id, window, k, count(*) AS c, sum(x) AS a
+      |  FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')""".stripMargin
+  ) _
+
+  /** In batch Spark has no duplicates within a watermark. */
+  private def distinct(rows: DataFrame): DataFrame =
+    if (rows.isStreaming) rows.dropDuplicatesWithinWatermark("id") else rows.dropDuplicates("id")
+
+  private def join(left: DataFrame, right: DataFrame, on: String): DataFrame =
+    left.as("l").join(right.as("r"), expr(on)).selectExpr("l.id", "l.a", "r.a AS b")
+
+  private val byTime = "l.id = r.id AND l.ts = r.ts"
+
+  for {
+    (name, query) <- Seq[(String, DataFrame => DataFrame)](
+      "a join of windows of one partition" -> (rows =>
+        join(over(rows), over(rows.where("d > 50")), byTime)
+      ),
+      "a join of the same windows" -> { rows =>
+        val both = over(rows)
+        join(both, both, byTime)
+      },
+      "windows over a join" -> sql(
+        """SELECT id, sum(y) OVER (PARTITION BY k ORDER BY ts, id ROWS 4 PRECEDING) AS a,
+          |  count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 10 SECONDS PRECEDING) AS b
+          |  FROM events LEFT JOIN (SELECT id AS i, ts AS t, x AS y FROM events WHERE d > 50)
+          |  ON id = i AND t BETWEEN ts - INTERVAL 5 SECONDS AND ts + INTERVAL 5 SECONDS""".stripMargin
+      ),
+      "duplicates dropped below" -> (rows => over(distinct(rows.union(rows)))),
+      "duplicates dropped above" -> (rows => distinct(over(rows))),
+      "windows over a union" -> (rows => over(rows.where("d < 50").union(rows.where("d >= 50")))),
+      "a union of windows" -> (rows =>
+        over(rows.where("d < 50")).union(over(rows.where("d >= 50")))
+      )
+    )
+  } test(s"a stream's answers are the batch's: $name") {
+    // rows without a match leave an outer join later
+    val atOnce = name != "windows over a join"
+    streaming() {
+      checkStream(batches, delaySeconds = 15, restartBefore = Set(2, 3), atOnce = atOnce)(query)
+    }
+  }
+
+  test("LIMIT counts over all runs") {
+    for (query <- Seq(over(_: DataFrame).limit(7), hops(_: DataFrame).limit(7)))
+      withSource("15 seconds") { source =>
+        run(source, batches, restartBefore = Set(2, 3))(query)
+        assert(source.rows.distinct.length == 7 && source.rows.length == 7)
+      }
+  }
+
+  test("hops below Spark's own windows") {
+    streaming()(checkHops(batches) { rows =>
+      hops(rows)
+        .groupBy(expr("window(window_time(window), '20 seconds')"))
+        .agg(expr("sum(c)"), expr("max(a)"))
+        .selectExpr("unix_micros(window.start) AS id", "*")
+    })
+  }
+
+  test("hops beside Spark's own windows") {
+    streaming()(checkHops(batches, mode = OutputMode.Update()) { rows =>
+      val windows = rows.groupBy(expr("window(ts, '10 seconds')")).count()
+      hops(rows)
+        .select("id", "c")
+        .union(windows.selectExpr("-unix_micros(window.start)", "count"))
+    })
+  }
+
+  test("a join of hops over distinct rows") {
+    streaming()(checkHops(batches) { rows =>
+      def of(some: DataFrame) = hops(some.dropDuplicates("id", "ts"))
+      join(of(rows), of(rows.where("d > 50")), "l.k = r.k AND l.window = r.window")
+    })
+  }
+}
