@@ -27,7 +27,7 @@ TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
 FETCH := tests/python/fetch.py
 FLINK := $(VENV)/fetched/flink/made-of
-LINTED_PYTHON := python tests/python tests/mutants docs/conf.py $(wildcard examples benchmarks)
+LINTED_PYTHON := python tests/python tests/mutants docs/conf.py docs/images $(wildcard examples benchmarks)
 # progress bars are the benchmarks'
 MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 
@@ -100,9 +100,10 @@ test-scala: $(TOOLS) ## the Scala tests
 	$(SBT) test $(NO_TERMINAL)
 
 .PHONY: test-threads
-test-threads: $(INSTALLED) ## a thousand spills while another thread reads the rows
-	SASH_TEST_ROUNDS=1000 $(SBT) 'spark/testOnly io.sash.spark.memory.*ThreadsSuite' $(NO_TERMINAL)
-	SASH_TEST_ROUNDS=1000 $(BIN)/pytest tests/python/test_threads.py
+test-threads: $(INSTALLED) ## a thousand spills while another thread reads the rows, each way, on the heap and off
+	# over four frames there, and two here
+	SASH_TEST_ROUNDS=250 $(SBT) 'spark/testOnly io.sash.spark.memory.*ThreadsSuite' $(NO_TERMINAL)
+	SASH_TEST_ROUNDS=500 $(BIN)/pytest tests/python/test_threads.py
 
 .PHONY: test-spark-suites
 test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
@@ -176,6 +177,11 @@ bench-stream: $(INSTALLED) $(FLINK) ## OVER on streams beside Spark's tumbling w
 	$(call step,benchmark of streams)
 	$(BIN)/python benchmarks/bench_stream.py
 
+.PHONY: bench-day
+bench-day: $(INSTALLED) ## a stream with a day of state: 100 million rows in windows, and a restart
+	$(call step,benchmark of a day of state)
+	$(BIN)/python benchmarks/bench_day.py
+
 .PHONY: bench-hops
 bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
 	$(call step,benchmark of hops)
@@ -190,7 +196,7 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png pages ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg pages ## what is generated in docs
 
 .PHONY: pages
 pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
@@ -210,6 +216,9 @@ docs/functions.md: $(JAR) | $(INSTALLED)
 
 docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/window_sweep.py | $(INSTALLED)
 	$(SUBMIT) examples/rolling_flights.py --chart $@
+
+docs/images/streaming.svg: docs/images/streaming.py | $(INSTALLED)
+	$(BIN)/python $<
 
 .PHONY: clean
 clean: ## remove everything that was made

@@ -113,6 +113,12 @@ lazy val bench = (project in file("benchmarks/core"))
     publish / skip := true
   )
 
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean)
+)
+
 lazy val sparkSuites =
   inputKey[Unit]("Runs Spark's own window suites, or those named, under the extension")
 
@@ -142,6 +148,21 @@ lazy val spark = (project in file("scala/spark"))
     Test / baseDirectory := scratch.value,
     // suites share one SparkContext in the JVM
     Test / parallelExecution := false,
+    // those of streams wait more than they compute, and run beside the others
+    Test / testGrouping := {
+      val (ofStreams, others) =
+        (Test / definedTests).value.partition(_.name.contains(".streams."))
+      val options = (Test / forkOptions).value
+      val directory = scratch.value
+      Seq("streams" -> ofStreams, "others" -> others).map { case (name, tests) =>
+        val own = directory / name
+        IO.createDirectory(own)
+        val process = options
+          .withWorkingDirectory(own)
+          .withRunJVMOptions(options.runJVMOptions :+ s"-Djava.io.tmpdir=$own")
+        Tests.Group(name, tests, Tests.SubProcess(process))
+      }
+    },
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
     sparkSuites := runSparkSuites.evaluated,
     assembly / assemblyJarName := s"sash-spark_${scalaBinaryVersion.value}-${version.value}.jar",

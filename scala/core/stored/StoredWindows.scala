@@ -63,6 +63,9 @@ final class StoredWindows(
   /** How many elements have come. */
   def end: Long = tree.end
 
+  /** Elements before this one are given up. */
+  def kept: Long = tree.kept
+
   def window(i: Int): StoredWindow = windows(i)
 
   /** The slot for the next element. */

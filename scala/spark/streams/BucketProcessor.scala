@@ -18,6 +18,16 @@ private[spark] abstract class BucketProcessor
   /** Says what the state is for; another one's is of no use: see [[StateFile]]. */
   def text: String
 
+  /** What it counts. */
+  def metrics: StreamMetrics
+
+  /**
+   * The same in a batch.
+   *
+   * @param late the watermark by which rows are late, in microseconds, if it is known
+   */
+  def in(late: Option[Long], metrics: StreamMetrics): BucketProcessor
+
   /** As EXPLAIN says it. */
   def explained: String
 
@@ -28,7 +38,7 @@ private[spark] abstract class BucketProcessor
 
   /** Spark calls this on the driver, too, to learn of the variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-    state = new StreamState(getHandle, uses)
+    state = new StreamState(getHandle, uses, metrics)
     task = null
   }
 
@@ -54,14 +64,22 @@ private[spark] abstract class BucketProcessor
     if (task == null) task = newTask(state)
     val known = Option(state.bucket.get()).map(BucketHeader.read)
     val before = known.getOrElse(BucketHeader.Empty)
-    val own = rows.map(_.asInstanceOf[UnsafeRow].copy()) // Spark uses the row again
+    val own = rows.map { row =>
+      metrics.add(StreamMetrics.RowsInTime, 1L)
+      row.asInstanceOf[UnsafeRow].copy() // Spark uses the row again
+    }
     val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
     def finish(): Iterator[InternalRow] = {
       val after = withTimer(before, turn.after(), expired)
       if (!known.contains(after)) state.bucket.update(after.toBytes)
+      metrics.flush()
       Iterator.empty
     }
-    turn.answers ++ finish()
+    val answers = turn.answers.map { answer =>
+      metrics.add(StreamMetrics.Answers, 1L)
+      answer
+    }
+    answers ++ finish()
   }
 
   /** When all keys have been answered: sees to the bucket's timer. */

@@ -48,6 +48,8 @@ private[streams] final class GroupWindows(
   /** Works on the answers of a window from now on. */
   private def select(window: Int): Unit = column.answeredBy(answers(window))
 
+  private[this] var keptBefore = 0L // when the key's state was read
+
   /** How many rows have come. */
   def end: Long = stored.end
 
@@ -55,6 +57,7 @@ private[streams] final class GroupWindows(
   def clear(key: Array[Byte]): Unit = {
     nodes.of(key)
     stored.clear()
+    keptBefore = stored.kept
     begin()
   }
 
@@ -62,6 +65,7 @@ private[streams] final class GroupWindows(
   def read(key: Array[Byte], in: ByteBuffer): Unit = {
     nodes.of(key)
     stored.read(in)
+    keptBefore = stored.kept
     val found =
       if (keeps) kept.map(_.take(new UUID(in.getLong(), in.getLong()))).orNull else null
     if (found == null) begin()
@@ -77,6 +81,11 @@ private[streams] final class GroupWindows(
   def write(out: Bytes): Unit = {
     stored.write(out)
     if (keeps) writeStamp(out)
+    store()
+  }
+
+  private def store(): Unit = {
+    state.metrics.add(StreamMetrics.PartialsEvicted, stored.kept - keptBefore)
     behind.flush()
   }
 
@@ -93,7 +102,7 @@ private[streams] final class GroupWindows(
   /** Removes the key's nodes. */
   def drop(): Unit = {
     stored.drop()
-    behind.flush()
+    store()
   }
 
   /** A row comes, and enters the windows that do not lag. */

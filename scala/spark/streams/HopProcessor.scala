@@ -7,9 +7,15 @@ package io.sash.spark.streams
  * @param late windows that ended by then, in microseconds, take no row any more: the watermark of
  *   the batch before, which Spark tells its operators and not a processor; see [[StatefulOperators]]
  */
-private[spark] final case class HopProcessor(program: HopProgram, late: Option[Long] = None)
-    extends BucketProcessor {
+private[spark] final class HopProcessor(
+    val program: HopProgram,
+    late: Option[Long] = None,
+    override val metrics: StreamMetrics = StreamMetrics.Unasked
+) extends BucketProcessor {
   override def text: String = program.text
+
+  override def in(late: Option[Long], metrics: StreamMetrics): HopProcessor =
+    new HopProcessor(program, late, metrics)
 
   override def explained: String =
     s"hops on a stream: windows of ${program.hops.panes} panes, a partial for each key and pane"

@@ -127,6 +127,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         case AnswerMode.Update => touched.iterator.flatMap { case (w, v) => answered(w, v) }
       }
 
+    private[this] var keptBefore = 0L // when the key's state was read
+
     private def open(header: Array[Byte]): Unit = {
       nodes.of(key.getBytes)
       if (header == null) {
@@ -136,6 +138,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         in.getLong()
         panes.read(in)
       }
+      keptBefore = panes.kept
     }
 
     private def close(): Unit = {
@@ -148,6 +151,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
           state.heads.updateValue(key.getBytes, out.toArray)
         case None => state.heads.removeKey(key.getBytes)
       }
+      state.metrics.add(StreamMetrics.PartialsEvicted, panes.kept - keptBefore)
       behind.flush()
       key = null
     }

@@ -1,5 +1,6 @@
 package io.sash.spark.streams
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, FilterExec, ProjectExec, SparkPlan}
@@ -24,33 +25,36 @@ private[spark] object StatefulOperators extends ColumnarRule {
     }
   }
 
-  private def isOurs(operator: SparkPlan): Boolean =
-    operator.productIterator.exists(_.isInstanceOf[BucketProcessor])
+  /** Whether the operator has a processor that has been told nothing yet. */
+  private def isOurs(operator: SparkPlan): Boolean = operator.productIterator.exists {
+    case processor: BucketProcessor => processor.metrics eq StreamMetrics.Unasked
+    case _                          => false
+  }
 
   /** A row as an operator of objects gives it is just fit for a Project; Python, for one, casts it. */
   private def unsafe(plan: SparkPlan): SparkPlan = {
     val isObjects = plan match {
-      case FilterExec(_, child) => isOurs(child)
-      case _                    => isOurs(plan)
+      case FilterExec(_, child) => child.isInstanceOf[StreamMetricsExec]
+      case _                    => plan.isInstanceOf[StreamMetricsExec]
     }
     if (isObjects) ProjectExec(plan.output, plan) else plan
   }
 
   private def told(operator: SparkPlan): SparkPlan = {
+    val place = placeOf(operator)
+    val metrics = StreamMetrics.of(operator.session.sparkContext)
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
-        placeOf(operator).foreach { place =>
-          new StateFile(place, operator.session.sessionState.newHadoopConf())
-            .check(processor.text)
-        }
-        processor match {
-          case hops: HopProcessor => hops.copy(late = lateOf(operator))
-          case other              => other
-        }
+        place.foreach(new StateFile(_, conf(operator)).check(processor.text))
+        processor.in(lateOf(operator), metrics)
       case other => other.asInstanceOf[AnyRef]
     }
-    operator.makeCopy(fields.toArray)
+    val ours = operator.makeCopy(fields.toArray)
+    StreamMetricsExec(place.map(_.getName), ours, metrics)
   }
+
+  private def conf(operator: SparkPlan): Configuration =
+    operator.session.sessionState.newHadoopConf()
 
   /** The watermark by which rows are late, in microseconds. */
   private def lateOf(operator: Product): Option[Long] =

@@ -79,7 +79,7 @@ private[spark] final class StreamHops(
       hop.keys.map(_.toAttribute) ++ (hop.window +: answers)
     ) { input =>
       val at = input.indexWhere(_.exprId == pane.exprId)
-      HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, columns.aliases))
+      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, columns.aliases))
     }
     Project(hop.results, stateful)
   }

@@ -4,8 +4,14 @@ package io.sash.spark.streams
  * Answers the rows of a bucket of keys. A row waits in the state until the watermark has passed it;
  * then all rows of its time are there, so that what a key's windows have taken in is final.
  */
-private[spark] final class StreamProcessor(val program: StreamProgram) extends BucketProcessor {
+private[spark] final class StreamProcessor(
+    val program: StreamProgram,
+    override val metrics: StreamMetrics = StreamMetrics.Unasked
+) extends BucketProcessor {
   override def text: String = program.text
+
+  override def in(late: Option[Long], metrics: StreamMetrics): StreamProcessor =
+    new StreamProcessor(program, metrics)
 
   override def explained: String = {
     val windows = program.windows.length

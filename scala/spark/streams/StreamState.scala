@@ -20,7 +20,11 @@ import io.sash.core.mta.KeyValueStore
  * | `head` | key | header of its windows, see `StoredWindows` |
  * | `node` | key, tree, level, number | node of a tree of the key's |
  */
-private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: StreamState.Uses) {
+private[spark] final class StreamState(
+    handle: StatefulProcessorHandle,
+    uses: StreamState.Uses,
+    val metrics: StreamMetrics
+) {
   import StreamState._
 
   private[this] val none = TTLConfig.NONE
@@ -52,13 +56,22 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: St
       place = ByteBuffer.allocate(key.length + PlaceBytes).put(key).put(tree.toByte)
 
     override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
-      values.indices.foreach(i => nodes.updateValue(keyOf(level, first + i), values(i)))
+      values.indices.foreach { i =>
+        metrics.add(StreamMetrics.NodesWritten, 1L)
+        nodes.updateValue(keyOf(level, first + i), values(i))
+      }
 
     override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] =
-      Array.tabulate(count)(i => nodes.getValue(keyOf(level, first + i)))
+      Array.tabulate(count) { i =>
+        metrics.add(StreamMetrics.NodesRead, 1L)
+        nodes.getValue(keyOf(level, first + i))
+      }
 
     override def remove(level: Int, from: Long, until: Long): Unit =
-      (from until until).foreach(number => nodes.removeKey(keyOf(level, number)))
+      (from until until).foreach { number =>
+        metrics.add(StreamMetrics.NodesRemoved, 1L)
+        nodes.removeKey(keyOf(level, number))
+      }
 
     private def keyOf(level: Int, number: Long): Array[Byte] = {
       val end = place.capacity - PlaceBytes

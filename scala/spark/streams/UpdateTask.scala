@@ -105,7 +105,9 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       found = false
       at += 1
       val answer = windows.answer(peers(at - 1 - first), at - 1 - first)
-      rows.get(at - 1).answered = Some(fingerprint(answer))
+      val row = rows.get(at - 1)
+      if (row.answered.nonEmpty) state.metrics.add(StreamMetrics.AnswersCorrected, 1L)
+      row.answered = Some(fingerprint(answer))
       answer
     }
 

@@ -1,0 +1,65 @@
+package io.sash.spark.streams
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.streaming.OutputMode
+
+/** What a query's progress says of the operators with state. */
+class StreamMetricsSuite extends StreamSuite {
+  import StreamSuite._
+
+  private val batches =
+    StreamSuite.batches(5, count = 5, size = 80, jitterSeconds = 40, keys = 3)
+
+  private val over = sql(
+    "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 4 PRECEDING) AS a FROM events"
+  ) _
+
+  /** The totals of all batches, and the answers. */
+  private def totals(mode: OutputMode)(query: DataFrame => DataFrame): (Map[String, Long], Long) =
+    inDirectory { checkpoint =>
+      val source = new Source("15 seconds", checkpoint, mode)
+      val running = source.start(query)
+      batches.foreach(source.add)
+      val ofBatches = running.recentProgress.toSeq.filterNot(_.observedMetrics.isEmpty)
+      assert(ofBatches.map(_.batchId).distinct.length == source.answers.size)
+      val metrics = ofBatches.map { p =>
+        assert(p.observedMetrics.keySet == java.util.Set.of("sash.0"))
+        val row = p.observedMetrics.get("sash.0")
+        row.getValuesMap[Long](row.schema.fieldNames.toSeq)
+      }
+      source.stop()
+      val names = metrics.head.keys
+      (names.map(n => n -> metrics.map(_(n)).sum).toMap, source.rows.length.toLong)
+    }
+
+  private val (inTime, watermark) = onTime(batches, delaySeconds = 15)
+  private val withTime = batches.flatten.count(_.ts.nonEmpty)
+
+  test("append mode: rows, answers, partials and nodes") {
+    val (metrics, answers) = streaming()(totals(OutputMode.Append())(over))
+    assert(metrics("rowsInTime") == inTime.length)
+    assert(metrics("rowsDropped") == withTime - inTime.length && metrics("rowsDropped") > 0)
+    assert(metrics("answers") == answers && metrics("answersCorrected") == 0)
+    val passed = inTime.filter(micros(_) <= watermark * 1000).groupBy(_.k).values.map(_.length)
+    assert(metrics("partialsEvicted") == passed.map(n => math.max(0, n - 5)).sum)
+    assert(metrics("nodesWritten") > 0)
+    assert(metrics("nodesRead") > 0 && metrics("nodesRemoved") <= metrics("nodesWritten"))
+  }
+
+  test("update mode: answers that late rows have changed") {
+    val (metrics, answers) = streaming()(totals(OutputMode.Update())(over))
+    assert(metrics("rowsInTime") == inTime.length && metrics("answers") == answers)
+    assert(metrics("answersCorrected") == answers - inTime.length)
+    assert(metrics("answersCorrected") > 0)
+  }
+
+  test("hops") {
+    val hops = sql(
+      """SELECT window, k, count(*) AS c FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"""
+    ) _
+    val (metrics, answers) = streaming()(totals(OutputMode.Append())(hops))
+    assert(metrics("answers") == answers && answers > 0)
+    assert(metrics("rowsInTime") + metrics("rowsDropped") == withTime)
+    assert(metrics("partialsEvicted") > 0)
+  }
+}
