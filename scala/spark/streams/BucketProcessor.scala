@@ -18,8 +18,8 @@ private[spark] abstract class BucketProcessor
   /** Says what the state is for; another one's is of no use: see [[StateFile]]. */
   def text: String
 
-  /** What it counts. */
-  def metrics: StreamMetrics
+  /** Where it reports what it has done; none before it is `in` a batch. */
+  def metrics: Option[StreamMetrics]
 
   /**
    * The same in a batch.
@@ -38,7 +38,7 @@ private[spark] abstract class BucketProcessor
 
   /** Spark calls this on the driver, too, to learn of the variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-    state = new StreamState(getHandle, uses, metrics)
+    state = new StreamState(getHandle, uses)
     task = null
   }
 
@@ -64,19 +64,21 @@ private[spark] abstract class BucketProcessor
     if (task == null) task = newTask(state)
     val known = Option(state.bucket.get()).map(BucketHeader.read)
     val before = known.getOrElse(BucketHeader.Empty)
+    val counts = state.counts
+    counts.clear()
     val own = rows.map { row =>
-      metrics.add(StreamMetrics.RowsInTime, 1L)
+      counts.rowsInTime += 1
       row.asInstanceOf[UnsafeRow].copy() // Spark uses the row again
     }
     val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
     def finish(): Iterator[InternalRow] = {
       val after = withTimer(before, turn.after(), expired)
       if (!known.contains(after)) state.bucket.update(after.toBytes)
-      metrics.flush()
+      metrics.foreach(_.report(counts))
       Iterator.empty
     }
     val answers = turn.answers.map { answer =>
-      metrics.add(StreamMetrics.Answers, 1L)
+      counts.answers += 1
       answer
     }
     answers ++ finish()

@@ -85,7 +85,7 @@ private[streams] final class GroupWindows(
   }
 
   private def store(): Unit = {
-    state.metrics.add(StreamMetrics.PartialsEvicted, stored.kept - keptBefore)
+    state.counts.partialsEvicted += stored.kept - keptBefore
     behind.flush()
   }
 

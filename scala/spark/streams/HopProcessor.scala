@@ -10,12 +10,12 @@ package io.sash.spark.streams
 private[spark] final class HopProcessor(
     val program: HopProgram,
     late: Option[Long] = None,
-    override val metrics: StreamMetrics = StreamMetrics.Unasked
+    override val metrics: Option[StreamMetrics] = None
 ) extends BucketProcessor {
   override def text: String = program.text
 
   override def in(late: Option[Long], metrics: StreamMetrics): HopProcessor =
-    new HopProcessor(program, late, metrics)
+    new HopProcessor(program, late, Some(metrics))
 
   override def explained: String =
     s"hops on a stream: windows of ${program.hops.panes} panes, a partial for each key and pane"

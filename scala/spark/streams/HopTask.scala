@@ -151,7 +151,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
           state.heads.updateValue(key.getBytes, out.toArray)
         case None => state.heads.removeKey(key.getBytes)
       }
-      state.metrics.add(StreamMetrics.PartialsEvicted, panes.kept - keptBefore)
+      state.counts.partialsEvicted += panes.kept - keptBefore
       behind.flush()
       key = null
     }

@@ -27,7 +27,7 @@ private[spark] object StatefulOperators extends ColumnarRule {
 
   /** Whether the operator has a processor that has been told nothing yet. */
   private def isOurs(operator: SparkPlan): Boolean = operator.productIterator.exists {
-    case processor: BucketProcessor => processor.metrics eq StreamMetrics.Unasked
+    case processor: BucketProcessor => processor.metrics.isEmpty
     case _                          => false
   }
 
@@ -42,7 +42,7 @@ private[spark] object StatefulOperators extends ColumnarRule {
 
   private def told(operator: SparkPlan): SparkPlan = {
     val place = placeOf(operator)
-    val metrics = StreamMetrics.of(operator.session.sparkContext)
+    val metrics = StreamMetrics(operator.session.sparkContext)
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
         place.foreach(new StateFile(_, conf(operator)).check(processor.text))

@@ -3,48 +3,64 @@ package io.sash.spark.streams
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
+import io.sash.spark.MetricNames
+
 /**
- * What the tasks of an operator have done in a batch.
- *
- * @param totals of all tasks, by [[StreamMetrics.Names]]; empty if nobody asks
+ * What the tasks of an operator have done in a batch, under the names of these fields; reported once
+ * for each bucket.
  */
-private[spark] final class StreamMetrics(val totals: IndexedSeq[SQLMetric]) extends Serializable {
-  @transient private[this] lazy val counts = new Array[Long](StreamMetrics.Names.length)
+private[spark] final case class StreamMetrics(
+    rowsInTime: SQLMetric,
+    answers: SQLMetric,
+    answersCorrected: SQLMetric,
+    partialsEvicted: SQLMetric,
+    nodesRead: SQLMetric,
+    nodesWritten: SQLMetric,
+    nodesRemoved: SQLMetric
+) {
 
-  /** The task has done that so often more. */
-  def add(metric: Int, count: Long): Unit = counts(metric) += count
+  def byName: Map[String, SQLMetric] = MetricNames.of(this)
 
-  /** Adds what the task has counted to the totals. */
-  def flush(): Unit =
-    totals.indices.foreach { i =>
-      if (counts(i) > 0) totals(i) += counts(i)
-      counts(i) = 0L
-    }
+  def report(counts: StreamCounts): Unit = {
+    rowsInTime.add(counts.rowsInTime)
+    answers.add(counts.answers)
+    answersCorrected.add(counts.answersCorrected)
+    partialsEvicted.add(counts.partialsEvicted)
+    nodesRead.add(counts.nodesRead)
+    nodesWritten.add(counts.nodesWritten)
+    nodesRemoved.add(counts.nodesRemoved)
+  }
 }
 
 private[spark] object StreamMetrics {
-
-  /** As the query's progress has them, and as Spark's UI says them. */
-  val Names: IndexedSeq[(String, String)] = IndexedSeq(
-    "rowsInTime" -> "rows in time",
-    "answers" -> "answers",
-    "answersCorrected" -> "answers that late rows have changed",
-    "partialsEvicted" -> "partials that no window holds any more",
-    "nodesRead" -> "nodes read",
-    "nodesWritten" -> "nodes written",
-    "nodesRemoved" -> "nodes removed"
+  def apply(sc: SparkContext): StreamMetrics = StreamMetrics(
+    rowsInTime = SQLMetrics.createMetric(sc, "rows in time"),
+    answers = SQLMetrics.createMetric(sc, "answers"),
+    answersCorrected = SQLMetrics.createMetric(sc, "answers that late rows have changed"),
+    partialsEvicted = SQLMetrics.createMetric(sc, "partials that no window holds any more"),
+    nodesRead = SQLMetrics.createMetric(sc, "nodes read"),
+    nodesWritten = SQLMetrics.createMetric(sc, "nodes written"),
+    nodesRemoved = SQLMetrics.createMetric(sc, "nodes removed")
   )
-  val RowsInTime: Int = 0
-  val Answers: Int = 1
-  val AnswersCorrected: Int = 2
-  val PartialsEvicted: Int = 3
-  val NodesRead: Int = 4
-  val NodesWritten: Int = 5
-  val NodesRemoved: Int = 6
+}
 
-  /** Of whoever does not ask. */
-  val Unasked: StreamMetrics = new StreamMetrics(IndexedSeq.empty)
+/** What a task has done for a bucket, in plain fields. */
+private[spark] final class StreamCounts {
+  var rowsInTime: Long = 0L
+  var answers: Long = 0L
+  var answersCorrected: Long = 0L
+  var partialsEvicted: Long = 0L
+  var nodesRead: Long = 0L
+  var nodesWritten: Long = 0L
+  var nodesRemoved: Long = 0L
 
-  def of(context: SparkContext): StreamMetrics =
-    new StreamMetrics(Names.map { case (_, says) => SQLMetrics.createMetric(context, says) })
+  def clear(): Unit = {
+    rowsInTime = 0L
+    answers = 0L
+    answersCorrected = 0L
+    partialsEvicted = 0L
+    nodesRead = 0L
+    nodesWritten = 0L
+    nodesRemoved = 0L
+  }
 }

@@ -25,12 +25,13 @@ private[streams] final class StreamMetricsExec(
 
   override def stringArgs: Iterator[Any] = Iterator(observed)
 
-  override lazy val metrics: Map[String, SQLMetric] =
-    StreamMetrics.Names.map(_._1).zip(done.totals).toMap
+  override lazy val metrics: Map[String, SQLMetric] = done.byName
 
   override def collectedMetrics: Row = {
-    val dropped = operator.metrics.get(StreamMetricsExec.SparksDropped).fold(0L)(_.value)
-    new GenericRowWithSchema((dropped +: done.totals.map(_.value)).toArray, metricsSchema)
+    val dropped = operator.metrics.get(StreamMetricsExec.SparksDropped)
+    val all = metrics ++ dropped.map(StreamMetricsExec.Dropped -> _)
+    val values = metricsSchema.fieldNames.map(all.get(_).fold(0L)(_.value): Any)
+    new GenericRowWithSchema(values, metricsSchema)
   }
 
   override def doExecute(): RDD[InternalRow] = operator.execute()
@@ -44,10 +45,12 @@ private[streams] object StreamMetricsExec {
   /** What Spark calls its count of rows that it drops before they reach the operator. */
   private val SparksDropped = "numRowsDroppedByWatermark"
 
-  private val columns: Seq[NamedExpression] =
-    ("rowsDropped" +: StreamMetrics.Names.map(_._1)).map(Alias(Literal(0L), _)())
+  private val Dropped = "rowsDropped"
 
   /** @param number of the operator in its query, if that runs */
-  def apply(number: Option[String], operator: SparkPlan, done: StreamMetrics): SparkPlan =
+  def apply(number: Option[String], operator: SparkPlan, done: StreamMetrics): SparkPlan = {
+    val names = Dropped +: done.productElementNames.toSeq
+    val columns = names.map(Alias(Literal(0L), _)())
     new StreamMetricsExec(number.fold("sash")("sash." + _), columns, operator, done)
+  }
 }

@@ -6,12 +6,12 @@ package io.sash.spark.streams
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
-    override val metrics: StreamMetrics = StreamMetrics.Unasked
+    override val metrics: Option[StreamMetrics] = None
 ) extends BucketProcessor {
   override def text: String = program.text
 
   override def in(late: Option[Long], metrics: StreamMetrics): StreamProcessor =
-    new StreamProcessor(program, metrics)
+    new StreamProcessor(program, Some(metrics))
 
   override def explained: String = {
     val windows = program.windows.length

@@ -20,12 +20,11 @@ import io.sash.core.mta.KeyValueStore
  * | `head` | key | header of its windows, see `StoredWindows` |
  * | `node` | key, tree, level, number | node of a tree of the key's |
  */
-private[spark] final class StreamState(
-    handle: StatefulProcessorHandle,
-    uses: StreamState.Uses,
-    val metrics: StreamMetrics
-) {
+private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: StreamState.Uses) {
   import StreamState._
+
+  /** Of what is done for the bucket. */
+  val counts: StreamCounts = new StreamCounts
 
   private[this] val none = TTLConfig.NONE
 
@@ -55,23 +54,20 @@ private[spark] final class StreamState(
     def of(key: Array[Byte]): Unit =
       place = ByteBuffer.allocate(key.length + PlaceBytes).put(key).put(tree.toByte)
 
-    override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
-      values.indices.foreach { i =>
-        metrics.add(StreamMetrics.NodesWritten, 1L)
-        nodes.updateValue(keyOf(level, first + i), values(i))
-      }
+    override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit = {
+      counts.nodesWritten += values.length
+      values.indices.foreach(i => nodes.updateValue(keyOf(level, first + i), values(i)))
+    }
 
-    override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] =
-      Array.tabulate(count) { i =>
-        metrics.add(StreamMetrics.NodesRead, 1L)
-        nodes.getValue(keyOf(level, first + i))
-      }
+    override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] = {
+      counts.nodesRead += count
+      Array.tabulate(count)(i => nodes.getValue(keyOf(level, first + i)))
+    }
 
-    override def remove(level: Int, from: Long, until: Long): Unit =
-      (from until until).foreach { number =>
-        metrics.add(StreamMetrics.NodesRemoved, 1L)
-        nodes.removeKey(keyOf(level, number))
-      }
+    override def remove(level: Int, from: Long, until: Long): Unit = {
+      counts.nodesRemoved += until - from
+      (from until until).foreach(number => nodes.removeKey(keyOf(level, number)))
+    }
 
     private def keyOf(level: Int, number: Long): Array[Byte] = {
       val end = place.capacity - PlaceBytes

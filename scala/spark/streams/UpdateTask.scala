@@ -106,7 +106,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       at += 1
       val answer = windows.answer(peers(at - 1 - first), at - 1 - first)
       val row = rows.get(at - 1)
-      if (row.answered.nonEmpty) state.metrics.add(StreamMetrics.AnswersCorrected, 1L)
+      if (row.answered.nonEmpty) state.counts.answersCorrected += 1
       row.answered = Some(fingerprint(answer))
       answer
     }
