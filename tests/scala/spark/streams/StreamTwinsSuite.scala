@@ -29,15 +29,7 @@ class StreamTwinsSuite extends StreamSuite {
   private def answers(isOurs: Boolean)(query: DataFrame => DataFrame): Seq[String] =
     withSettings("spark.sash.hops.enabled" -> isOurs.toString)(inDirectory { checkpoint =>
       val source = new Source("60 seconds", checkpoint, isOurs = isOurs)
-      source.start(query)
-      batches.zipWithIndex.foreach { case (batch, i) =>
-        if (i == 2 || i == 4) {
-          source.stop()
-          source.start(query)
-        }
-        source.add(batch)
-      }
-      source.stop()
+      run(source, batches, restartBefore = Set(2, 4))(query)
       source.rows.map(_.toString).sorted
     })
 
