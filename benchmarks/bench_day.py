@@ -35,6 +35,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 import machine
 import stream_spark
 from progress import Progress
+from stream_cells import SASH, SPARK
+from stream_chart import COLOURS
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 EPOCH_US = 1_700_000_000_000_000
@@ -124,8 +126,7 @@ class _Run:
             "full_micros": statistics.median(at_end) * micros,
             "restart_micros": statistics.median(restarted["seconds"][1:]) * micros,
             "tumbling_micros": statistics.median(tumbling[1:]) * micros,
-            "slowest": max(filled["seconds"][full:])
-            / statistics.median(filled["seconds"][full:]),
+            "slowest": max(at_end) / statistics.median(at_end),
             "state_mb": state_mb,
             "bytes_a_row": state_mb * 1e6 / options.day,
             "checkpoint_mb": restarted["checkpoint_mb"],
@@ -156,7 +157,7 @@ class _Run:
             raise SystemExit("the windows are not Sash's")
         return {
             "seconds": _seconds(progress),
-            "state_mb": _metric(progress[-1], "rocksdbSstFileSize") / 1e6,
+            "state_mb": stream_spark.of_state(progress[-1], "rocksdbSstFileSize") / 1e6,
             "checkpoint_mb": _size_mb(checkpoint),
             "first_answer": first_answer[0],
             "start": start,
@@ -228,30 +229,12 @@ class _Run:
 def _run(
     spark: SparkSession, files: Path, query: str, checkpoint: Path, each: Any
 ) -> list[dict[str, Any]]:
-    rows = (
-        spark.readStream.schema(stream_spark.SCHEMA)
-        .option("maxFilesPerTrigger", 1)
-        .parquet(str(files))
-        .withWatermark("ts", "1 second")
-    )
-    rows.createOrReplaceTempView("events")
-    running = (
-        spark.sql(query)
-        .writeStream.foreachBatch(each)
-        .option("checkpointLocation", str(checkpoint))
-        .trigger(availableNow=True)
-        .start()
-    )
-    running.awaitTermination()
-    return [p for p in running.recentProgress if p["numInputRows"]]
+    stream_spark.read(spark, files, delay=1).createOrReplaceTempView("events")
+    return stream_spark.to_end(spark.sql(query).writeStream.foreachBatch(each), checkpoint)
 
 
 def _seconds(progress: list[dict[str, Any]]) -> list[float]:
     return [p["durationMs"]["triggerExecution"] / 1000 for p in progress]
-
-
-def _metric(progress: dict[str, Any], name: str) -> int:
-    return sum(op["customMetrics"].get(name, 0) for op in progress["stateOperators"])
 
 
 def _most_memory_mb() -> float:
@@ -281,10 +264,12 @@ def _chart(about: dict[str, Any], path: Path) -> None:
     million = about["batch"] / 1e6
     restart = about["restart_at"]
     came = [(i + 1) * million for i in range(len(about["seconds"]))]
-    axis.plot(came[:restart], about["seconds"][:restart], color="#0072B2", label="Sash's OVER")
-    axis.plot(came[restart:], about["seconds"][restart:], color="#0072B2")
     axis.plot(
-        came[restart:], about["tumbling_seconds"], color="#E69F00", label="Spark's tumbling"
+        came[:restart], about["seconds"][:restart], color=COLOURS[SASH], label="Sash's OVER"
+    )
+    axis.plot(came[restart:], about["seconds"][restart:], color=COLOURS[SASH])
+    axis.plot(
+        came[restart:], about["tumbling_seconds"], color=COLOURS[SPARK], label="Spark's tumbling"
     )
     for at, label in ((about["day"] / 1e6, "the day is full"), (came[restart - 1], "restart")):
         axis.axvline(at, color="#777777", lw=1, ls="--")

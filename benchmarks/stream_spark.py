@@ -12,6 +12,7 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import DataStreamWriter
 
 import engines_spark
 import stream_files
@@ -67,27 +68,31 @@ def run(
 ) -> list[dict[str, Any]]:
     """Run a query to the end of its files; what each of its batches was like."""
     spark.conf.set("spark.sash.enabled", str(cell.engine == SASH).lower())
-    rows = (
-        spark.readStream.schema(SCHEMA)
-        .option("maxFilesPerTrigger", 1)
-        .parquet(str(source))
-        .withWatermark("ts", f"{cell.delay} seconds")
-    )
-    query = (
-        _query(cell, rows)
-        .writeStream.outputMode(cell.mode)
-        .format(sink)
-        .queryName("answers")
-        .option("checkpointLocation", str(checkpoint))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
-    progress: list[dict[str, Any]] = [p for p in query.recentProgress if p["numInputRows"]]
+    answers = _query(cell, read(spark, source, cell.delay)).writeStream
+    writer = answers.outputMode(cell.mode).format(sink).queryName("answers")
+    progress = to_end(writer, checkpoint)
     operators = [op["operatorName"] for op in progress[-1]["stateOperators"]]
     if (cell.engine == SASH) != any(op.startswith("transformWithState") for op in operators):
         raise SystemExit(f"{cell}: not by whom it was to be answered: {operators}")
     return progress
+
+
+def read(spark: SparkSession, source: Path, delay: int) -> DataFrame:
+    """The rows of a folder's files, each of which is a micro-batch; the delay is in seconds."""
+    return (
+        spark.readStream.schema(SCHEMA)
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(source))
+        .withWatermark("ts", f"{delay} seconds")
+    )
+
+
+def to_end(writer: DataStreamWriter, checkpoint: Path) -> list[dict[str, Any]]:
+    """Run a query to the end of what there is; what each batch that had rows was like."""
+    writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+    query = writer.start()
+    query.awaitTermination()
+    return [p for p in query.recentProgress if p["numInputRows"]]
 
 
 def _query(cell: Cell, rows: DataFrame) -> DataFrame:
@@ -113,16 +118,16 @@ def _figures(cell: Cell, progress: list[dict[str, Any]], counted: int) -> Figure
     if len(batches) < counted:
         raise SystemExit(f"{cell}: just {len(batches)} whole batches")
     millis = [p["durationMs"]["triggerExecution"] for p in batches]
-    states = list(batches[-1]["stateOperators"])
     return Figures(
         micros=statistics.median(millis) * 1000 / cell.batch,
         events=cell.batch * counted,
         slowest=max(millis) / statistics.median(millis),
-        state_mb=_sum(states, "rocksdbSstFileSize") / 1e6,
-        gets=_sum(states, "rocksdbGetCount"),
-        puts=_sum(states, "rocksdbPutCount"),
+        state_mb=of_state(batches[-1], "rocksdbSstFileSize") / 1e6,
+        gets=of_state(batches[-1], "rocksdbGetCount"),
+        puts=of_state(batches[-1], "rocksdbPutCount"),
     )
 
 
-def _sum(operators: list[dict[str, Any]], metric: str) -> int:
-    return sum(op["customMetrics"].get(metric, 0) for op in operators)
+def of_state(batch: dict[str, Any], metric: str) -> int:
+    """A metric of the state store, of all operators of a batch."""
+    return sum(op["customMetrics"].get(metric, 0) for op in batch["stateOperators"])
