@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import statistics
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,7 +44,12 @@ def session(memory: str) -> Iterator[SparkSession]:
         gateway: Any = SparkContext._gateway
         gateway.shutdown()
         gateway.proc.stdin.close()
-        gateway.proc.wait(60)
+        try:
+            gateway.proc.wait(60)
+        except subprocess.TimeoutExpired:
+            # RocksDB's threads, when they still compact, may call a JVM that has ended
+            gateway.proc.kill()
+            gateway.proc.wait()
         SparkContext._gateway = SparkContext._jvm = None
 
 
