@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
 import io.sash.spark.functions.{ResolveMonoids, SashFunctions, SlidingAgg}
-import io.sash.spark.hops.{BatchHops, HopStrategy, SlimHops}
+import io.sash.spark.hops.{BatchHops, HopStrategy, ManyHops, ResolveManyHops, SlimHops}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunctions}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
@@ -43,6 +43,8 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       // aggregates of moving frames that Spark's analyzer refuses
       extensions.injectResolutionRule(MovingAggregates(_))
       // aggregates over window(time, size, slide)
+      extensions.injectHintResolutionRule(new ManyHops.Find(_))
+      extensions.injectResolutionRule(_ => ResolveManyHops)
       extensions.injectPlanNormalizationRule(_ => BatchHops)
       extensions.injectOptimizerRule(_ => SlimHops)
       extensions.injectPlannerStrategy(new HopStrategy(_))

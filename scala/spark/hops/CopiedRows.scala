@@ -1,16 +1,16 @@
 package io.sash.spark.hops
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan}
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
 /**
- * The rows below an aggregate over `window(time, size, slide)`, as Spark's analyzer (TimeWindowing)
- * copies them: the i-th copy of a row is in the window that begins at `last - i * slide`, `last`
- * being when the last window begins that has the row.
+ * The rows below an aggregate over `window(time, size, slide)`, each once for each window it is in.
  *
- * Each copy is looked at, a day by seconds having 86,400 of them, and none is evaluated: whatever is
- * not said in just these expressions is not taken for windows.
+ * Spark's analyzer (TimeWindowing) copies them: the i-th copy of a row is in the window that begins at
+ * `last - i * slide`, `last` being when the last window begins that has the row. Each copy is looked
+ * at, and none is evaluated: whatever is not said in just these expressions is not taken for windows.
+ * Where windows are many, they come from a Generate of ours ([[ManyHops]]).
  *
  * @param time in microseconds; a row where it is NULL is in no window
  * @param window the column of the windows
@@ -32,6 +32,8 @@ private[hops] object CopiedRows {
       hops(projections.map(_.head), window.dataType)
         .filter { case (time, hops) => keepsAll(condition, time.child, window, hops) }
         .map { case (time, hops) => CopiedRows(time, hops.sinceEpoch, window, child) }
+    case Generate(WindowsOf(time, hops, _), _, false, _, Seq(window), child) =>
+      Some(CopiedRows(time, hops.sinceEpoch, window, child))
     case _ => None
   }
 

@@ -12,15 +12,15 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import io.sash.spark.monoids.AggregateMonoid
 
 /**
- * An Aggregate over `window(time, size, slide)`, of which Spark's analyzer has made an Expand that
- * copies each row into its windows.
+ * An Aggregate over `window(time, size, slide)`, below which the analysis has copied each row into its
+ * windows.
  *
  * @param time in microseconds; a row where it is NULL is in no window
  * @param window the column of the windows
  * @param keys what rows are grouped by, beside it
  * @param calls the aggregates, which have monoids, and whose answers are their `resultAttribute`s
  * @param results the Aggregate's, over `window`, the keys and the answers
- * @param child below the Expand
+ * @param child without the copies
  */
 private[spark] final case class HopAggregate(
     hops: HopPanes,
