@@ -1,5 +1,7 @@
 package io.sash.spark.hops
 
+import java.util.Locale
+
 import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
@@ -32,7 +34,7 @@ private[hops] final case class ManyHops(time: Expression, size: Long, slide: Lon
     with ImplicitCastInputTypes
     with Unevaluable
     with NonSQLExpression {
-  private[this] def asSparks = TimeWindow(time, size, slide, start)
+  def asSparks: TimeWindow = TimeWindow(time, size, slide, start)
 
   override def child: Expression = time
   override def inputTypes = asSparks.inputTypes // of a type that Spark keeps to itself
@@ -48,7 +50,7 @@ private[hops] final case class ManyHops(time: Expression, size: Long, slide: Lon
 
 private[spark] object ManyHops {
 
-  /** Windows for each row, of which Spark's analyzer takes up to this many. */
+  /** Fewer windows for each row than this are left to Spark's analyzer. */
   val Few = 100
 
   /** Puts it in the place of a call that an Aggregate has and that nothing has resolved yet. */
@@ -61,7 +63,7 @@ private[spark] object ManyHops {
             val calls =
               aggregate.expressions.flatMap(_.collect { case Call(name, f) => name -> f })
             calls.distinct match {
-              case Seq((Window, call)) =>
+              case Seq((Window, call)) if isPlain(call) =>
                 many(call).fold[LogicalPlan](aggregate) { hops =>
                   aggregate.transformExpressions { case `call` => hops }
                 }
@@ -91,22 +93,18 @@ private[spark] object ManyHops {
 
   private object Call {
     def unapply(f: UnresolvedFunction): Option[(String, UnresolvedFunction)] =
-      f.nameParts match {
-        case Seq(name) if isPlain(f) =>
-          Some(name.toLowerCase(java.util.Locale.ROOT))
-            .filter(Set(Window, "session_window"))
-            .map(_ -> f)
-        case _ => None
-      }
-
-    /** Without DISTINCT, FILTER and so on, of which not all versions know the same. */
-    private def isPlain(f: UnresolvedFunction): Boolean =
-      f.children.size == f.arguments.size && f.productIterator.forall {
-        case is: Boolean  => !is
-        case o: Option[_] => o.isEmpty
-        case _            => true
-      }
+      Some(f.nameParts.last.toLowerCase(Locale.ROOT))
+        .filter(Set(Window, "session_window"))
+        .map(_ -> f)
   }
+
+  /** Without a schema, DISTINCT, FILTER and so on, of which not all versions know the same. */
+  private def isPlain(f: UnresolvedFunction): Boolean =
+    f.nameParts.size == 1 && f.children.size == f.arguments.size && f.productIterator.forall {
+      case is: Boolean  => !is
+      case o: Option[_] => o.isEmpty
+      case _            => true
+    }
 }
 
 /** Puts all the windows of each row below the Aggregate, as Spark's TimeWindowing does. */
@@ -117,10 +115,7 @@ private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
         val hops = aggregate.expressions.flatMap(_.collect { case h: ManyHops => h }).distinct
         if (hops.isEmpty || hops.exists(!_.time.resolved)) aggregate
         else if (hops.size == 1 && hops.forall(isOfInstants)) generated(aggregate, hops.head)
-        else
-          aggregate.transformExpressions { case ManyHops(time, size, slide, start) =>
-            TimeWindow(time, size, slide, start)
-          }
+        else aggregate.transformExpressions { case many: ManyHops => many.asSparks }
     }
 
   private def isOfInstants(hops: ManyHops): Boolean =

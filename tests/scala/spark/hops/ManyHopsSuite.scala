@@ -143,6 +143,7 @@ class ManyHopsSuite extends HopChecks {
     grouping <- Seq(
       s"$many, window(ts, '5 seconds')",
       s"$many, session_window(ts, '5 seconds')",
+      s"$many, system.builtin.window(ts, '5 seconds')",
       "window(ts, '100 seconds', '1 second', '2 seconds')",
       "window(nothing, '100 seconds', '1 second')",
       "window(x > 3, '100 seconds', '1 second')",
