@@ -2,7 +2,15 @@ package io.sash.bench
 
 import java.nio.ByteBuffer
 
-import io.sash.core.slots.{ChunkedPartials, Invertible, Partials, Selective, SlotCodec, Slots}
+import io.sash.core.slots.{
+  Bytes,
+  ChunkedPartials,
+  Invertible,
+  Partials,
+  Selective,
+  SlotCodec,
+  Slots
+}
 
 /** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
 trait BenchColumn extends Partials {
@@ -73,11 +81,11 @@ final class SumColumn(override val total: Boolean = true) extends IntColumn with
 
 /** Four bytes a sum, for a key-value store. */
 object SumCodec extends SlotCodec {
-  override def write(column: Slots, slot: Int): Array[Byte] =
-    ByteBuffer.allocate(4).putInt(sums(column).lower(slot).toInt).array
+  override def write(column: Slots, slot: Int, out: Bytes): Unit =
+    out.putInt(sums(column).lower(slot).toInt)
 
-  override def read(column: Slots, slot: Int, value: Array[Byte]): Unit =
-    sums(column).lift(slot, ByteBuffer.wrap(value).getInt)
+  override def read(column: Slots, slot: Int, in: ByteBuffer): Unit =
+    sums(column).lift(slot, in.getInt())
 
   private def sums(column: Slots): SumColumn = column.asInstanceOf[SumColumn]
 }

@@ -1,6 +1,8 @@
 package io.sash.core.mta
 
-import io.sash.core.slots.{Partials, SlotCodec}
+import java.nio.ByteBuffer
+
+import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
  * One level queue of KVS-AMTA, in three sections: the newest nodes wait in a ring of local slots
@@ -62,9 +64,11 @@ private[mta] final class KvsLevel(
   def spill(column: Partials, until: Long): Unit =
     if (stored < until) {
       val values = new Array[Array[Byte]]((until - stored).toInt)
+      val value = new Bytes
       var i = 0
       while (i < values.length) {
-        values(i) = codec.write(column, tailSlot(stored + i))
+        codec.write(column, tailSlot(stored + i), value.clear())
+        values(i) = value.toArray
         i += 1
       }
       store.put(level, stored, values)
@@ -116,7 +120,7 @@ private[mta] final class KvsLevel(
     cached = math.max(cached, until - buffer)
     var i = 0
     while (i < values.length) {
-      codec.read(column, cacheSlot(cachedEnd + i), values(i))
+      codec.read(column, cacheSlot(cachedEnd + i), ByteBuffer.wrap(values(i)))
       i += 1
     }
     cachedEnd = until

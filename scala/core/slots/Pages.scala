@@ -1,6 +1,6 @@
 package io.sash.core.slots
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.nio.ByteBuffer
 import java.util.Arrays
 
 /**
@@ -90,24 +90,22 @@ private[sash] final class Pages(
   }
 
   private def writeOut(frame: Int): Unit = {
-    val buffer = new ByteArrayOutputStream
-    val out = new DataOutputStream(buffer)
+    val out = new Bytes
     var i = 0
     while (i < size) {
-      val value = codec.write(inMemory, (frame << logSize) + i)
-      out.writeInt(value.length)
-      out.write(value)
+      codec.write(inMemory, (frame << logSize) + i, out)
       i += 1
     }
-    store.store(pageIn(frame), buffer.toByteArray, buffer.size)
+    val bytes = out.toArray
+    store.store(pageIn(frame), bytes, bytes.length)
     stored(pageIn(frame)) = true
   }
 
   private def readIn(page: Int, frame: Int): Unit = {
-    val in = new DataInputStream(new ByteArrayInputStream(store.fetch(page)))
+    val in = ByteBuffer.wrap(store.fetch(page))
     var i = 0
     while (i < size) {
-      codec.read(inMemory, (frame << logSize) + i, in.readNBytes(in.readInt()))
+      codec.read(inMemory, (frame << logSize) + i, in)
       i += 1
     }
   }

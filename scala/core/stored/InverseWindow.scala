@@ -2,7 +2,7 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
-import io.sash.core.slots.Invertible
+import io.sash.core.slots.{Bytes, Invertible}
 
 /**
  * SlickDeque (Inv) over stored elements: an answer into which each element is combined that enters,

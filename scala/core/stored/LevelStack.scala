@@ -2,7 +2,7 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
-import io.sash.core.slots.Partials
+import io.sash.core.slots.{Bytes, Partials}
 import io.sash.core.stored.RadixTree.NoElement
 
 /** The entries of one level in the front of a [[RadixWindow]]: of one node, from some one on. */

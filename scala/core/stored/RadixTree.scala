@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import scala.collection.mutable.ArrayBuffer
 
 import io.sash.core.mta.KeyValueStore
-import io.sash.core.slots.{Partials, SlotCodec}
+import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
  * A stream of partial aggregates in time order, most of it in a key-value store: a forest of trees
@@ -317,9 +317,9 @@ private[stored] final class RadixTree(
     entries.times(i) = NoElement
   }
 
-  def writeSlot(out: Bytes, slot: Int): Unit = out.putBytes(codec.write(partials, slot))
+  def writeSlot(out: Bytes, slot: Int): Unit = codec.write(partials, slot, out)
 
-  def readSlot(in: ByteBuffer, slot: Int): Unit = codec.read(partials, slot, Bytes.bytes(in))
+  def readSlot(in: ByteBuffer, slot: Int): Unit = codec.read(partials, slot, in)
 
   private def completeNode(level: Int): Unit = {
     val number = edgeNumber(level) - 1

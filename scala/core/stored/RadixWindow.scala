@@ -2,6 +2,8 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
+import io.sash.core.slots.Bytes
+
 /**
  * A window over a tree of partials (`RadixTree`): Two-Stacks Lite whose front stack is a stack of
  * nodes, read from the store when the window gets there.

@@ -3,7 +3,7 @@ package io.sash.core.stored
 import java.nio.ByteBuffer
 
 import io.sash.core.mta.KeyValueStore
-import io.sash.core.slots.{Partials, SlotCodec}
+import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
  * Panes of a stream in disorder, numbered by time, and a window over them, which outlive the process

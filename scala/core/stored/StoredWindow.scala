@@ -2,6 +2,8 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
+import io.sash.core.slots.Bytes
+
 /** A window over the elements of a [[StoredWindows]], from one position on until another. */
 abstract class StoredWindow private[stored] () {
 

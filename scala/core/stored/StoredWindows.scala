@@ -3,7 +3,7 @@ package io.sash.core.stored
 import java.nio.ByteBuffer
 
 import io.sash.core.mta.KeyValueStore
-import io.sash.core.slots.{Partials, SlotCodec}
+import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
  * Windows over one stream of elements in time order that outlive the process: most of the elements

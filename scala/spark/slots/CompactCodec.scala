@@ -5,8 +5,7 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.types._
 
-import io.sash.core.slots.{SlotCodec, Slots}
-import io.sash.core.stored.Bytes
+import io.sash.core.slots.{Bytes, SlotCodec, Slots}
 
 /**
  * A slot of numbers in as few bytes as they take: a bit for each column that is NULL, and for each
@@ -20,11 +19,9 @@ private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) exten
 
   private[this] val kinds = columnTypes.map(kindOf).toArray
   private[this] val cells = new SpecificInternalRow(columnTypes)
-  private[this] val out = new Bytes
 
-  override def write(slots: Slots, slot: Int): Array[Byte] = {
+  override def write(slots: Slots, slot: Int, out: Bytes): Unit = {
     slots.asInstanceOf[SlotColumns].save(slot, cells)
-    out.clear()
     var first = 0
     while (first < kinds.length) {
       out.putByte(nulls(first))
@@ -32,10 +29,9 @@ private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) exten
     }
     var i = 0
     while (i < kinds.length) {
-      if (!cells.isNullAt(i)) writeCell(i)
+      if (!cells.isNullAt(i)) writeCell(out, i)
       i += 1
     }
-    out.toArray
   }
 
   /** A bit for each of eight columns that is NULL. */
@@ -49,7 +45,7 @@ private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) exten
     bits
   }
 
-  private def writeCell(i: Int): Unit = kinds(i) match {
+  private def writeCell(out: Bytes, i: Int): Unit = kinds(i) match {
     case OfBoolean => out.putByte(if (cells.getBoolean(i)) 1 else 0)
     case OfByte    => out.putByte(cells.getByte(i).toInt)
     case OfShort   => out.putSigned(cells.getShort(i).toLong)
@@ -59,12 +55,12 @@ private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) exten
     case OfDouble  => out.putLong(java.lang.Double.doubleToRawLongBits(cells.getDouble(i)))
   }
 
-  override def read(slots: Slots, slot: Int, value: Array[Byte]): Unit = {
-    val in = ByteBuffer.wrap(value)
-    in.position((kinds.length + 7) / 8)
+  override def read(slots: Slots, slot: Int, in: ByteBuffer): Unit = {
+    val first = in.position()
+    in.position(first + (kinds.length + 7) / 8)
     var i = 0
     while (i < kinds.length) {
-      if ((value(i / 8) >> (i % 8) & 1) == 1) cells.setNullAt(i) else readCell(in, i)
+      if ((in.get(first + i / 8) >> (i % 8) & 1) == 1) cells.setNullAt(i) else readCell(in, i)
       i += 1
     }
     slots.asInstanceOf[SlotColumns].load(slot, cells)

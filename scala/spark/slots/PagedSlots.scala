@@ -1,8 +1,10 @@
 package io.sash.spark.slots
 
+import java.nio.ByteBuffer
+
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.sash.core.slots.Pages
+import io.sash.core.slots.{Bytes, Pages}
 import io.sash.spark.memory.WindowMemory
 
 /**
@@ -29,10 +31,11 @@ private[spark] final class PagedSlots private (
   private def takeOver(other: SlotColumns): Unit = {
     operationsBefore = other.operations
     resizeTo(other.capacity)
+    val value = new Bytes
     var slot = 0
     while (slot < other.capacity) {
-      val value = codec.write(other, slot)
-      codec.read(resident, pages.written(slot), value)
+      codec.write(other, slot, value.clear())
+      codec.read(resident, pages.written(slot), ByteBuffer.wrap(value.toArray))
       slot += 1
     }
   }

@@ -1,13 +1,15 @@
 package io.sash.spark.slots
 
+import java.nio.ByteBuffer
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, StringType, UserDefinedType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.sash.core.slots.{SlotCodec, Slots}
+import io.sash.core.slots.{Bytes, SlotCodec, Slots}
 
-/** A slot of [[SlotColumns]] as the bytes of an unsafe row. */
+/** A slot of [[SlotColumns]] as the bytes of an unsafe row, and how many they are. */
 private[spark] final class RowCodec(columnTypes: IndexedSeq[DataType]) extends SlotCodec {
 
   /** A partial may exceed the precision of its column, so a decimal travels as its digits. */
@@ -19,12 +21,13 @@ private[spark] final class RowCodec(columnTypes: IndexedSeq[DataType]) extends S
   private[this] val toBytes = UnsafeProjection.create(byteTypes)
   private[this] val fromBytes = new UnsafeRow(columnTypes.length)
 
-  override def write(slots: Slots, slot: Int): Array[Byte] = {
+  override def write(slots: Slots, slot: Int, out: Bytes): Unit = {
     slots.asInstanceOf[SlotColumns].save(slot, cells)
-    toBytes(if (decimals.isEmpty) cells else withDigits()).copy().getBytes
+    out.putBytes(toBytes(if (decimals.isEmpty) cells else withDigits()).getBytes)
   }
 
-  override def read(slots: Slots, slot: Int, value: Array[Byte]): Unit = {
+  override def read(slots: Slots, slot: Int, in: ByteBuffer): Unit = {
+    val value = Bytes.bytes(in)
     fromBytes.pointTo(value, value.length)
     val row = if (decimals.isEmpty) fromBytes else withDecimals()
     slots.asInstanceOf[SlotColumns].load(slot, row)

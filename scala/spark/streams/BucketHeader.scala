@@ -2,17 +2,19 @@ package io.sash.spark.streams
 
 import java.nio.ByteBuffer
 
-import io.sash.core.stored.Bytes
+import io.sash.core.slots.Bytes
 
 /**
  * What is known of a bucket: when it wants to be called, and where its rows that wait are.
  *
+ * @param latest the latest time that a row has had, in what its rows say it in, or NoTime
  * @param timer in milliseconds, if there is one
  * @param sweep when idle keys leave next, in microseconds, if they do
  * @param pending rows that the watermark has not passed
  * @param unanswered rows that it has passed, but not all of their windows
  */
 private[spark] final case class BucketHeader(
+    latest: Long,
     timer: Option[Long],
     sweep: Option[Long],
     pending: PendingChunks,
@@ -24,6 +26,7 @@ private[spark] final case class BucketHeader(
 
   def toBytes: Array[Byte] = {
     val out = new Bytes
+    out.putLong(latest)
     Seq(timer, sweep).foreach { time =>
       out.putNumber(time.size)
       time.foreach(out.putLong)
@@ -35,13 +38,17 @@ private[spark] final case class BucketHeader(
 }
 
 private[spark] object BucketHeader {
+
+  /** In the place of the latest time, where no row has come. */
+  val NoTime: Long = Long.MinValue
+
   val Empty: BucketHeader =
-    BucketHeader(None, None, PendingChunks.Empty, PendingChunks.Empty)
+    BucketHeader(NoTime, None, None, PendingChunks.Empty, PendingChunks.Empty)
 
   def read(bytes: Array[Byte]): BucketHeader = {
     val in = ByteBuffer.wrap(bytes)
     def time() = Option.when(Bytes.number(in) == 1)(in.getLong())
-    BucketHeader(time(), time(), PendingChunks.read(in), PendingChunks.read(in))
+    BucketHeader(in.getLong(), time(), time(), PendingChunks.read(in), PendingChunks.read(in))
   }
 }
 

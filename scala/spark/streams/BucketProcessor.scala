@@ -66,13 +66,17 @@ private[spark] abstract class BucketProcessor
     val before = known.getOrElse(BucketHeader.Empty)
     val counts = state.counts
     counts.clear()
+    var latest = before.latest
     val own = rows.map { row =>
+      val time = row.getLong(task.time)
       counts.rowsInTime += 1
+      if (time < before.latest) counts.rowsLate += 1
+      latest = math.max(latest, time)
       row.asInstanceOf[UnsafeRow].copy() // Spark uses the row again
     }
     val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
     def finish(): Iterator[InternalRow] = {
-      val after = withTimer(before, turn.after(), expired)
+      val after = withTimer(before, turn.after().copy(latest = latest), expired)
       if (!known.contains(after)) state.bucket.update(after.toBytes)
       metrics.foreach(_.report(counts))
       Iterator.empty
@@ -109,6 +113,9 @@ private[spark] object BucketProcessor {
 /** What a task of Spark's keeps from bucket to bucket. */
 private[streams] abstract class BucketTask {
 
+  /** Of a row: the ordinal of its time, in microseconds or in panes. */
+  def time: Int
+
   /**
    * A bucket's turn.
    *
@@ -134,7 +141,7 @@ private[streams] abstract class BucketTask {
   }
 }
 
-/** @param after called when the answers have left: what is known then, but for the timer */
+/** @param after called when the answers have left: what is known then, but for the timer and the latest time */
 private[streams] final case class BucketTurn(
     answers: Iterator[InternalRow],
     after: () => BucketHeader

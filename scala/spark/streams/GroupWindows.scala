@@ -6,7 +6,8 @@ import java.util.UUID
 import org.apache.spark.sql.catalyst.InternalRow
 
 import io.sash.core.policy.Condition
-import io.sash.core.stored.{Bytes, StoredWindows, WriteBehind}
+import io.sash.core.slots.Bytes
+import io.sash.core.stored.{StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.running.RunningState
 import io.sash.spark.slots.SlotColumns

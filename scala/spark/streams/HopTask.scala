@@ -8,7 +8,8 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.core.stored.{Bytes, StoredPanes, WriteBehind}
+import io.sash.core.slots.Bytes
+import io.sash.core.stored.{StoredPanes, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
 
@@ -43,6 +44,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val answer = new SpecificInternalRow(program.answerTypes)
   private[this] val out = new Bytes
   private[this] val firstInTime = hops.firstEndingAfter(late)
+
+  override def time: Int = program.pane
 
   override def turn(
       before: BucketHeader,

@@ -2,7 +2,7 @@ package io.sash.spark.streams
 
 import java.nio.ByteBuffer
 
-import io.sash.core.stored.Bytes
+import io.sash.core.slots.Bytes
 
 /** What is known of a key beside its windows: how far its rows have come, and its answers. */
 private[streams] final class KeyHeader(program: StreamProgram) {

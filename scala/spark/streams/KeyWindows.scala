@@ -8,7 +8,7 @@ import scala.collection.IndexedSeq
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.core.stored.Bytes
+import io.sash.core.slots.Bytes
 
 /** The windows of a [[StreamProgram]], of one key at a time, and what they answer. */
 private[streams] final class KeyWindows(program: StreamProgram, state: StreamState) {

@@ -11,6 +11,7 @@ import io.sash.spark.MetricNames
  */
 private[spark] final case class StreamMetrics(
     rowsInTime: SQLMetric,
+    rowsLate: SQLMetric,
     answers: SQLMetric,
     answersCorrected: SQLMetric,
     partialsEvicted: SQLMetric,
@@ -23,6 +24,7 @@ private[spark] final case class StreamMetrics(
 
   def report(counts: StreamCounts): Unit = {
     rowsInTime.add(counts.rowsInTime)
+    rowsLate.add(counts.rowsLate)
     answers.add(counts.answers)
     answersCorrected.add(counts.answersCorrected)
     partialsEvicted.add(counts.partialsEvicted)
@@ -35,6 +37,7 @@ private[spark] final case class StreamMetrics(
 private[spark] object StreamMetrics {
   def apply(sc: SparkContext): StreamMetrics = StreamMetrics(
     rowsInTime = SQLMetrics.createMetric(sc, "rows in time"),
+    rowsLate = SQLMetrics.createMetric(sc, "rows in time that came late"),
     answers = SQLMetrics.createMetric(sc, "answers"),
     answersCorrected = SQLMetrics.createMetric(sc, "answers that late rows have changed"),
     partialsEvicted = SQLMetrics.createMetric(sc, "partials that no window holds any more"),
@@ -47,6 +50,7 @@ private[spark] object StreamMetrics {
 /** What a task has done for a bucket, in plain fields. */
 private[spark] final class StreamCounts {
   var rowsInTime: Long = 0L
+  var rowsLate: Long = 0L
   var answers: Long = 0L
   var answersCorrected: Long = 0L
   var partialsEvicted: Long = 0L
@@ -56,6 +60,7 @@ private[spark] final class StreamCounts {
 
   def clear(): Unit = {
     rowsInTime = 0L
+    rowsLate = 0L
     answers = 0L
     answersCorrected = 0L
     partialsEvicted = 0L

@@ -20,6 +20,8 @@ private[streams] final class StreamTask(program: StreamProgram, state: StreamSta
     new PendingRows(state.unanswered, due.at, program.input.length)
   }
 
+  override def time: Int = program.time
+
   override def turn(
       before: BucketHeader,
       rows: Iterator[UnsafeRow],

@@ -27,6 +27,8 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
 
+  override def time: Int = program.time
+
   override def turn(
       before: BucketHeader,
       rows: Iterator[UnsafeRow],

@@ -3,7 +3,7 @@ package io.sash.core.mta
 import java.nio.ByteBuffer
 import java.util.Arrays
 
-import io.sash.core.slots.{Partials, SlotCodec, Slots}
+import io.sash.core.slots.{Bytes, Partials, SlotCodec, Slots}
 
 /** Sums of longs in an array, as an operator would keep them. */
 final class LongSums extends Partials {
@@ -30,11 +30,11 @@ final class LongSums extends Partials {
 
 object LongSums {
   object Codec extends SlotCodec {
-    override def write(column: Slots, slot: Int): Array[Byte] =
-      ByteBuffer.allocate(8).putLong(sums(column)(slot)).array
+    override def write(column: Slots, slot: Int, out: Bytes): Unit =
+      out.putLong(sums(column)(slot))
 
-    override def read(column: Slots, slot: Int, value: Array[Byte]): Unit =
-      sums(column)(slot) = ByteBuffer.wrap(value).getLong
+    override def read(column: Slots, slot: Int, in: ByteBuffer): Unit =
+      sums(column)(slot) = in.getLong()
 
     private def sums(column: Slots): LongSums = column.asInstanceOf[LongSums]
   }

@@ -6,7 +6,7 @@ import scala.collection.mutable
 import scala.util.Try
 
 import io.sash.core.{Element, Operation, TestColumn}
-import io.sash.core.slots.{Partials, SlotCodec, Slots}
+import io.sash.core.slots.{Bytes, Partials, SlotCodec, Slots}
 
 /** An MTA window over a test column, driven by values. */
 final class MtaSlider[A](val algorithm: MtaAlgorithm, val operation: Operation[A]) {
@@ -124,13 +124,13 @@ final class MapStore(changing: Boolean = false) extends KeyValueStore {
 final class HandleCodec extends SlotCodec {
   private[this] val values = mutable.ArrayBuffer.empty[Any]
 
-  override def write(column: Slots, slot: Int): Array[Byte] = {
+  override def write(column: Slots, slot: Int, out: Bytes): Unit = {
     values += column.asInstanceOf[StorableColumn[Any]](slot)
-    ByteBuffer.allocate(8).putLong(values.size - 1L).array
+    out.putLong(values.size - 1L)
   }
 
-  override def read(column: Slots, slot: Int, value: Array[Byte]): Unit =
+  override def read(column: Slots, slot: Int, in: ByteBuffer): Unit =
     column
       .asInstanceOf[StorableColumn[Any]]
-      .set(slot, values(ByteBuffer.wrap(value).getLong.toInt))
+      .set(slot, values(in.getLong().toInt))
 }

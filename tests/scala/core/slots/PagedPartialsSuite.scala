@@ -16,11 +16,11 @@ class PagedPartialsSuite extends AnyFunSuite {
   private object Codec extends SlotCodec {
     private def sums(slots: Slots): Column[Long, Long] = slots.asInstanceOf[Column[Long, Long]]
 
-    override def write(slots: Slots, slot: Int): Array[Byte] =
-      ByteBuffer.allocate(8).putLong(sums(slots).lower(slot)).array
+    override def write(slots: Slots, slot: Int, out: Bytes): Unit =
+      out.putLong(sums(slots).lower(slot))
 
-    override def read(slots: Slots, slot: Int, value: Array[Byte]): Unit =
-      sums(slots).lift(slot, ByteBuffer.wrap(value).getLong)
+    override def read(slots: Slots, slot: Int, in: ByteBuffer): Unit =
+      sums(slots).lift(slot, in.getLong())
   }
 
   private final class MemoryStore extends PageStore {

@@ -7,6 +7,7 @@ import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
 import io.sash.core.mta.{HandleCodec, LongSums, MapStore, StorableColumn}
+import io.sash.core.slots.Bytes
 
 /** Panes that get elements in any order, and a window that hops over them. */
 class StoredPanesSuite extends Laws {

@@ -7,7 +7,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
 import io.sash.core.mta.{HandleCodec, KeyValueStore, LongSums, MapStore, StorableColumn}
-import io.sash.core.slots.Invertible
+import io.sash.core.slots.{Bytes, Invertible}
 
 /** Windows whose elements are in a store, and whose headers go through bytes. */
 class StoredWindowsSuite extends Laws {

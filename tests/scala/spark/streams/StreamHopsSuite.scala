@@ -62,4 +62,17 @@ class StreamHopsSuite extends StreamSuite {
     check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "0 seconds")
     check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "1 hour")
   }
+
+  private val many = hops("k, window(ts, '2 minutes', '1 second')", some: _*) _
+
+  test("many hops in complete mode: Spark answers them, of the windows of each row") {
+    streaming()(checkHops(batches(3), mode = OutputMode.Complete(), isOurs = false)(many))
+  }
+
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update(), OutputMode.Complete()))
+    test(s"a checkpoint of many hops of Spark's goes on with Sash, $mode") {
+      val ours = mode != OutputMode.Complete()
+      val later = Seq("spark.sash.hops.enabled" -> "true")
+      streaming()(checkHops(batches(4), mode = mode, isOurs = ours, later = later)(many))
+    }
 }

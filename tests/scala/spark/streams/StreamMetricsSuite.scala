@@ -53,6 +53,23 @@ class StreamMetricsSuite extends StreamSuite {
     assert(metrics("answersCorrected") > 0)
   }
 
+  test("rows that come after later ones of earlier batches") {
+    val rowsAfter = (0 to batches.length).map(i => onTime(batches.take(i), delaySeconds = 15)._1)
+    val late = rowsAfter
+      .zip(rowsAfter.tail)
+      .map { case (before, after) =>
+        after.drop(before.length).count(e => before.exists(micros(_) > micros(e)))
+      }
+      .sum
+    assert(late > 0 && late < inTime.length)
+    val oneBucket =
+      Seq("spark.sash.stream.buckets" -> "1", "spark.sql.shuffle.partitions" -> "1")
+    Seq(OutputMode.Append(), OutputMode.Update()).foreach { mode =>
+      val (metrics, _) = streaming(oneBucket: _*)(totals(mode)(over))
+      assert(metrics("rowsLate") == late)
+    }
+  }
+
   test("hops") {
     val hops = sql(
       """SELECT window, k, count(*) AS c FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"""
@@ -61,5 +78,6 @@ class StreamMetricsSuite extends StreamSuite {
     assert(metrics("answers") == answers && answers > 0)
     assert(metrics("rowsInTime") + metrics("rowsDropped") == withTime)
     assert(metrics("partialsEvicted") > 0)
+    assert(metrics("rowsLate") > 0 && metrics("rowsLate") < metrics("rowsInTime"))
   }
 }

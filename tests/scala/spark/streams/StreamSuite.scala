@@ -170,17 +170,22 @@ trait StreamSuite extends SashSuite {
     }
   }
 
-  /** Each batch gives what it gives with Spark's own hops. */
+  /**
+   * Each batch gives what it gives with Spark's own hops.
+   *
+   * @param isOurs whether Sash's operators answer them
+   */
   protected def checkHops(
       batches: Seq[Seq[Event]],
       delay: String = "15 seconds",
       mode: OutputMode = OutputMode.Append(),
+      isOurs: Boolean = true,
       later: Seq[(String, String)] = Nil
   )(query: DataFrame => DataFrame): Unit = {
     val answers = Seq(true, false).map { on =>
       withSettings("spark.sash.hops.enabled" -> on.toString) {
         inDirectory { checkpoint =>
-          val source = new Source(delay, checkpoint, mode, isOurs = on)
+          val source = new Source(delay, checkpoint, mode, isOurs = on && isOurs)
           run(source, batches, restartBefore = Set(2, 4), later)(query)
           source.answers.values.toSeq
         }

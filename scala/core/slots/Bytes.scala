@@ -1,8 +1,8 @@
-package io.sash.core.stored
+package io.sash.core.slots
 
 import java.nio.ByteBuffer
 
-/** Bytes that grow as they are written; read again from a ByteBuffer. */
+/** Bytes that grow as they are written, at their end; read again from a ByteBuffer. */
 final class Bytes {
   private[this] var buffer = ByteBuffer.allocate(256)
 
