@@ -23,11 +23,10 @@ ABOUT = """\
 
 Ours by JMH, one benchmark and one class of aggregates in a process unless the title says
 otherwise; theirs by their own benchmark programs, compiled with `-O3 -march=native`. Both slide
-over the same ints on the same machine, in turns. A turn goes through all of the figures, so that
-the runs of a point lie an hour apart. The machine is shared: for minutes at a stretch, up to a
-third of its processors' time is taken away, which only ever adds to a time. So the best run of
-either side is shown, and their ratio; core.json has all runs. A ratio below 1 says that ours is
-faster.
+over the same ints on the same machine, in turns.
+{turns}
+The machine is shared: for minutes at a stretch, up to a third of its processors' time may be
+taken away, which only ever adds to a time. A ratio below 1 says that ours is faster.
 
 The loop of their programs has a memory fence in each slide, which JMH's has not. The first figure
 also gives their time without it: a fence that holds the compiler alone takes its place.
@@ -38,6 +37,11 @@ away; the timer alone shows both.
 
 {circumstances}
 """
+ONE_TURN = """\
+There was one turn: each point is one run of ours, and one of theirs right after it."""
+TURNS = """\
+A turn goes through all of the figures, so that the runs of a point lie an hour apart. The best
+run of either side is shown, and their ratio; core.json has all runs."""
 MARKERS = "os^"
 """Where a figure has more lines than there are colours."""
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#666666"]
@@ -46,7 +50,9 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#6
 def write(store: Store, directory: Path) -> None:
     """Write the report and the charts of the figures that have points."""
     plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
-    lines = [ABOUT.format(circumstances=machine.sentence(store.about)), *_summary(store)]
+    turns = ONE_TURN if max(map(store.turns, store.results)) == 1 else TURNS
+    about = ABOUT.format(turns=turns, circumstances=machine.sentence(store.about))
+    lines = [about, *_summary(store)]
     for figure in FIGURES:
         measured = {p for p in store.results if p.figure == figure.name}
         if not measured:
