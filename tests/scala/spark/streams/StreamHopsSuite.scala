@@ -1,7 +1,10 @@
 package io.sash.spark.streams
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.Generate
 import org.apache.spark.sql.streaming.OutputMode
+
+import io.sash.spark.SashConf
 
 /** Hops on streams: Spark's rows, batch by batch. */
 class StreamHopsSuite extends StreamSuite {
@@ -63,10 +66,27 @@ class StreamHopsSuite extends StreamSuite {
     check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "1 hour")
   }
 
+  /** A checkpoint that was begun with or without Sash's hops goes on, on one Generate. */
+  private def checkGenerated(mode: OutputMode, begunWith: Boolean): Unit =
+    inDirectory { checkpoint =>
+      val source = new Source("15 seconds", checkpoint, mode, isOurs = false)
+      withSettings(SashConf.HopsEnabled.key -> begunWith.toString)(source.start(many))
+      source.add(batches(3).head)
+      source.stop()
+      source.start(many)
+      source.add(batches(3)(1))
+      val generators = source.execution.analyzed.collect { case g: Generate =>
+        g.generator.nodeName
+      }
+      assert(generators == Seq("WindowsOf"))
+      source.stop()
+    }
+
   private val many = hops("k, window(ts, '2 minutes', '1 second')", some: _*) _
 
   test("many hops in complete mode: Spark answers them, of the windows of each row") {
     streaming()(checkHops(batches(3), mode = OutputMode.Complete(), isOurs = false)(many))
+    streaming()(checkGenerated(OutputMode.Complete(), begunWith = true))
   }
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update(), OutputMode.Complete()))
@@ -74,5 +94,6 @@ class StreamHopsSuite extends StreamSuite {
       val ours = mode != OutputMode.Complete()
       val later = Seq("spark.sash.hops.enabled" -> "true")
       streaming()(checkHops(batches(4), mode = mode, isOurs = ours, later = later)(many))
+      streaming()(checkGenerated(mode, begunWith = false))
     }
 }
