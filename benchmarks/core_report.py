@@ -37,8 +37,7 @@ away; the timer alone shows both.
 
 {circumstances}
 """
-ONE_TURN = """\
-There was one turn: each point is one run of ours, and one of theirs right after it."""
+ONE_TURN = "There was one turn: each point is one run of ours, and one of theirs right after it."
 TURNS = """\
 A turn goes through all of the figures, so that the runs of a point lie an hour apart. The best
 run of either side is shown, and their ratio; core.json has all runs."""

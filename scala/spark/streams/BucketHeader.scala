@@ -7,7 +7,7 @@ import io.sash.core.slots.Bytes
 /**
  * What is known of a bucket: when it wants to be called, and where its rows that wait are.
  *
- * @param latest the latest time that a row has had, in what its rows say it in, or NoTime
+ * @param latest the latest time of a row, in microseconds or in panes; or `KeyHeader.NoTime`
  * @param timer in milliseconds, if there is one
  * @param sweep when idle keys leave next, in microseconds, if they do
  * @param pending rows that the watermark has not passed
@@ -38,12 +38,8 @@ private[spark] final case class BucketHeader(
 }
 
 private[spark] object BucketHeader {
-
-  /** In the place of the latest time, where no row has come. */
-  val NoTime: Long = Long.MinValue
-
   val Empty: BucketHeader =
-    BucketHeader(NoTime, None, None, PendingChunks.Empty, PendingChunks.Empty)
+    BucketHeader(KeyHeader.NoTime, None, None, PendingChunks.Empty, PendingChunks.Empty)
 
   def read(bytes: Array[Byte]): BucketHeader = {
     val in = ByteBuffer.wrap(bytes)

@@ -141,7 +141,10 @@ private[streams] abstract class BucketTask {
   }
 }
 
-/** @param after called when the answers have left: what is known then, but for the timer and the latest time */
+/**
+ * @param after called when the answers have left: what is known then, but for the timer and the
+ *   latest time
+ */
 private[streams] final case class BucketTurn(
     answers: Iterator[InternalRow],
     after: () => BucketHeader

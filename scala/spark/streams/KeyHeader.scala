@@ -54,6 +54,6 @@ private[streams] final class KeyHeader(program: StreamProgram) {
 
 private[streams] object KeyHeader {
 
-  /** In the place of the time of the last row, where there is none. */
+  /** In the place of the time of a row, where there is none. */
   val NoTime: Long = Long.MinValue
 }
