@@ -18,7 +18,8 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * `write` has to save for the tree to be there again after `read`.
  *
  * Nobody asks for entries that begin before `kept`, so a node of which some are missing has no
- * parent, and the edges of a short window are few.
+ * parent, and the edges of a short window are few. Nor has a node of more than the longest window
+ * holds, if that is known: what no window holds together may fail to combine.
  *
  * In a ''sparse'' tree elements may be missing: they are skipped, and may come later
  * (`amend`), as panes of a stream in disorder do. An entry over no element is ''empty'': its slot
@@ -45,7 +46,8 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * @param logFanOut log2 of F
  * @param holding whether anybody ever asks for an element again
  * @param sparse whether elements may be missing
- * @param flat whether there is level 0 alone, so that nothing is combined: a queue of elements
+ * @param longest the elements that an entry may be over, since nobody asks for the aggregate of
+ *   more; 1 if nothing is ever combined: a queue of elements
  */
 private[stored] final class RadixTree(
     private[this] var partials: Partials,
@@ -54,7 +56,7 @@ private[stored] final class RadixTree(
     val logFanOut: Int,
     holding: Boolean,
     sparse: Boolean = false,
-    flat: Boolean = false
+    longest: Long = Long.MaxValue
 ) {
   import RadixTree._
 
@@ -328,7 +330,7 @@ private[stored] final class RadixTree(
       store.put(level, number, Array(encode(edges(level), first)))
     }
     held(level) = 0
-    if (!flat) addParent(level, number, isWhole = first == 0)
+    if (1L << shiftOf(level + 1) <= longest) addParent(level, number, isWhole = first == 0)
   }
 
   /** The entry of a node in the level above, unless it would never be asked for. */

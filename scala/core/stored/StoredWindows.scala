@@ -48,7 +48,7 @@ final class StoredWindows(
     store,
     logFanOut,
     holding = inverse.nonEmpty || shapes.exists(s => s.evicts || s.lags),
-    flat = inverse.nonEmpty
+    longest = if (inverse.nonEmpty) 1L else shapes.map(_.longest).max
   )
   private[this] val windows: Array[StoredWindow] = shapes.indices.map { i =>
     inverse.fold[StoredWindow](new RadixWindow(tree, shapes(i).evicts)) { how =>
@@ -118,8 +118,13 @@ object StoredWindows {
    * @param evicts whether elements leave the window before others; if not, all leave at once, or
    *   none, and it needs no element again that it holds
    * @param lags whether elements enter later than they come
+   * @param longest the elements that the window holds at most, as far as that is known
    */
-  final case class Shape(evicts: Boolean = true, lags: Boolean = false)
+  final case class Shape(
+      evicts: Boolean = true,
+      lags: Boolean = false,
+      longest: Long = Long.MaxValue
+  )
 
   /**
    * Answers made by an inverse, in the place of trees of partials.

@@ -257,7 +257,8 @@ object MonoidCall {
     Seq(
       "input" -> "the value, or a struct of several",
       "lift" -> "x -> its partial aggregate, of any type",
-      "combine" -> "(older, younger) -> the partial of both; must be associative",
+      "combine" -> ("(older, younger) -> the partial of both; must be associative, and " +
+        "not fail for any run of neighbouring rows"),
       "lower" -> "partial -> the answer; by default the partial itself",
       "identity" -> "the partial of no rows; without one the aggregate of no rows is NULL",
       "inverse" -> "(whole, oldest) -> the rest, where whole = combine(oldest, rest)",

@@ -72,8 +72,10 @@ private final case class TypedPartial(f: TypedImperativeAggregate[AnyRef]) exten
     bytesOf(typed.update(typed.createAggregationBuffer(), row))
   }
 
-  override def merge(left: Any, right: Any): Any =
-    bytesOf(f.merge(buffer(left), buffer(right)))
+  override def merge(left: Any, right: Any): Any = {
+    val merged = f.createAggregationBuffer()
+    bytesOf(f.merge(f.merge(merged, buffer(left)), buffer(right)))
+  }
 
   override def lower(partial: Any): Any = f.eval(buffer(partial))
 

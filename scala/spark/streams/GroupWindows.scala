@@ -41,7 +41,7 @@ private[streams] final class GroupWindows(
     slots.compactCodec,
     behind,
     StreamTask.LogFanOut,
-    frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w))),
+    frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
     Option.when(isBeside)(StoredWindows.Inverse(group.isInvertible, select))
   )
   private[this] val condition: Condition = slot => column.holds(slot)

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.util.hashing.MurmurHash3
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -44,14 +45,27 @@ private[streams] final class StateText(
       AttributeReference(names.getOrElse(a.exprId, a.name), a.dataType)()
     case v: NamedLambdaVariable => // whose names Python counts on
       v.copy(name = variables.getOrElseUpdate(v.exprId, s"v${variables.size}"))
-  }.sql
+  }.sql + parameters(e)
+
+  /** Arguments of aggregates that are no expressions, which SQL leaves out: a precision, an order. */
+  private def parameters(e: Expression): String =
+    e.collect { case f: AggregateFunction =>
+      parametersOf(f).mkString(" with ", " ", "")
+    }.mkString
+
+  private def parametersOf(f: AggregateFunction): Seq[String] = f.productIterator.toSeq.flatMap {
+    case of: AggregateFunction                    => parametersOf(of)
+    case v @ (_: Boolean | _: Number | _: String) => Seq(v.toString)
+    case _                                        => Nil
+  }
 
   /** What words leave out: a hash of how partials are made. */
   def definitions: String = {
     val all = programs.flatMap { p =>
       p.parts.flatMap(d => d.identity ++ d.lift ++ d.combine) ++ p.holds
     }
-    f"definitions ${StateText.hash(all.map(said).mkString("; "))}%x"
+    val types = programs.flatMap(_.columns).map(_.dataType.sql)
+    f"definitions ${StateText.hash((all.map(said) ++ types).mkString("; "))}%x"
   }
 
   /** The session's time zone, if one of the expressions depends on it. */

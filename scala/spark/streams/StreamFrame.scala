@@ -59,6 +59,9 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** Whether elements leave before others. */
   def evicts: Boolean
 
+  /** The rows that it holds at most, as far as that is known. */
+  def longest: Long = Long.MaxValue
+
   /** Whether rows are told apart by their group of peers, in the place of their time. */
   def countsGroups: Boolean = false
 
@@ -107,6 +110,8 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
   override def lags: Boolean = until > 0
 
   override def evicts: Boolean = preceding.nonEmpty
+
+  override def longest: Long = preceding.fold(Long.MaxValue)(p => math.max(1L, p - until + 1))
 
   override def rowsAhead: Long = math.max(0L, -until)
 

@@ -78,6 +78,7 @@ private[streams] final class InputColumns(isHidden: Attribute => Boolean = _ => 
   }
 
   private def column(e: Expression): Expression = e match {
+    case order: SortOrder => order.copy(child = column(order.child), sameOrderExpressions = Nil)
     case a: Attribute if !isHidden(a)                                          => a
     case literal if literal.foldable && !literal.containsPattern(CURRENT_LIKE) => literal
     case other =>

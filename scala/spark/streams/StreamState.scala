@@ -52,7 +52,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: St
     private[this] var place = ByteBuffer.allocate(0)
 
     def of(key: Array[Byte]): Unit =
-      place = ByteBuffer.allocate(key.length + PlaceBytes).put(key).put(tree.toByte)
+      place = ByteBuffer.allocate(key.length + PlaceBytes).put(key).putShort(tree.toShort)
 
     override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit = {
       counts.nodesWritten += values.length
@@ -71,7 +71,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: St
 
     private def keyOf(level: Int, number: Long): Array[Byte] = {
       val end = place.capacity - PlaceBytes
-      place.put(end + 1, level.toByte).putLong(end + 2, number)
+      place.put(end + 2, level.toByte).putLong(end + 3, number)
       place.array.clone()
     }
   }
@@ -94,7 +94,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: St
 }
 
 private[spark] object StreamState {
-  private val PlaceBytes = 1 + 1 + 8
+  private val PlaceBytes = 2 + 1 + 8
 
   /**
    * Which of the variables there are beside those that all have; others are null. Each costs every

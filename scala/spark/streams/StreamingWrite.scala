@@ -49,8 +49,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     if (mode == AnswerMode.Update && !isAlone)
       refuse(
         write,
-        "windows of rows (OVER) beside another operator with state (another order or partition is " +
-          "one, too), which would count rows that are answered again; write in append mode"
+        "windows of rows (OVER) beside another operator with state (another order or partition, or " +
+          "another withColumn, is one, too), which would count rows that are answered again; " +
+          "write in append mode"
       )
     val looksAhead = write.inputQuery.exists {
       case OfStream(_, processor) => processor.program.later.nonEmpty
@@ -61,8 +62,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     if (looksAhead && !isAlone)
       refuse(
         write,
-        "frames that look ahead beside another operator with state (another order or partition is " +
-          "one, too), which would take their rows for late ones; write them to a table in between"
+        "frames that look ahead beside another operator with state (another order or partition, or " +
+          "another withColumn, is one, too), which would take their rows for late ones; " +
+          "write them to a table in between"
       )
     if (!allowsSeveral(conf) && !isAlone)
       refuse(

@@ -209,6 +209,14 @@ class MovingAggregatesSuite extends SashSuite {
       })
   }
 
+  test("sketches whose deserialized buffers cannot be merged into") {
+    for ((of, summary) <- Seq("double" -> "1.5D", "integer" -> "CAST(id AS INT)"))
+      checkSlides(
+        s"""SELECT id, round(tuple_sketch_estimate_$of(tuple_sketch_agg_$of(id % 5, $summary)
+           |  OVER (ORDER BY id ROWS 3 PRECEDING)), 3) AS c FROM range(20)""".stripMargin
+      )
+  }
+
   test("no percentages, no answer") {
     checkSlides(
       "SELECT id, percentile(id, array()) OVER (ORDER BY id ROWS 3 PRECEDING) AS c FROM range(9)"

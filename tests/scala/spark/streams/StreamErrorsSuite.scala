@@ -2,7 +2,7 @@ package io.sash.spark.streams
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.functions.{col, window}
+import org.apache.spark.sql.functions.{approx_count_distinct, col, window}
 import org.apache.spark.sql.streaming.OutputMode
 
 import io.sash.spark.SashConf
@@ -158,6 +158,16 @@ class StreamErrorsSuite extends StreamSuite {
       ("another gap", session(10), session(11)),
       ("another aggregate", fine, ofRows("max(x)")),
       ("another argument", ofRows("sum(x + 1)"), ofRows("sum(x + 2)")),
+      (
+        "an argument that is no expression",
+        ofRows("approx_count_distinct(x, 0.3D)"),
+        ofRows("approx_count_distinct(x, 0.01D)")
+      ),
+      (
+        "an order within a group",
+        ofRows("percentile_cont(0.1) WITHIN GROUP (ORDER BY d)"),
+        ofRows("percentile_cont(0.1) WITHIN GROUP (ORDER BY d DESC)")
+      ),
       ("another partition", fine, ofRows(by = "x")),
       ("another expression to partition by", ofRows(by = "k % 2"), ofRows(by = "k % 3")),
       (
@@ -210,6 +220,10 @@ class StreamErrorsSuite extends StreamSuite {
     def hops(slide: Int)(rows: DataFrame): DataFrame =
       rows.groupBy(window(col("ts"), "60 seconds", s"$slide seconds")).count()
     checkOtherState(hops(10), hops(20))
+    def distinct(error: Double)(rows: DataFrame): DataFrame = rows
+      .groupBy(window(col("ts"), "60 seconds", "10 seconds"))
+      .agg(approx_count_distinct("x", error))
+    checkOtherState(distinct(0.3), distinct(0.01))
   }
 
   for (

@@ -63,4 +63,41 @@ class StreamWindowsSuite extends StreamSuite {
         )
       }
     }
+
+  test("an aggregate with an order of its own") {
+    val call = "listagg(s, ',') WITHIN GROUP (ORDER BY s DESC)"
+    streaming() {
+      checkStream(batches(seed = 5), delaySeconds = 15, restartBefore = Set(4))(
+        over("ts, id", Seq("ROWS 5 PRECEDING"), Seq(call))
+      )
+    }
+  }
+
+  test("more frames than a byte tells apart") {
+    val calls = (0 until 258).map { i =>
+      s"sum(x + $i) OVER (PARTITION BY k ORDER BY ts, id ROWS ${40 + i} PRECEDING) AS a$i"
+    }
+    streaming() {
+      checkStream(batches(seed = 6), delaySeconds = 15, restartBefore = Set(4))(
+        sql(s"SELECT id, ${calls.mkString(", ")} FROM events")
+      )
+    }
+  }
+
+  test("what no window of rows holds together is not combined") {
+    def sketch(lg: Int) = spark
+      .sql(s"SELECT hex(hll_sketch_agg(v, $lg)) FROM VALUES (1), (2) AS t(v)")
+      .head()
+      .getString(0)
+    val sketches =
+      s"(SELECT *, IF(x = 1, unhex('${sketch(10)}'), unhex('${sketch(12)}')) AS sk FROM events)"
+    val events = (1 to 100).map(i => StreamSuite.at(i, i * 10.0, x = if (i <= 50) 1 else 2))
+    streaming() {
+      checkStream(events.grouped(20).toSeq, delaySeconds = 1, restartBefore = Set(2))(
+        sql(s"""SELECT id, hll_sketch_estimate(hll_union_agg(sk) OVER
+               |  (PARTITION BY k ORDER BY ts ROWS BETWEEN 40 PRECEDING AND 40 PRECEDING)) AS a
+               |FROM $sketches""".stripMargin)
+      )
+    }
+  }
 }
