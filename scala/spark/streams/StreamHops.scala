@@ -3,6 +3,7 @@ package io.sash.spark.streams
 import scala.util.{Left, Right}
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -24,8 +25,18 @@ private[spark] final class StreamHops(
 ) extends Logging {
 
   /** The statement's, which is analyzed, so that rules of the analyzer would pass it by. */
-  def query: LogicalPlan =
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(statement.inputQuery.transformUp(hops))
+  def query: LogicalPlan = {
+    val original = statement.inputQuery
+    val planned =
+      AnalysisHelper.allowInvokingTransformsInAnalyzer(original.transformUp(hops))
+    // of operators above that would count windows twice, since Spark takes ours for append mode's
+    if ((planned ne original) && mode.contains(AnswerMode.Update) && checksOperations)
+      UnsupportedOperationChecker.checkForStreaming(original, statement.outputMode)
+    planned
+  }
+
+  private def checksOperations: Boolean =
+    conf.getConf(SQLConf.UNSUPPORTED_OPERATION_CHECK_ENABLED)
 
   private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
     case aggregate: Aggregate if aggregate.isStreaming =>
@@ -70,7 +81,10 @@ private[spark] final class StreamHops(
       keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
       Filter(IsNotNull(hop.time), hop.child)
     )
-    val answers = hop.calls.map(_.resultAttribute)
+    // by names that are the same when the query starts again
+    val answers = hop.calls.zipWithIndex.map { case (c, i) =>
+      c.resultAttribute.withName(s"answer$i")
+    }
     val stateful = StatefulPlan(
       rows,
       keys.map(_.toAttribute),

@@ -1,8 +1,9 @@
 package io.sash.spark.streams
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.plans.logical.Generate
-import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.functions.{col, count, sum, window, window_time}
+import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
 import io.sash.spark.SashConf
 
@@ -96,4 +97,51 @@ class StreamHopsSuite extends StreamSuite {
       streaming()(checkHops(batches(4), mode = mode, isOurs = ours, later = later)(many))
       streaming()(checkGenerated(mode, begunWith = false))
     }
+
+  test("hops of hops go on from a checkpoint with a DataFrame of another session's making") {
+    streaming() {
+      inDirectory { directory =>
+        for (run <- 0 to 2) {
+          val events =
+            Seq(StreamSuite.at(run, 1000 + run * 100), StreamSuite.at(run, 1003 + run * 100))
+          spark.createDataFrame(events).write.mode("append").parquet(s"$directory/in")
+          val query = spark.readStream
+            .schema(Encoders.product[Event].schema)
+            .parquet(s"$directory/in")
+            .withWatermark("ts", "15 seconds")
+            .groupBy(col("k"), window(col("ts"), "25 seconds", "10 seconds"))
+            .agg(sum("x").as("a"))
+            .groupBy(col("k"), window(col("window"), "40 seconds", "20 seconds"))
+            .agg(sum("a"))
+            .writeStream
+            .option("checkpointLocation", s"$directory/checkpoint")
+            .trigger(Trigger.AvailableNow())
+            .format("noop")
+            .start()
+          query.awaitTermination()
+        }
+      }
+    }
+  }
+
+  test("in update mode an aggregate above hops is refused as Spark refuses it") {
+    def error(enabled: Boolean): String =
+      withSettings(SashConf.HopsEnabled.key -> enabled.toString) {
+        streaming() {
+          inDirectory { checkpoint =>
+            val source = new Source("15 seconds", checkpoint, OutputMode.Update(), isOurs = false)
+            intercept[AnalysisException] {
+              source.start { rows =>
+                rows
+                  .groupBy(window(col("ts"), "20 seconds", "10 seconds"))
+                  .agg(count("x").as("c"))
+                  .groupBy(window(window_time(col("window")), "1 minute"))
+                  .agg(sum("c").as("id"))
+              }
+            }.getMessage.takeWhile(_ != ';')
+          }
+        }
+      }
+    assert(error(enabled = true) == error(enabled = false))
+  }
 }
