@@ -64,7 +64,7 @@ private[streams] final class StateText(
     val all = programs.flatMap { p =>
       p.parts.flatMap(d => d.identity ++ d.lift ++ d.combine) ++ p.holds
     }
-    val types = programs.flatMap(_.columns).map(_.dataType.sql)
+    val types = cells.map(_.dataType.sql)
     f"definitions ${StateText.hash((all.map(said) ++ types).mkString("; "))}%x"
   }
 

@@ -30,13 +30,11 @@ private[spark] final class StreamHops(
     val planned =
       AnalysisHelper.allowInvokingTransformsInAnalyzer(original.transformUp(hops))
     // of operators above that would count windows twice, since Spark takes ours for append mode's
-    if ((planned ne original) && mode.contains(AnswerMode.Update) && checksOperations)
+    val mayCount = mode.contains(AnswerMode.Update) && (planned ne original)
+    if (mayCount && conf.isUnsupportedOperationCheckEnabled)
       UnsupportedOperationChecker.checkForStreaming(original, statement.outputMode)
     planned
   }
-
-  private def checksOperations: Boolean =
-    conf.getConf(SQLConf.UNSUPPORTED_OPERATION_CHECK_ENABLED)
 
   private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
     case aggregate: Aggregate if aggregate.isStreaming =>

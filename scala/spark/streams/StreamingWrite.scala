@@ -43,14 +43,16 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     })
   }
 
+  private val BesideOther =
+    "beside another operator with state (another order or partition, or another withColumn, is one, too)"
+
   /** What other operators, above and below, would make of the windows' rows. */
   private def checkNeighbours(write: WriteToStreamStatement, mode: AnswerMode): Unit = {
     val isAlone = write.inputQuery.collect { case p if hasState(p) => p }.size == 1
     if (mode == AnswerMode.Update && !isAlone)
       refuse(
         write,
-        "windows of rows (OVER) beside another operator with state (another order or partition, or " +
-          "another withColumn, is one, too), which would count rows that are answered again; " +
+        s"windows of rows (OVER) $BesideOther, which would count rows that are answered again; " +
           "write in append mode"
       )
     val looksAhead = write.inputQuery.exists {
@@ -62,8 +64,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     if (looksAhead && !isAlone)
       refuse(
         write,
-        "frames that look ahead beside another operator with state (another order or partition, or " +
-          "another withColumn, is one, too), which would take their rows for late ones; " +
+        s"frames that look ahead $BesideOther, which would take their rows for late ones; " +
           "write them to a table in between"
       )
     if (!allowsSeveral(conf) && !isAlone)

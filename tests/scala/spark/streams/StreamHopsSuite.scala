@@ -1,5 +1,7 @@
 package io.sash.spark.streams
 
+import java.io.File
+
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.plans.logical.Generate
 import org.apache.spark.sql.functions.{col, count, sum, window, window_time}
@@ -98,7 +100,7 @@ class StreamHopsSuite extends StreamSuite {
       streaming()(checkGenerated(mode, begunWith = false))
     }
 
-  test("hops of hops go on from a checkpoint with a DataFrame of another session's making") {
+  test("hops of hops go on from a checkpoint with a new DataFrame") {
     streaming() {
       inDirectory { directory =>
         for (run <- 0 to 2) {
@@ -120,6 +122,8 @@ class StreamHopsSuite extends StreamSuite {
             .start()
           query.awaitTermination()
         }
+        for (operator <- 0 to 1)
+          assert(new File(s"$directory/checkpoint/state/$operator/_sash/windows").exists)
       }
     }
   }
