@@ -13,6 +13,7 @@ import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
 import io.sash.spark.streams.{
   PruneStreamColumns,
+  SlimStreamHops,
   StatefulOperators,
   StreamingWrite,
   StreamWindows
@@ -52,6 +53,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectPostHocResolutionRule(_ => StreamWindows)
       extensions.injectHintResolutionRule(_ => StreamingWrite)
       extensions.injectOptimizerRule(_ => PruneStreamColumns)
+      extensions.injectOptimizerRule(_ => SlimStreamHops)
       extensions.injectColumnar(_ => StatefulOperators)
       // one sort where the rows below them are sorted anyway
       extensions.injectQueryStagePrepRule(_ => OneSort)

@@ -27,19 +27,38 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
       plan.transformUpWithSubqueries {
         case aggregate: Aggregate if !aggregate.isStreaming =>
           HopAggregate.of(aggregate)(reason) match {
-            case None             => aggregate
             case Some(Right(hop)) => planned(hop)
-            case Some(Left(why)) =>
-              aggregate.setTagValue(Refused, why)
-              aggregate
+            case Some(Left(why))  => refused(aggregate, why)
+            case None if hasHops(aggregate.child) =>
+              refused(aggregate, "the windows are not right below the aggregation")
+            case None => aggregate
           }
       }
 
+  private def refused(aggregate: Aggregate, why: String): Aggregate = {
+    aggregate.setTagValue(Refused, why)
+    aggregate
+  }
+
+  /** Behind what the analyzer makes of GROUPING SETS, and columns. */
+  private def hasHops(plan: LogicalPlan): Boolean = plan match {
+    case _: Project | _: Expand =>
+      plan.children.exists(c => CopiedRows.of(c).nonEmpty || hasHops(c))
+    case _ => false
+  }
+
   private def reason(hop: HopAggregate): Option[String] =
-    hop.calls.map(_.aggregateFunction).collectFirst {
-      case f if !f.isInstanceOf[DeclarativeAggregate] =>
-        s"${f.prettyName} keeps objects, which Spark merges where they are"
-    }
+    if (readsOuter(hop)) Some("the rows depend on those of a query around it")
+    else
+      hop.calls.map(_.aggregateFunction).collectFirst {
+        case f if !f.isInstanceOf[DeclarativeAggregate] =>
+          s"${f.prettyName} keeps objects, which Spark merges where they are"
+      }
+
+  /** Spark takes such conditions out of nodes that it knows. */
+  private def readsOuter(hop: HopAggregate): Boolean =
+    (hop.calls ++ hop.keyValues).exists(SubExprUtils.containsOuter) ||
+      hop.child.exists(_.expressions.exists(SubExprUtils.containsOuter))
 
   private def planned(hop: HopAggregate): LogicalPlan = {
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) => Alias(value, k.name)() }
@@ -62,6 +81,7 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
         AnswerOfPanes(partial.toAttribute, AnswerOfPanes.ofNoRow(function))
       },
       hop.window +: calls.map(_.resultAttribute),
+      wanted = None,
       panes
     )
     Project(renamed(hop.results, hop.keys.map(_.toAttribute), keys.map(_.toAttribute)), windows)

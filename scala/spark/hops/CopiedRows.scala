@@ -46,7 +46,7 @@ private[hops] object CopiedRows {
   ): Option[(PreciseTimestampConversion, HopPanes)] = for {
     Copy(last, _, size) <- copyOf(copies.head, window)
     (time, start, slide) <- beginning(last)
-    if time.deterministic && slide > 0 && size > slide
+    if time.deterministic && slide > 0 && size > slide && size < HopPanes.Longest
     hops = HopPanes(size, slide, start)
     if hops.overlapping == copies.length && copies.iterator.zipWithIndex.forall { case (c, i) =>
       copyOf(c, window).contains(Copy(last, i * slide, size))

@@ -22,11 +22,20 @@ private[spark] object HopAnswer {
     val values = (keys ++ answers).zipWithIndex.map { case (a, i) =>
       BoundReference(i, a.dataType, a.nullable)
     }
-    val bounds = Seq("start", "end").zipWithIndex.flatMap { case (name, i) =>
-      val micros = BoundReference(values.length + behind + i, LongType, nullable = false)
+    val bounds = Seq(0, 1).map { i =>
+      BoundReference(values.length + behind + i, LongType, nullable = false)
+    }
+    values.take(keys.length) ++ (struct(bounds, window) +: values.drop(keys.length))
+  }
+
+  /**
+   * A window of its start and its end, in microseconds.
+   *
+   * @param window its type
+   */
+  def struct(bounds: Seq[Expression], window: DataType): CreateNamedStruct =
+    CreateNamedStruct(Seq("start", "end").zip(bounds).flatMap { case (name, micros) =>
       val time = window.asInstanceOf[StructType](name).dataType
       Seq(Literal(name), PreciseTimestampConversion(micros, LongType, time))
-    }
-    values.take(keys.length) ++ (CreateNamedStruct(bounds) +: values.drop(keys.length))
-  }
+    })
 }

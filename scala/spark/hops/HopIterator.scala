@@ -17,6 +17,7 @@ import io.sash.spark.windows.WindowStore
  * may move the window to disk, between two rows.
  *
  * @param types of the answers, and of a window's start and end behind them
+ * @param isWanted what windows have to meet, over the keys and a row of these types
  */
 private[hops] final class HopIterator(
     rows: Iterator[InternalRow],
@@ -25,6 +26,7 @@ private[hops] final class HopIterator(
     paneOrdinal: Int,
     hops: HopPanes,
     types: Seq[DataType],
+    isWanted: Option[BasePredicate],
     output: UnsafeProjection,
     metrics: HopMetrics
 ) extends Iterator[InternalRow]
@@ -71,10 +73,14 @@ private[hops] final class HopIterator(
     output(joined(key, answer))
   }
 
-  /** Moves on to the next window that has a pane, and lowers it; false if there is none. */
+  /** Moves on to the next window that has a pane and is wanted, and lowers it; false if there is none. */
   private def find(): Boolean = window != null && {
-    dropBefore(hops.firstPaneOf(number))
-    if (held.size == 0) moveToRowAhead()
+    moveToPane()
+    while (held.size + (if (isOfKey) 1 else 0) > 0 && !isWantedNow) {
+      number += 1
+      while (isOfKey && paneAhead < hops.firstPaneOf(number)) pull()
+      moveToPane()
+    }
     val end = hops.endPaneOf(number)
     while (isOfKey && paneAhead < end) takeIn()
     val isOne = held.size > 0
@@ -82,11 +88,25 @@ private[hops] final class HopIterator(
     isOne
   }
 
-  /** The first window with the row ahead, of whatever key: all before it have been answered. */
-  private def moveToRowAhead(): Unit = if (ahead != null) {
-    if (!isOfKey) key = keyOf(ahead).copy()
-    isOfKey = true
-    number = hops.firstWindowOf(paneAhead)
+  /** From this window on to the first that has a pane which is held, or else the row ahead. */
+  private def moveToPane(): Unit = {
+    dropBefore(hops.firstPaneOf(number))
+    if (held.size == 0 && ahead != null) {
+      val first = hops.firstWindowOf(paneAhead)
+      number = if (isOfKey) math.max(number, first) else first
+      if (!isOfKey) key = keyOf(ahead).copy()
+      isOfKey = true
+    }
+  }
+
+  private def isWantedNow: Boolean = isWanted.forall { condition =>
+    setBounds()
+    condition.eval(joined(key, answer))
+  }
+
+  private def setBounds(): Unit = {
+    answer.setLong(startOrdinal, hops.startOf(number))
+    answer.setLong(startOrdinal + 1, hops.endOf(number))
   }
 
   private def dropBefore(pane: Long): Unit = inTurn {
@@ -108,8 +128,7 @@ private[hops] final class HopIterator(
 
   private def lower(): Unit = inTurn {
     store.columns.lower(0, window.query(), answer)
-    answer.setLong(startOrdinal, hops.startOf(number))
-    answer.setLong(startOrdinal + 1, hops.endOf(number))
+    setBounds()
   }
 
   private def pull(): Unit = {

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
  *
  * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'', section 2 (Panes and Pairs).
  *
- * @param size of a window
+ * @param size of a window, at most [[HopPanes.Longest]]
  * @param slide from one window's beginning to the next one's, at most the size
  * @param start the beginning of window 0
  */
@@ -29,17 +29,27 @@ private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
   /** In how many windows an instant is, at most. */
   val overlapping: Long = (size + slide - 1) / slide
 
-  // the windows of times between them begin and end within BIGINT
-  private[this] val earliest = Long.MinValue + 2 * size + 2 * slide
-  private[this] val latest = Long.MaxValue - 2 * size - 2 * slide
+  // windows begin so long after multiples of the slide, window 0 so many windows before the first of 1970
+  private[this] val offset = Math.floorMod(start, slide)
+  private[this] val before = (offset - start) / slide
+
+  // the windows of times from one to the other begin and end within BIGINT
+  private[this] val earliest = {
+    val least = Long.MinValue + (overlapping - 1) * slide
+    least + Math.floorMod(offset - Math.floorMod(least, slide), slide)
+  }
+  private[this] val latest = {
+    val most = Long.MaxValue - size
+    most - Math.floorMod(most - offset, slide) + (slide - 1)
+  }
 
   /** Fails as Spark's addition does where windows would begin or end beyond BIGINT. */
   def paneOf(time: Long): Long = {
     if (time < earliest || time > latest) MathUtils.addExact(Long.MaxValue, 1L)
-    val from = time - start
+    val from = time - offset
     val slides = Math.floorDiv(from, slide)
-    if (rest == 0) slides
-    else 2 * slides + (if (from - slides * slide >= rest) 1 else 0)
+    if (rest == 0) slides + before
+    else 2 * (slides + before) + (if (from - slides * slide >= rest) 1 else 0)
   }
 
   def startOf(window: Long): Long = start + window * slide
@@ -58,7 +68,14 @@ private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
   def lastWindowOf(pane: Long): Long = Math.floorDiv(pane, perSlide)
 
   /** The first window that ends after an instant. */
-  def firstEndingAfter(time: Long): Long = Math.floorDiv(time - size - start, slide) + 1
+  def firstEndingAfter(time: Long): Long =
+    Math.floorDiv(time - size - offset, slide) + before + 1
+
+  /** When the first or the last window that has a pane begins or ends. */
+  def boundOf(pane: Long, last: Boolean, end: Boolean): Long = {
+    val window = if (last) lastWindowOf(pane) else firstWindowOf(pane)
+    if (end) endOf(window) else startOf(window)
+  }
 
   /** When the last window ends that holds an instant. */
   def lastEndOf(time: Long): Long = endOf(lastWindowOf(paneOf(time)))
@@ -70,23 +87,30 @@ private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
   override def toString: String = s"$size us every $slide us from $start us"
 }
 
-/** Something about the panes of a time in microseconds, as BIGINT. */
+private[spark] object HopPanes {
+
+  /** Spark knows longer windows; numbers of their panes would not all be BIGINT's. */
+  val Longest: Long = Long.MaxValue / 4
+}
+
+/** Something about windows and their panes, as BIGINT of BIGINT. */
 private[spark] sealed abstract class HopExpression extends UnaryExpression {
   def hops: HopPanes
 
-  protected def method: String
+  /** Java for the value. */
+  protected def call(hops: String, child: String): String
 
   override def dataType: DataType = LongType
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val panes = ctx.addReferenceObj("hops", hops, classOf[HopPanes].getName)
-    defineCodeGen(ctx, ev, time => s"$panes.$method($time)")
+    defineCodeGen(ctx, ev, call(panes, _))
   }
 }
 
-/** The pane of a time. */
+/** The pane of a time in microseconds. */
 private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extends HopExpression {
-  override protected def method: String = "paneOf"
+  override protected def call(hops: String, time: String): String = s"$hops.paneOf($time)"
 
   override protected def nullSafeEval(time: Any): Any = hops.paneOf(time.asInstanceOf[Long])
 
@@ -94,13 +118,30 @@ private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extend
     copy(child = newChild)
 }
 
-/** When the last window ends that holds a time. */
+/** When the last window ends that holds a time, both in microseconds. */
 private[spark] final case class LastEndOf(child: Expression, hops: HopPanes)
     extends HopExpression {
-  override protected def method: String = "lastEndOf"
+  override protected def call(hops: String, time: String): String = s"$hops.lastEndOf($time)"
 
   override protected def nullSafeEval(time: Any): Any = hops.lastEndOf(time.asInstanceOf[Long])
 
   override protected def withNewChildInternal(newChild: Expression): LastEndOf =
+    copy(child = newChild)
+}
+
+/** When, in microseconds, the first or the last window that has a pane begins or ends. */
+private[spark] final case class BoundOf(
+    child: Expression,
+    hops: HopPanes,
+    last: Boolean,
+    end: Boolean
+) extends HopExpression {
+  override protected def call(hops: String, pane: String): String =
+    s"$hops.boundOf($pane, $last, $end)"
+
+  override protected def nullSafeEval(pane: Any): Any =
+    hops.boundOf(pane.asInstanceOf[Long], last, end)
+
+  override protected def withNewChildInternal(newChild: Expression): BoundOf =
     copy(child = newChild)
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.DataType
 
 /**
  * The windows of hops, from the partials of panes, of which there is one at most for each keys and
- * pane: a row for each keys and window with a pane.
+ * pane: a row for each keys and window that has a pane and is wanted.
  */
 private[hops] trait OfPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
   self: P =>
@@ -24,6 +24,9 @@ private[hops] trait OfPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
   /** The column of the windows, and behind it those of the answers. */
   def made: Seq[Attribute]
 
+  /** What is asked of keys and windows: other windows are not made. */
+  def wanted: Option[Expression]
+
   override def output: Seq[Attribute] = keys ++ made
 
   override def producedAttributes: AttributeSet = AttributeSet(made)
@@ -34,6 +37,7 @@ private[spark] final case class HopWindows(
     window: WindowOfPanes,
     answers: Seq[AnswerOfPanes],
     made: Seq[Attribute],
+    wanted: Option[Expression],
     child: LogicalPlan
 ) extends UnaryNode
     with OfPanes[LogicalPlan] {
@@ -103,8 +107,8 @@ private[spark] object AnswerOfPanes {
 /** Plans [[HopWindowsExec]]. */
 private[spark] final class HopStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case HopWindows(keys, window, answers, made, child) =>
-      Seq(HopWindowsExec(keys, window, answers, made, panes(child, window.pane)))
+    case HopWindows(keys, window, answers, made, wanted, child) =>
+      Seq(HopWindowsExec(keys, window, answers, made, wanted, panes(child, window.pane)))
     case _ => Nil
   }
 

@@ -22,6 +22,7 @@ private[spark] final case class HopWindowsExec(
     window: WindowOfPanes,
     answers: Seq[AnswerOfPanes],
     made: Seq[Attribute],
+    wanted: Option[Expression],
     child: SparkPlan
 ) extends UnaryExecNode
     with OfPanes[SparkPlan] {
@@ -45,7 +46,7 @@ private[spark] final case class HopWindowsExec(
   /** As EXPLAIN shows it. */
   def text: String =
     s"${functions.map(_.prettyName).mkString(", ")} by windows of ${hops.panes} panes, " +
-      TwoStacksLiteAlgorithm.title
+      TwoStacksLiteAlgorithm.title + wanted.fold("")(w => s", where ${w.sql}")
 
   private def functions: Seq[DeclarativeAggregate] =
     answers.map(_.function)
@@ -65,13 +66,24 @@ private[spark] final case class HopWindowsExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val (program, input, keys, hops) = (this.program, child.output, this.keys, this.hops)
     val answer = HopAnswer.row(keys, made.tail, window.dataType)
+    val condition = wanted.map(over(answer))
     val at = input.indexWhere(_.exprId == window.pane.exprId)
     val types = answers.map(_.dataType) ++ Seq(LongType, LongType)
     val metrics = counted
     child.execute().mapPartitions { partition =>
       val output = UnsafeProjection.create(answer)
       val keyOf = UnsafeProjection.create(keys, input)
-      new HopIterator(partition, program, keyOf, at, hops, types, output, metrics)
+      val isWanted = condition.map(Predicate.create)
+      new HopIterator(partition, program, keyOf, at, hops, types, isWanted, output, metrics)
+    }
+  }
+
+  /** A condition on what the operator gives, over what that is made of. */
+  private def over(answer: Seq[Expression])(condition: Expression): Expression = {
+    val values = AttributeMap(output.zip(answer))
+    condition.transformUp {
+      case a: Attribute                                    => values(a)
+      case GetStructField(struct: CreateNamedStruct, i, _) => struct.valExprs(i)
     }
   }
 

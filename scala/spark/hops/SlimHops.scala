@@ -6,20 +6,27 @@ import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
  * What Spark's optimizer does for its own Aggregate, and not for a node that it does not know: a
- * condition on keys goes below the windows, and answers that nobody reads are left out.
+ * condition on keys goes below the windows, one on windows leaves out those that nobody wants, and
+ * answers that nobody reads are left out.
  */
 private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case filter @ Filter(condition, windows: HopWindows) =>
-      val keys = AttributeSet(windows.keys)
       // those behind one that is not deterministic see the rows that it has left
       val (first, rest) = splitConjunctivePredicates(condition).span(_.deterministic)
-      val (below, above) =
-        first.partition(c => c.references.nonEmpty && c.references.subsetOf(keys))
-      below.reduceOption(And(_, _)).fold[LogicalPlan](filter) { ofKeys =>
-        val fewer = windows.copy(child = Filter(ofKeys, windows.child))
-        (above ++ rest).reduceOption(And(_, _)).fold[LogicalPlan](fewer)(Filter(_, fewer))
+      val (ofKeys, others) = first.partition(reads(_, windows.keys))
+      val (ofWindows, ofAnswers) = others.partition { c =>
+        reads(c, windows.keys :+ windows.made.head) && !isPlanned(c)
+      }
+      if (ofKeys.isEmpty && ofWindows.isEmpty) filter
+      else {
+        val below = ofKeys ++ ofWindows.flatMap(new PaneConditions(windows).of(_))
+        val fewer = windows.copy(
+          wanted = (windows.wanted ++ ofWindows).reduceOption(And),
+          child = below.reduceOption(And).fold(windows.child)(Filter(_, windows.child))
+        )
+        (ofAnswers ++ rest).reduceOption(And).fold[LogicalPlan](fewer)(Filter(_, fewer))
       }
     case project @ Project(list, windows: HopWindows) =>
       asked(windows, list).fold[LogicalPlan](project)(Project(list, _))
@@ -27,6 +34,15 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
       asked(windows, list :+ condition)
         .fold[LogicalPlan](project)(less => Project(list, filter.copy(child = less)))
   }
+
+  /** Whether Spark has to plan something in it, which it does in a Filter. */
+  private def isPlanned(condition: Expression): Boolean = condition.exists {
+    case _: Attribute => false
+    case e            => e.isInstanceOf[Unevaluable]
+  }
+
+  private def reads(condition: Expression, columns: Seq[Attribute]): Boolean =
+    condition.references.nonEmpty && condition.references.subsetOf(AttributeSet(columns))
 
   /** With just the answers that are read, if that is less; a slot has to hold something. */
   private def asked(windows: HopWindows, read: Seq[Expression]): Option[HopWindows] = {

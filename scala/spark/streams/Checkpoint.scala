@@ -26,17 +26,40 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
     last.flatMap(confIn(_, key.key)).getOrElse(conf.getConf(key))
   }
 
-  /** Whether hops go on as Spark's own: there is state of aggregations, and no hops of Sash's. */
+  /**
+   * Whether hops go on as Spark's own: there is state of aggregations, and no hops of Sash's but such
+   * as ended in their first batch.
+   */
   lazy val hasSparksHops: Boolean = !operators.exists(isHops) && operators.exists(isAggregation)
+
+  /**
+   * Removes the state of hops that Spark's own take the place of, if no batch has been committed: Spark
+   * would take what it wrote itself of the operator for that of its own, and refuse the next start.
+   */
+  def dropBegunHops(): Unit =
+    operators.filter(o => hasHops(o) && !stateFile(o).hasBatch).foreach { o =>
+      o.getFileSystem(statement.hadoopConf).delete(o, true)
+    }
 
   private def isAggregation(operator: Path): Boolean = {
     val metadata =
       filesIn(new Path(operator, "_metadata")).map(TextFile.read(_, statement.hadoopConf))
-    metadata.isEmpty || metadata.exists(_.toLowerCase(Locale.ROOT).contains("statestoresave"))
+    metadata.isEmpty || hasHops(operator) ||
+    metadata.exists(_.toLowerCase(Locale.ROOT).contains("statestoresave"))
   }
 
-  private def isHops(operator: Path): Boolean =
-    new StateFile(operator, statement.hadoopConf).read().exists(HopProgram.isHops)
+  private def isHops(operator: Path): Boolean = hasHops(operator) && !hasSparksSchema(operator)
+
+  private def hasHops(operator: Path): Boolean =
+    stateFile(operator).read().exists(HopProgram.isHops)
+
+  /** Where Spark's own operators describe their state, and transformWithState does not. */
+  private def hasSparksSchema(operator: Path): Boolean = {
+    val schema = new Path(operator, "0/_metadata/schema")
+    schema.getFileSystem(statement.hadoopConf).exists(schema)
+  }
+
+  private def stateFile(operator: Path) = new StateFile(operator, statement.hadoopConf)
 
   private def operators: Seq[Path] = location.toSeq.map(new Path(_, "state")).flatMap { states =>
     val files = states.getFileSystem(statement.hadoopConf)

@@ -94,7 +94,9 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       if (key != null) close()
       if (rows.hasNext) {
         key = keyOf(rows.head).copy()
-        open(state.heads.getValue(key.getBytes))
+        val header = state.heads.getValue(key.getBytes)
+        open(header)
+        if (header == null) keptBefore = math.max(panes.kept, rows.head.getLong(program.pane))
         windows = answering(takeIn(rows, key))
         true
       } else if (isWalk) {

@@ -26,7 +26,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
   }
 
   /** Whether a batch has been committed. */
-  private def hasBatch: Boolean = {
+  def hasBatch: Boolean = {
     val commits = new Path(operator.getParent.getParent, "commits")
     files.exists(commits) && files.listStatus(commits).exists(_.getPath.getName.forall(_.isDigit))
   }

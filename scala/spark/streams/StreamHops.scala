@@ -6,6 +6,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
@@ -27,20 +28,32 @@ private[spark] final class StreamHops(
   /** The statement's, which is analyzed, so that rules of the analyzer would pass it by. */
   def query: LogicalPlan = {
     val original = statement.inputQuery
-    val planned =
-      AnalysisHelper.allowInvokingTransformsInAnalyzer(original.transformUp(hops))
+    val planned = if (SashConf.hopsEnabled(conf)) withHops(original) else original
     // of operators above that would count windows twice, since Spark takes ours for append mode's
     val mayCount = mode.contains(AnswerMode.Update) && (planned ne original)
     if (mayCount && conf.isUnsupportedOperationCheckEnabled)
       UnsupportedOperationChecker.checkForStreaming(original, statement.outputMode)
+    if (planned eq original) checkpoint.dropBegunHops()
     planned
   }
+
+  /** The query itself if it has none, or Spark keeps them. */
+  private def withHops(original: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      val found = original.transformUp(hops)
+      if (found eq original) original
+      else
+        // what nobody reads Spark leaves out when it optimizes, which is late for our state
+        ColumnPruning(found)
+          .transform { case Project(list, h: FoundHops) => Project(list, h.readBy(list)) }
+          .transformUp { case h: FoundHops => planned(h.hop.copy(child = h.child)) }
+    }
 
   private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
     case aggregate: Aggregate if aggregate.isStreaming =>
       HopAggregate.of(aggregate)(reason) match {
         case None             => aggregate
-        case Some(Right(hop)) => planned(hop)
+        case Some(Right(hop)) => Project(hop.results, FoundHops(hop, hop.child))
         case Some(Left(why)) =>
           logInfo(s"Spark keeps the hops of ${aggregate.aggregateExpressions.map(_.sql)}: $why")
           aggregate
@@ -60,8 +73,16 @@ private[spark] final class StreamHops(
     else if (!StreamingWrite.allowsSeveral(conf))
       Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
     else if (checkpoint.hasSparksHops) Some("the checkpoint has state of Spark's own operator")
-    else None
+    else
+      hop.calls.map(_.aggregateFunction.prettyName).find(isApproximate).map { name =>
+        s"$name would give another approximation where panes are merged"
+      }
   }
+
+  /** By name, since not every version has all of them. What `approx_count_distinct` keeps is no matter of order. */
+  private def isApproximate(name: String): Boolean =
+    Set("percentile_approx", "approx_percentile", "histogram_numeric").contains(name) ||
+      Seq("approx_top_k", "hll_", "kll_", "theta_", "tuple_").exists(name.startsWith)
 
   private def planned(hop: HopAggregate): LogicalPlan = {
     val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
@@ -83,7 +104,7 @@ private[spark] final class StreamHops(
     val answers = hop.calls.zipWithIndex.map { case (c, i) =>
       c.resultAttribute.withName(s"answer$i")
     }
-    val stateful = StatefulPlan(
+    StatefulPlan(
       rows,
       keys.map(_.toAttribute),
       pane.toAttribute,
@@ -93,7 +114,6 @@ private[spark] final class StreamHops(
       val at = input.indexWhere(_.exprId == pane.exprId)
       new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, columns.aliases))
     }
-    Project(hop.results, stateful)
   }
 
   private def program(
@@ -161,4 +181,23 @@ private[spark] final class StreamHops(
         window.metadata.getLong(EventTimeWatermark.delayKey)
       )
       .build()
+}
+
+/** Hops that Sash is to answer, until it is known which of the answers are read. */
+private final case class FoundHops(hop: HopAggregate, child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] =
+    hop.keys.map(_.toAttribute) ++ (hop.window +: hop.calls.map(_.resultAttribute))
+
+  override def producedAttributes: AttributeSet = outputSet
+
+  override lazy val references: AttributeSet =
+    AttributeSet.fromAttributeSets((hop.keyValues ++ hop.calls :+ hop.time).map(_.references))
+
+  def readBy(list: Seq[Expression]): FoundHops = {
+    val read = AttributeSet.fromAttributeSets(list.map(_.references))
+    copy(hop.copy(calls = hop.calls.filter(c => read.contains(c.resultAttribute))))
+  }
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): FoundHops =
+    copy(child = newChild)
 }

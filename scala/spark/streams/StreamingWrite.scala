@@ -8,8 +8,6 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.SashConf
-
 /**
  * When a query starts, of which not before then the output mode is known: refuses what its windows
  * could not run with, and plans its hops.
@@ -21,8 +19,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       val checkpoint = new Checkpoint(w, conf)
       val over = if (w.inputQuery.exists(isOver)) planned(w, checkpoint) else w.inputQuery
       val write = w.withNewChildren(Seq(over)).asInstanceOf[WriteToStreamStatement]
-      val query =
-        if (SashConf.hopsEnabled(conf)) new StreamHops(write, checkpoint, conf).query else over
+      val query = new StreamHops(write, checkpoint, conf).query
       write.withNewChildren(Seq(AnalysisHelper.allowInvokingTransformsInAnalyzer {
         StatefulPlan.numbered(query)
       }))

@@ -1,11 +1,12 @@
 package io.sash.spark.streams
 
 import java.io.File
+import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
-import org.apache.spark.sql.catalyst.plans.logical.Generate
+import org.apache.spark.sql.catalyst.plans.logical.{Generate, TransformWithState}
 import org.apache.spark.sql.functions.{col, count, sum, window, window_time}
-import org.apache.spark.sql.streaming.{OutputMode, Trigger}
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException, Trigger}
 
 import io.sash.spark.SashConf
 
@@ -147,5 +148,103 @@ class StreamHopsSuite extends StreamSuite {
         }
       }
     assert(error(enabled = true) == error(enabled = false))
+  }
+
+  test("a condition on keys goes below the watermark, which rows of other keys do not advance") {
+    def rows(enabled: Boolean, isOurs: Boolean)(condition: String) =
+      withSettings(SashConf.HopsEnabled.key -> enabled.toString) {
+        streaming() {
+          inDirectory { checkpoint =>
+            val source = new Source("0 seconds", checkpoint, isOurs = isOurs)
+            source.start { rows =>
+              hops("k, window(ts, '20 seconds', '10 seconds')", "k", "count(*)")(rows)
+                .where(condition)
+            }
+            source.add(Seq(StreamSuite.at(1, 1000), StreamSuite.at(2, 2000, k = 2)))
+            source.add(Seq(StreamSuite.at(3, 1001), StreamSuite.at(4, 1100)))
+            source.stop()
+            source.rows.map(_.toSeq).sortBy(_.toString)
+          }
+        }
+      }
+    for (condition <- Seq("a0 = 1", "a0 + 1 = 2 AND a1 > 0", "a0 IN (1, 3) AND rand(1) < 2")) {
+      val ours = rows(enabled = true, isOurs = true)(condition)
+      assert(ours == rows(enabled = false, isOurs = false)(condition))
+      assert(ours.map(_.last).contains(2L), "vacuous: late rows were dropped")
+    }
+  }
+
+  test("answers that nobody reads are not kept, and cannot overflow") {
+    streaming("spark.sql.ansi.enabled" -> "true") {
+      val unread = s"sum(x + ${Long.MaxValue - 10})"
+      checkHops(batches(6)) { rows =>
+        hops("k, window(ts, '20 seconds', '5 seconds')", unread, "count(*)")(rows)
+          .select("id", "window", "a1")
+          .where("a1 > 0")
+      }
+      inDirectory { checkpoint =>
+        val source = new Source("15 seconds", checkpoint)
+        source.start(rows =>
+          hops("k, window(ts, '20 seconds', '5 seconds')", "sum(x)", "max(d)")(rows)
+            .select("id", "window", "a1")
+        )
+        source.add(batches(6).head)
+        val texts = source.execution.analyzed.collect { case t: TransformWithState =>
+          (t.statefulProcessor: Any).asInstanceOf[BucketProcessor].text
+        }
+        source.stop()
+        assert(texts.exists(t => t.contains("max(") && !t.contains("sum(")), texts)
+      }
+    }
+  }
+
+  for (
+    aggregate <- Seq(
+      "percentile_approx(x, 0.5)",
+      "histogram_numeric(x, 4)",
+      "hll_sketch_estimate(hll_sketch_agg(x))",
+      "approx_top_k(x, 2)"
+    )
+  ) test(s"approximations are Spark's own: $aggregate") {
+    streaming()(checkHops(batches(7), isOurs = false) { rows =>
+      hops("k, window(ts, '20 seconds', '5 seconds')", aggregate)(rows)
+    })
+  }
+
+  test("approx_count_distinct is the same by panes") {
+    check(hops("k, window(ts, '20 seconds', '5 seconds')", "approx_count_distinct(x)"))
+  }
+
+  for {
+    failed <- Seq(true, false)
+    switch <- Seq(SashConf.HopsEnabled.key, SashConf.Enabled.key, "no jar")
+  } test(s"a first batch failed with hops $failed, others came without: $switch") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("0 seconds", checkpoint, isOurs = false)
+      val query = hops("k, window(ts, '20 seconds', '10 seconds')", "count(*)") _
+      def run(hops: Boolean)(second: Int): Unit = {
+        val key = if (switch == "no jar") SashConf.Enabled.key else switch
+        withSettings(key -> hops.toString)(source.start(query))
+        try source.add(Seq(StreamSuite.at(second, second)))
+        finally source.stop()
+      }
+      withSettings(SashConf.HopsEnabled.key -> failed.toString) {
+        source.failNext()
+        source.start(query)
+        intercept[StreamingQueryException](source.add(Seq(StreamSuite.at(1, 1000))))
+      }
+      val ours = Path.of(checkpoint, "state", "0", "_sash", "windows")
+      val text = Option.when(Files.exists(ours))(Files.readString(ours))
+      assert(text.nonEmpty == failed)
+      run(hops = false)(1001)
+      if (switch == "no jar") text.foreach { t =>
+        Files.createDirectories(ours.getParent)
+        Files.writeString(ours, t)
+      }
+      if (switch != "no jar") run(hops = false)(1002)
+      Seq(1003, 1100, 1200).foreach(run(hops = true))
+      val counted = source.rows.map(_.getLong(2)).sum
+      assert(counted == 2 * (if (switch == "no jar") 4 else 5))
+    })
   }
 }

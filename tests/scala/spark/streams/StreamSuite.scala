@@ -57,11 +57,20 @@ trait StreamSuite extends SashSuite {
     private val events = MemoryStream[Event](Encoders.product[Event], spark)
     val answers = mutable.LinkedHashMap.empty[Long, Seq[Row]]
     private var query: StreamingQuery = _
+    private var isToFail = false
+
+    /** The sink fails with the next batch. */
+    def failNext(): Unit = isToFail = true
 
     def frame: DataFrame = events.toDF().withWatermark("ts", delay)
 
     def start(of: DataFrame => DataFrame): StreamingQuery = {
-      val write: (DataFrame, Long) => Unit = (rows, id) => answers(id) = rows.collect().toSeq
+      val write: (DataFrame, Long) => Unit = (rows, id) => {
+        val fails = isToFail
+        isToFail = false
+        answers(id) = rows.collect().toSeq
+        if (fails) throw new IllegalStateException("as it was asked to")
+      }
       query = of(frame).writeStream
         .option("checkpointLocation", checkpoint)
         .trigger(Trigger.ProcessingTime(0))

@@ -1,0 +1,47 @@
+package io.sash.spark.hops
+
+import org.apache.spark.sql.catalyst.expressions._
+
+/** What panes have to meet, so that a window which they are in can meet a condition. */
+private[hops] final class PaneConditions(windows: HopWindows) {
+  private[this] val window = windows.made.head
+
+  /**
+   * Conditions on a pane in the place of one on keys and windows; none where nothing is known.
+   *
+   * If a window that has the pane begins or ends after something, the last one does, and if before
+   * something, the first one.
+   */
+  def of(condition: Expression): Seq[Expression] = condition match {
+    case GreaterThan(Bound(_), Other()) | GreaterThanOrEqual(Bound(_), Other()) |
+        LessThan(Other(), Bound(_)) | LessThanOrEqual(Other(), Bound(_)) =>
+      Seq(inWindow(condition, last = true))
+    case LessThan(Bound(_), Other()) | LessThanOrEqual(Bound(_), Other()) |
+        GreaterThan(Other(), Bound(_)) | GreaterThanOrEqual(Other(), Bound(_)) =>
+      Seq(inWindow(condition, last = false))
+    case EqualTo(left, right) =>
+      Seq(GreaterThanOrEqual(left, right), LessThanOrEqual(left, right)).flatMap(of)
+    case _ => Nil
+  }
+
+  /** The condition for the last, or the first, window that has a pane. */
+  private def inWindow(condition: Expression, last: Boolean): Expression = {
+    val bounds =
+      Seq(false, true).map(BoundOf(windows.window.pane, windows.window.hops, last, _))
+    val struct = HopAnswer.struct(bounds, window.dataType)
+    condition.transform { case Bound(i) => struct.valExprs(i) }
+  }
+
+  /** Where a window begins, the field 0, or ends, 1. */
+  private object Bound {
+    def unapply(e: Expression): Option[Int] = e match {
+      case GetStructField(a: Attribute, i, _) if a.exprId == window.exprId => Some(i)
+      case _                                                               => None
+    }
+  }
+
+  /** What reads no window. */
+  private object Other {
+    def unapply(e: Expression): Boolean = !e.references.contains(window)
+  }
+}

@@ -1,0 +1,193 @@
+package io.sash.spark.hops
+
+import scala.util.Try
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.scalacheck.Gen
+import org.scalacheck.Prop.forAllNoShrink
+import org.scalatestplus.scalacheck.Checkers
+
+import io.sash.spark.{ErrorCondition, Explain}
+
+/** Conditions above hops: the windows that meet them are made, and no others. */
+class HopConditionsSuite extends HopChecks with Checkers {
+  private val w = "window(ts, '25 seconds', '10 seconds')"
+  private val hops = s"SELECT k, window, sum(x) AS sx, count(*) AS n FROM events GROUP BY k, $w"
+
+  private val bounds = for {
+    bound <- Gen.oneOf("window.start", "window.end")
+    comparison <- Gen.oneOf("<", "<=", ">", ">=", "=")
+    second <- Gen.choose(1600000000, 1600000320)
+    time <- Gen.oneOf(
+      s"timestamp_seconds($second)",
+      s"timestamp_seconds($second + k * 20)",
+      s"timestamp_seconds(${second / 10 * 10})"
+    )
+    said <- Gen.oneOf(s"$bound $comparison $time", s"$time $comparison $bound")
+  } yield said
+
+  private val others = Gen.oneOf(
+    "k = 1",
+    "n > 2",
+    "sx > n * 3",
+    "window.start IN (TIMESTAMP'2020-09-13 12:26:40', TIMESTAMP'2020-09-13 12:28:20')",
+    "second(window.start) % 20 = 0",
+    "second(window.end) = k",
+    "window.start IS NOT NULL",
+    "window.start <=> window.end - INTERVAL 25 SECONDS",
+    "window.end - window.start = INTERVAL 25 SECONDS",
+    "window = named_struct('start', timestamp_seconds(1600000100), 'end', timestamp_seconds(1600000125))",
+    "window.start > (SELECT min(ts) FROM events)",
+    "window.start IN (SELECT timestamp_seconds(1600000000 + 10 * id) FROM range(9))",
+    "EXISTS (SELECT 1 FROM range(3) r WHERE r.id = k AND window.end > timestamp_seconds(1600000099))"
+  )
+
+  private val conditions = for {
+    some <- Gen.listOfN(2, Gen.frequency(3 -> bounds, 2 -> others))
+    joined <- Gen.oneOf(" AND ", " AND ", " OR ")
+  } yield some.mkString(joined)
+
+  test("rows are Spark's under random conditions on windows, keys and answers") {
+    withSettings("spark.sql.session.timeZone" -> "UTC") {
+      events.createOrReplaceTempView("events")
+      var rows = 0
+      check(
+        forAllNoShrink(conditions) { condition =>
+          val query = s"SELECT * FROM ($hops) WHERE $condition"
+          val frame = spark.sql(query)
+          // Java of some of these does not compile, which Spark forgives outside its tests
+          val expected = withSettings("spark.sql.codegen.wholeStage" -> "false") {
+            withHops(on = false)(rowsOf(spark.sql(query)))
+          }
+          rows += expected.length
+          val isOurs = expected.isEmpty || hopsOf(frame).nonEmpty
+          isOurs && rowsOf(frame) == expected
+        },
+        minSuccessful(60)
+      )
+      assert(rows > 60, "vacuous")
+    }
+  }
+
+  for (
+    condition <- Seq(
+      "window.start >= TIMESTAMP'2020-09-13 12:28:00'",
+      "window.end <= TIMESTAMP'2020-09-13 12:28:00'",
+      "TIMESTAMP'2020-09-13 12:28:00' = window.start",
+      "window.start BETWEEN TIMESTAMP'2020-09-13 12:27:00' AND TIMESTAMP'2020-09-13 12:28:00'"
+    )
+  ) test(s"rows of no wanted window are not read: $condition") {
+    withSettings("spark.sql.session.timeZone" -> "UTC") {
+      val query = s"SELECT * FROM ($hops) WHERE $condition AND n > 1"
+      check(query)
+      val plan = spark.sql(query).queryExecution.optimizedPlan
+      val windows = plan.collect { case h: HopWindows => h }
+      assert(windows.flatMap(_.wanted).nonEmpty)
+      val below = windows.flatMap(_.collect { case f: Filter => f.condition })
+      assert(below.exists(_.exists(_.isInstanceOf[BoundOf])), plan)
+      val above = plan.collect { case Filter(c, _: HopWindows) => c }
+      assert(above.map(_.sql.contains("count")) == Seq(true) || above.length == 1)
+      assert(!above.exists(readsWindow(_, windows.head)), plan)
+    }
+  }
+
+  private def readsWindow(condition: Expression, windows: HopWindows): Boolean =
+    condition.references.contains(windows.made.head)
+
+  test("EXPLAIN says which windows are wanted") {
+    events.createOrReplaceTempView("events")
+    val frame = spark.sql(s"SELECT * FROM ($hops) WHERE second(window.start) = 0")
+    val said = new Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
+    assert(said.contains("Two-Stacks Lite, where ") && said.contains("window.`start`"))
+  }
+
+  private def outcome(on: Boolean)(frame: => DataFrame): Either[String, Seq[String]] =
+    withHops(on)(Try(rowsOf(frame)).toEither.left.map(ErrorCondition.of))
+
+  test("windows that nobody wants do not fail") {
+    events.createOrReplaceTempView("events")
+    // rows of the first minute overflow together, and not one by one
+    val large = "IF(ts < timestamp_seconds(1600000060), 9223372036854775000, 1)"
+    def query(condition: String) = spark.sql(
+      s"SELECT k, window, sum($large) AS s FROM events WHERE ts IS NOT NULL GROUP BY k, $w HAVING $condition"
+    )
+    withSettings("spark.sql.ansi.enabled" -> "true") {
+      for (on <- Seq(true, false)) {
+        assert(outcome(on)(query("k >= 0")) == Left("ARITHMETIC_OVERFLOW"))
+        for (
+          wanted <- Seq(
+            "window.start >= timestamp_seconds(1600000060)",
+            "unix_seconds(window.start) > 1600000060"
+          )
+        )
+          assert(outcome(on)(query(wanted)).exists(_.nonEmpty), wanted)
+      }
+      assert(hopsOf(query("window.start >= timestamp_seconds(1600000060)")).nonEmpty)
+    }
+  }
+
+  private val around = {
+    val window = "window(ts, '25 seconds', '10 seconds')"
+    Seq(
+      s"SELECT k, (SELECT max(c) FROM (SELECT count(*) c FROM events e WHERE e.g < o.g GROUP BY k, $window)) FROM events o",
+      s"SELECT k, (SELECT max(c) FROM (SELECT count(*) c FROM events e WHERE e.g = o.g GROUP BY k, $window)) FROM events o",
+      s"SELECT * FROM events o WHERE EXISTS (SELECT count(*) FROM events e WHERE e.g < o.g GROUP BY k, $window)",
+      s"SELECT * FROM events o WHERE x IN (SELECT count(*) FROM events e WHERE e.g = o.g GROUP BY k, $window)",
+      s"SELECT * FROM events o, LATERAL (SELECT count(*) c FROM events e WHERE e.g < o.g GROUP BY $window)",
+      s"SELECT k, (SELECT max(c) FROM (SELECT sum(e.x + o.x) c FROM events e GROUP BY $window)) FROM events o"
+    )
+  }
+
+  for (query <- around) test(s"a query around hops is read as Spark reads it: $query") {
+    events.where("id < 12").createOrReplaceTempView("events")
+    assert(outcome(on = true)(spark.sql(query)) == outcome(on = false)(spark.sql(query)))
+  }
+
+  test("a query around many hops, which Spark reads through a Generate, not through an Expand") {
+    events.where("id < 60").createOrReplaceTempView("events")
+    val many = "window(ts, '200 seconds', '1 second')"
+    val exists = spark.sql(
+      s"SELECT id FROM events o WHERE EXISTS (SELECT max(x) FROM events e WHERE e.x < o.x GROUP BY k, $many)"
+    )
+    val rows =
+      "SELECT id FROM events o WHERE x > (SELECT min(x) FROM events WHERE ts IS NOT NULL)"
+    assert(rowsOf(exists) == rowsOf(spark.sql(rows)) && rowsOf(exists).nonEmpty)
+    val ofMany = around.map(_.replace("'25 seconds', '10 seconds'", "'200 seconds', '1 second'"))
+    for (query <- ofMany)
+      outcome(on = true)(spark.sql(query)).left.foreach { condition =>
+        assert(condition.startsWith("UNSUPPORTED_SUBQUERY"), query)
+      }
+  }
+
+  for {
+    micros <- Seq(Long.MaxValue, Long.MinValue)
+    (size, slide) <- Seq(
+      "10 days" -> "3 days",
+      "7 microseconds" -> "3 microseconds",
+      "6 microseconds" -> "2 microseconds",
+      "40000000 days" -> "30000000 days",
+      "20000000 days" -> "6000000 days"
+    )
+    start <- Seq("0 seconds", "1 microsecond")
+    ansi = "true"
+  } test(s"the ends of time are Spark's: $micros, $size, $slide, $start") {
+    withSettings("spark.sql.ansi.enabled" -> ansi) {
+      val day = 86400000000L
+      val sign = if (micros > 0) -1 else 1
+      val near = Seq(0L, 1, 2, 3, 4, 5, 6, 8, 12, 100) ++
+        Seq(3L, 4, 6, 7, 9, 10, 11, 13, 14, 20000001, 26000001, 40000001, 70000001).map(_ * day)
+      val found = near.map { distance =>
+        def query = spark.sql(
+          s"SELECT unix_micros(window.start) AS s, count(*) FROM VALUES (timestamp_micros(${micros + sign * distance}L)) AS t(ts) " +
+            s"GROUP BY window(ts, '$size', '$slide', '$start')"
+        )
+        val Seq(ours, sparks) = Seq(true, false).map(outcome(_)(query))
+        assert(ours == sparks, distance)
+        sparks
+      }
+      assert(found.exists(_.isLeft) && found.exists(_.isRight), "vacuous")
+    }
+  }
+}
