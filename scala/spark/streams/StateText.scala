@@ -49,15 +49,18 @@ private[streams] final class StateText(
 
   /** Arguments of aggregates that are no expressions, which SQL leaves out: a precision, an order. */
   private def parameters(e: Expression): String =
-    e.collect { case f: AggregateFunction =>
-      parametersOf(f).mkString(" with ", " ", "")
-    }.mkString
+    e.collect { case f: AggregateFunction => parametersOf(f) }
+      .filter(_.nonEmpty)
+      .map(_.mkString(" with ", ", ", ""))
+      .mkString
 
-  private def parametersOf(f: AggregateFunction): Seq[String] = f.productIterator.toSeq.flatMap {
-    case of: AggregateFunction                    => parametersOf(of)
-    case v @ (_: Boolean | _: Number | _: String) => Seq(v.toString)
-    case _                                        => Nil
-  }
+  private def parametersOf(f: AggregateFunction): Seq[String] =
+    f.productElementNames.zip(f.productIterator).toSeq.flatMap {
+      case (_, of: AggregateFunction)                         => parametersOf(of)
+      case (name, _: Int) if name.endsWith("AggBufferOffset") => Nil // a place, not an argument
+      case (name, v @ (_: Boolean | _: Number | _: String))   => Seq(s"$name $v")
+      case _                                                  => Nil
+    }
 
   /** What words leave out: a hash of how partials are made. */
   def definitions: String = {

@@ -70,6 +70,14 @@ class StreamHopsSuite extends StreamSuite {
     check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "1 hour")
   }
 
+  test("another number of shuffle partitions is that of the checkpoint") {
+    streaming() {
+      checkHops(batches(9), later = Seq("spark.sql.shuffle.partitions" -> "5"))(
+        hops("k, window(ts, '25 seconds', '10 seconds')", some: _*)
+      )
+    }
+  }
+
   /** A checkpoint that was begun with or without Sash's hops goes on, on one Generate. */
   private def checkGenerated(mode: OutputMode, begunWith: Boolean): Unit =
     inDirectory { checkpoint =>

@@ -5,8 +5,11 @@ import org.apache.spark.sql.functions.expr
 
 /** Queries in which operators of ours are alike, or beside Spark's own of another kind. */
 class StreamTwinsSuite extends StreamSuite {
-  private val batches =
-    StreamSuite.batches(11, count = 5, size = 60, jitterSeconds = 25, keys = 3)
+  // the last row advances the watermark, and a join leaves out those without a key below it
+  private val batches = StreamSuite
+    .batches(11, count = 5, size = 60, jitterSeconds = 25, keys = 3)
+    .zipWithIndex
+    .map { case (batch, i) => if (i < 5) batch else batch.map(_.copy(k = Some(0))) }
 
   private val hops =
     "SELECT window, k, count(*) AS c, sum(x) AS a FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"
