@@ -76,7 +76,7 @@ private[hops] final class HopIterator(
   /** Moves on to the next window that has a pane and is wanted, and lowers it; false if there is none. */
   private def find(): Boolean = window != null && {
     moveToPane()
-    while (held.size + (if (isOfKey) 1 else 0) > 0 && !isWantedNow) {
+    while ((held.size > 0 || isOfKey) && !isWantedNow) {
       number += 1
       while (isOfKey && paneAhead < hops.firstPaneOf(number)) pull()
       moveToPane()

@@ -159,8 +159,8 @@ class StreamHopsSuite extends StreamSuite {
   }
 
   test("a condition on keys goes below the watermark, which rows of other keys do not advance") {
-    def rows(enabled: Boolean, isOurs: Boolean)(condition: String) =
-      withSettings(SashConf.HopsEnabled.key -> enabled.toString) {
+    def rows(isOurs: Boolean)(condition: String) =
+      withSettings(SashConf.HopsEnabled.key -> isOurs.toString) {
         streaming() {
           inDirectory { checkpoint =>
             val source = new Source("0 seconds", checkpoint, isOurs = isOurs)
@@ -176,8 +176,8 @@ class StreamHopsSuite extends StreamSuite {
         }
       }
     for (condition <- Seq("a0 = 1", "a0 + 1 = 2 AND a1 > 0", "a0 IN (1, 3) AND rand(1) < 2")) {
-      val ours = rows(enabled = true, isOurs = true)(condition)
-      assert(ours == rows(enabled = false, isOurs = false)(condition))
+      val ours = rows(isOurs = true)(condition)
+      assert(ours == rows(isOurs = false)(condition))
       assert(ours.map(_.last).contains(2L), "vacuous: late rows were dropped")
     }
   }
