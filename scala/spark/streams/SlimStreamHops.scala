@@ -3,7 +3,6 @@ package io.sash.spark.streams
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, TransformWithState}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.streaming.StatefulProcessor
 
 /**
  * What Spark's optimizer does for its own Aggregate: a condition on keys goes below the hops, and on
@@ -12,10 +11,10 @@ import org.apache.spark.sql.streaming.StatefulProcessor
 private[spark] object SlimStreamHops extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
-    case filter @ Filter(condition, HopsOfStream(stateful, program)) =>
+    case filter @ Filter(condition, OfBuckets(stateful, hops: HopProcessor)) =>
       // those behind one that is not deterministic see the rows that it has left
       val (first, rest) = splitConjunctivePredicates(condition).span(_.deterministic)
-      val below = first.map(c => c -> onKeys(c, stateful, program))
+      val below = first.map(c => c -> onKeys(c, stateful, hops.program))
       below.flatMap(_._2).reduceOption(And(_, _)).fold[LogicalPlan](filter) { ofKeys =>
         val fewer = stateful.copy(child = Filter(ofKeys, stateful.child))
         val above = below.collect { case (c, None) => c } ++ rest
@@ -36,16 +35,5 @@ private[spark] object SlimStreamHops extends Rule[LogicalPlan] with PredicateHel
     Option.when(
       ofRows.references.nonEmpty && ofRows.references.subsetOf(stateful.child.outputSet)
     )(ofRows)
-  }
-
-  private object HopsOfStream {
-    def unapply(plan: LogicalPlan): Option[(TransformWithState, HopProgram)] = plan match {
-      case t: TransformWithState =>
-        (t.statefulProcessor: StatefulProcessor[_, _, _]) match {
-          case p: HopProcessor => Some((t, p.program))
-          case _               => None
-        }
-      case _ => None
-    }
   }
 }

@@ -92,16 +92,12 @@ private[spark] object StatefulPlan {
   /** A query whose operators have numbers, by which their rows are not those of one another. */
   def numbered(query: LogicalPlan): LogicalPlan = {
     val numbers = Iterator.from(0)
-    query.transformUp {
-      case t: TransformWithState if isOurs(t) =>
-        t.copy(child = t.child.transformExpressions { case b: OwnBucket =>
-          b.copy(operator = numbers.next())
-        })
+    query.transformUp { case OfBuckets(t, _) =>
+      t.copy(child = t.child.transformExpressions { case b: OwnBucket =>
+        b.copy(operator = numbers.next())
+      })
     }
   }
-
-  private def isOurs(stateful: TransformWithState): Boolean =
-    (stateful.statefulProcessor: Any).isInstanceOf[BucketProcessor]
 
   private def untyped(processor: BucketProcessor): StatefulProcessor[Any, Any, Any] =
     processor.asInstanceOf[StatefulProcessor[Any, Any, Any]]
@@ -150,13 +146,21 @@ private[spark] final case class InputRow() extends LeafExpression {
 }
 
 /** A transformWithState of ours. */
-private[spark] object OfStream {
-  def unapply(plan: LogicalPlan): Option[(TransformWithState, StreamProcessor)] = plan match {
+private[streams] object OfBuckets {
+  def unapply(plan: LogicalPlan): Option[(TransformWithState, BucketProcessor)] = plan match {
     case t: TransformWithState =>
       (t.statefulProcessor: StatefulProcessor[_, _, _]) match {
-        case p: StreamProcessor => Some((t, p))
+        case p: BucketProcessor => Some((t, p))
         case _                  => None
       }
     case _ => None
+  }
+}
+
+/** That of windows of rows (OVER). */
+private[spark] object OfStream {
+  def unapply(plan: LogicalPlan): Option[(TransformWithState, StreamProcessor)] = plan match {
+    case OfBuckets(t, p: StreamProcessor) => Some((t, p))
+    case _                                => None
   }
 }
