@@ -31,14 +31,11 @@ private[spark] abstract class BucketProcessor
   /** As EXPLAIN says it. */
   def explained: String
 
-  /** The variables of the state that it needs. */
-  protected def uses: StreamState.Uses
-
   protected def newTask(state: StreamState): BucketTask
 
   /** Spark calls this on the driver, too, to learn of the variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
-    state = new StreamState(getHandle, uses)
+    state = new StreamState(getHandle)
     task = null
   }
 
@@ -62,7 +59,7 @@ private[spark] abstract class BucketProcessor
       expired: Option[Long]
   ): Iterator[InternalRow] = {
     if (task == null) task = newTask(state)
-    val known = Option(state.bucket.get()).map(BucketHeader.read)
+    val known = Option(state.bucket).map(BucketHeader.read)
     val before = known.getOrElse(BucketHeader.Empty)
     val counts = state.counts
     counts.clear()
@@ -77,7 +74,7 @@ private[spark] abstract class BucketProcessor
     val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
     def finish(): Iterator[InternalRow] = {
       val after = withTimer(before, turn.after().copy(latest = latest), expired)
-      if (!known.contains(after)) state.bucket.update(after.toBytes)
+      if (!known.contains(after)) state.bucket = after.toBytes
       metrics.foreach(_.report(counts))
       Iterator.empty
     }

@@ -20,8 +20,6 @@ private[spark] final class HopProcessor(
   override def explained: String =
     s"hops on a stream: windows of ${program.hops.panes} panes, a partial for each key and pane"
 
-  override protected def uses: StreamState.Uses = StreamState.Uses()
-
   override protected def newTask(state: StreamState): BucketTask = {
     val known = late.getOrElse(
       throw new IllegalStateException("the watermark of late rows has not been told")

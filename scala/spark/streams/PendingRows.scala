@@ -5,7 +5,6 @@ import java.nio.ByteBuffer
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.streaming.MapState
 
 /**
  * Rows of a bucket that wait for the watermark: in the state, in chunks of some kilobytes, each of
@@ -15,11 +14,10 @@ import org.apache.spark.sql.streaming.MapState
  * passed now, and one for each earlier batch whose rows it divides; it writes its own rows and what
  * is left of those. Chunks of batches with few rows are put together.
  *
- * @param variable of the chunks, by their numbers
  * @param time the ordinal of what the watermark has to pass, in microseconds
  */
 private[spark] final class PendingRows(
-    variable: MapState[Long, Array[Byte]],
+    stored: StreamState#Chunks,
     time: Int,
     columns: Int
 ) {
@@ -55,8 +53,8 @@ private[spark] final class PendingRows(
     val (out, others) = known.chunks.partition(which)
     if (out.nonEmpty) known = known.copy(chunks = others)
     out.foreach { chunk =>
-      read(variable.getValue(chunk.number))(take)
-      variable.removeKey(chunk.number)
+      read(stored.get(chunk.number))(take)
+      stored.remove(chunk.number)
     }
   }
 
@@ -75,7 +73,7 @@ private[spark] final class PendingRows(
         bytes += PendingRows.SizeBytes + sorted(end).getSizeInBytes
         end += 1
       }
-      variable.updateValue(number, write(sorted, first, end, bytes))
+      stored.put(number, write(sorted, first, end, bytes))
       chunks += PendingChunk(number, sorted(first).getLong(time), bytes)
       number += 1
       first = end

@@ -1,6 +1,6 @@
 package io.sash.spark.streams
 
-import java.util.{ArrayList, Collections, Comparator, LinkedHashMap}
+import java.util.{ArrayList, Arrays, Collections, Comparator, HashMap}
 
 import scala.jdk.CollectionConverters._
 
@@ -21,7 +21,7 @@ import org.apache.spark.util.collection.unsafe.sort.PrefixComparator
 private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
   import ReadyRows._
 
-  private[this] val byKey = new LinkedHashMap[UnsafeRow, ArrayList[UnsafeRow]]
+  private[this] val byKey = new HashMap[UnsafeRow, ArrayList[UnsafeRow]]
   private[this] var bytes = 0L
   private[this] var sorter: UnsafeExternalRowSorter = _
 
@@ -44,7 +44,10 @@ private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
   /** All rows, of which no more come then. They are the caller's. */
   def sorted(): Iterator[UnsafeRow] =
     if (sorter == null) {
-      byKey.values.iterator.asScala.flatMap { rows =>
+      val keys = byKey.keySet.toArray(new Array[UnsafeRow](0))
+      Arrays.sort(keys, AsStored)
+      keys.iterator.flatMap { key =>
+        val rows = byKey.get(key)
         Collections.sort(rows, order.ofRows) // linear where they are in order
         rows.iterator.asScala
       }
@@ -72,6 +75,17 @@ private[spark] object ReadyRows {
 
   /** Not final: for tests. */
   private[streams] var MostBytes: Long = 64L << 20
+
+  /**
+   * The order that keys have in the state store, so that a block of it that one key is read from
+   * serves those that follow: random ones would each have it read and unpacked again.
+   */
+  private object AsStored extends Comparator[UnsafeRow] {
+    override def compare(left: UnsafeRow, right: UnsafeRow): Int = {
+      val bySize = Integer.compare(left.getSizeInBytes, right.getSizeInBytes)
+      if (bySize != 0) bySize else Arrays.compareUnsigned(left.getBytes, right.getBytes)
+    }
+  }
 
   private object NoPrefix extends PrefixComparator {
     override def compare(left: Long, right: Long): Int = 0

@@ -41,7 +41,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 private object StateFile {
 
   /** The version of all that Sash writes into its state. */
-  private val Layout: Int = 3
+  private val Layout: Int = 4
 
   private val End = "\n"
 }

@@ -19,16 +19,6 @@ private[spark] final class StreamProcessor(
     s"slides on a stream: $windows windows over AMTA in the state store, $columns columns wait there"
   }
 
-  override protected def uses: StreamState.Uses = program.mode match {
-    case AnswerMode.Append =>
-      StreamState.Uses(
-        pending = true,
-        unanswered = program.later.exists(_.due.nonEmpty),
-        waiting = program.later.exists(_.waitsForRows)
-      )
-    case AnswerMode.Update => StreamState.Uses(waiting = true)
-  }
-
   override protected def newTask(state: StreamState): BucketTask = program.mode match {
     case AnswerMode.Append => new StreamTask(program, state)
     case AnswerMode.Update => new UpdateTask(program, state)

@@ -4,44 +4,64 @@ import java.nio.ByteBuffer
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.Encoders
-import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig, ValueState}
+import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
 import io.sash.core.mta.KeyValueStore
 
 /**
- * The state of a bucket of keys, in variables of Spark's state store.
+ * The state of a bucket of keys, in two variables of Spark's state store: each one costs every task
+ * of every batch some milliseconds.
  *
  * | variable | key | value |
  * |---|---|---|
- * | `bucket` | | [[BucketHeader]] |
- * | `pending` | number of the chunk | rows that the watermark has not passed |
- * | `unanswered` | number of the chunk | rows of which it has not passed all that their windows hold |
- * | `waiting` | key | rows that wait for further rows of their key; in update mode, for the watermark |
- * | `head` | key | header of its windows, see `StoredWindows` |
- * | `node` | key, tree, level, number | node of a tree of the key's |
+ * | `head` | key | header of its windows, see `StoredWindows`; what walks over all keys reads these alone |
+ * | `rest` | `B` | [[BucketHeader]] |
+ * | | `P`, number of the chunk | rows that the watermark has not passed |
+ * | | `U`, number of the chunk | rows of which it has not passed all that their windows hold |
+ * | | `W`, key | rows that wait for further rows of their key; in update mode, for the watermark |
+ * | | `N`, key, tree, level, number | node of a tree of the key's |
  */
-private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: StreamState.Uses) {
+private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   import StreamState._
 
   /** Of what is done for the bucket. */
   val counts: StreamCounts = new StreamCounts
 
-  private[this] val none = TTLConfig.NONE
+  val heads: MapState[Array[Byte], Array[Byte]] = variable("head")
+  private[this] val rest = variable("rest")
 
-  val bucket: ValueState[Array[Byte]] = handle.getValueState("bucket", Encoders.BINARY, none)
-  val pending: MapState[Long, Array[Byte]] = if (uses.pending) chunks("pending") else null
-  val unanswered: MapState[Long, Array[Byte]] =
-    if (uses.unanswered) chunks("unanswered") else null
-  val waiting: MapState[Array[Byte], Array[Byte]] =
-    if (uses.waiting) byKey("waiting") else null
-  val heads: MapState[Array[Byte], Array[Byte]] = byKey("head")
-  private[this] val nodes: MapState[Array[Byte], Array[Byte]] = byKey("node")
+  private def variable(name: String): MapState[Array[Byte], Array[Byte]] =
+    handle.getMapState(name, Encoders.BINARY, Encoders.BINARY, TTLConfig.NONE)
 
-  private def chunks(name: String): MapState[Long, Array[Byte]] =
-    handle.getMapState(name, Encoders.scalaLong, Encoders.BINARY, none)
+  /** What is known of the bucket; null if nothing is. */
+  def bucket: Array[Byte] = rest.getValue(BucketKey)
 
-  private def byKey(name: String): MapState[Array[Byte], Array[Byte]] =
-    handle.getMapState(name, Encoders.BINARY, Encoders.BINARY, none)
+  def bucket_=(header: Array[Byte]): Unit = rest.updateValue(BucketKey, header)
+
+  val pending: Chunks = new Chunks('P')
+  val unanswered: Chunks = new Chunks('U')
+
+  /** Chunks of rows, by their numbers. */
+  final class Chunks private[StreamState] (kind: Char) {
+    def get(number: Long): Array[Byte] = rest.getValue(keyOf(number))
+
+    def put(number: Long, chunk: Array[Byte]): Unit = rest.updateValue(keyOf(number), chunk)
+
+    def remove(number: Long): Unit = rest.removeKey(keyOf(number))
+
+    private def keyOf(number: Long): Array[Byte] =
+      ByteBuffer.allocate(1 + 8).put(kind.toByte).putLong(number).array
+  }
+
+  /** The rows of a key that wait; null if none do. */
+  def waiting(key: Array[Byte]): Array[Byte] = rest.getValue(waitingKey(key))
+
+  def putWaiting(key: Array[Byte], rows: Array[Byte]): Unit =
+    rest.updateValue(waitingKey(key), rows)
+
+  def removeWaiting(key: Array[Byte]): Unit = rest.removeKey(waitingKey(key))
+
+  private def waitingKey(key: Array[Byte]): Array[Byte] = Array('W'.toByte) ++ key
 
   /**
    * The nodes of one key at a time.
@@ -52,21 +72,25 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: St
     private[this] var place = ByteBuffer.allocate(0)
 
     def of(key: Array[Byte]): Unit =
-      place = ByteBuffer.allocate(key.length + PlaceBytes).put(key).putShort(tree.toShort)
+      place = ByteBuffer
+        .allocate(1 + key.length + PlaceBytes)
+        .put('N'.toByte)
+        .put(key)
+        .putShort(tree.toShort)
 
     override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit = {
       counts.nodesWritten += values.length
-      values.indices.foreach(i => nodes.updateValue(keyOf(level, first + i), values(i)))
+      values.indices.foreach(i => rest.updateValue(keyOf(level, first + i), values(i)))
     }
 
     override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] = {
       counts.nodesRead += count
-      Array.tabulate(count)(i => nodes.getValue(keyOf(level, first + i)))
+      Array.tabulate(count)(i => rest.getValue(keyOf(level, first + i)))
     }
 
     override def remove(level: Int, from: Long, until: Long): Unit = {
       counts.nodesRemoved += until - from
-      (from until until).foreach(number => nodes.removeKey(keyOf(level, number)))
+      (from until until).foreach(number => rest.removeKey(keyOf(level, number)))
     }
 
     private def keyOf(level: Int, number: Long): Array[Byte] = {
@@ -94,15 +118,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle, uses: St
 }
 
 private[spark] object StreamState {
-  private val PlaceBytes = 2 + 1 + 8
+  private val BucketKey = Array('B'.toByte)
 
-  /**
-   * Which of the variables there are beside those that all have; others are null. Each costs every
-   * task some milliseconds.
-   */
-  final case class Uses(
-      pending: Boolean = false,
-      unanswered: Boolean = false,
-      waiting: Boolean = false
-  )
+  private val PlaceBytes = 2 + 1 + 8
 }

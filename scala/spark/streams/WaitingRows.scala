@@ -16,7 +16,7 @@ private[streams] final class WaitingRows(state: StreamState, columns: Int) {
   /** The caller's; they point into what was read. */
   def read(key: Array[Byte]): ArrayList[Waiting] = {
     val rows = new ArrayList[Waiting]
-    val bytes = state.waiting.getValue(key)
+    val bytes = state.waiting(key)
     if (bytes != null) {
       val in = ByteBuffer.wrap(bytes)
       while (in.hasRemaining) {
@@ -31,7 +31,7 @@ private[streams] final class WaitingRows(state: StreamState, columns: Int) {
 
   def write(key: Array[Byte], rows: List[Waiting]): Unit =
     if (rows.isEmpty) {
-      state.waiting.removeKey(key)
+      state.removeWaiting(key)
     } else {
       var size = 0
       rows.forEach(w => size += PrefixBytes + w.row.getSizeInBytes)
@@ -40,7 +40,7 @@ private[streams] final class WaitingRows(state: StreamState, columns: Int) {
         out.putInt(w.row.getSizeInBytes).putInt(if (w.answered.isEmpty) 0 else Answered)
         out.putLong(w.answered.getOrElse(0L)).put(w.row.getBytes)
       }
-      state.waiting.updateValue(key, out.array)
+      state.putWaiting(key, out.array)
     }
 }
 
