@@ -10,6 +10,7 @@ import io.sash.core.slots.Bytes
  * @param latest the latest time of a row, in microseconds or in panes; or `KeyHeader.NoTime`
  * @param timer in milliseconds, if there is one
  * @param sweep when idle keys leave next, in microseconds, if they do
+ * @param debt how many rows have to come before another walk over keys that never leave
  * @param pending rows that the watermark has not passed
  * @param unanswered rows that it has passed, but not all of their windows
  */
@@ -17,6 +18,7 @@ private[spark] final case class BucketHeader(
     latest: Long,
     timer: Option[Long],
     sweep: Option[Long],
+    debt: Long,
     pending: PendingChunks,
     unanswered: PendingChunks
 ) {
@@ -31,6 +33,7 @@ private[spark] final case class BucketHeader(
       out.putNumber(time.size)
       time.foreach(out.putLong)
     }
+    out.putNumber(debt)
     pending.write(out)
     unanswered.write(out)
     out.toArray
@@ -39,12 +42,19 @@ private[spark] final case class BucketHeader(
 
 private[spark] object BucketHeader {
   val Empty: BucketHeader =
-    BucketHeader(KeyHeader.NoTime, None, None, PendingChunks.Empty, PendingChunks.Empty)
+    BucketHeader(KeyHeader.NoTime, None, None, 0L, PendingChunks.Empty, PendingChunks.Empty)
 
   def read(bytes: Array[Byte]): BucketHeader = {
     val in = ByteBuffer.wrap(bytes)
     def time() = Option.when(Bytes.number(in) == 1)(in.getLong())
-    BucketHeader(in.getLong(), time(), time(), PendingChunks.read(in), PendingChunks.read(in))
+    BucketHeader(
+      in.getLong(),
+      time(),
+      time(),
+      Bytes.number(in),
+      PendingChunks.read(in),
+      PendingChunks.read(in)
+    )
   }
 }
 

@@ -16,6 +16,9 @@ import org.apache.spark.sql.catalyst.expressions._
  * a fingerprint of its last answer. When rows of the key come, the windows go on from what is final
  * over all that wait, as far as the last of them, and then forget them again. So a batch costs, for
  * each key that it has rows of, the rows of that key within the delay.
+ *
+ * Of other keys, what waits is made final by a walk over all keys. Where keys never leave, it comes no
+ * sooner than as many rows have come as the last one saw keys: a key a row at most.
  */
 private[streams] final class UpdateTask(program: StreamProgram, state: StreamState)
     extends BucketTask {
@@ -35,15 +38,29 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       passed: Long
   ): BucketTurn = {
     val come = new ReadyRows(keyOf, order)
-    rows.foreach(come.add)
+    var debt = before.debt
+    rows.foreach { row =>
+      come.add(row)
+      if (debt > 0) debt -= 1
+    }
     val answers = new Answers(come.sorted().buffered, passed)
     // keys are settled when all rows that wait now are final, or later if they are idle later
-    def next(latest: Option[Long]) =
-      (latest.filter(_ > passed) ++ windows.nextSweep(passed)).maxOption
-    def due = sweep(before.sweep, passed)(answers.latest.flatMap(t => next(Some(t))))(
-      settleAll(passed).flatMap(next)
+    def next(latest: Option[Long]) = {
+      val idle = windows.nextSweep(passed)
+      if (idle.isEmpty && debt > 0) None else (latest.filter(_ > passed) ++ idle).maxOption
+    }
+    def walk() = settleAll(passed).flatMap { left =>
+      debt = left.keys
+      next(left.latest)
+    }
+    def due = sweep(before.sweep, passed)(answers.latest.flatMap(t => next(Some(t))))(walk())
+    BucketTurn(
+      answers,
+      () => {
+        val sweep = due
+        before.copy(sweep = sweep, debt = debt)
+      }
     )
-    BucketTurn(answers, () => before.copy(sweep = due))
   }
 
   /** The new and the changed answers, key by key. */
@@ -159,13 +176,9 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
   private def later(time: Option[Long], rows: ArrayList[Waiting]): Option[Long] =
     (time ++ Some(timeOf(rows.get(rows.size - 1)))).maxOption
 
-  /**
-   * Makes what is final so in all keys, and drops those that are idle.
-   *
-   * @return if others are left, the latest time of a row that still waits, if one does
-   */
-  private def settleAll(passed: Long): Option[Option[Long]] = {
-    var others = false
+  /** Makes what is final so in all keys, and drops those that are idle; what is left, if anything is. */
+  private def settleAll(passed: Long): Option[Left] = {
+    var keys = 0L
     var latest = Option.empty[Long]
     // the walk comes before what is written
     state.heads.iterator().toVector.foreach { case (key, header) =>
@@ -174,9 +187,9 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       val waits = finals < rows.size
       if (waits) latest = later(latest, rows)
       settle(key, header, rows, finals)
-      if (!waits && windows.isIdle(passed)) windows.drop() else others = true
+      if (!waits && windows.isIdle(passed)) windows.drop() else keys += 1
     }
-    Option.when(others)(latest)
+    Option.when(keys > 0)(Left(keys, latest))
   }
 
   private def timeOf(waiting: Waiting): Long = waiting.row.getLong(program.time)
@@ -203,6 +216,13 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 }
 
 private object UpdateTask {
+
+  /**
+   * What a walk has left.
+   *
+   * @param latest the time of the last row that still waits, if one does
+   */
+  private final case class Left(keys: Long, latest: Option[Long])
 
   /** Of 64 bits: of 2^64^ changed answers one is taken for the same. */
   private def fingerprint(row: UnsafeRow): Long = XXH64.hashUnsafeBytes(

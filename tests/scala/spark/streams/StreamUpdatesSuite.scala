@@ -142,6 +142,28 @@ class StreamUpdatesSuite extends StreamSuite {
     }
   }
 
+  test("keys that never leave are walked over as often as rows have paid for it") {
+    updating("1 second") { source =>
+      val query = source.start(
+        sql(
+          "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 3 PRECEDING) AS a FROM events"
+        )
+      )
+      source.add((0 until 4000).map(i => at(i.toLong, 10, k = i)))
+      (1 to 20).foreach { b =>
+        source.add((0 until 20).map(i => at(4000L + 20 * b + i, 10 * b + 10, k = i)))
+      }
+      val gets = query.recentProgress.drop(3).flatMap(_.stateOperators).map { o =>
+        o.customMetrics.get("rocksdbGetCount").toLong
+      }
+      source.stop()
+      // one walk, for which the first rows have paid
+      val (walks, others) = gets.partition(_ > 1000)
+      assert(walks.length == 1 && others.length >= 38, gets.mkString(", "))
+      assert(source.rows.length == 4400)
+    }
+  }
+
   test("rows of a key that never comes again are settled or leave (ROWS)") {
     inDirectory { c =>
       streaming() {
