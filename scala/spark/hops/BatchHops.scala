@@ -72,7 +72,7 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
     val panes = Aggregate(
       keys.map(_.toAttribute) :+ pane.toAttribute,
       (keys.map(_.toAttribute) :+ pane.toAttribute) ++ partials,
-      Project(hop.child.output ++ keys :+ pane, Filter(IsNotNull(hop.time), hop.child))
+      Project(hop.child.output ++ keys :+ pane, hop.rows)
     )
     val windows = HopWindows(
       keys.map(_.toAttribute),

@@ -1,5 +1,7 @@
 package io.sash.spark.hops
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan}
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
@@ -9,7 +11,7 @@ import org.apache.spark.sql.types.{DataType, LongType, StructType}
  *
  * Spark's analyzer (TimeWindowing) copies them: the i-th copy of a row is in the window that begins at
  * `last - i * slide`, `last` being when the last window begins that has the row. Each copy is looked
- * at, and none is evaluated: whatever is not said in just these expressions is not taken for windows.
+ * at, and none is evaluated over a row: whatever is not said in just these expressions is not taken for windows.
  * Where windows are many, they come from a Generate of ours ([[ManyHops]]).
  *
  * @param time in microseconds; a row where it is NULL is in no window
@@ -47,7 +49,7 @@ private[hops] object CopiedRows {
     Copy(last, _, size) <- copyOf(copies.head, window)
     (time, start, slide) <- beginning(last)
     if time.deterministic && slide > 0 && size > slide && size < HopPanes.Longest
-    hops = HopPanes(size, slide, start)
+    hops = HopPanes(size, slide, start, isAnsi(copies.head))
     if hops.overlapping == copies.length && copies.iterator.zipWithIndex.forall { case (c, i) =>
       copyOf(c, window).contains(Copy(last, i * slide, size))
     }
@@ -63,6 +65,13 @@ private[hops] object CopiedRows {
       }
     case _ => None
   }
+
+  /** Asked of a sum itself, since versions write its mode in several ways. */
+  private def isAnsi(copy: Expression): Boolean = copy
+    .collectFirst { case sum: Add =>
+      sum.withNewChildren(Seq(Literal(Long.MaxValue), Literal(1L)))
+    }
+    .forall(beyond => Try(beyond.eval()).isFailure)
 
   private def isOf(struct: StructType, window: DataType): Boolean = window match {
     case StructType(fields) =>

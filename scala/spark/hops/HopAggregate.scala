@@ -37,6 +37,18 @@ private[spark] final case class HopAggregate(
     case Alias(e, _) => e
     case e           => e
   }
+
+  /** The rows below that are in windows. */
+  def rows: LogicalPlan = Filter((IsNotNull(time) +: beforeEnds).reduce(And), child)
+
+  /** In ANSI mode a time of which some window does not exist is to fail. */
+  private def beforeEnds: Seq[Expression] =
+    if (hops.isAnsi) Nil
+    else
+      Seq(
+        GreaterThanOrEqual(time, Literal(hops.startOfAll)),
+        LessThan(time, Literal(hops.endOfAll))
+      )
 }
 
 private[spark] object HopAggregate {

@@ -99,7 +99,7 @@ private[hops] final class HopIterator(
     }
   }
 
-  private def isWantedNow: Boolean = isWanted.forall { condition =>
+  private def isWantedNow: Boolean = hops.exists(number) && isWanted.forall { condition =>
     setBounds()
     condition.eval(joined(key, answer))
   }

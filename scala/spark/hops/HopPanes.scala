@@ -18,8 +18,15 @@ import org.apache.spark.sql.types._
  * @param size of a window, at most [[HopPanes.Longest]]
  * @param slide from one window's beginning to the next one's, at most the size
  * @param start the beginning of window 0
+ * @param isAnsi if a time fails of which a window would begin or end beyond BIGINT; if not, there are
+ *   no such windows
  */
-private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
+private[spark] final case class HopPanes(
+    size: Long,
+    slide: Long,
+    start: Long,
+    isAnsi: Boolean = true
+) {
   private[this] val rest = size % slide
   private[this] val perSlide = if (rest == 0) 1L else 2L
 
@@ -33,24 +40,32 @@ private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
   private[this] val offset = Math.floorMod(start, slide)
   private[this] val before = (offset - start) / slide
 
-  // the windows of times from one to the other begin and end within BIGINT
-  private[this] val earliest = {
-    val least = Long.MinValue + (overlapping - 1) * slide
-    least + Math.floorMod(offset - Math.floorMod(least, slide), slide)
-  }
-  private[this] val latest = {
-    val most = Long.MaxValue - size
-    most - Math.floorMod(most - offset, slide) + (slide - 1)
+  /** The first window that begins within BIGINT, and the last that ends there. */
+  private[this] val firstOfAll =
+    Math.floorDiv(Long.MinValue, slide) + before +
+      (if (Math.floorMod(Long.MinValue, slide) > offset) 1 else 0)
+  private[this] val lastOfAll = Math.floorDiv(Long.MaxValue - size - offset, slide) + before
+
+  /** All windows of times from one to the other are among these. */
+  private[this] val earliest = startOf(firstOfAll + overlapping - 1)
+  private[this] val latest = startOf(lastOfAll) + (slide - 1)
+
+  /** When the first window begins, and when the last one ends. */
+  def startOfAll: Long = startOf(firstOfAll)
+  def endOfAll: Long = endOf(lastOfAll)
+
+  /** Fails as Spark's addition does in ANSI mode. */
+  def paneOf(time: Long): Long = {
+    if (isAnsi && (time < earliest || time > latest)) MathUtils.addExact(Long.MaxValue, 1L)
+    // apart, since the time less the offset may be beyond BIGINT
+    val after = Math.floorMod(time, slide) - offset
+    val slides = Math.floorDiv(time, slide) + before - (if (after < 0) 1 else 0)
+    if (rest == 0) slides
+    else 2 * slides + (if (Math.floorMod(after, slide) >= rest) 1 else 0)
   }
 
-  /** Fails as Spark's addition does where windows would begin or end beyond BIGINT. */
-  def paneOf(time: Long): Long = {
-    if (time < earliest || time > latest) MathUtils.addExact(Long.MaxValue, 1L)
-    val from = time - offset
-    val slides = Math.floorDiv(from, slide)
-    if (rest == 0) slides + before
-    else 2 * (slides + before) + (if (from - slides * slide >= rest) 1 else 0)
-  }
+  /** Whether the window begins and ends within BIGINT. */
+  def exists(window: Long): Boolean = window >= firstOfAll && window <= lastOfAll
 
   def startOf(window: Long): Long = start + window * slide
 
@@ -61,13 +76,14 @@ private[spark] final case class HopPanes(size: Long, slide: Long, start: Long) {
   /** The pane after its last one. */
   def endPaneOf(window: Long): Long = firstPaneOf(window) + panes
 
-  /** The first window that has a pane, or those after it. */
-  def firstWindowOf(pane: Long): Long = Math.floorDiv(pane - panes, perSlide) + 1
+  /** The first window that exists and has a pane, or those after it. */
+  def firstWindowOf(pane: Long): Long =
+    math.max(firstOfAll, Math.floorDiv(pane - panes, perSlide) + 1)
 
-  /** The last window that has a pane. */
-  def lastWindowOf(pane: Long): Long = Math.floorDiv(pane, perSlide)
+  /** The last window that exists and has a pane; before the first one if there is none. */
+  def lastWindowOf(pane: Long): Long = math.min(lastOfAll, Math.floorDiv(pane, perSlide))
 
-  /** The first window that ends after an instant. */
+  /** The first window that ends after an instant, from 1970 on. */
   def firstEndingAfter(time: Long): Long =
     Math.floorDiv(time - size - offset, slide) + before + 1
 

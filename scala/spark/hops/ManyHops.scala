@@ -137,7 +137,7 @@ private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
     )()
     val windows = WindowsOf(
       PreciseTimestampConversion(hops.time, hops.time.dataType, LongType),
-      HopPanes(hops.size, hops.slide, hops.start),
+      HopPanes(hops.size, hops.slide, hops.start, conf.ansiEnabled),
       window.dataType
     )
     val each = Generate(windows, Nil, outer = false, None, Seq(window), aggregate.child)
@@ -165,9 +165,9 @@ private[hops] final case class WindowsOf(child: Expression, hops: HopPanes, wind
 
   override def eval(input: InternalRow): IterableOnce[InternalRow] = child.eval(input) match {
     case time: Long =>
-      val last = hops.lastWindowOf(hops.paneOf(time))
-      val first = hops.firstEndingAfter(time)
-      Iterator.iterate(last)(_ - 1).takeWhile(_ >= first).map { n =>
+      val pane = hops.paneOf(time)
+      val first = hops.firstWindowOf(pane)
+      Iterator.iterate(hops.lastWindowOf(pane))(_ - 1).takeWhile(_ >= first).map { n =>
         InternalRow(InternalRow(hops.startOf(n), hops.endOf(n)))
       }
     case _ => Iterator.empty

@@ -19,10 +19,27 @@ private[hops] final class PaneConditions(windows: HopWindows) {
     case LessThan(Bound(_), Other()) | LessThanOrEqual(Bound(_), Other()) |
         GreaterThan(Other(), Bound(_)) | GreaterThanOrEqual(Other(), Bound(_)) =>
       Seq(inWindow(condition, last = false))
-    case EqualTo(left, right) =>
-      Seq(GreaterThanOrEqual(left, right), LessThanOrEqual(left, right)).flatMap(of)
+    case EqualTo(left, right)       => within(left, right, right)
+    case EqualNullSafe(left, right) => within(left, right, right)
+    case In(bound @ Bound(_), list) => within(bound, least(list), greatest(list))
+    case InSet(bound @ Bound(_), values) =>
+      val list = values.toSeq.map(Literal(_, bound.dataType))
+      within(bound, least(list), greatest(list))
+    case And(left, right) => of(left) ++ of(right)
+    case Or(left, right) =>
+      (of(left).reduceOption(And) zip of(right).reduceOption(And)).map { case (a, b) =>
+        Or(a, b)
+      }.toSeq
     case _ => Nil
   }
+
+  private def within(value: Expression, from: Expression, to: Expression): Seq[Expression] =
+    Seq(GreaterThanOrEqual(value, from), LessThanOrEqual(value, to)).flatMap(of)
+
+  private def least(of: Seq[Expression]): Expression = if (of.size == 1) of.head else Least(of)
+
+  private def greatest(of: Seq[Expression]): Expression =
+    if (of.size == 1) of.head else Greatest(of)
 
   /** The condition for the last, or the first, window that has a pane. */
   private def inWindow(condition: Expression, last: Boolean): Expression = {

@@ -96,7 +96,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         key = keyOf(rows.head).copy()
         val header = state.heads.getValue(key.getBytes)
         open(header)
-        if (header == null) keptBefore = math.max(panes.kept, rows.head.getLong(program.pane))
+        if (header == null) begun = rows.head.getLong(program.pane)
         windows = answering(takeIn(rows, key))
         true
       } else if (isWalk) {
@@ -133,6 +133,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       }
 
     private[this] var keptBefore = 0L // when the key's state was read
+    private[this] var begun =
+      0L // the pane of the key's first row, while none from there on is given up
 
     private def open(header: Array[Byte]): Unit = {
       nodes.of(key.getBytes)
@@ -142,6 +144,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         val in = ByteBuffer.wrap(header)
         in.getLong()
         panes.read(in)
+        begun = panes.kept + Bytes.number(in)
       }
       keptBefore = panes.kept
     }
@@ -153,10 +156,11 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
           earliest = math.min(earliest, time)
           out.clear().putLong(time)
           panes.write(out)
+          out.putNumber(math.max(0L, begun - panes.kept))
           state.heads.updateValue(key.getBytes, out.toArray)
         case None => state.heads.removeKey(key.getBytes)
       }
-      state.counts.partialsEvicted += panes.kept - keptBefore
+      state.counts.partialsEvicted += math.max(panes.kept, begun) - math.max(keptBefore, begun)
       behind.flush()
       key = null
     }
@@ -179,10 +183,10 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       if (pane >= panes.kept) {
         panes.add(pane)
         val first = math.max(hops.firstWindowOf(pane), firstOpen)
-        val last = hops.lastWindowOf(pane)
+        val last = hops.lastWindowOf(pane) // before the first if there is none
         if (touched.nonEmpty && first <= touched.last._2 + 1) {
-          touched(touched.length - 1) = (touched.last._1, last)
-        } else {
+          touched(touched.length - 1) = (touched.last._1, math.max(touched.last._2, last))
+        } else if (first <= last) {
           touched += (first -> last)
         }
       }
@@ -239,7 +243,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
 
     private def find(): Boolean = {
       var isFound = false
-      while (!isFound && hops.endOf(number) <= passed) {
+      while (!isFound && hops.exists(number) && hops.endOf(number) <= passed) {
         moveTo(number)
         isFound = lower(number)
         if (!isFound) {
@@ -278,7 +282,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       program.mode match {
         case AnswerMode.Update                => Some(lastEnd)
         case AnswerMode.Append if lower(open) => Some(hops.endOf(open))
-        case AnswerMode.Append                => nextWithRows(open).map(hops.endOf)
+        case AnswerMode.Append =>
+          nextWithRows(open).filter(hops.exists).map(hops.endOf)
       }
     }
   }

@@ -98,7 +98,7 @@ private[spark] final class StreamHops(
     )(explicitMetadata = Some(watermarkOf(hop.window)))
     val rows = Project(
       keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
-      Filter(IsNotNull(hop.time), hop.child)
+      hop.rows
     )
     // by names that are the same when the query starts again
     val answers = hop.calls.zipWithIndex.map { case (c, i) =>

@@ -28,7 +28,7 @@ class CopiedRowsSuite extends HopChecks {
 
   test("what Spark made is known again") {
     for ((window, hops) <- Seq(whole -> ((30, 10, 3)), pairs -> ((35, 10, 0)))) {
-      val HopPanes(size, slide, start) = windows(copies(window)).get
+      val HopPanes(size, slide, start, _) = windows(copies(window)).get
       assert((size, slide) == (hops._1 * 1000000L, hops._2 * 1000000L))
       assert((start - hops._3 * 1000000L) % slide == 0)
     }

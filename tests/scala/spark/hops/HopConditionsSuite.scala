@@ -37,6 +37,12 @@ class HopConditionsSuite extends HopChecks with Checkers {
     "second(window.end) = k",
     "window.start IS NOT NULL",
     "window.start <=> window.end - INTERVAL 25 SECONDS",
+    "window.start <=> timestamp_seconds(1600000100 + 10 * k)",
+    "window.end IN (timestamp_seconds(1600000105 + 10 * k), NULL, timestamp_seconds(1600000145))",
+    (0 to 11)
+      .map(i => s"timestamp_seconds(${1600000080 + 30 * i})")
+      .mkString("window.start IN (", ", ", ")"),
+    "(window.start = timestamp_seconds(1600000100) AND k = 1 OR window.end > timestamp_seconds(1600000250))",
     "window.end - window.start = INTERVAL 25 SECONDS",
     "window = named_struct('start', timestamp_seconds(1600000100), 'end', timestamp_seconds(1600000125))",
     "window.start > (SELECT min(ts) FROM events)",
@@ -76,7 +82,13 @@ class HopConditionsSuite extends HopChecks with Checkers {
       "window.start >= TIMESTAMP'2020-09-13 12:28:00'",
       "window.end <= TIMESTAMP'2020-09-13 12:28:00'",
       "TIMESTAMP'2020-09-13 12:28:00' = window.start",
-      "window.start BETWEEN TIMESTAMP'2020-09-13 12:27:00' AND TIMESTAMP'2020-09-13 12:28:00'"
+      "window.start BETWEEN TIMESTAMP'2020-09-13 12:27:00' AND TIMESTAMP'2020-09-13 12:28:00'",
+      "window.start <=> TIMESTAMP'2020-09-13 12:28:00'",
+      "window.start IN (TIMESTAMP'2020-09-13 12:28:00', TIMESTAMP'2020-09-13 12:28:10')",
+      (0 to 11)
+        .map(i => s"TIMESTAMP'2020-09-13 12:28:0$i'".replace(":01", ":1"))
+        .mkString("window.start IN (", ", ", ")"),
+      "(window.start = TIMESTAMP'2020-09-13 12:28:00' OR window.start = TIMESTAMP'2020-09-13 12:28:20' AND k > 0)"
     )
   ) test(s"rows of no wanted window are not read: $condition") {
     withSettings("spark.sql.session.timeZone" -> "UTC") {
@@ -171,21 +183,63 @@ class HopConditionsSuite extends HopChecks with Checkers {
     )
     start <- Seq("0 seconds", "1 microsecond")
   } test(s"the ends of time are Spark's: $micros, $size, $slide, $start") {
+    def query(time: Long) = spark.sql(
+      s"SELECT unix_micros(window.start) AS s, unix_micros(window.end) AS e, count(*) " +
+        s"FROM VALUES (timestamp_micros(${time}L)) AS t(ts) " +
+        s"GROUP BY window(ts, '$size', '$slide', '$start')"
+    )
+    val day = 86400000000L
+    val sign = if (micros > 0) -1 else 1
+    val near = Seq(0L, 1, 2, 3, 4, 5, 6, 8, 12, 100) ++
+      Seq(3L, 4, 6, 7, 9, 10, 11, 13, 14, 20000001, 26000001, 40000001, 70000001).map(_ * day)
     withSettings("spark.sql.ansi.enabled" -> "true") {
-      val day = 86400000000L
-      val sign = if (micros > 0) -1 else 1
-      val near = Seq(0L, 1, 2, 3, 4, 5, 6, 8, 12, 100) ++
-        Seq(3L, 4, 6, 7, 9, 10, 11, 13, 14, 20000001, 26000001, 40000001, 70000001).map(_ * day)
       val found = near.map { distance =>
-        def query = spark.sql(
-          s"SELECT unix_micros(window.start) AS s, count(*) FROM VALUES (timestamp_micros(${micros + sign * distance}L)) AS t(ts) " +
-            s"GROUP BY window(ts, '$size', '$slide', '$start')"
-        )
-        val Seq(ours, sparks) = Seq(true, false).map(outcome(_)(query))
+        val Seq(ours, sparks) =
+          Seq(true, false).map(outcome(_)(query(micros + sign * distance)))
         assert(ours == sparks, distance)
         sparks
       }
       assert(found.exists(_.isLeft) && found.exists(_.isRight), "vacuous")
+    }
+    withSettings("spark.sql.ansi.enabled" -> "false") {
+      val counts = near.map { distance =>
+        val time = micros + sign * distance
+        val Seq(ours, sparks) =
+          Seq(true, false).map(withHops(_)(query(time).collect().toSeq))
+        assert(hopsOf(query(time)).nonEmpty || size == "40000000 days")
+        val made = ours.map(r => (r.getLong(0), r.getLong(1)))
+        assert(made.distinct.length == made.length && ours.forall(_.getLong(2) == 1))
+        assert(made.forall { case (s, e) => s <= time && time < e }, distance)
+        // Spark gives windows that go around the end, too, and where a step on the way does, none
+        val real = sparks
+          .map(r => (r.getLong(0), r.getLong(1)))
+          .filter { case (s, e) => s <= time && time < e }
+        assert(real.toSet.subsetOf(made.toSet), distance)
+        if (size != "7 microseconds" && size != "6 microseconds" || distance > 1)
+          assert(real.toSet == made.toSet, distance)
+        real.length
+      }
+      assert(counts.distinct.length > 1, "vacuous")
+    }
+  }
+
+  test("many windows at the ends of time, without ANSI mode") {
+    withSettings("spark.sql.ansi.enabled" -> "false") {
+      for (aggregate <- Seq("count(*)", "size(collect_list(ts))"))
+        for (time <- Seq(Long.MaxValue - 100000000L, Long.MinValue + 100000000L)) {
+          val rows = spark
+            .sql(
+              s"SELECT unix_micros(window.start) AS s, unix_micros(window.end) AS e, $aggregate AS n FROM " +
+                s"VALUES (timestamp_micros(${time}L)), (timestamp_seconds(0)) AS t(ts) " +
+                "GROUP BY window(ts, '200 seconds', '1 second')"
+            )
+            .collect()
+            .map(r => (r.getLong(0), r.getLong(1)))
+          val (of1970, others) = rows.partition(_._1.abs < 1000000000L)
+          assert(of1970.length == 200)
+          assert(others.length > 90 && others.length < 110)
+          assert(others.forall { case (s, e) => s <= time && time < e })
+        }
     }
   }
 }

@@ -70,6 +70,31 @@ class StreamMetricsSuite extends StreamSuite {
     }
   }
 
+  test("partials of hops that are given up count from the key's first row on") {
+    val hops = sql(
+      "SELECT k, count(*) AS c FROM events GROUP BY k, window(ts, '20 seconds', '10 seconds')"
+    ) _
+    Seq(OutputMode.Append(), OutputMode.Update()).foreach { mode =>
+      streaming()(inDirectory { checkpoint =>
+        val source = new Source("30 seconds", checkpoint, mode)
+        var running = source.start(hops)
+        val found = Seq(0, 1000, 2000).zipWithIndex.flatMap { case (second, i) =>
+          if (i == 1) {
+            source.stop()
+            running = source.start(hops)
+          }
+          source.add(Seq(at(i.toLong, second)))
+          val all = running.recentProgress.filterNot(_.observedMetrics.isEmpty)
+          if (i == 0) Nil
+          else Seq(all.map(_.observedMetrics.get("sash.0").getAs[Long]("partialsEvicted")).sum)
+        }
+        source.stop()
+        // the panes between the two rows of a key, and one that the window still holds
+        assert(found.head >= 0 && found.last > 90 && found.last < 210, found)
+      })
+    }
+  }
+
   test("hops") {
     val hops = sql(
       """SELECT window, k, count(*) AS c FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"""
