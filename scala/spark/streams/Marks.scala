@@ -2,6 +2,7 @@ package io.sash.spark.streams
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{CalendarIntervalType, YearMonthIntervalType}
 
 /** What frames and slides look at in a row. */
 private[streams] final class Marks(program: StreamProgram) {
@@ -52,9 +53,7 @@ private[streams] final class Marks(program: StreamProgram) {
     .map(time + _)
 
   /** Marks of the calendar may fall while the time rises, by this much at most. */
-  private[this] val slack =
-    if (program.marks.forall(Marks.isUniform)) 0L
-    else Marks.LongestFall
+  private[this] val slack = program.marks.map(Marks.longestFall).maxOption.getOrElse(0L)
 
   private def moment(time: Long): StreamMoment = {
     val values = new Array[Long](count)
@@ -71,11 +70,12 @@ private object Marks {
   private val Longest: Long = 1000 * 366 * Day
 
   /** The last days of a month, less one each, are one day of a shorter month; zones shift by a day. */
-  private val LongestFall: Long = 5 * Day
-
-  /** Whether it asks no calendar. */
-  private def isUniform(mark: Expression): Boolean = !mark.exists {
-    case _: TimeZoneAwareExpression => true
-    case _                          => false
+  private def longestFall(mark: Expression): Long = {
+    val asksMonths = mark.exists(_.dataType match {
+      case _: YearMonthIntervalType | CalendarIntervalType => true
+      case _                                               => false
+    })
+    val asksZone = mark.exists(_.isInstanceOf[TimeZoneAwareExpression])
+    if (asksMonths) 5 * Day else if (asksZone) Day else 0L
   }
 }

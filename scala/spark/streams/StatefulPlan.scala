@@ -39,7 +39,7 @@ private[spark] object StatefulPlan {
     val rows = Project(child.output :+ bucket, child)
     val fields = output.map(a => StructField(a.name, a.dataType, a.nullable))
     val stateful = over(rows, fields, processor(rows.output))
-    Project(
+    val answers = Project(
       output.zipWithIndex.map { case (a, i) =>
         Alias(GetStructField(stateful.outputObjAttr, i, Some(a.name)), a.name)(
           exprId = a.exprId,
@@ -49,6 +49,9 @@ private[spark] object StatefulPlan {
       },
       stateful
     )
+    // no column such as _metadata, which is below, can be asked for above
+    answers.setTagValue(Project.hiddenOutputTag, Nil)
+    answers
   }
 
   /**

@@ -3,6 +3,7 @@ package io.sash.spark.streams
 import java.util.Locale
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -17,27 +18,49 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case w: WriteToStreamStatement =>
       val checkpoint = new Checkpoint(w, conf)
-      val over = if (w.inputQuery.exists(isOver)) planned(w, checkpoint) else w.inputQuery
-      val write = w.withNewChildren(Seq(over)).asInstanceOf[WriteToStreamStatement]
-      val query = new StreamHops(write, checkpoint, conf).query
-      write.withNewChildren(Seq(AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        StatefulPlan.numbered(query)
-      }))
+      val inlined = of(w, inline(w.inputQuery))
+      val over = if (inlined.inputQuery.exists(isOver)) planned(inlined, checkpoint) else inlined
+      val query = new StreamHops(over, checkpoint, conf).query
+      if (query.exists(OfBuckets.unapply(_).nonEmpty)) {
+        checkCommon(over)
+        of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
+      } else if (query eq inlined.inputQuery) w
+      else of(w, query)
     case other => other
   }
 
+  private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =
+    write.withNewChildren(Seq(query)).asInstanceOf[WriteToStreamStatement]
+
+  /** With an operator for each place that reads a CTE, as Spark's optimizer has it in each batch. */
+  private def inline(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(InlineCTE()(query))
+
+  /** What is left of CTEs are those that Spark computes once and shares. */
+  private def checkCommon(write: WriteToStreamStatement): Unit =
+    if (write.inputQuery.exists(_.isInstanceOf[WithCTE]))
+      refuse(
+        write,
+        "windows of Sash beside a common table expression that is read several times and is not " +
+          "deterministic; make a view of it, or write it to a table in between"
+      )
+
   /** The query's windows, answered as its mode says. */
-  private def planned(write: WriteToStreamStatement, checkpoint: Checkpoint): LogicalPlan = {
+  private def planned(
+      write: WriteToStreamStatement,
+      checkpoint: Checkpoint
+  ): WriteToStreamStatement = {
     // what Spark would say of another mode is of its own operators
     val mode = AnswerMode
       .of(write.outputMode)
       .getOrElse(refuse(write, "windows of rows (OVER); write in append or update mode"))
     checkNeighbours(write, mode)
     if (!isRocksDB(checkpoint.stateStoreProvider)) refuseStore(checkpoint.stateStoreProvider)
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
+    val answered = AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
       case OfStream(stateful, processor) if processor.program.mode != mode =>
         StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
     })
+    of(write, answered)
   }
 
   private val BesideOther =

@@ -2,7 +2,7 @@ package io.sash.spark.streams
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.functions.{approx_count_distinct, col, window}
+import org.apache.spark.sql.functions.{approx_count_distinct, col, expr, window}
 import org.apache.spark.sql.streaming.OutputMode
 
 import io.sash.spark.SashConf
@@ -271,6 +271,25 @@ class StreamErrorsSuite extends StreamSuite {
     })
     assert(error.getMessage.contains(several) && error.getMessage.contains("set it to true"))
     streaming(several -> "false")(start(over(watermarked, fine), OutputMode.Append()))
+  }
+
+  test("a hidden column of the source above windows, which have read none") {
+    inDirectory { folder =>
+      spark
+        .createDataFrame(StreamSuite.batches(1, 1, 9, 9, 2).flatten)
+        .write
+        .mode("append")
+        .parquet(folder)
+      val rows = spark.readStream
+        .schema(watermarked.schema)
+        .parquet(folder)
+        .withWatermark("ts", "1 minute")
+      val error = intercept[AnalysisException] {
+        streaming()(over(rows, s"*, $fine").select("id", "_metadata.file_name"))
+      }
+      assert(error.getCondition.startsWith("UNRESOLVED_COLUMN"), error.getMessage)
+      streaming()(over(rows.withColumn("of", expr("_metadata.file_name")), s"of, $fine"))
+    }
   }
 
   test("a watermark above windows of rows") {

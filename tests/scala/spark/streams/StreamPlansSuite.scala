@@ -260,6 +260,27 @@ class StreamPlansSuite extends StreamSuite {
     }
   }
 
+  test("keys of a range of a day leave, in the calendar of a time zone, too") {
+    withSettings("spark.sql.session.timeZone" -> "Europe/Berlin") {
+      withSource("0 seconds") { source =>
+        val day = 86400.0
+        val query = source.start(
+          sql(
+            "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 DAY PRECEDING) AS a" +
+              " FROM events"
+          )
+        )
+        source.add((0 until 500).map(i => StreamSuite.at(i.toLong, i, k = i)))
+        source.add(Seq(StreamSuite.at(500, 1000)))
+        val many = rowsInState(query)
+        (1 to 11).foreach(i => source.add(Seq(StreamSuite.at(500L + i, i * day / 2))))
+        val few = rowsInState(query)
+        source.stop()
+        assert(many > 490 && few < 60, s"$many, then $few")
+      }
+    }
+  }
+
   for {
     (name, call) <- Seq(
       "range" -> "sum(x) OVER (PARTITION BY id % 500 ORDER BY ts RANGE INTERVAL 10 SECONDS PRECEDING)",

@@ -2,9 +2,12 @@ package io.sash.spark.streams
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.streaming.OutputMode
 
 /** Queries in which operators of ours are alike, or beside Spark's own of another kind. */
 class StreamTwinsSuite extends StreamSuite {
+  import StreamSuite.{at, micros, onTime}
+
   // the last row advances the watermark, and a join leaves out those without a key below it
   private val batches = StreamSuite
     .batches(11, count = 5, size = 60, jitterSeconds = 25, keys = 3)
@@ -13,6 +16,52 @@ class StreamTwinsSuite extends StreamSuite {
 
   private val hops =
     "SELECT window, k, count(*) AS c, sum(x) AS a FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"
+
+  private val common =
+    """WITH c AS (
+      |  SELECT id, k, ts, sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 4 PRECEDING) AS a FROM events)
+      |""".stripMargin
+
+  for (
+    (name, query) <- Seq(
+      "union" -> "SELECT id, a FROM c UNION ALL SELECT -id, -a FROM c WHERE id % 3 > 0",
+      "another OVER" -> ("SELECT id, a FROM c UNION ALL " +
+        "SELECT -id, max(a) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING) FROM c")
+    )
+  )
+    test(s"a common table expression that is read twice is two operators: $name") {
+      val batches =
+        (1 to 6).map(b => (0 until 20).map(i => at(b * 20L + i, b * 100 + i, k = i % 3)))
+      withSource("1 second") { source =>
+        val counts = run(source, batches, restartBefore = Set(2, 4))(sql(common + query))
+        val answers = source.rows.map(_.toSeq).toSet
+        val passed = onTime(batches, delaySeconds = 1)._2
+        val expected = sql(common + query)(spark.createDataFrame(batches.flatten))
+          .collect()
+          .map(_.toSeq)
+          .toSet
+        val ofLast = batches.flatten.filter(micros(_) > passed * 1000).map(_.id).toSet
+        assert(answers == expected.filterNot(r => ofLast(r.head.asInstanceOf[Long].abs)))
+        assert(counts.last == answers.size && answers.size > 150)
+      }
+    }
+
+  test("a common table expression that is read twice is refused where two operators are") {
+    val query = sql(common + "SELECT id, a FROM c UNION ALL SELECT -id, -a FROM c") _
+    streaming()(inDirectory { c =>
+      val source = new Source("1 second", c, OutputMode.Update())
+      val error = intercept[Exception](source.start(query))
+      assert(error.getMessage.contains("beside another operator with state"))
+    })
+    val drawn = sql(
+      common.replace("SELECT id", "SELECT rand() AS r, id") +
+        "SELECT id, a, r FROM c UNION ALL SELECT -id, -a, r FROM c"
+    ) _
+    withSource("1 second") { source =>
+      val error = intercept[Exception](source.start(drawn))
+      assert(error.getMessage.contains("common table expression"))
+    }
+  }
 
   test("OVER joined with itself, whose rows Spark could take from one exchange") {
     streaming() {
