@@ -81,7 +81,7 @@ class _Run:
             warm_up = [Cell(SPARK, TUMBLING, 10), Cell(SASH, "ROWS", 10, rows=100)]
             for cell in warm_up if self._by_spark else []:
                 stream_spark.measure(
-                    spark, [cell], selection.lead, selection.counted, self._scratch
+                    spark, [cell], selection.warm_up, selection.counted, self._scratch
                 )
             for _, group in groupby(self._by_spark, key=lambda cell: cell.run):
                 cells = list(group)

@@ -90,6 +90,8 @@ class Selection:
     panes: tuple[int, ...] = PANES
     middle: int = KEYS[1]
     """The keys for which late rows come."""
+    warm_up: int = 60
+    """Micro-batches of Spark and of Sash in which the JVM compiles, before any is measured."""
     lead: int = 5
     counted: int = 10
     most_history: int = 10_000_000
@@ -102,7 +104,7 @@ class Selection:
     @classmethod
     def quick(cls) -> Selection:
         """A small one, that ends in minutes."""
-        return cls((10, 1_000), WINDOWS[:2], PANES[:1], 1_000, 2, 3, 200_000, 2_000_000, 4)
+        return cls((10, 1_000), WINDOWS[:2], PANES[:1], 1_000, 5, 2, 3, 200_000, 2_000_000, 4)
 
     def all(self) -> list[Cell]:
         """Every cell: Spark's and Sash's, and then Flink's; windows ascend."""

@@ -63,8 +63,8 @@ named, by up to five seconds; the watermark is ten seconds behind there.
 ## How Spark and Sash were measured
 
 The median of the last {counted} micro-batches of 100,000 or 10,000 rows, of what one takes
-from its start to its end, in one warm JVM with four shuffle partitions. History comes before
-them in batches of up to {chunk:,} rows.
+from its start to its end, in one JVM with four shuffle partitions, which {warm_up} batches of
+each of the two have warmed. History comes before them in batches of up to {chunk:,} rows.
 
 ## How Flink was measured
 
@@ -114,6 +114,7 @@ def write(store: Store, selection: Selection, out: Path) -> None:
         operations="\n".join(_operations(store, selection)),
         flink="\n".join(_flink(store)),
         counted=about["counted"],
+        warm_up=selection.warm_up + selection.counted,
         limit=about["limit"],
         longer=about["limit"] * UNWALKED,
         too_long=TOO_LONG,
