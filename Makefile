@@ -182,6 +182,11 @@ bench-day: $(INSTALLED) ## a stream with a day of state: 100 million rows in win
 	$(call step,benchmark of a day of state)
 	$(BIN)/python benchmarks/bench_day.py
 
+.PHONY: bench-batches
+bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is one of them slow?
+	$(call step,benchmark of micro-batches)
+	$(BIN)/python benchmarks/bench_batches.py
+
 .PHONY: bench-hops
 bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
 	$(call step,benchmark of hops)

@@ -1,8 +1,12 @@
 package io.sash.spark
 
+import java.lang.{Boolean => JBoolean}
+
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
+import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
  * All that differs between the versions of Spark that one jar serves. The jar is compiled
@@ -17,6 +21,10 @@ private[spark] object SparkVersions {
   /** ClusteredDistribution(clustering) with all defaults; 4.3 added a parameter. */
   def clusteredDistribution(clustering: Seq[Expression]): Distribution =
     withDefaults(classOf[ClusteredDistribution], clustering).asInstanceOf[Distribution]
+
+  /** Puts common table expressions where they are read; 4.3 added a parameter. */
+  def inlineCommonTables: Rule[LogicalPlan] =
+    withDefaults(classOf[InlineCTE], JBoolean.FALSE).asInstanceOf[Rule[LogicalPlan]]
 
   /** Called TimeAdd up to 4.0. */
   def timestampAddInterval(start: Expression, interval: Expression, zone: String): Expression =

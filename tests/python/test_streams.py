@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -96,6 +97,34 @@ def test_what_a_stream_cannot_do_says_so(streaming, tmp_path):
         rows.select(F.sum("x").over(window)).writeStream.format("noop").outputMode(
             "complete"
         ).start()
+
+
+def test_a_common_table_expression_that_is_read_twice(streaming, tmp_path):
+    (
+        streaming.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", 10)
+        .option("startTimestamp", 1_700_000_000_000)
+        .option("advanceMillisPerBatch", 60_000)
+        .load()
+        .withWatermark("timestamp", "1 second")
+        .createOrReplaceTempView("events")
+    )
+    both = streaming.sql("""
+        WITH c AS (
+          SELECT value, sum(value) OVER (ORDER BY timestamp, value ROWS 2 PRECEDING) AS s
+          FROM events)
+        SELECT value, s FROM c UNION ALL SELECT -1 - value, s FROM c""")
+    writer = both.writeStream.format("memory").queryName("both")
+    query = writer.option("checkpointLocation", str(tmp_path)).start()
+    until = time.monotonic() + 120
+    while query.isActive and len(query.recentProgress) < 6 and time.monotonic() < until:
+        time.sleep(0.2)
+    query.stop()
+    found = {row.value: row.s for row in streaming.table("both").collect()}
+    of_one = {value for value in found if value >= 0}
+    assert len(of_one) >= 20
+    assert found.keys() - of_one == {-1 - value for value in of_one}
+    assert all(found[-1 - value] == found[value] == 3 * value - 3 for value in of_one - {0, 1})
 
 
 def test_answers_at_once_and_again(streaming, tmp_path):

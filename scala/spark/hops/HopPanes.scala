@@ -57,11 +57,12 @@ private[spark] final case class HopPanes(
   /** Fails as Spark's addition does in ANSI mode. */
   def paneOf(time: Long): Long = {
     if (isAnsi && (time < earliest || time > latest)) MathUtils.addExact(Long.MaxValue, 1L)
-    // apart, since the time less the offset may be beyond BIGINT
-    val after = Math.floorMod(time, slide) - offset
-    val slides = Math.floorDiv(time, slide) + before - (if (after < 0) 1 else 0)
+    // the time less the offset may be beyond BIGINT
+    val multiple = Math.floorDiv(time, slide)
+    val after = time - multiple * slide - offset
+    val slides = multiple + before - (if (after < 0) 1 else 0)
     if (rest == 0) slides
-    else 2 * slides + (if (Math.floorMod(after, slide) >= rest) 1 else 0)
+    else 2 * slides + (if ((if (after < 0) after + slide else after) >= rest) 1 else 0)
   }
 
   /** Whether the window begins and ends within BIGINT. */

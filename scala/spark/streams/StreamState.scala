@@ -61,7 +61,8 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
 
   def removeWaiting(key: Array[Byte]): Unit = rest.removeKey(waitingKey(key))
 
-  private def waitingKey(key: Array[Byte]): Array[Byte] = Array('W'.toByte) ++ key
+  private def waitingKey(key: Array[Byte]): Array[Byte] =
+    ByteBuffer.allocate(1 + key.length).put('W'.toByte).put(key).array
 
   /**
    * The nodes of one key at a time.

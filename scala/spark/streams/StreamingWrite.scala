@@ -3,11 +3,12 @@ package io.sash.spark.streams
 import java.util.Locale
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
+
+import io.sash.spark.SparkVersions
 
 /**
  * When a query starts, of which not before then the output mode is known: refuses what its windows
@@ -21,11 +22,10 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       val inlined = of(w, inline(w.inputQuery))
       val over = if (inlined.inputQuery.exists(isOver)) planned(inlined, checkpoint) else inlined
       val query = new StreamHops(over, checkpoint, conf).query
-      if (query.exists(OfBuckets.unapply(_).nonEmpty)) {
-        checkCommon(over)
+      if (query.exists(isOurs)) {
+        checkCommon(w, query)
         of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
-      } else if (query eq inlined.inputQuery) w
-      else of(w, query)
+      } else w
     case other => other
   }
 
@@ -34,16 +34,19 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
 
   /** With an operator for each place that reads a CTE, as Spark's optimizer has it in each batch. */
   private def inline(query: LogicalPlan): LogicalPlan =
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(InlineCTE()(query))
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(SparkVersions.inlineCommonTables(query))
 
-  /** What is left of CTEs are those that Spark computes once and shares. */
-  private def checkCommon(write: WriteToStreamStatement): Unit =
-    if (write.inputQuery.exists(_.isInstanceOf[WithCTE]))
-      refuse(
-        write,
-        "windows of Sash beside a common table expression that is read several times and is not " +
-          "deterministic; make a view of it, or write it to a table in between"
-      )
+  /** A CTE that is still there Spark computes once, and all that read it share its exchange. */
+  private def checkCommon(write: WriteToStreamStatement, query: LogicalPlan): Unit =
+    query.foreach {
+      case WithCTE(_, common) if common.exists(_.exists(isOurs)) =>
+        refuse(
+          write,
+          "windows in a common table expression that is read several times and is not " +
+            "deterministic; make a view of it, or write it to a table in between"
+        )
+      case _ =>
+    }
 
   /** The query's windows, answered as its mode says. */
   private def planned(
@@ -149,4 +152,6 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   )
 
   private def isOver(plan: LogicalPlan): Boolean = OfStream.unapply(plan).nonEmpty
+
+  private def isOurs(plan: LogicalPlan): Boolean = OfBuckets.unapply(plan).nonEmpty
 }

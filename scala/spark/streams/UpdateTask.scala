@@ -57,7 +57,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     BucketTurn(
       answers,
       () => {
-        val sweep = due
+        val sweep = due // a walk makes another debt
         before.copy(sweep = sweep, debt = debt)
       }
     )
