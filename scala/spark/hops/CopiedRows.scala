@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.{DataType, LongType, StructType}
  *
  * Spark's analyzer (TimeWindowing) copies them: the i-th copy of a row is in the window that begins at
  * `last - i * slide`, `last` being when the last window begins that has the row. Each copy is looked
- * at, and none is evaluated over a row: whatever is not said in just these expressions is not taken for windows.
- * Where windows are many, they come from a Generate of ours ([[ManyHops]]).
+ * at, and none is evaluated over a row: whatever is not said in just these expressions is not taken
+ * for windows. Where windows are many, they come from a Generate of ours ([[ManyHops]]).
  *
  * @param time in microseconds; a row where it is NULL is in no window
  * @param window the column of the windows

@@ -133,8 +133,9 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       }
 
     private[this] var keptBefore = 0L // when the key's state was read
-    private[this] var begun =
-      0L // the pane of the key's first row, while none from there on is given up
+
+    /** The pane of the key's first row, while none from there on is given up. */
+    private[this] var begun = 0L
 
     private def open(header: Array[Byte]): Unit = {
       nodes.of(key.getBytes)

@@ -49,9 +49,9 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       val idle = windows.nextSweep(passed)
       if (idle.isEmpty && debt > 0) None else (latest.filter(_ > passed) ++ idle).maxOption
     }
-    def walk() = settleAll(passed).flatMap { left =>
-      debt = left.keys
-      next(left.latest)
+    def walk() = settleAll(passed).flatMap { walked =>
+      debt = walked.keys
+      next(walked.latest)
     }
     def due = sweep(before.sweep, passed)(answers.latest.flatMap(t => next(Some(t))))(walk())
     BucketTurn(
@@ -177,7 +177,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     (time ++ Some(timeOf(rows.get(rows.size - 1)))).maxOption
 
   /** Makes what is final so in all keys, and drops those that are idle; what is left, if anything is. */
-  private def settleAll(passed: Long): Option[Left] = {
+  private def settleAll(passed: Long): Option[Walked] = {
     var keys = 0L
     var latest = Option.empty[Long]
     // the walk comes before what is written
@@ -189,7 +189,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       settle(key, header, rows, finals)
       if (!waits && windows.isIdle(passed)) windows.drop() else keys += 1
     }
-    Option.when(keys > 0)(Left(keys, latest))
+    Option.when(keys > 0)(Walked(keys, latest))
   }
 
   private def timeOf(waiting: Waiting): Long = waiting.row.getLong(program.time)
@@ -218,11 +218,11 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 private object UpdateTask {
 
   /**
-   * What a walk has left.
+   * What is left of a bucket after a walk over all its keys.
    *
    * @param latest the time of the last row that still waits, if one does
    */
-  private final case class Left(keys: Long, latest: Option[Long])
+  private final case class Walked(keys: Long, latest: Option[Long])
 
   /** Of 64 bits: of 2^64^ changed answers one is taken for the same. */
   private def fingerprint(row: UnsafeRow): Long = XXH64.hashUnsafeBytes(
