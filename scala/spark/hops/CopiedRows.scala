@@ -48,7 +48,7 @@ private[hops] object CopiedRows {
   ): Option[(PreciseTimestampConversion, HopPanes)] = for {
     Copy(last, _, size) <- copyOf(copies.head, window)
     (time, start, slide) <- beginning(last)
-    if time.deterministic && slide > 0 && size > slide && size < HopPanes.Longest
+    if time.deterministic && size > slide && HopPanes.areNumbered(size, slide)
     hops = HopPanes(size, slide, start, isAnsi(copies.head))
     if hops.overlapping == copies.length && copies.iterator.zipWithIndex.forall { case (c, i) =>
       copyOf(c, window).contains(Copy(last, i * slide, size))

@@ -15,8 +15,8 @@ import org.apache.spark.sql.types._
  *
  * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'', section 2 (Panes and Pairs).
  *
- * @param size of a window, at most [[HopPanes.Longest]]
- * @param slide from one window's beginning to the next one's, at most the size
+ * @param size of a window
+ * @param slide from one window's beginning to the next one's; for it and the size, see [[HopPanes.areNumbered]]
  * @param start the beginning of window 0
  * @param isAnsi if a time fails of which a window would begin or end beyond BIGINT; if not, there are
  *   no such windows
@@ -106,8 +106,9 @@ private[spark] final case class HopPanes(
 
 private[spark] object HopPanes {
 
-  /** Spark knows longer windows; numbers of their panes would not all be BIGINT's. */
-  val Longest: Long = Long.MaxValue / 4
+  /** Whether the numbers of all windows and panes are BIGINT's. Spark's windows are not all of these. */
+  def areNumbered(size: Long, slide: Long): Boolean =
+    slide >= 3 && slide <= size && size < Long.MaxValue / 4
 }
 
 /** Something about windows and their panes, as BIGINT of BIGINT. */

@@ -80,7 +80,7 @@ private[spark] object ManyHops {
           // what is wrong about the call, Spark says
           Try(registry.lookupFunction(name, call.arguments)).toOption.collect {
             case TimeWindow(time, size, slide, start)
-                if slide > 0 && size / slide >= Few && size < HopPanes.Longest =>
+                if HopPanes.areNumbered(size, slide) && size / slide >= Few =>
               CurrentOrigin.withOrigin(call.origin)(ManyHops(time, size, slide, start))
           }
         // a function of the user's goes before it

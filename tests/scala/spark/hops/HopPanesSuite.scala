@@ -9,7 +9,7 @@ import org.scalatestplus.scalacheck.Checkers
 class HopPanesSuite extends AnyFunSuite with Checkers {
 
   private val hops: Gen[HopPanes] = for {
-    slide <- Gen.choose(1L, 30L)
+    slide <- Gen.choose(3L, 30L)
     size <- Gen.choose(slide, 100L)
     start <- Gen.choose(-29L, 29L)
   } yield HopPanes(size, slide, start)

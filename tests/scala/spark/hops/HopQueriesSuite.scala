@@ -94,7 +94,7 @@ class HopQueriesSuite extends HopChecks {
       s"SELECT sx, row_number() OVER (PARTITION BY k ORDER BY w) FROM (SELECT k, window w, sum(x) sx FROM events GROUP BY k, $w)",
       s"(SELECT k, window FROM events GROUP BY k, $w) EXCEPT (SELECT k, window FROM events WHERE x > 10 GROUP BY k, $w)",
       s"SELECT k, sum(x) FROM events LATERAL VIEW explode(array(1, 2)) AS y GROUP BY k, y, $w",
-      "SELECT k, window, sum(x) FROM events GROUP BY k, window(ts, '3 microseconds', '2 microseconds')",
+      "SELECT k, window, sum(x) FROM events GROUP BY k, window(ts, '5 microseconds', '3 microseconds')",
       "SELECT k, window, sum(x) FROM events GROUP BY k, window(ts, '7 days', '1 day', '-3 hours')",
       "SELECT k, window, sum(x) FROM events GROUP BY k, window(ts - INTERVAL 1900 YEARS, '1 hour', '11 minutes', '-3 minutes')",
       "SELECT k, window, sum(x) FROM events GROUP BY k, window(CAST(ts AS DATE), '2 days', '1 day')",
@@ -126,6 +126,8 @@ class HopQueriesSuite extends HopChecks {
       s"SELECT k, window, count(*) FROM events GROUP BY ROLLUP(k, $w)" -> "not right below",
       s"SELECT k, window, count(*) FROM events GROUP BY k, $w GROUPING SETS ((k), (k, $w))" -> "not right below",
       s"SELECT DISTINCT $w FROM events" -> "",
+      "SELECT k, window, count(*) FROM events GROUP BY k, window(ts, '2 microseconds', '1 microsecond')" -> "",
+      "SELECT k, window, count(*) FROM events GROUP BY k, window(ts, '3 microseconds', '2 microseconds', '-1 microsecond')" -> "",
       "SELECT k, window, count(*) FROM events GROUP BY k, window(timestamp_seconds(id + int(rand(1)) * 0), '20 seconds', '10 seconds')" -> ""
     )
   ) test(s"left to Spark: $query") {
