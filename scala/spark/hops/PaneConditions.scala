@@ -21,16 +21,30 @@ private[hops] final class PaneConditions(windows: HopWindows) {
       Seq(inWindow(condition, last = false))
     case EqualTo(left, right)       => within(left, right, right)
     case EqualNullSafe(left, right) => within(left, right, right)
-    case In(bound @ Bound(_), list) => within(bound, least(list), greatest(list))
-    case InSet(bound @ Bound(_), values) =>
+    case In(bound @ Bound(_), list) if list.nonEmpty =>
+      within(bound, least(list), greatest(list))
+    case InSet(bound @ Bound(_), values) if values.nonEmpty =>
       val list = values.toSeq.map(Literal(_, bound.dataType))
       within(bound, least(list), greatest(list))
     case And(left, right) => of(left) ++ of(right)
-    case Or(left, right) =>
+    // what guards an operand that may fail is not always a condition on panes
+    case Or(left, right) if operands(condition).forall(isPlain) =>
       (of(left).reduceOption(And) zip of(right).reduceOption(And)).map { case (a, b) =>
         Or(a, b)
       }.toSeq
     case _ => Nil
+  }
+
+  /** What windows are compared with. */
+  private def operands(condition: Expression): Seq[Expression] = condition.collect {
+    case BinaryComparison(Bound(_), other) => Seq(other)
+    case BinaryComparison(other, Bound(_)) => Seq(other)
+    case In(Bound(_), list)                => list
+  }.flatten
+
+  private def isPlain(e: Expression): Boolean = e match {
+    case _: Literal | _: Attribute | Bound(_) => true
+    case _                                    => false
   }
 
   private def within(value: Expression, from: Expression, to: Expression): Seq[Expression] =

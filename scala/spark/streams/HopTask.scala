@@ -96,7 +96,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         key = keyOf(rows.head).copy()
         val header = state.heads.getValue(key.getBytes)
         open(header)
-        if (header == null) begun = rows.head.getLong(program.pane)
+        val first = rows.head.getLong(program.pane)
+        begun = if (header == null) first else math.min(begun, math.max(first, panes.kept))
         windows = answering(takeIn(rows, key))
         true
       } else if (isWalk) {
@@ -195,7 +196,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     touched.toSeq
   }
 
-  /** The key's first window that is not over. What Spark says of the watermark may fall: see [[OwnBucket]]. */
+  /** The key's first window that is not over. What Spark says of the watermark may fall: see [[OwnWatermark]]. */
   private def firstOpen: Long = math.max(firstInTime, hops.lastWindowOf(panes.kept))
 
   /** Lowers the window, which is this one; whether it has rows. */

@@ -3,7 +3,7 @@ package io.sash.spark.streams
 import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoders, ExpressionEncoder}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.expressions.codegen.{FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{FalseLiteral, JavaCode, TrueLiteral}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor, TimeMode}
@@ -35,7 +35,7 @@ private[spark] object StatefulPlan {
   )(
       processor: Seq[Attribute] => BucketProcessor
   ): LogicalPlan = {
-    val bucket = Alias(OwnBucket(bucketOf(keys, time, buckets)), "bucket")()
+    val bucket = Alias(bucketOf(keys, time, buckets), "bucket")()
     val rows = Project(child.output :+ bucket, child)
     val fields = output.map(a => StructField(a.name, a.dataType, a.nullable))
     val stateful = over(rows, fields, processor(rows.output))
@@ -92,14 +92,15 @@ private[spark] object StatefulPlan {
       processor: BucketProcessor
   ): TransformWithState = stateful.copy(statefulProcessor = untyped(processor))
 
-  /** A query whose operators have numbers, by which their rows are not those of one another. */
+  /** A query whose watermarks have numbers, so that each of its operators has some of its own. */
   def numbered(query: LogicalPlan): LogicalPlan = {
     val numbers = Iterator.from(0)
-    query.transformUp { case OfBuckets(t, _) =>
-      t.copy(child = t.child.transformExpressions { case b: OwnBucket =>
-        b.copy(operator = numbers.next())
-      })
-    }
+    query
+      .transformUp { case Filter(_: OwnWatermark, watermark) => watermark }
+      .transformUp {
+        case w: EventTimeWatermark if w.isStreaming =>
+          Filter(OwnWatermark(w.eventTime, numbers.next()), w)
+      }
   }
 
   private def untyped(processor: BucketProcessor): StatefulProcessor[Any, Any, Any] =
@@ -115,25 +116,29 @@ private[spark] object StatefulPlan {
 }
 
 /**
- * The bucket of a row of one operator, so that no two operators share an exchange: Spark would then
- * not see the watermark below the second one, and take it for 1970 in the next batch.
+ * True of the rows above one watermark, so that no two exchanges above two of them are alike. Of one
+ * that two operators share, Spark would not see the watermark below the second, and take it for
+ * 1970 in the next batch.
  *
- * @param operator its number in the query, known when that starts
+ * It reads the time, and is not its child: so it is not pushed below the watermark, where a source
+ * without rows would take it away, and not inferred for the other side of a join.
+ *
+ * @param number of the watermark in the query, known when that starts
  */
-private[spark] final case class OwnBucket(child: Expression, operator: Int = 0)
-    extends UnaryExpression {
+private[spark] final case class OwnWatermark(time: Attribute, number: Int)
+    extends LeafExpression
+    with Predicate {
 
-  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = false
 
-  override def nullable: Boolean = child.nullable
+  override def references: AttributeSet = AttributeSet(time)
 
-  override def eval(input: InternalRow): Any = child.eval(input)
+  override def eval(input: InternalRow): Any = true
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    child.genCode(ctx)
+    ExprCode(FalseLiteral, TrueLiteral)
 
-  override protected def withNewChildInternal(newChild: Expression): OwnBucket =
-    copy(child = newChild)
+  override def toString: String = s"of watermark $number"
 }
 
 /** The row that an expression is evaluated over, as it is. */

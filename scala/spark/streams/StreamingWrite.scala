@@ -3,6 +3,7 @@ package io.sash.spark.streams
 import java.util.Locale
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -24,6 +25,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       val query = new StreamHops(over, checkpoint, conf).query
       if (query.exists(isOurs)) {
         checkCommon(w, query)
+        checkSemi(w, query)
         of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
       } else w
     case other => other
@@ -36,17 +38,32 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   private def inline(query: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(SparkVersions.inlineCommonTables(query))
 
-  /** A CTE that is still there Spark computes once, and all that read it share its exchange. */
+  /** A CTE that is still there Spark computes once, and all that read it share a watermark. */
   private def checkCommon(write: WriteToStreamStatement, query: LogicalPlan): Unit =
     query.foreach {
-      case WithCTE(_, common) if common.exists(_.exists(isOurs)) =>
+      case WithCTE(_, common) if common.exists(_.isStreaming) =>
         refuse(
           write,
-          "windows in a common table expression that is read several times and is not " +
+          "windows beside a common table expression that is read several times and is not " +
             "deterministic; make a view of it, or write it to a table in between"
         )
       case _ =>
     }
+
+  /** Spark keeps no row of a semi join that is final when it comes, so that the other side finds none. */
+  private def checkSemi(write: WriteToStreamStatement, query: LogicalPlan): Unit = {
+    if (
+      query.exists {
+        case Join(left, right, LeftSemi, _, _) => left.exists(hasState) && right.exists(hasState)
+        case _                                 => false
+      }
+    )
+      refuse(
+        write,
+        "windows and other operators with state on both sides of a semi join, which would " +
+          "find no row; write one side to a table in between"
+      )
+  }
 
   /** The query's windows, answered as its mode says. */
   private def planned(

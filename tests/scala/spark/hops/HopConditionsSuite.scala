@@ -5,6 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.functions.col
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAllNoShrink
 import org.scalatestplus.scalacheck.Checkers
@@ -225,6 +226,37 @@ class HopConditionsSuite extends HopChecks with Checkers {
         real.length
       }
       assert(counts.distinct.length > 1, "vacuous")
+    }
+  }
+
+  test("what guards an operand guards it of panes, too") {
+    val over =
+      "SELECT k, window, sum(x) sx, count(*) n FROM events GROUP BY k, window(ts, '25 seconds', '10 seconds')"
+    val late = "window.start > timestamp_seconds(1600000100 + 100 div (k - 1))"
+    withSettings("spark.sql.ansi.enabled" -> "true") {
+      for (
+        condition <- Seq(
+          s"(k <> 1 AND $late) OR window.end > timestamp_seconds(1600000250)",
+          s"k = 1 OR $late",
+          s"k <> 1 AND $late"
+        )
+      ) {
+        val query = s"SELECT * FROM ($over) WHERE $condition"
+        val Seq(ours, sparks) = Seq(true, false).map(outcome(_)(spark.sql(query)))
+        assert(ours == sparks && sparks.exists(_.nonEmpty), condition)
+        assert(hopsOf(spark.sql(query)).nonEmpty)
+      }
+    }
+  }
+
+  test("of no windows: an empty list that the optimizer has left") {
+    withSettings(
+      "spark.sql.optimizer.excludedRules" -> "org.apache.spark.sql.catalyst.optimizer.OptimizeIn"
+    ) {
+      val hops = spark.sql(
+        s"SELECT k, window, count(*) FROM events GROUP BY k, window(ts, '25 seconds', '10 seconds')"
+      )
+      assert(hops.where(col("window.start").isin()).collect().isEmpty)
     }
   }
 

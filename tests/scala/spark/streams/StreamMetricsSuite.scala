@@ -95,6 +95,25 @@ class StreamMetricsSuite extends StreamSuite {
     }
   }
 
+  test(
+    "partials that have left hops are those from the key's first row on, which may come late"
+  ) {
+    val hops = sql(
+      "SELECT window, k, sum(x) FROM events GROUP BY k, window(ts, '20 seconds', '5 seconds')"
+    ) _
+    for (seconds <- Seq(Seq(60, 100), Seq(100, 60)))
+      withSource("60 seconds") { source =>
+        val running = source.start(hops)
+        (seconds :+ 1000).zipWithIndex.foreach { case (second, i) =>
+          source.add(Seq(at(i.toLong, second, k = i / 2)))
+        }
+        val evicted = running.recentProgress
+          .filterNot(_.observedMetrics.isEmpty)
+          .map(_.observedMetrics.get("sash.0").getAs[Long]("partialsEvicted"))
+        assert(evicted.sum == 9) // panes of 5 seconds, from 60 to 100
+      }
+  }
+
   test("hops") {
     val hops = sql(
       """SELECT window, k, count(*) AS c FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"""

@@ -22,29 +22,63 @@ class StreamTwinsSuite extends StreamSuite {
       |  SELECT id, k, ts, sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 4 PRECEDING) AS a FROM events)
       |""".stripMargin
 
+  private val sorted = "WITH c AS (SELECT /*+ MERGE(s) */ e.* FROM events e JOIN s ON e.k = s.j) "
+
+  private val twice =
+    "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 4 PRECEDING) AS a " +
+      "FROM c UNION ALL SELECT -id, max(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 2 PRECEDING) FROM c"
+
+  private val joined =
+    "SELECT a.id, a, b FROM (SELECT id, ts, sum(x) OVER (PARTITION BY k ORDER BY " +
+      "ts, id ROWS 4 PRECEDING) AS a FROM events) a JOIN (SELECT id, ts, max(x) OVER (PARTITION BY k " +
+      "ORDER BY ts, id ROWS 2 PRECEDING) AS b FROM events) b ON a.id = b.id AND a.ts = b.ts"
+
   for (
-    (name, query) <- Seq(
-      "union" -> "SELECT id, a FROM c UNION ALL SELECT -id, -a FROM c WHERE id % 3 > 0",
-      "another OVER" -> ("SELECT id, a FROM c UNION ALL " +
-        "SELECT -id, max(a) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING) FROM c")
+    (name, query, exchanged) <- Seq(
+      (
+        "common table expression",
+        common + "SELECT id, a FROM c UNION ALL SELECT -id, -a FROM c WHERE id % 3 > 0",
+        false
+      ),
+      (
+        "common table expression, another OVER",
+        common + "SELECT id, a FROM c UNION ALL " +
+          "SELECT -id, max(a) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING) FROM c",
+        false
+      ),
+      ("repartition", "WITH c AS (SELECT * FROM events) " + twice, true),
+      ("repartition, joined", joined, true),
+      ("join with a table", sorted + twice, false)
     )
   )
-    test(s"a common table expression that is read twice is two operators: $name") {
+    test(s"what is read twice is two operators: $name") {
+      spark.range(3).selectExpr("id AS j").createOrReplaceTempView("s")
+      val asked =
+        (events: DataFrame) => sql(query)(if (exchanged) events.repartition(3) else events)
       val batches =
         (1 to 6).map(b => (0 until 20).map(i => at(b * 20L + i, b * 100 + i, k = i % 3)))
       withSource("1 second") { source =>
-        val counts = run(source, batches, restartBefore = Set(2, 4))(sql(common + query))
+        val counts = run(source, batches, restartBefore = Set(2, 4))(asked)
         val answers = source.rows.map(_.toSeq).toSet
         val passed = onTime(batches, delaySeconds = 1)._2
-        val expected = sql(common + query)(spark.createDataFrame(batches.flatten))
+        val expected = asked(spark.createDataFrame(batches.flatten))
           .collect()
           .map(_.toSeq)
           .toSet
         val ofLast = batches.flatten.filter(micros(_) > passed * 1000).map(_.id).toSet
         assert(answers == expected.filterNot(r => ofLast(r.head.asInstanceOf[Long].abs)))
-        assert(counts.last == answers.size && answers.size > 150)
+        assert(counts.last == answers.size && answers.size > 70)
       }
     }
+
+  test("operators on both sides of a semi join are refused") {
+    val join =
+      common + "SELECT id, a FROM c LEFT SEMI JOIN (SELECT id AS j, ts AS t FROM c) ON id = j AND ts = t"
+    withSource("1 second") { source =>
+      val error = intercept[Exception](source.start(sql(join)))
+      assert(error.getMessage.contains("both sides of a semi join"))
+    }
+  }
 
   test("a common table expression that is read twice is refused where two operators are") {
     val query = sql(common + "SELECT id, a FROM c UNION ALL SELECT -id, -a FROM c") _
