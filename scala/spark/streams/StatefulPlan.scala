@@ -120,25 +120,28 @@ private[spark] object StatefulPlan {
  * that two operators share, Spark would not see the watermark below the second, and take it for
  * 1970 in the next batch.
  *
- * It reads the time, and is not its child: so it is not pushed below the watermark, where a source
- * without rows would take it away, and not inferred for the other side of a join.
+ * It reads the time, and so is not pushed below the watermark, where a source without rows would take
+ * it away.
  *
  * @param number of the watermark in the query, known when that starts
  */
-private[spark] final case class OwnWatermark(time: Attribute, number: Int)
-    extends LeafExpression
+private[spark] final case class OwnWatermark(child: Expression, number: Int)
+    extends UnaryExpression
     with Predicate {
 
   override def nullable: Boolean = false
 
-  override def references: AttributeSet = AttributeSet(time)
+  override def foldable: Boolean = false
 
   override def eval(input: InternalRow): Any = true
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
     ExprCode(FalseLiteral, TrueLiteral)
 
-  override def toString: String = s"of watermark $number"
+  override def toString: String = s"$child of watermark $number"
+
+  override protected def withNewChildInternal(newChild: Expression): OwnWatermark =
+    copy(child = newChild)
 }
 
 /** The row that an expression is evaluated over, as it is. */

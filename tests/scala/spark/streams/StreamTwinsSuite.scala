@@ -1,8 +1,8 @@
 package io.sash.spark.streams
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
 /** Queries in which operators of ours are alike, or beside Spark's own of another kind. */
 class StreamTwinsSuite extends StreamSuite {
@@ -70,6 +70,30 @@ class StreamTwinsSuite extends StreamSuite {
         assert(counts.last == answers.size && answers.size > 70)
       }
     }
+
+  test("what is read twice is two operators: files, of which each batch has columns of its own") {
+    streaming()(inDirectory { directory =>
+      val batches =
+        (1 to 5).map(b => (0 until 9).map(i => at(b * 9L + i, b * 100 + i, k = i % 3)))
+      batches.foreach { batch =>
+        spark.createDataFrame(batch).coalesce(1).write.mode("append").parquet(s"$directory/in")
+        val rows = spark.readStream
+          .schema(Encoders.product[Event].schema)
+          .parquet(s"$directory/in")
+          .withWatermark("ts", "1 second")
+          .repartition(3)
+        sql("WITH c AS (SELECT * FROM events) " + twice)(rows).writeStream
+          .option("checkpointLocation", s"$directory/checkpoint")
+          .trigger(Trigger.AvailableNow())
+          .format("parquet")
+          .start(s"$directory/out")
+          .awaitTermination()
+      }
+      val ids = spark.read.parquet(s"$directory/out").collect().map(_.getLong(0)).toSeq
+      val passed = batches.flatten.map(_.id).filter(_ < 45 + 8)
+      assert(ids.sorted == (passed ++ passed.map(-_)).sorted)
+    })
+  }
 
   test("operators on both sides of a semi join are refused") {
     val join =
