@@ -78,7 +78,8 @@ private[spark] object ReadyRows {
 
   /**
    * The order that keys have in the state store, so that a block of it that one key is read from
-   * serves those that follow: random ones would each have it read and unpacked again.
+   * serves those that follow: random ones would each have it read and unpacked again. (Keys of more
+   * than 255 bytes have another order there, by the last byte of their size.)
    */
   private object AsStored extends Comparator[UnsafeRow] {
     override def compare(left: UnsafeRow, right: UnsafeRow): Int = {

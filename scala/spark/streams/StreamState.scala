@@ -14,7 +14,7 @@ import io.sash.core.mta.KeyValueStore
  *
  * | variable | key | value |
  * |---|---|---|
- * | `head` | key | header of its windows, see `StoredWindows`; what walks over all keys reads these alone |
+ * | `head` | key | header of its windows, see `StoredWindows`; what walks over all keys reads these, and in update mode `W` |
  * | `rest` | `B` | [[BucketHeader]] |
  * | | `P`, number of the chunk | rows that the watermark has not passed |
  * | | `U`, number of the chunk | rows of which it has not passed all that their windows hold |
