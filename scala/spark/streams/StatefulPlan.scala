@@ -92,7 +92,10 @@ private[spark] object StatefulPlan {
       processor: BucketProcessor
   ): TransformWithState = stateful.copy(statefulProcessor = untyped(processor))
 
-  /** A query whose watermarks have numbers, so that each of its operators has some of its own. */
+  /**
+   * A query whose watermarks have numbers, so that each of its operators has some of its own. Of one
+   * that has them it is the same: the analyzer applies it until nothing changes.
+   */
   def numbered(query: LogicalPlan): LogicalPlan = {
     val numbers = Iterator.from(0)
     query

@@ -51,19 +51,16 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     }
 
   /** Spark keeps no row of a semi join that is final when it comes, so that the other side finds none. */
-  private def checkSemi(write: WriteToStreamStatement, query: LogicalPlan): Unit = {
-    if (
-      query.exists {
-        case Join(left, right, LeftSemi, _, _) => left.exists(hasState) && right.exists(hasState)
-        case _                                 => false
-      }
-    )
-      refuse(
-        write,
-        "windows and other operators with state on both sides of a semi join, which would " +
-          "find no row; write one side to a table in between"
-      )
-  }
+  private def checkSemi(write: WriteToStreamStatement, query: LogicalPlan): Unit =
+    query.foreach {
+      case Join(left, right, LeftSemi, _, _) if left.exists(hasState) && right.exists(hasState) =>
+        refuse(
+          write,
+          "windows and other operators with state on both sides of a semi join, which would " +
+            "find no row; write one side to a table in between"
+        )
+      case _ =>
+    }
 
   /** The query's windows, answered as its mode says. */
   private def planned(

@@ -193,12 +193,8 @@ class HopConditionsSuite extends HopChecks with Checkers {
     )
     val day = 86400000000L
     val sign = if (micros > 0) -1 else 1
-    val near =
-      if (slide == "3 microseconds") Seq(0L, 1, 2, 3, 4, 5, 6, 8, 12, 100)
-      else
-        Seq(0L, 3, 4, 6, 7, 9, 10, 11, 13, 14, 20000001, 26000001, 40000001, 70000001).map(
-          _ * day
-        )
+    val near = Seq(0L, 1, 2, 3, 4, 5, 6, 8, 12, 100) ++
+      Seq(3L, 4, 6, 7, 9, 10, 11, 13, 14, 20000001, 26000001, 40000001, 70000001).map(_ * day)
     val times = near.map(micros + sign * _)
     withSettings("spark.sql.ansi.enabled" -> "true") {
       // by themselves, since one that fails fails them all
