@@ -172,6 +172,11 @@ bench-monoids: $(INSTALLED) ## DISTINCT, medians, lists, lambdas, window kinds, 
 	$(call step,benchmark of monoids and windows)
 	$(BIN)/python benchmarks/bench_monoids.py
 
+.PHONY: bench-limits
+bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windows that outgrow a heap of 1 GiB
+	$(call step,benchmark of limits)
+	$(BIN)/python benchmarks/bench_limits.py
+
 .PHONY: bench-stream
 bench-stream: $(INSTALLED) $(FLINK) ## OVER on streams beside Spark's tumbling windows and Flink
 	$(call step,benchmark of streams)

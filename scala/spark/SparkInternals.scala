@@ -3,8 +3,10 @@ package org.apache.spark.sash
 import java.io.{File, InputStream, OutputStream}
 import java.util.Comparator
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.{SparkEnv, SparkRuntimeException, TaskContext}
-import org.apache.spark.memory.TaskMemoryManager
+import org.apache.spark.memory.{SparkOutOfMemoryError, TaskMemoryManager}
 import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.util.collection.Sorter
 import org.apache.spark.util.collection.unsafe.sort.{
@@ -37,6 +39,12 @@ object SparkInternals {
 
   def runtimeError(condition: String, parameters: Map[String, String]): Throwable =
     new SparkRuntimeException(condition, parameters)
+
+  /** The error of a task that gets no memory, which ends that task alone. */
+  def outOfMemory(requested: String, received: String): Throwable = new SparkOutOfMemoryError(
+    "UNABLE_TO_ACQUIRE_MEMORY",
+    Map("requestedBytes" -> requested, "receivedBytes" -> received).asJava
+  )
 
   def createTempFile(): File =
     SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()._2

@@ -63,10 +63,20 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
       lower == CurrentRow && keys.compare(slot(row), slot(current)) < 0
     }
 
-  /** The first row that does not lie below the lower bound of row `current`, or `until`. */
+  /**
+   * The first row that does not lie below the lower bound of row `current`, or `until`. The search
+   * goes back from `until` in steps that double, and then halves the last one: twice the logarithm
+   * of the frame's length, near its rows, and not that of the partition's.
+   */
   private[frames] def firstNotBelow(current: Long, until: Long): Long = {
-    var below = ring.firstOf(user)
-    var others = until
+    var below = ring.firstOf(user) // rows before it are below
+    var others = until // it and the rows behind it are not
+    var step = 1L
+    while (others - step > below && !isBelow(others - step, current)) {
+      others -= step
+      step <<= 1
+    }
+    below = math.max(below, others - step)
     while (below < others) {
       val middle = (below + others) >>> 1
       if (isBelow(middle, current)) below = middle + 1 else others = middle

@@ -16,7 +16,8 @@ import io.sash.core.slots.{Partials, Selective, SlotRing}
  *  - (I3) d0 is the aggregate of the window
  *
  * Cost: amortised under 2 comparisons a slide; query none. Queries of several ranges, the
- * longest first, take one walk of the deque together: at most its length and two looks a range.
+ * longest first, take one walk of the deque together: at most its length and four looks a range. A
+ * walk past m of the deque takes at most 2 log m + 3 looks, so that ranges may come in any order.
  * Space: 1 to n partials (open elements apart).
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
@@ -98,8 +99,23 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
     } else {
       // further down the deque than the last answer, unless the range is longer
       if (walked > 0 && positionAt(walked - 1) >= oldest) walked = 0
-      while (positionAt(walked) < oldest) walked += 1
+      if (positionAt(walked) < oldest) walk(oldest)
       slots(wrap(head + walked))
+    }
+  }
+
+  /** Goes down the deque to the first that is not older, in steps that double, then by halves. */
+  private def walk(oldest: Long): Unit = {
+    var step = 1
+    while (walked + step < length && positionAt(walked + step) < oldest) {
+      walked += step
+      step <<= 1
+    }
+    var younger = math.min(walked + step, length - 1)
+    walked += 1
+    while (walked < younger) {
+      val middle = (walked + younger) >>> 1
+      if (positionAt(middle) < oldest) walked = middle + 1 else younger = middle
     }
   }
 

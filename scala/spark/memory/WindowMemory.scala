@@ -4,6 +4,7 @@ import java.io.Closeable
 import java.util.ArrayList
 
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
+import org.apache.spark.sash.SparkInternals
 
 /** The account that slots take their memory from. */
 private[spark] trait WindowMemory {
@@ -12,6 +13,12 @@ private[spark] trait WindowMemory {
   def tryAcquire(bytes: Long): Boolean
 
   def release(bytes: Long): Unit
+
+  /**
+   * Takes note of bytes that are held though `tryAcquire` refused them, since what holds them cannot
+   * leave memory. Fails where they endanger the process.
+   */
+  def heldBeyond(bytes: Long): Unit = ()
 
   /** Counts bytes written to disk. */
   def spilled(bytes: Long): Unit
@@ -33,8 +40,10 @@ private[spark] object WindowMemory {
 /**
  * The windows of one task as a consumer of the task's memory. Asked for memory by another
  * consumer, it moves all windows to disk ([[PagedSlots]]), where they go on answering.
+ *
+ * @param kept the calls whose answers are kept beside the slots, which cannot leave memory
  */
-private[spark] final class TaskWindowMemory(manager: TaskMemoryManager)
+private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Seq[String] = Nil)
     extends MemoryConsumer(manager, MemoryMode.ON_HEAP)
     with WindowMemory {
 
@@ -62,6 +71,17 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager)
 
   override def release(bytes: Long): Unit = freeMemory(bytes)
 
+  override def heldBeyond(bytes: Long): Unit =
+    if (bytes > TaskWindowMemory.MostBeyond)
+      throw SparkInternals.outOfMemory(
+        requested = s"$bytes more",
+        received = "0 of them: the values that are kept in memory for " +
+          s"${kept.mkString(", ")} outgrow the task's memory. Raise spark.executor.memory (in local " +
+          "mode spark.driver.memory), run fewer tasks at once (spark.executor.cores), make the " +
+          "window shorter, or take an approximate aggregate, as approx_count_distinct or " +
+          "percentile_approx"
+      )
+
   override def spilled(bytes: Long): Unit = spilledBytes += bytes
 
   override def closeAtEnd(file: Closeable): Unit = files.add(file)
@@ -88,4 +108,14 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager)
       freeMemory(getUsed)
     } finally turns.end()
   }
+}
+
+private[spark] object TaskWindowMemory {
+
+  /**
+   * What a task may hold beyond its account. Spark leaves four tenths of the heap to objects that
+   * no account has, for all tasks of the process; these are half of that. Not final: for tests.
+   */
+  private[spark] var MostBeyond: Long =
+    Runtime.getRuntime.maxMemory / 5 / Runtime.getRuntime.availableProcessors
 }

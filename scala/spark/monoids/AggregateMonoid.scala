@@ -19,6 +19,7 @@ import io.sash.spark.running.{RunningAnswer, RunningAnswers, RunningMonoid}
  * @param lower over left
  * @param subtract over (left, right), if the combine has an exact inverse
  * @param selectsRight over (left, right), if the combine picks an operand: when it picks right
+ * @param hasPrefixes whether `subtract` is exact however many elements have been combined
  * @param running where the answer is kept, if not in a slot; combine and subtract then take one
  *   element on their right
  */
@@ -31,6 +32,7 @@ final case class AggregateMonoid(
     lower: Expression,
     subtract: Seq[Expression] = Nil,
     selectsRight: Option[Expression] = None,
+    hasPrefixes: Boolean = false,
     running: Option[RunningAnswer] = None
 )
 
@@ -66,7 +68,8 @@ object AggregateMonoid {
           merge(f),
           f.evaluateExpression,
           inverse(f),
-          selection(f)
+          selection(f),
+          hasPrefixes = f.isInstanceOf[Count]
         )
       )
     } catch { // ranking functions are declarative, too, but throw where they should merge

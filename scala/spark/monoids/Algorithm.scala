@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{
   InOrderWindow,
+  PrefixAggregates,
   Recalculate,
   SlickDequeInv,
   SlickDequeInvRanges,
@@ -110,6 +111,14 @@ object Algorithm {
     override def window(columns: SlotColumns): InOrderWindow = new BaseIntervals(columns)
   }
 
+  case object PrefixAggregatesAlgorithm
+      extends Algorithm("prefix-aggregates", "Prefix aggregates") {
+    override def accepts(monoid: AggregateMonoid): Boolean = monoid.hasPrefixes
+    override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
+      super.part(monoid, first, result).copy(subtract = monoid.subtract)
+    override def window(columns: SlotColumns): InOrderWindow = new PrefixAggregates(columns)
+  }
+
   val Auto = "auto"
 
   /** In the order in which the cascade asks; Recalculate for answers as long as their window. */
@@ -121,15 +130,40 @@ object Algorithm {
   )
 
   /** Those whose windows are `Stretches`, likewise. */
-  private val OfStretches: Seq[Algorithm] = Seq(BaseIntervalsAlgorithm, RecalculateAlgorithm)
+  private val OfStretches: Seq[Algorithm] =
+    Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
 
-  /**
-   * The forced algorithm where the monoid has what it needs, else the cascade's choice.
-   *
-   * @param stretches whether windows are asked for stretches of what they hold
-   */
-  def choose(monoid: AggregateMonoid, forced: String, stretches: Boolean): Algorithm = {
-    val cascade = (if (stretches) OfStretches else All).filter(_.accepts(monoid))
+  /** Those whose windows are `Suffixes`, likewise. */
+  private val OfSuffixes: Seq[Algorithm] = Seq(
+    PrefixAggregatesAlgorithm,
+    SlickDequeNonInvAlgorithm,
+    BaseIntervalsAlgorithm,
+    RecalculateAlgorithm
+  )
+
+  /** The forced algorithm where the monoid has what it needs, else the cascade's choice. */
+  def choose(monoid: AggregateMonoid, forced: String, asked: Asked): Algorithm = {
+    val all = asked match {
+      case Asked.Whole     => All
+      case Asked.Suffixes  => OfSuffixes
+      case Asked.Stretches => OfStretches
+    }
+    val cascade = all.filter(_.accepts(monoid))
     cascade.find(_.id == forced).getOrElse(cascade.head)
   }
+}
+
+/** What of its elements a window is asked for. */
+sealed abstract class Asked
+
+object Asked {
+
+  /** All of them, always. */
+  case object Whole extends Asked
+
+  /** The youngest ones, as many as each row says. */
+  case object Suffixes extends Asked
+
+  /** Any stretches of them. */
+  case object Stretches extends Asked
 }

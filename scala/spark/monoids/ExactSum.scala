@@ -47,7 +47,8 @@ private[spark] object ExactSum {
       lift = if (child.nullable) halves.map(If(IsNull(child), Literal(0L), _)) else halves,
       combine = cells.zip(right).map { case (l, r) => WrappingLong.add(l, r) },
       lower = lower(f, cells),
-      subtract = cells.zip(right).map { case (l, r) => WrappingLong.subtract(l, r) }
+      subtract = cells.zip(right).map { case (l, r) => WrappingLong.subtract(l, r) },
+      hasPrefixes = true
     )
   }
 

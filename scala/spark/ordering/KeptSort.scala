@@ -2,6 +2,7 @@ package io.sash.spark.ordering
 
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.execution.SortPrefixUtils
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.SashConf
@@ -23,6 +24,17 @@ object KeptSort {
   case object SortedBelow
       extends KeptSort("the rows come from below in an order that serves the window, too")
 
+  case object SeenAbove
+      extends KeptSort(
+        "another window above, in the same partitions, takes rows that tie in the order in which " +
+          "the keys come"
+      )
+
+  case object NullsByRadix
+      extends KeptSort(
+        "without PARTITION BY, Spark's radix sort moves rows that tie where the order has NULLs"
+      )
+
   /** On the windows over the sort. */
   val Tag: TreeNodeTag[KeptSort] = TreeNodeTag("sash.keptSort")
 
@@ -31,5 +43,12 @@ object KeptSort {
     if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)
     else if (order.within.isEmpty) Some(NoOrder)
     else if (!order.keys.forall(k => UnsafeRowUtils.isBinaryStable(k.dataType))) Some(Collated)
+    else if (conf.enableRadixSort && isByRadix(order)) Some(NullsByRadix)
     else None
+
+  /** Spark's radix sort keeps the order of rows that tie, unless there are NULLs. */
+  private def isByRadix(order: KeyOrder): Boolean = order.sorted match {
+    case Seq(by) => by.nullable && SortPrefixUtils.canSortFullyWithPrefix(by)
+    case _       => false
+  }
 }

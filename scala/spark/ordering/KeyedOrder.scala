@@ -43,7 +43,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
     counts.bySpark = 1
     val arrived = outgoing(sorting = false) // else the sorter may lack their memory
     val all = arrived ++ Iterator.single(row) ++ input.asInstanceOf[Iterator[UnsafeRow]]
-    counts.sorted(program.whole.sorter(), all)
+    counts.sorted(new StableSorter(program.whole), all)
   }
 }
 

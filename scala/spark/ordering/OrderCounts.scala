@@ -1,7 +1,6 @@
 package io.sash.spark.ordering
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 
 /** What one task counts, in plain fields; [[OrderMetrics]] has it at the end. */
 private[spark] final class OrderCounts {
@@ -23,10 +22,10 @@ private[spark] final class OrderCounts {
   }
 
   /** Rows in the order of Spark's sorter. */
-  def sorted(sorter: UnsafeExternalRowSorter, rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
-    var count = 0L
-    val sorted = sorter.sort(rows.tapEach(_ => count += 1))
-    sortNanos += sorter.getSortTimeNanos
-    new SortedRows(sorted, count)
+  def sorted(sorter: StableSorter, rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+    rows.foreach(sorter.insert)
+    val sorted = sorter.sorted()
+    sortNanos += sorter.sortNanos
+    new SortedRows(sorted, sorter.count)
   }
 }

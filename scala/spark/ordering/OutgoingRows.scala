@@ -108,7 +108,7 @@ private[spark] final class OutgoingRows(
       due -= 1
       written.next()
     } else {
-      if (sorted == null) sorted = counts.sorted(program.whole.sorter(), written)
+      if (sorted == null) sorted = counts.sorted(new StableSorter(program.whole), written)
       sorted.next()
     }
   }

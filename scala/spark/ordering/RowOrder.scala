@@ -1,5 +1,7 @@
 package io.sash.spark.ordering
 
+import java.util.function.Supplier
+
 import org.apache.spark.TaskContext
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
@@ -74,13 +76,14 @@ private[spark] final case class RowOrder(
     }
   }
 
-  /** Spark's own sorter, which spills. */
-  def sorter(): UnsafeExternalRowSorter = UnsafeExternalRowSorter.create(
-    DataTypeUtils.fromAttributes(input),
-    RowOrdering.create(order, input),
-    prefixComparator,
-    prefixComputer,
-    SparkInternals.taskMemoryManager(TaskContext.get()).pageSizeBytes,
-    radix && prefixDecides
-  )
+  /** Spark's own sorter, which spills. Rows that tie come as `comparator` has them. */
+  def sorter(comparator: Supplier[RecordComparator]): UnsafeExternalRowSorter =
+    UnsafeExternalRowSorter.createWithRecordComparator(
+      DataTypeUtils.fromAttributes(input),
+      comparator,
+      prefixComparator,
+      prefixComputer,
+      SparkInternals.taskMemoryManager(TaskContext.get()).pageSizeBytes,
+      radix && prefixDecides
+    )
 }

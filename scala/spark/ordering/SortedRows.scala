@@ -2,7 +2,6 @@ package io.sash.spark.ordering
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sash.SparkInternals
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
@@ -11,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * UnsafeExternalSorter). Consumers are spilled under the lock of the task's memory manager only,
  * so that row leaves under it.
  */
-private[ordering] final class SortedRows(sorted: Iterator[InternalRow], count: Long)
+private[ordering] final class SortedRows(sorted: Iterator[UnsafeRow], count: Long)
     extends Iterator[UnsafeRow] {
   private[this] val manager = SparkInternals.taskMemoryManager(TaskContext.get())
   private[this] var left = count
@@ -20,7 +19,6 @@ private[ordering] final class SortedRows(sorted: Iterator[InternalRow], count: L
 
   override def next(): UnsafeRow = {
     left -= 1
-    val row = if (left > 0) sorted.next() else manager.synchronized(sorted.next())
-    row.asInstanceOf[UnsafeRow]
+    if (left > 0) sorted.next() else manager.synchronized(sorted.next())
   }
 }

@@ -56,6 +56,13 @@ final case class SlidingWindowExec(
 
   def order: KeyOrder = KeyOrder(partitionSpec, orderSpec)
 
+  /** Whether an answer depends on the order in which rows that tie come. */
+  lazy val seesTies: Boolean =
+    windowExpression.exists(_.exists {
+      case w: WindowExpression => Ties.areSeenBy(w)
+      case _                   => false
+    })
+
   override def requiredChildDistribution: Seq[Distribution] = Seq(order.distribution)
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 import io.sash.spark.functions.Partial
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Asked}
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.windows.{Framing, StoreProgram}
 
@@ -75,10 +75,10 @@ private[spark] object WindowCall {
       bounding <- framing.frame.bounding
         .fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
           AggregateMonoid.of(kind.function.toAggregateExpression()).map { of =>
-            Some(BoundingCall(of, Algorithm.choose(of, forced, stretches = false), kind))
+            Some(BoundingCall(of, Algorithm.choose(of, forced, Asked.Whole), kind))
           }
         }
-      algorithm = Algorithm.choose(monoid, forced, framing.asksStretches)
+      algorithm = Algorithm.choose(monoid, forced, framing.asked)
     } yield WindowCall(expression, framing, monoid, algorithm, bounding)
 
   private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {

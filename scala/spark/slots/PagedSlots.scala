@@ -22,6 +22,7 @@ private[spark] final class PagedSlots private (
   private[this] val pages = new Pages(resident, codec, new SpilledPages(memory), pageSize)
   private[this] var operationsBefore = 0L
   private[this] var answersGranted = 0L
+  private[this] var answersBeyond = 0L // that were refused when they were last asked for
 
   resident.resizeTo(pages.resident)
 
@@ -47,15 +48,23 @@ private[spark] final class PagedSlots private (
 
   /**
    * Running answers cannot leave memory. Where the task has none left for them they go on beyond
-   * their account, as the buffers of Spark's own aggregates do, which have none.
+   * their account, as the buffers of Spark's own aggregates do, as long as the memory's owner lets
+   * them. A task that has been refused asks again when they have grown by another step.
    */
   private def accountAnswers(): Unit = {
     val more = answerBytes - answersGranted
-    if (more > AnswerStep) {
-      if (memory.tryAcquire(more)) answersGranted += more
+    if (more > answersBeyond + AnswerStep) {
+      if (memory.tryAcquire(more)) {
+        answersGranted += more
+        answersBeyond = 0L
+      } else {
+        memory.heldBeyond(more)
+        answersBeyond = more
+      }
     } else if (more < -AnswerStep) {
       memory.release(-more)
       answersGranted += more
+      answersBeyond = 0L
     }
   }
 

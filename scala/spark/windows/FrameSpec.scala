@@ -6,6 +6,7 @@ import org.apache.spark.sql.types._
 import io.sash.core.frames._
 import io.sash.core.inorder.InOrderWindow
 import io.sash.spark.kinds._
+import io.sash.spark.monoids.Asked
 import io.sash.spark.plan.FrameText
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
@@ -27,8 +28,11 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   /** The aggregate by whose condition the frame is bounded, if it is. */
   def bounding: Option[PredicateWindow] = None
 
-  /** Whether windows are asked for stretches of what they hold. */
-  def asksStretches: Boolean = false
+  /** What of their elements windows are asked for, unless rows are excluded. */
+  def asked: Asked = Asked.Whole
+
+  /** Whether rows that tie in the window's order enter together, and leave together. */
+  def movesByPeers: Boolean = false
 
   /** Core's frame that moves the windows. */
   def frame(of: FrameParts): Frame
@@ -131,6 +135,8 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def isImmediate: Boolean = false
 
+  override def movesByPeers: Boolean = true
+
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
     Some(OrderKeys(specified))
 
@@ -142,6 +148,8 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
   override def text: String = kind.sql
 
   override def isImmediate: Boolean = false
+
+  override def movesByPeers: Boolean = true
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(OrderKeys.Peers)
 
@@ -203,7 +211,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 }
 
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
-  override def asksStretches: Boolean = true
+  override def asked: Asked = Asked.Suffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
@@ -234,7 +242,9 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def isImmediate: Boolean = false
 
-  override def asksStretches: Boolean = true
+  override def movesByPeers: Boolean = true
+
+  override def asked: Asked = Asked.Suffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head

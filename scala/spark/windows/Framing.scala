@@ -6,6 +6,7 @@ import org.apache.spark.sql.types.LongType
 
 import io.sash.core.frames.{CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
 import io.sash.spark.kinds._
+import io.sash.spark.monoids.Asked
 import io.sash.spark.slots.SlotProgram
 
 /**
@@ -18,8 +19,8 @@ private[spark] final case class Framing(
     slide: Option[SlideSpec] = None
 ) {
 
-  /** Whether windows are asked for stretches of what they hold. */
-  def asksStretches: Boolean = frame.asksStretches || exclude.nonEmpty
+  /** What of their elements windows are asked for. */
+  def asked: Asked = if (exclude.nonEmpty) Asked.Stretches else frame.asked
 
   /** What rows are compared by: of the frame, of the exclusion and of the slide. */
   def keys(rows: RowsOfFrame): Seq[Option[KeysSpec]] =

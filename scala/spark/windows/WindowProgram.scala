@@ -71,13 +71,15 @@ private[spark] final case class FrameProgram(
  * @param rings the keys that frames compare rows by, those of one order once
  * @param stores the elements of the windows, and of those that bound a frame
  * @param results types of the results, in the order of the operator's window calls
+ * @param kept the calls whose answers are kept beside the slots, as a user would write them
  */
 private[spark] final case class WindowProgram(
     key: Option[SlotProgram],
     rings: Seq[RingProgram],
     stores: Seq[StoreProgram],
     frames: Seq[FrameProgram],
-    results: Seq[DataType]
+    results: Seq[DataType],
+    kept: Seq[String]
 ) {
   def isImmediate: Boolean = frames.forall(_.isImmediate)
 
@@ -119,7 +121,8 @@ private[spark] object WindowProgram {
       keys.rings,
       answering ++ bounding.map(_.program(input)),
       frames,
-      calls.map(_.expression.dataType)
+      calls.map(_.expression.dataType),
+      calls.filter(_.monoid.running.nonEmpty).map(c => WindowCall.textOf(c.expression))
     )
   }
 

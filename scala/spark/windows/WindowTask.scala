@@ -17,7 +17,8 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
     extends Spillable {
   protected[this] val context: TaskContext = TaskContext.get()
 
-  protected[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
+  protected[this] val memory =
+    new TaskWindowMemory(SparkInternals.taskMemoryManager(context), program.kept)
   protected[this] val turns: Turns = memory.turns
 
   WindowTask.closeAtEnd(context, memory)

@@ -5,7 +5,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, TestColumn}
 import io.sash.core.fat.BaseIntervals
-import io.sash.core.inorder.{InOrderWindow, Recalculate, Stretches}
+import io.sash.core.inorder.{InOrderWindow, PrefixAggregates, Recalculate, Stretches}
 
 /** Frames whose windows answer for stretches: rows of own widths, and exclusions. */
 class StretchFramesSuite extends Laws {
@@ -27,9 +27,11 @@ class StretchFramesSuite extends Laws {
   private def windows()
       : Seq[(String, TestColumn[Vector[Element]], InOrderWindow with Stretches)] = {
     def column() = TestColumn(Operation.Collect)
-    val (a, b, c) = (column(), column(), column())
+    val Seq(a, b, c) = Seq.fill(3)(column())
+    val d = TestColumn.invertible(Operation.Collect)
     Seq(
       ("B-Int", a, new BaseIntervals(a)),
+      ("Prefix aggregates", d, new PrefixAggregates(d)),
       ("Recalculate", b, new Recalculate(b)),
       ("Recalculate from the identity", c, new Recalculate(c, fromIdentity = true))
     )

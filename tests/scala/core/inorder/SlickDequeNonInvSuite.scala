@@ -62,7 +62,7 @@ class SlickDequeNonInvSuite extends Laws {
     }
   }
 
-  law("several ranges, the longest first, take one walk: the deque and two looks a range") {
+  law("several ranges, the longest first, take one walk: the deque and four looks a range") {
     forAll(streams, Gen.choose(1, 100), Gen.choose(1, 10)) { (stream, n, step) =>
       val w = new Walked
       stream.zipWithIndex.forall { case (value, i) =>
@@ -74,8 +74,22 @@ class SlickDequeNonInvSuite extends Laws {
         // the deque holds what no younger element exceeds
         val window = stream.slice(i + 1 - w.size, i + 1)
         val deque = window.tails.count(t => t.nonEmpty && t.forall(_ <= t.head))
-        w.looks - before <= deque + 2L * ranges.size
+        w.looks - before <= deque + 4L * ranges.size
       }
+    }
+  }
+
+  law("a range takes at most 2 log m + 4 looks, past m of the deque") {
+    forAll(Gen.choose(1, 3000), Gen.listOf(Gen.choose(1, 3000))) { (n, ranges) =>
+      val w = new Walked
+      (0 until n).foreach(i => w.add(Element(-i, i))) // the deque holds all
+      val most = 4 + 2 * (64 - java.lang.Long.numberOfLeadingZeros(n.toLong))
+      val costs = ranges.map { range =>
+        val before = w.looks
+        w.query(math.min(range, n))
+        w.looks - before
+      }
+      costs.forall(_ <= most) :| s"$costs looks, of at most $most"
     }
   }
 

@@ -80,6 +80,7 @@ object WindowAlgorithm {
   object SlickInv extends WithInverse("SlickDeque (Inv)", new SlickDequeInv(_))
   object SlickInvRanges
       extends WithInverse("SlickDeque (Inv) over ranges", new SlickDequeInvRanges(_, 3))
+  object Prefixes extends WithInverse("Prefix aggregates", new PrefixAggregates(_))
   object SlickNonInv extends Picking("SlickDeque (Non-Inv)", new SlickDequeNonInv(_))
 
   object Reactive extends General("Reactive Aggregator", new ReactiveAggregator(_))
@@ -117,6 +118,7 @@ object WindowAlgorithm {
     AmtaForest,
     SlickInv,
     SlickInvRanges,
+    Prefixes,
     SlickNonInv
   )
 }

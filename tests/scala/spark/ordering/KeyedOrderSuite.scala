@@ -3,7 +3,7 @@ package io.sash.spark.ordering
 import scala.collection.mutable
 import scala.util.Random
 
-import org.apache.spark.TaskKilledException
+import org.apache.spark.{SparkEnv, TaskContext, TaskKilledException}
 import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sash.FakeTask
 import org.apache.spark.sql.catalyst.InternalRow
@@ -47,8 +47,11 @@ class KeyedOrderSuite extends SashSuite {
     step()
       .ordered(arriving(plain.iterator))
       .take(taken)
-      .map(r => (r.getLong(0), r.getLong(1), r.getUTF8String(2).toString))
+      .map(plainOf)
       .toSeq
+
+  private def plainOf(row: InternalRow): Plain =
+    (row.getLong(0), row.getLong(1), row.getUTF8String(2).toString)
 
   /** Every row once, keys together, each key's rows in order. */
   private def assertOrdered(found: Seq[Plain], plain: Seq[Plain]): Unit = {
@@ -82,6 +85,49 @@ class KeyedOrderSuite extends SashSuite {
       assert(held == 0, "bytes held")
     }
     assert(answered >= requests - 1, "tasks that failed")
+  }
+
+  /** Each row's order is one of a few, and its text is its number of arrival. */
+  private def tied(count: Int, keys: Int): Seq[Plain] = {
+    val random = new Random(count)
+    (0 until count).map(i => (random.nextInt(keys).toLong, random.nextInt(7).toLong, f"$i%05d"))
+  }
+
+  private def assertByArrival(found: Seq[Plain]): Unit =
+    found.groupBy(r => (r._1, r._2)).values.foreach(rows => assert(rows == rows.sortBy(_._3)))
+
+  for ((keys, count) <- Seq((1, 3000), (5, 3000), (2000, 12000)))
+    test(s"rows that tie go out as they arrived, whichever request is refused: $keys keys") {
+      val plain = tied(count, keys)
+      val (_, requests, _) =
+        FakeTask.run(spark.sparkContext, refused = 0)(run(plain, Int.MaxValue))
+      for (refused <- 0 to requests) withClue(s"request $refused of $requests") {
+        val (found, _, _) = FakeTask.run(spark.sparkContext, refused) {
+          try Some(run(plain, Int.MaxValue))
+          catch { case _: SparkOutOfMemoryError => None } // of Spark's own sorter
+        }
+        found.foreach { rows =>
+          assertOrdered(rows, plain)
+          assertByArrival(rows)
+        }
+      }
+    }
+
+  test("rows that tie leave Spark's sorter as they arrived, when it has spilled, too") {
+    val plain = tied(20000, 3)
+    val conf = SparkEnv.get.conf
+    val threshold = "spark.shuffle.spill.numElementsForceSpillThreshold"
+    conf.set(threshold, "1500")
+    val ((found, spilled), _, _) =
+      try
+        FakeTask.run(spark.sparkContext, refused = 0) {
+          val sorter = new StableSorter(program.whole)
+          arriving(plain.iterator).foreach(r => sorter.insert(r.asInstanceOf[UnsafeRow]))
+          (sorter.sorted().map(plainOf).toSeq, TaskContext.get().taskMetrics().diskBytesSpilled)
+        }
+      finally conf.remove(threshold)
+    assert(spilled > 0, "vacuous: nothing was spilled")
+    assert(found == plain.sortBy(r => (r._1, r._2)))
   }
 
   for (shuffled <- Seq(false, true))
@@ -124,7 +170,7 @@ class KeyedOrderSuite extends SashSuite {
         .foreach(_ => ())
     }
     val (sparks, _, _) = FakeTask.run(spark.sparkContext, refused = 0) {
-      val sorter = program.whole.sorter()
+      val sorter = program.whole.sorter(() => program.whole.recordComparator)
       arriving(plain.iterator).foreach(r => sorter.insertRow(r.asInstanceOf[UnsafeRow]))
       sorter.sort().foreach(_ => ())
       sorter.getPeakMemoryUsage

@@ -376,4 +376,60 @@ class OrderingSuite extends SashSuite {
     )
     assertKept(frame, KeptSort.NoOrder)
   }
+
+  private val ofTies = "FROM (SELECT id, pmod(hash(id), 4) AS k, pmod(hash(id, 1), 9) AS o, " +
+    "IF(id % 5 = 0, NULL, pmod(hash(id, 2), 9)) AS p, substr('abc', id % 3 + 1, 1) AS cate, " +
+    "pmod(hash(id, 3), 1000) AS v FROM range(0, 400, 1, 1))"
+
+  for {
+    (over, isMoved) <- Seq(
+      "sum(v) FILTER (WHERE cate = 'a') OVER (ORDER BY o ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)" -> false,
+      "first(v) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)" -> false,
+      "sum(v / 8D) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)" -> false,
+      "collect_list(v) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)" -> false,
+      "sum(v) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)" -> true,
+      "max(cate) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)" -> true
+    )
+    adaptive <- Seq("true", "false")
+  } test(s"a sort by more columns moves below a window that sees no ties: $over, AQE $adaptive") {
+    val order = if (over.contains("PARTITION")) "k, o, cate, v, id" else "o, cate, v, id"
+    val query = s"SELECT k, o, cate, $over AS n $ofTies ORDER BY $order"
+    withSettings("spark.sql.adaptive.enabled" -> adaptive) {
+      assert(spark.sql(query).collect().toSeq == withSash(enabled = false) {
+        spark.sql(query).collect().toSeq
+      })
+      checkSlides(query)
+      val kept = sliding(spark.sql(query)).flatMap(_.getTagValue(KeptSort.Tag))
+      assert(kept.contains(KeptSort.SortedAbove) == isMoved)
+    }
+  }
+
+  for (adaptive <- Seq("true", "false"))
+    test(s"rows reach a window in the order of keys that Spark's plan has, AQE $adaptive") {
+      val below = s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY o ROWS 1 PRECEDING) AS a $ofTies"
+      val above = Seq(
+        "sum(v) OVER (PARTITION BY cate ORDER BY o ROWS 1 PRECEDING)",
+        "row_number() OVER (PARTITION BY cate ORDER BY o)"
+      )
+      withSettings("spark.sql.adaptive.enabled" -> adaptive) {
+        for (call <- above) {
+          val query = s"SELECT id, a, $call AS b FROM ($below)"
+          checkSlides(query)
+          val kept = sliding(spark.sql(query)).flatMap(_.getTagValue(KeptSort.Tag))
+          assert(kept.contains(KeptSort.SeenAbove))
+        }
+        val blind = "count(*) OVER (PARTITION BY cate ORDER BY o RANGE 1 PRECEDING)"
+        val query = s"SELECT id, a, $blind AS b FROM ($below)"
+        checkSlides(query)
+        assert(ordering(spark.sql(query)).length == 2)
+      }
+    }
+
+  test("Spark's radix sort, which moves ties where there are NULLs, sorts an order without keys") {
+    val query = s"SELECT id, p, first(id) OVER (ORDER BY p ROWS 1 PRECEDING) AS a $ofTies"
+    checkSlides(query)
+    assertKept(spark.sql(query), KeptSort.NullsByRadix)
+    withSettings("spark.sql.sort.enableRadixSort" -> "false")(checkOrdered(query))
+    checkOrdered(s"SELECT id, first(id) OVER (ORDER BY id & 7 ROWS 1 PRECEDING) AS a $ofTies")
+  }
 }

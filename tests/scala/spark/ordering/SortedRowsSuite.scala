@@ -42,7 +42,7 @@ class SortedRowsSuite extends SashSuite {
       var round = 0
       while (round < rounds && asking.failure == null) {
         val three = Iterator(3L, 1L, 2L).map(o => rows(InternalRow(o)))
-        val sorted = new OrderCounts().sorted(order.sorter(), three)
+        val sorted = new OrderCounts().sorted(new StableSorter(order), three)
         asking.pauses = false
         assert(sorted.map(_.getLong(0)).toList == List(1L, 2L, 3L))
         asking.pauses = true

@@ -204,6 +204,29 @@ class PromisesSuite extends SashSuite {
     assert(windowsSeen >= 15, "vacuous: windows of Sash ran in few of the plans")
   }
 
+  for (part <- 1 to 3) test(s"random plans with ties over one sorted partition, part $part") {
+    windowsSeen = 0
+    for (n <- 1 to 25) {
+      val random = new Random(seed + 10000 * part + n)
+      val chosen = settings.map { case (key, values) =>
+        (key, values(random.nextInt(values.length)))
+      } :+ ("spark.sql.shuffle.partitions" -> "1")
+      val choices = random.nextLong()
+      val plan = (_: DataFrame => Unit) =>
+        new RandomPlans(new Random(choices), ties = true).plan(_ => ())(spark)
+      val order = new RandomPlans(random).sort().init
+      val look = random.nextInt(3) match {
+        case 0 => Look("ORDER BY", ordered = false, _.orderBy(order: _*).collect().toSeq)
+        case 1 => Look("ORDER BY id", ordered = true, _.orderBy(order :+ col("id"): _*).collect().toSeq)
+        case _ => Look("collect", ordered = false, _.collect().toSeq)
+      }
+      withClue(s"seed $seed, part $part, plan $n, ${look.name}, ${chosen.mkString(", ")}\n") {
+        withSettings(chosen: _*)(check(look, plan))
+      }
+    }
+    assert(windowsSeen >= 15, "vacuous: windows of Sash ran in few of the plans")
+  }
+
   private val base = "SELECT id, pmod(hash(id), 7) AS k, pmod(hash(id, 1), 40) AS o, " +
     "pmod(hash(id, 2), 3) AS a, pmod(hash(id, 3), 4) AS b, pmod(hash(id, 4), 5) AS c"
 

@@ -11,8 +11,11 @@ import org.apache.spark.sql.functions._
  * and nulls, and `n`, the answer of whatever was computed last. A plan is a function of the
  * session, so that the same one is made with Sash on and off. Every answer is determined by the
  * rows alone: windows are ordered up to `id`, and limits, too.
+ *
+ * @param ties whether windows leave `id` out of their order. Their answers then depend on the order
+ *   in which the rows arrive, and every plan runs in one partition, where Spark determines that order
  */
-final class RandomPlans(random: Random) {
+final class RandomPlans(random: Random, ties: Boolean = false) {
   private type Plan = DataFrame => DataFrame
   private val columns = Seq("id", "a", "b", "c", "o", "n")
 
@@ -32,11 +35,16 @@ final class RandomPlans(random: Random) {
   )
 
   /** A sort up to `id`: of the keys, or of others. */
-  def sort(): Seq[Column] = {
+  def sort(): Seq[Column] = sorted() :+ col("id")
+
+  private def sorted(): Seq[Column] = {
     val (some, others) = keys()
-    val by = (some ++ pick(Nil, Seq("o"), others)).map(if (flip()) col(_).asc else directed)
-    by :+ col("id")
+    (some ++ pick(Nil, Seq("o"), others)).map(if (flip()) col(_).asc else directed)
   }
+
+  /** The order of a window: a sort up to `id`, or one with ties. */
+  private def ordered(by: Seq[Column]): Seq[Column] =
+    if (!ties) by :+ col("id") else if (by.isEmpty) Seq(col("o")) else by
 
   private def columnOf(answer: => Column): Plan = {
     val computed = answer
@@ -45,11 +53,12 @@ final class RandomPlans(random: Random) {
 
   private def sliding(partition: Seq[String], order: Seq[Column]): Column = {
     val spec = Window.partitionBy(partition.map(col): _*).orderBy(order: _*)
-    val frame = pick(
+    val frames = Seq(
       spec.rowsBetween(-3, 0),
       spec.rowsBetween(-2, 1),
       spec.rowsBetween(0, Window.unboundedFollowing)
     )
+    val frame = pick(frames ++ Option.when(ties)(spec.rangeBetween(0, 0)): _*)
     coalesce(pick(sum("id"), max("o"), first("id"), count("n"), sum("n")).over(frame), lit(0))
   }
 
@@ -73,8 +82,8 @@ final class RandomPlans(random: Random) {
     val calls = Seq.fill(pick(1, 1, 2, 2, 3)) {
       val cut = pick(0, 1, 1, 2, 3)
       val (partition, order) =
-        if (random.nextInt(4) == 0) (keys()._1, sort())
-        else (sequence.take(cut), directions.drop(cut) :+ col("id"))
+        if (random.nextInt(4) == 0) (keys()._1, ordered(sorted()))
+        else (sequence.take(cut), ordered(directions.drop(cut)))
       if (random.nextInt(3) == 0) ranking(partition, order) else sliding(partition, order)
     }
     columnOf(calls.map(_.cast("long")).reduce((l, r) => l * 31 + r))
@@ -123,7 +132,17 @@ final class RandomPlans(random: Random) {
     val by = pick("a", "b", "c", "o")
     val order = sort()
     val most = pick(40, 100)
-    pick[Plan](
+    if (ties)
+      pick[Plan](
+        _.coalesce(1),
+        _.repartition(1),
+        _.sortWithinPartitions(order: _*),
+        _.orderBy(order: _*),
+        _.orderBy(order.init: _*),
+        _.orderBy(order: _*).limit(most),
+        _.filter("id % 7 <> 0")
+      )
+    else pick[Plan](
       _.coalesce(1),
       _.repartition(n),
       _.repartition(n, col(by)),
@@ -143,7 +162,7 @@ final class RandomPlans(random: Random) {
 
   /** @param kept what is cached is to be handed here, or null for a plan without caches */
   def plan(kept: DataFrame => Unit): SparkSession => DataFrame = {
-    val (rows, slices) = (pick(120, 250), pick(1, 2, 3))
+    val (rows, slices) = (pick(120, 250), if (ties) 1 else pick(1, 2, 3))
     val steps = Seq.fill(pick(2, 3, 4, 5)) {
       pick[() => Plan](
         () => windows(),
@@ -154,7 +173,7 @@ final class RandomPlans(random: Random) {
         () => renamed(),
         () => aggregated(),
         () => joined(),
-        () => unioned()
+        () => if (ties) windows() else unioned()
       )()
     }
     val cached = pick(-1, -1, -1, random.nextInt(steps.length))
@@ -169,7 +188,8 @@ final class RandomPlans(random: Random) {
           "IF(id % 11 = 0, NULL, pmod(hash(id, 3), 30)) AS o",
           "0L AS n"
         )
-      steps.zipWithIndex.foldLeft(base) { case (df, (step, i)) =>
+      val arriving = if (ties) base.sortWithinPartitions("b", "o") else base
+      steps.zipWithIndex.foldLeft(arriving) { case (df, (step, i)) =>
         val next = step(df)
         if (i == cached) kept(next)
         next

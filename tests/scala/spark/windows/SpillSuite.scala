@@ -3,6 +3,7 @@ package io.sash.spark.windows
 import org.apache.spark.sql.{DataFrame, Row}
 
 import io.sash.spark.{LittleMemory, RowEquality, SashConf, SashSession, SashSuite}
+import io.sash.spark.memory.TaskWindowMemory
 import io.sash.spark.ordering.OrderingExec
 
 /** Under a small memory limit windows go to disk, page by page, and answer as before. */
@@ -100,6 +101,29 @@ class SpillSuite extends SashSuite with LittleMemory {
     assert(spilled(ample) == 0)
     val peak = sliding(ample).map(_.metrics("peakMemory").value).sum
     assert(peak > 4001 * 192L, "what is beside the slots is accounted, too")
+  }
+
+  for (
+    (call, named) <- Seq(
+      "count(DISTINCT id)" -> "count(DISTINCT",
+      "median(id)" -> "percentile(",
+      "mode(id)" -> "mode("
+    )
+  ) test(s"values that outgrow the task's memory end the query with a remedy: $call") {
+    val before = TaskWindowMemory.MostBeyond
+    TaskWindowMemory.MostBeyond = 1L << 20
+    try {
+      val frame = "ROWS BETWEEN 200000 PRECEDING AND CURRENT ROW"
+      val sql = s"SELECT max(c) FROM (SELECT $call OVER (ORDER BY id $frame) AS c " +
+        "FROM range(0, 400000, 1, 1))"
+      val thrown = intercept[Throwable](spark.sql(sql).collect())
+      val error =
+        Iterator.iterate(thrown)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
+      assert(error.contains("UNABLE_TO_ACQUIRE_MEMORY") && error.contains(named))
+      assert(error.contains(frame) && error.contains("spark.executor.memory"))
+    } finally TaskWindowMemory.MostBeyond = before
+    // and the session goes on
+    assert(run(query(s"$call OVER w AS c", "ROWS 100 PRECEDING"))._1.length == rows)
   }
 
   test("merged buffers, and lists that are as long as their window") {

@@ -1,0 +1,48 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.types._
+
+import io.sash.spark.kinds.SlidingAggregate
+
+/** Rows that tie in the order of a window: does it matter to an answer in which order they come? */
+private[spark] object Ties {
+
+  /** False only where no answer can change: the frame moves by whole peers, which are aggregated in any order. */
+  def areSeenBy(window: WindowExpression): Boolean = {
+    val framing = Framing.of(window)
+    val isBlind = framing.frame.movesByPeers && framing.slide.isEmpty &&
+      (window.windowFunction match {
+        case AggregateExpression(s: SlidingAggregate, _, _, _, _) => isExact(s.function)
+        case AggregateExpression(f, _, _, _, _)                   => isExact(f)
+        case _                                                    => false
+      })
+    !isBlind
+  }
+
+  /** Whether the aggregate is the same, to the last bit, in whatever order its inputs come. */
+  private def isExact(f: AggregateFunction): Boolean = f match {
+    case _: Count                             => true
+    case s: Sum                               => !isFloat(s.child.dataType)
+    case a: Average                           => !isFloat(a.child.dataType)
+    case m: Max                               => areTwins(m.child.dataType)
+    case m: Min                               => areTwins(m.child.dataType)
+    case _: BitAndAgg | _: BitOrAgg           => true
+    case _: BitXorAgg                         => true
+    case _                                    => false
+  }
+
+  private def isFloat(dataType: DataType): Boolean =
+    dataType == DoubleType || dataType == FloatType
+
+  /** Whether equal values are the same: 0.0 and -0.0 are not, nor strings of some collations. */
+  private def areTwins(dataType: DataType): Boolean = dataType match {
+    case s: StringType => UnsafeRowUtils.isBinaryStable(s)
+    case BooleanType | DateType | TimestampType | TimestampNTZType | BinaryType => true
+    case _: YearMonthIntervalType | _: DayTimeIntervalType                    => true
+    case n: NumericType                                                       => !isFloat(n)
+    case _                                                                    => false
+  }
+}
