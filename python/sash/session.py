@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
+from pyspark.util import is_remote_only
 
 from sash import spark_jars
 from sash.errors import type_error
@@ -45,7 +46,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         True
     """
     options: dict[str, Any] = builder._options
-    if _is_served_elsewhere(options):
+    if is_remote_only() or _is_served_elsewhere(options):
         return builder
     if _runs_with_jar():
         return builder

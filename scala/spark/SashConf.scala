@@ -67,7 +67,9 @@ object SashConf {
   /** Makes Spark know the settings: initializing this object does, and it is done by now. */
   def register(): Unit = ()
 
-  /** By the session, also where `conf` is what a view or a SQL function was made under. */
+  def enabled(session: SparkSession): Boolean = session.sessionState.conf.getConf(Enabled)
+
+  /** By the active session, also where `conf` is what a view or a SQL function was made under. */
   def enabled(conf: SQLConf): Boolean =
     SparkSession.getActiveSession.fold(conf)(_.sessionState.conf).getConf(Enabled)
 

@@ -38,7 +38,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       // windows that SQL's frames have no words for
       extensions.injectResolutionRule(_ => ResolveWindowKinds)
       extensions.injectCheckRule(s =>
-        CheckWindowKinds(() => SashConf.enabled(s.sessionState.conf))
+        CheckWindowKinds(() => SashConf.enabled(s))
       )
       // aggregates of moving frames that Spark's analyzer refuses
       extensions.injectResolutionRule(MovingAggregates(_))

@@ -33,7 +33,7 @@ import io.sash.spark.{SashConf, SparkVersions}
  */
 private[spark] final class ResolveSashNames(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.enabled(session.sessionState.conf)) plan
+    if (!SashConf.enabled(session)) plan
     else
       plan match {
         case DescribeFunction(function: UnresolvedFunctionName, extended) =>
@@ -84,7 +84,7 @@ private[functions] object Owners {
 /** Finds CREATE FUNCTION … RETURN … with names of Sash's in its body. */
 private[spark] final class CreateOverSash(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case create: CreateSQLFunctionCommand if SashConf.enabled(session.sessionState.conf) =>
+    case create: CreateSQLFunctionCommand if SashConf.enabled(session) =>
       val own = SashNames.in((create.exprText ++ create.queryText).mkString(" "))
       val names = own.filterNot(name =>
         name.equalsIgnoreCase(create.name.funcName) || Owners.isTaken(session, Seq(name))
