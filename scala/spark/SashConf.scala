@@ -13,8 +13,8 @@ object SashConf {
       "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's functions " +
         "is known, and Spark plans every window. It can be set at any time, and holds for what is " +
         "analyzed from then on. A DataFrame that was analyzed before keeps its functions, and is planned " +
-        "by Spark, which refuses the kinds of window that only Sash has; a stream that runs, and a " +
-        "cached table, stay as they are."
+        "by Spark, which refuses the kinds of window that only Sash has. A stream has the setting with " +
+        "which it was started."
     )
     .version("0.1.0")
     .booleanConf
