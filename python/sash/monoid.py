@@ -104,14 +104,14 @@ class Monoid:
 
     def __post_init__(self) -> None:
         """Look at what can be known before there is a session."""
-        _require_function("lift", self.lift, 1)
-        _require_function("combine", self.combine, 2)
+        require_function("lift", self.lift, 1)
+        require_function("combine", self.combine, 2)
         if self.lower is not None:
-            _require_function("lower", self.lower, 1)
+            require_function("lower", self.lower, 1)
         if self.inverse is not None:
-            _require_function("inverse", self.inverse, 2)
+            require_function("inverse", self.inverse, 2)
         if not isinstance(self.selective, bool):
-            _require_function("selective", self.selective, 2, "a bool or ")
+            require_function("selective", self.selective, 2, "a bool or ")
         if isinstance(self.identity, (Mapping, Set, tuple)) or (
             callable(self.identity) and not isinstance(self.identity, Column)
         ):
@@ -134,7 +134,8 @@ class Monoid:
         )
 
 
-def _require_function(argument: str, function: object, operands: int, also: str = "") -> None:
+def require_function(argument: str, function: object, operands: int, also: str = "") -> None:
+    """Refuse what cannot be called with so many Columns."""
     many = "one Column" if operands == 1 else "two Columns"
     expected = f"{also}a function from {many} to a Column"
     if isinstance(function, Column) or not callable(function):
@@ -202,7 +203,7 @@ def aggregate_of(column: Column, monoid: str | Unary) -> Column:
     if not callable(monoid):
         raise type_error("monoid", MONOID, monoid)
     if not isinstance(monoid, Monoid):
-        _require_function("monoid", monoid, 1, "the name of an aggregate, a sash.Monoid, or ")
+        require_function("monoid", monoid, 1, "the name of an aggregate, a sash.Monoid, or ")
     aggregate = monoid(column)
     if not isinstance(aggregate, Column):
         raise type_error("monoid", "a function that returns a Column", aggregate)

@@ -15,7 +15,14 @@ from pyspark.sql import functions as F
 
 from sash.errors import type_error, value_error
 from sash.loaded import call
-from sash.monoid import MONOID, Monoid, aggregate_of, lambda_column, to_column
+from sash.monoid import (
+    MONOID,
+    Monoid,
+    aggregate_of,
+    lambda_column,
+    require_function,
+    to_column,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
@@ -215,6 +222,7 @@ class SlidingWindowSpec:
         holds = monoid if own else condition
         if isinstance(holds, (str, Monoid)) or not callable(holds):
             raise type_error("condition", "a function from Column to Column", holds)
+        require_function("condition", holds, 1)
         if not own and not isinstance(monoid, str) and not callable(monoid):
             raise type_error("monoid", MONOID, monoid)
 
@@ -341,6 +349,7 @@ class SlidingWindowSpec:
         if isinstance(every, bool) or not isinstance(every, (int, str, timedelta, Column)):
             expected = "a number of rows, a timedelta, or an interval as in '1 minute'"
             raise type_error("every", expected, every)
+        _require_bits("every", every)
         if self._every is not None:
             raise PySparkValueError("the window slides already, and cannot do so twice")
         return replace(self, _every=every)
@@ -383,6 +392,7 @@ def _width(preceding: object, constants: tuple[type, ...]) -> Callable[[], Colum
         return lambda: F.col(preceding)
     if isinstance(preceding, bool) or not isinstance(preceding, constants):
         raise type_error("preceding", "a column, or its name, or one width for all", preceding)
+    _require_bits("preceding", preceding)
     return lambda: F.lit(preceding)
 
 
@@ -404,8 +414,16 @@ def _require_extent(name: str, extent: object) -> None:
         raise type_error(name, _EXTENT, extent)
     if isinstance(extent, float) and math.isnan(extent):
         raise value_error(name, _EXTENT, extent)
+    _require_bits(name, extent)
 
 
 def _require(name: str, value: object, kind: type) -> None:
     if isinstance(value, bool) or not isinstance(value, kind):
         raise type_error(name, f"an {kind.__name__}", value)
+    _require_bits(name, value)
+
+
+def _require_bits(name: str, value: object) -> None:
+    """Refuse what is no BIGINT, before PySpark fails on it."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise value_error(name, "a number of 64 bits at most", value)
