@@ -37,9 +37,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
       // windows that SQL's frames have no words for
       extensions.injectResolutionRule(_ => ResolveWindowKinds)
-      extensions.injectCheckRule(s =>
-        CheckWindowKinds(() => SashConf.enabled(s))
-      )
+      extensions.injectCheckRule(s => CheckWindowKinds(() => SashConf.enabled(s)))
       // aggregates of moving frames that Spark's analyzer refuses
       extensions.injectResolutionRule(MovingAggregates(_))
       // aggregates over window(time, size, slide)

@@ -16,9 +16,10 @@ private[kinds] object IntervalText {
     case _: StringType if e.foldable =>
       e.eval() match {
         case text: UTF8String =>
-          Option(IntervalUtils.safeStringToInterval(text)).fold(throw unreadable(kind, argument, e))(
-            literal
-          )
+          Option(IntervalUtils.safeStringToInterval(text))
+            .fold(throw unreadable(kind, argument, e))(
+              literal
+            )
         case _ => e
       }
     case _ => e

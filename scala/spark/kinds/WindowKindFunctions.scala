@@ -26,7 +26,9 @@ private[spark] object WindowKindFunctions {
     kind(
       "time_window",
       "The rows whose place in the order lies at most `size` before the current row's.",
-      Seq("size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'"),
+      Seq(
+        "size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'"
+      ),
       "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
       "1\t1\n2\t3\n4\t6",
       Seq(
@@ -73,8 +75,10 @@ private[spark] object WindowKindFunctions {
     kind(
       "gap_window",
       "The rows since the order last moved by `gap` or more from one row to the next: a session.",
-      Seq("gap" -> ("a constant number or interval, more than 0, that the order can be moved by; or a " +
-        "string, as in '30 minutes'")),
+      Seq(
+        "gap" -> ("a constant number or interval, more than 0, that the order can be moved by; or a " +
+          "string, as in '30 minutes'")
+      ),
       "SELECT x, count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
       "1\t1\n2\t2\n4\t1",
       Seq("The order is by one expression. Rows whose place in it is NULL are a session."),
@@ -132,8 +136,10 @@ private[spark] object WindowKindFunctions {
     kind(
       "range_window",
       "The rows at most as far before the current one in the order as that row says, and its peers.",
-      Seq("preceding" -> ("a number or interval that the order can be moved by, each row's own; or a " +
-        "constant string, as in '1 hour'")),
+      Seq(
+        "preceding" -> ("a number or interval that the order can be moved by, each row's own; or a " +
+          "constant string, as in '1 hour'")
+      ),
       "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(x - 2) ORDER BY x) " +
         "FROM VALUES (2), (3), (4) AS t(x)",
       "2\t2\n3\t5\n4\t9",

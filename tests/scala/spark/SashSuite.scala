@@ -64,7 +64,9 @@ trait SashSuite extends AnyFunSuite with AdaptiveSparkPlanHelper {
   /** Same error with Sash on and off; answers its error condition. */
   protected def checkFails(query: String): String = {
     def failure(enabled: Boolean): String =
-      withSash(enabled)(ErrorCondition.of(intercept[Throwable](known(spark.sql(query)).collect())))
+      withSash(enabled)(
+        ErrorCondition.of(intercept[Throwable](known(spark.sql(query)).collect()))
+      )
     withClue(s"$query\n") {
       val expected = failure(enabled = false)
       assert(failure(enabled = true) == expected)

@@ -2,15 +2,7 @@ package io.sash.spark.functions
 
 import org.apache.spark.sql.{AnalysisException, Encoder, Encoders, Row}
 import org.apache.spark.sql.expressions.Aggregator
-import org.apache.spark.sql.functions.{
-  call_function,
-  call_udf,
-  col,
-  expr,
-  product,
-  udaf,
-  udf
-}
+import org.apache.spark.sql.functions.{call_function, call_udf, col, expr, product, udaf, udf}
 import org.apache.spark.sql.types.StringType
 import org.scalatest.Assertion
 import org.scalatest.prop.TableDrivenPropertyChecks.{forAll, Table}
@@ -68,7 +60,13 @@ class NamesSuite extends SashSuite {
     try {
       assert(rows("SELECT product(id) FROM range(3)") == Seq(Row(0L), Row(1000L), Row(2000L)))
       val numbers = spark.range(2, 3)
-      for (call <- Seq(call_function("product", col("id")), call_udf("product", col("id")), expr("product(id)")))
+      for (
+        call <- Seq(
+          call_function("product", col("id")),
+          call_udf("product", col("id")),
+          expr("product(id)")
+        )
+      )
         assert(numbers.select(call).head() == Row(2000L))
       // Spark's own in DataFrames is nobody's name
       assert(spark.range(1, 4).select(product(col("id"))).head() == Row(6.0))
@@ -152,7 +150,10 @@ class NamesSuite extends SashSuite {
     ("SELECT max(id) FROM range(4, 5) GROUP BY id HAVING geomean(id) = 4", 4L),
     ("SELECT max(id) FROM range(4, 5) GROUP BY id ORDER BY geomean(id)", 4L),
     ("SELECT * FROM (SELECT 0 k, id FROM range(4, 5)) PIVOT (geomean(id) FOR k IN (0))", 4.0),
-    ("SELECT geomean(id) OVER w FROM range(4, 5) WINDOW w AS (ORDER BY id ROWS 1 PRECEDING)", 4.0),
+    (
+      "SELECT geomean(id) OVER w FROM range(4, 5) WINDOW w AS (ORDER BY id ROWS 1 PRECEDING)",
+      4.0
+    ),
     (
       "SELECT count(*) OVER w FROM range(4, 5) WINDOW w AS (PARTITION BY delta_window(id, 1) ORDER BY id)",
       1L
@@ -172,7 +173,9 @@ class NamesSuite extends SashSuite {
 
   test("clauses that Spark does not take of its own functions, either") {
     def failure(f: String): String =
-      condition(spark.sql(s"SELECT max(id) FROM range(9) GROUP BY id HAVING $f(id) = 4 ORDER BY $f(id)"))
+      condition(
+        spark.sql(s"SELECT max(id) FROM range(9) GROUP BY id HAVING $f(id) = 4 ORDER BY $f(id)")
+      )
     assert(failure("geomean") == failure("avg"))
   }
 
@@ -181,7 +184,9 @@ class NamesSuite extends SashSuite {
       for (name <- names) withClue(name) {
         def text(name: String): String =
           intercept[AnalysisException](spark.sql(s"SELECT $name(1)")).getMessage
-        assert(text(name) == text("no" + name).replace("no" + name, name).replace("pos 6", "pos 7"))
+        assert(
+          text(name) == text("no" + name).replace("no" + name, name).replace("pos 6", "pos 7")
+        )
         assert(condition(spark.sql(s"DESCRIBE FUNCTION $name")) == "UNRESOLVED_ROUTINE")
       }
     }
@@ -249,7 +254,8 @@ class NamesSuite extends SashSuite {
   }
 
   test("a DataFrame that was analyzed with Sash on keeps its functions when Sash is off") {
-    val analyzed = spark.sql("SELECT geomean(id) OVER (ORDER BY id ROWS 1 PRECEDING) FROM range(4, 5)")
+    val analyzed =
+      spark.sql("SELECT geomean(id) OVER (ORDER BY id ROWS 1 PRECEDING) FROM range(4, 5)")
     withSash(enabled = false) {
       assert(analyzed.collect().toSeq == Seq(Row(4.0)))
       assert(sliding(analyzed.toDF("g")).isEmpty)
