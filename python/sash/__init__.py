@@ -12,14 +12,26 @@ No row ever passes through Python: this package carries the jar, brings it to Sp
 in PySpark what the plugin adds to SQL.
 """
 
-from sash import functions, testing
 from sash._version import __version__
-from sash.functions import sliding_agg
 from sash.jar import jar_path
-from sash.monoid import Monoid
-from sash.plan import explain
-from sash.session import configure, is_active
-from sash.window import SlidingWindow
+
+try:
+    from sash import functions, testing
+    from sash.functions import sliding_agg
+    from sash.monoid import Monoid
+    from sash.plan import explain
+    from sash.session import configure, is_active
+    from sash.window import SlidingWindow
+except ModuleNotFoundError as _missing:
+    # the jar's path can be asked for without PySpark: python -m sash jar
+    if (_missing.name or "").partition(".")[0] != "pyspark":
+        raise
+
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            raise ModuleNotFoundError("Sash needs PySpark: pip install pyspark", name="pyspark")
+        raise AttributeError(f"module 'sash' has no attribute {name!r}")
+
 
 __all__ = [
     "Monoid",

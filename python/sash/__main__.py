@@ -6,7 +6,6 @@ import argparse
 import sys
 
 from sash._version import __version__
-from sash.install import install, jars_directory, uninstall
 from sash.jar import jar_path
 
 
@@ -15,6 +14,9 @@ def main(arguments: list[str] | None = None) -> int:
     command = _parser().parse_args(arguments).command
     try:
         print(_COMMANDS[command]())
+    except ModuleNotFoundError:
+        print(f"sash: {command} failed: {_NO_PYSPARK}", file=sys.stderr)
+        return 1
     except OSError as error:
         print(f"sash: {command} failed: {error}", file=sys.stderr)
         return 1
@@ -31,11 +33,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+_NO_PYSPARK = (
+    "this Python has no PySpark. Run the command by the Python that has it, or start Spark with "
+    "`--jars $(python -m sash jar)`"
+)
+
+
+# what needs PySpark is imported by the commands that need it
+
+
 def _install() -> str:
+    from sash.install import install
+
     return f"installed {install()}; sessions that start from now on have Sash"
 
 
 def _uninstall() -> str:
+    from sash.install import jars_directory, uninstall
+
     removed = uninstall()
     if not removed:
         return f"no jar of Sash in {jars_directory()}"

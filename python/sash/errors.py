@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.errors import PySparkTypeError
+from pyspark.errors import PySparkTypeError, PySparkValueError
 
 
 def type_error(argument: str, expected: str, actual: object) -> PySparkTypeError:
@@ -16,5 +16,17 @@ def type_error(argument: str, expected: str, actual: object) -> PySparkTypeError
             "arg_name": argument,
             "expected_type": expected,
             "arg_type": found,
+        },
+    )
+
+
+def value_error(argument: str, expected: str, actual: object) -> PySparkValueError:
+    """Return the error that an argument is of the right type and cannot be taken."""
+    return PySparkValueError(
+        message=f"Argument `{argument}` should be {expected}, got {actual!r}.",
+        errorClass="VALUE_NOT_ALLOWED",
+        messageParameters={
+            "arg_name": argument,
+            "allowed_values": expected,
         },
     )

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, WindowSpec
-from pyspark.sql import functions as F
 
 from sash.errors import type_error
+from sash.loaded import call
 from sash.monoid import Monoid, aggregate_of, to_column
 from sash.window import SlidingWindowSpec
 
@@ -100,7 +100,7 @@ def geometric_mean(col: ColumnOrName) -> Column:
         >>> df.select(geometric_mean("x")).head()[0]
         4.0
     """
-    return F.call_function("geometric_mean", col)
+    return call("geometric_mean", to_column(col))
 
 
 def geomean(col: ColumnOrName) -> Column:
@@ -116,7 +116,7 @@ def geomean(col: ColumnOrName) -> Column:
         >>> df.select(geomean("x")).head()[0]
         4.0
     """
-    return F.call_function("geomean", col)
+    return call("geomean", to_column(col))
 
 
 def product(col: ColumnOrName) -> Column:
@@ -132,7 +132,7 @@ def product(col: ColumnOrName) -> Column:
         >>> df.select(product("x")).head()[0]
         6.0
     """
-    return F.call_function("product", col)
+    return call("product", to_column(col))
 
 
 def max_count(col: ColumnOrName) -> Column:
@@ -148,7 +148,7 @@ def max_count(col: ColumnOrName) -> Column:
         >>> df.select(max_count("x")).head()[0]
         2
     """
-    return F.call_function("max_count", col)
+    return call("max_count", to_column(col))
 
 
 def min_count(col: ColumnOrName) -> Column:
@@ -164,7 +164,7 @@ def min_count(col: ColumnOrName) -> Column:
         >>> df.select(min_count("x")).head()[0]
         1
     """
-    return F.call_function("min_count", col)
+    return call("min_count", to_column(col))
 
 
 def arg_max(arg: ColumnOrName, val: ColumnOrName) -> Column:
@@ -182,7 +182,7 @@ def arg_max(arg: ColumnOrName, val: ColumnOrName) -> Column:
         >>> df.select(arg_max("who", "x")).head()[0]
         'Bo'
     """
-    return F.call_function("arg_max", arg, val)
+    return call("arg_max", to_column(arg, "arg"), to_column(val, "val"))
 
 
 def arg_min(arg: ColumnOrName, val: ColumnOrName) -> Column:
@@ -200,7 +200,7 @@ def arg_min(arg: ColumnOrName, val: ColumnOrName) -> Column:
         >>> df.select(arg_min("who", "x")).head()[0]
         'Ann'
     """
-    return F.call_function("arg_min", arg, val)
+    return call("arg_min", to_column(arg, "arg"), to_column(val, "val"))
 
 
 def value_range(col: ColumnOrName) -> Column:
@@ -216,7 +216,7 @@ def value_range(col: ColumnOrName) -> Column:
         >>> df.select(value_range("x")).head()[0]
         3
     """
-    return F.call_function("value_range", col)
+    return call("value_range", to_column(col))
 
 
 def relative_variation(col: ColumnOrName) -> Column:
@@ -232,7 +232,7 @@ def relative_variation(col: ColumnOrName) -> Column:
         >>> df.select(relative_variation("x")).head()[0]
         0.75
     """
-    return F.call_function("relative_variation", col)
+    return call("relative_variation", to_column(col))
 
 
 def coefficient_of_variation(col: ColumnOrName) -> Column:
@@ -248,7 +248,7 @@ def coefficient_of_variation(col: ColumnOrName) -> Column:
         >>> df.select(coefficient_of_variation("x")).head()[0]
         0.5
     """
-    return F.call_function("coefficient_of_variation", col)
+    return call("coefficient_of_variation", to_column(col))
 
 
 def m4(ts: ColumnOrName, col: ColumnOrName) -> Column:
@@ -267,7 +267,7 @@ def m4(ts: ColumnOrName, col: ColumnOrName) -> Column:
         >>> df.select(m4("ts", "x").max).head()[0]
         Row(time=3, value=4.0)
     """
-    return F.call_function("m4", ts, col)
+    return call("m4", to_column(ts, "ts"), to_column(col))
 
 
 def longest_increasing_run(ts: ColumnOrName, col: ColumnOrName) -> Column:
@@ -288,4 +288,4 @@ def longest_increasing_run(ts: ColumnOrName, col: ColumnOrName) -> Column:
         >>> df.select(longest_increasing_run("ts", "x").over(last_three)).tail(1)[0][0]
         Row(start=1, end=4, length=2)
     """
-    return F.call_function("longest_increasing_run", ts, col)
+    return call("longest_increasing_run", to_column(ts, "ts"), to_column(col))

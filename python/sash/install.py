@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.find_spark_home import _find_spark_home
+from pyspark.util import is_remote_only
 
 from sash.jar import jar_path
+
+_CLIENT = (
+    "A client of Spark Connect runs no Spark of its own; its server needs the jar: start that "
+    "with `--jars $(python -m sash jar)`, or run `python -m sash install` where it is installed."
+)
 
 
 def install() -> Path:
@@ -60,10 +67,19 @@ def check_installed_version() -> None:
 
 
 def jars_directory() -> Path:
-    """Where the installation that PySpark starts keeps its jars; SPARK_HOME is honoured."""
-    return spark_home() / "jars"
+    """Where the installation that PySpark starts keeps its jars; SPARK_HOME is honoured.
+
+    Raises:
+        OSError: there is no such directory: the Python package is a client of Spark Connect.
+    """
+    directory = spark_home() / "jars"
+    if not directory.is_dir():
+        raise FileNotFoundError(f"{directory} is missing. {_CLIENT}")
+    return directory
 
 
 def spark_home() -> Path:
     """The installation that PySpark starts."""
+    if "SPARK_HOME" not in os.environ and is_remote_only():
+        raise FileNotFoundError(f"This PySpark has no Spark. {_CLIENT}")
     return Path(_find_spark_home())

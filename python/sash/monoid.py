@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,18 @@ from pyspark.sql import Column, is_remote
 from pyspark.sql import functions as F
 
 from sash.errors import type_error
+from sash.loaded import call
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
-_MONOID = (
+MONOID = (
     "the name of an aggregate, as in 'max', a sash.Monoid, or a function from Column to Column"
 )
+_IDENTITY = (
+    "a Column, or a value for F.lit; for a struct or a map a Column, as in F.struct(F.lit(0))"
+)
+_BINARY = ("combine", "inverse", "selective")
 Unary = Callable[[Column], Column]
 Binary = Callable[[Column, Column], Column]
 
@@ -56,7 +62,8 @@ class Monoid:
         AnalysisException: where the query is analyzed: the types do not close, that is
             ``combine`` returns another than ``lift`` (the message has both), or a function
             other than ``lift`` refers to a column.
-        PySparkValueError: a function does not return a Column.
+        PySparkTypeError: an argument is of the wrong type, or a function does not return
+            a Column.
 
     Example:
         >>> from pyspark.sql import Window, functions as F
@@ -95,53 +102,108 @@ class Monoid:
     inverse: Binary | None = None
     selective: bool | Binary = False
 
+    def __post_init__(self) -> None:
+        """Look at what can be known before there is a session."""
+        require_function("lift", self.lift, 1)
+        require_function("combine", self.combine, 2)
+        if self.lower is not None:
+            require_function("lower", self.lower, 1)
+        if self.inverse is not None:
+            require_function("inverse", self.inverse, 2)
+        if not isinstance(self.selective, bool):
+            require_function("selective", self.selective, 2, "a bool or ")
+        if isinstance(self.identity, (Mapping, Set, tuple)) or (
+            callable(self.identity) and not isinstance(self.identity, Column)
+        ):
+            raise type_error("identity", _IDENTITY, self.identity)
+
     def __call__(self, col: ColumnOrName) -> Column:
         """Return the aggregate of ``col``, for ``groupBy(…).agg`` or ``.over``."""
         selective = self.selective
-        return F.call_function(
+        return call(
             "monoid_agg",
-            col,
-            lambda_column(self.lift),
-            lambda_column(self.combine),
-            _optional(self.lower),
-            F.lit(self.identity),
-            _optional(self.inverse),
-            F.lit(selective) if isinstance(selective, bool) else lambda_column(selective),
+            to_column(col),
+            lambda_column("lift", self.lift),
+            lambda_column("combine", self.combine),
+            _optional("lower", self.lower),
+            identity_column(self.identity),
+            _optional("inverse", self.inverse),
+            F.lit(selective)
+            if isinstance(selective, bool)
+            else lambda_column("selective", selective),
         )
 
 
-def _optional(function: Unary | Binary | None) -> Column:
-    return F.lit(None) if function is None else lambda_column(function)
+def require_function(argument: str, function: object, operands: int, also: str = "") -> None:
+    """Refuse what cannot be called with so many Columns."""
+    many = "one Column" if operands == 1 else "two Columns"
+    expected = f"{also}a function from {many} to a Column"
+    if isinstance(function, Column) or not callable(function):
+        raise type_error(argument, expected, function)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins have none
+        return
+    try:
+        signature.bind(*[None] * operands)
+    except TypeError:
+        raise type_error(argument, expected, function) from None
 
 
-def lambda_column(function: Unary | Binary) -> Column:
+def identity_column(identity: object) -> Column:
+    """Return the constant that an identity is."""
+    if isinstance(identity, Column):
+        return identity
+    try:
+        return F.lit(identity)
+    except Exception:  # what a literal cannot be differs from version to version
+        raise type_error("identity", _IDENTITY, identity) from None
+
+
+def _optional(argument: str, function: Unary | Binary | None) -> Column:
+    return F.lit(None) if function is None else lambda_column(argument, function)
+
+
+def lambda_column(argument: str, function: Unary | Binary) -> Column:
     """Spark's lambda of a function, which PySpark makes for its own functions only."""
+
+    def checked(*operands: Column) -> Column:
+        column = function(*operands)
+        if not isinstance(column, Column):
+            raise type_error(argument, "a function that returns a Column", column)
+        return column
+
+    # PySpark counts the parameters
+    binary = argument in _BINARY
+    of = (lambda a, b: checked(a, b)) if binary else (lambda a: checked(a))
     if is_remote():
         from pyspark.sql.connect.column import Column as ConnectColumn
         from pyspark.sql.connect.functions.builtin import _create_lambda as of_connect
 
-        return ConnectColumn(of_connect(function))
+        return ConnectColumn(of_connect(of))
     from pyspark.sql.classic.column import Column as ClassicColumn
     from pyspark.sql.functions.builtin import _create_lambda as of_classic
 
-    return ClassicColumn(of_classic(function))
+    return ClassicColumn(of_classic(of))
 
 
-def to_column(col: ColumnOrName) -> Column:
+def to_column(col: ColumnOrName, argument: str = "col") -> Column:
     """Return a Column, or the one of this name."""
     if isinstance(col, str):
         return F.col(col)
     if isinstance(col, Column):
         return col
-    raise type_error("col", "a Column or the name of one", col)
+    raise type_error(argument, "a Column or the name of one", col)
 
 
 def aggregate_of(column: Column, monoid: str | Unary) -> Column:
     """Return the aggregate of a column that a name, a Monoid or a function stands for."""
     if isinstance(monoid, str):
-        return F.call_function("sliding_agg", column, F.lit(monoid))
+        return call("sliding_agg", column, F.lit(monoid))
     if not callable(monoid):
-        raise type_error("monoid", _MONOID, monoid)
+        raise type_error("monoid", MONOID, monoid)
+    if not isinstance(monoid, Monoid):
+        require_function("monoid", monoid, 1, "the name of an aggregate, a sash.Monoid, or ")
     aggregate = monoid(column)
     if not isinstance(aggregate, Column):
         raise type_error("monoid", "a function that returns a Column", aggregate)

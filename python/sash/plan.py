@@ -8,13 +8,13 @@ from contextlib import contextmanager, redirect_stdout
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sash.session import is_active
+from sash.errors import type_error
+from sash.loaded import missing
 
 _TITLE = "== Extended Information (Sash) =="
 _NODE = "SlidingWindow"
 _PROVIDERS = "spark.sql.extendedExplainProviders"
 _EXPLAIN = "io.sash.spark.Explain"
-_INACTIVE = "Sash is not active in this session"
 
 
 def explain(df: DataFrame) -> None:
@@ -23,12 +23,14 @@ def explain(df: DataFrame) -> None:
     First come the ``SlidingWindow`` nodes of the physical plan, then one line for each window
     function: the algorithm that runs it, or the reason why Spark does. ``df.explain()`` prints
     the same lines below the whole plan where the setting ``spark.sql.extendedExplainProviders``
-    names ``io.sash.spark.Explain``, as it does here for the time of the call.
+    names ``io.sash.spark.Explain``, as it does here for the time of the call. Where the session
+    has no jar of Sash, or Sash is switched off, that is printed, with the remedy.
 
     Args:
         df: Any DataFrame, classic or Connect. It is planned, not run.
 
     Raises:
+        PySparkTypeError: ``df`` is no DataFrame.
         AnalysisException: the query is not valid.
 
     Example:
@@ -45,8 +47,11 @@ def explain(df: DataFrame) -> None:
 
 def explanation(df: DataFrame) -> str:
     """What ``explain`` prints, as a string."""
-    if not is_active(df.sparkSession):
-        return _INACTIVE
+    if not isinstance(df, DataFrame):
+        raise type_error("df", "a DataFrame", df)
+    why = missing(df.sparkSession)
+    if why is not None:
+        return why
     printed = io.StringIO()
     # explain() alone is public in classic and in Connect
     with redirect_stdout(printed), _provided(df.sparkSession):

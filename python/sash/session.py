@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pyspark.errors import AnalysisException, PySparkRuntimeError
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
+from pyspark.util import is_remote_only
 
 from sash import spark_jars
+from sash.errors import type_error
 from sash.install import check_installed_version
 from sash.jar import jar_path
+from sash.loaded import NOT_LOADED, is_loaded
 
 _EXTENSIONS_CLASS = "io/sash/spark/SashExtensions.class"
-_NOT_LOADED = """Spark's JVM already runs without Sash's jar, and a JVM takes no jar later. Either
-- restart Python and call sash.configure before the first session is made, or
-- start the application with `spark-submit --jars $(python -m sash jar)`, or
-- run `python -m sash install` once, so that every session has it, and restart Python."""
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
@@ -47,7 +46,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         True
     """
     options: dict[str, Any] = builder._options
-    if _is_served_elsewhere(options):
+    if is_remote_only() or _is_served_elsewhere(options):
         return builder
     if _runs_with_jar():
         return builder
@@ -58,23 +57,22 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 def is_active(spark: SparkSession) -> bool:
     """Whether Sash is loaded in a session, classic or Connect.
 
-    It says that Sash is there, whether or not ``spark.sash.enabled`` lets it plan anything.
+    It says that Sash is there, whether or not ``spark.sash.enabled`` lets it do anything. On a
+    Spark that Sash does not know, it is not there.
 
     Args:
-        spark: The session to ask. No job runs.
+        spark: The session to ask. Nothing runs: it is asked whether it has Sash's settings.
+
+    Raises:
+        PySparkTypeError: ``spark`` is no session.
 
     Example:
         >>> sash.is_active(spark)
         True
     """
-    try:
-        # the schema makes a Connect client ask its server
-        _ = spark.sql("SELECT sash_version()").schema
-    except AnalysisException as error:
-        if error.getCondition() == "UNRESOLVED_ROUTINE":
-            return False
-        raise
-    return True
+    if not hasattr(spark, "conf"):
+        raise type_error("spark", "a SparkSession", spark)
+    return is_loaded(spark)
 
 
 def _is_served_elsewhere(options: dict[str, Any]) -> bool:
@@ -95,5 +93,5 @@ def _runs_with_jar() -> bool:
     jvm: Any = SparkContext._jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     if loader.getResource(_EXTENSIONS_CLASS) is None:
-        raise PySparkRuntimeError(_NOT_LOADED)
+        raise PySparkRuntimeError(NOT_LOADED)
     return True

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
-from sash.errors import type_error
-from sash.monoid import Monoid
+from sash.errors import type_error, value_error
+from sash.monoid import Monoid, identity_column
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row
+    from pyspark.sql import Column, Row
 
 # what a law is called, its operands, and the two sides that have to be the same
 _Law = tuple[str, str, str, str, Callable[..., "Column"], Callable[..., "Column"]]
@@ -44,7 +45,8 @@ def check_monoid(
         AssertionError: a law is broken. The message has the smallest counterexample to each law:
             of the fewest rows, then the shortest.
         AnalysisException: the types do not close.
-        PySparkTypeError: ``monoid`` is no Monoid.
+        PySparkTypeError: an argument is of the wrong type.
+        PySparkValueError: ``rows`` is less than 1, or ``tolerance`` less than 0 or NaN.
 
     Example:
         >>> from pyspark.sql import functions as F
@@ -62,8 +64,18 @@ def check_monoid(
           combine(combine(a, b), c) = -1
           combine(a, combine(b, c)) = 1
     """
+    if not isinstance(df, DataFrame):
+        raise type_error("df", "a DataFrame", df)
     if not isinstance(monoid, Monoid):
         raise type_error("monoid", "a sash.Monoid", monoid)
+    if isinstance(rows, bool) or not isinstance(rows, int):
+        raise type_error("rows", "an int", rows)
+    if not 0 < rows < 2**31:
+        raise value_error("rows", "1 or more", rows)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
+        raise type_error("tolerance", "a float", tolerance)
+    if not tolerance >= 0:
+        raise value_error("tolerance", "0 or more", tolerance)
     value = F.col(f"`{df.columns[0]}`") if len(df.columns) == 1 else F.struct("*")
     # types that do not close are an error of the aggregate, which says more than a join's
     _ = df.agg(monoid(value)).schema
@@ -111,7 +123,7 @@ def _laws(monoid: Monoid) -> Iterator[_Law]:
         lambda a, b, c: combine(a, combine(b, c)),
     )
     if monoid.identity is not None:
-        neutral = F.lit(monoid.identity)
+        neutral = identity_column(monoid.identity)
         yield (
             "identity is not neutral",
             "a",

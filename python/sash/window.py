@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F
 
-from sash.errors import type_error
-from sash.monoid import Monoid, aggregate_of, lambda_column, to_column
+from sash.errors import type_error, value_error
+from sash.loaded import call
+from sash.monoid import (
+    MONOID,
+    Monoid,
+    aggregate_of,
+    lambda_column,
+    require_function,
+    to_column,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
 Condition = Callable[[Column], Column]
+_EXTENT = "a number, a timedelta, an interval as in '1 hour', or a Column of a constant"
+# a name of a column has no number and unit
+_INTERVAL = re.compile(r"\s*(interval\s+)?[+-]?\s*\d+(\.\d+)?\s+[a-z]+\b", re.IGNORECASE)
 Extent = int | float | str | timedelta | Column
 
 
@@ -77,12 +90,12 @@ class SlidingWindow:
     @staticmethod
     def partitionBy(*cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Begin with the columns in which the rows of a partition are equal."""
-        return SlidingWindowSpec(keys=cols)
+        return SlidingWindowSpec(keys=_columns(cols))
 
     @staticmethod
     def orderBy(*cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Begin with the order of the rows, all of one partition."""
-        return SlidingWindowSpec(order=cols)
+        return SlidingWindowSpec(order=_columns(cols))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +121,11 @@ class SlidingWindowSpec:
 
     def partitionBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Name the columns in which the rows of a partition are equal."""
-        return replace(self, keys=cols)
+        return replace(self, keys=_columns(cols))
 
     def orderBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
         """Name the order of the rows within a partition."""
-        return replace(self, order=cols)
+        return replace(self, order=_columns(cols))
 
     def count(self, size: int) -> SlidingWindowSpec:
         """Hold the last ``size`` rows, 1 or more, the current one among them.
@@ -120,7 +133,7 @@ class SlidingWindowSpec:
         The same as ``rowsBetween(1 - size, 0)``.
         """
         _require("size", size, int)
-        return self._of(lambda *_: F.call_function("count_window", F.lit(size)))
+        return self._of(lambda *_: call("count_window", F.lit(size)))
 
     def time(self, size: Extent) -> SlidingWindowSpec:
         """Hold the rows whose place in the order lies at most ``size`` before the current row's.
@@ -133,7 +146,7 @@ class SlidingWindowSpec:
                 a string, as in "90 minutes"; or a Column of a constant.
         """
         _require_extent("size", size)
-        return self._of(lambda *_: F.call_function("time_window", _constant(size)))
+        return self._of(lambda *_: call("time_window", _constant(size)))
 
     def delta(self, attribute: ColumnOrName, delta: Extent) -> SlidingWindowSpec:
         """Hold the rows back to the oldest that the delta policy still holds.
@@ -145,7 +158,8 @@ class SlidingWindowSpec:
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
         """
         _require_extent("delta", delta)
-        return self._of(lambda *_: F.call_function("delta_window", attribute, _constant(delta)))
+        _require_column("attribute", attribute)
+        return self._of(lambda *_: call("delta_window", to_column(attribute), _constant(delta)))
 
     def punctuation(self, punctuation: ColumnOrName) -> SlidingWindowSpec:
         """Hold the rows from the last one on whose ``punctuation``, a boolean, is true.
@@ -155,7 +169,8 @@ class SlidingWindowSpec:
 
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
         """
-        return self._of(lambda *_: F.call_function("punctuation_window", punctuation))
+        _require_column("punctuation", punctuation)
+        return self._of(lambda *_: call("punctuation_window", to_column(punctuation)))
 
     def session(self, gap: Extent) -> SlidingWindowSpec:
         """Hold the rows since the order last moved by ``gap`` or more from one row to the next.
@@ -163,7 +178,7 @@ class SlidingWindowSpec:
         The order is by one column. Rows whose place in it is NULL are a session of their own.
         """
         _require_extent("gap", gap)
-        return self._of(lambda *_: F.call_function("gap_window", _constant(gap)))
+        return self._of(lambda *_: call("gap_window", _constant(gap)))
 
     @overload
     def predicate(self, condition: Condition, /) -> SlidingWindowSpec: ...
@@ -201,15 +216,20 @@ class SlidingWindowSpec:
                 called once, when the query is built, and compiled by Catalyst.
             col: What ``monoid`` aggregates; by default the column that is asked for.
         """
+        if col is not None:
+            _require_column("col", col)
         own = condition is None
         holds = monoid if own else condition
         if isinstance(holds, (str, Monoid)) or not callable(holds):
             raise type_error("condition", "a function from Column to Column", holds)
+        require_function("condition", holds, 1)
+        if not own and not isinstance(monoid, str) and not callable(monoid):
+            raise type_error("monoid", MONOID, monoid)
 
         def kind(aggregated: Column, aggregate: Column) -> Column:
             over = aggregated if col is None else to_column(col)
             of = aggregate if own else aggregate_of(over, monoid)
-            return F.call_function("predicate_window", of, lambda_column(holds))
+            return call("predicate_window", of, lambda_column("condition", holds))
 
         return self._of(kind)
 
@@ -220,9 +240,7 @@ class SlidingWindowSpec:
         """
         _require("preceding", preceding, int)
         _require("following", following, int)
-        return self._of(
-            lambda *_: F.call_function("groups_window", F.lit(preceding), F.lit(following))
-        )
+        return self._of(lambda *_: call("groups_window", F.lit(preceding), F.lit(following)))
 
     def rows(self, preceding: ColumnOrName | int) -> SlidingWindowSpec:
         """Hold as many rows before the current one as that row says, and itself.
@@ -249,7 +267,7 @@ class SlidingWindowSpec:
             <BLANKLINE>
         """
         width = _width(preceding, (int,))
-        return self._of(lambda *_: F.call_function("rows_window", width()))
+        return self._of(lambda *_: call("rows_window", width()))
 
     def range(self, preceding: ColumnOrName | int | float | timedelta) -> SlidingWindowSpec:
         """Hold the rows at most as far before the current one in the order as that row says.
@@ -260,10 +278,14 @@ class SlidingWindowSpec:
         of a partition are held until it ends; for DISTINCT, percentiles and modes see ``rows``.
 
         Args:
-            preceding: A column of numbers or intervals, or its name; or one width for all.
+            preceding: A column of numbers or intervals, or its name; or one width for all, a
+                number, a timedelta or an interval as in "90 minutes".
         """
+        if isinstance(preceding, str) and _INTERVAL.match(preceding):
+            interval = preceding
+            return self._of(lambda *_: call("range_window", F.lit(interval)))
         width = _width(preceding, (int, float, timedelta))
-        return self._of(lambda *_: F.call_function("range_window", width()))
+        return self._of(lambda *_: call("range_window", width()))
 
     def exclude(self, rows: str) -> SlidingWindowSpec:
         """Leave rows out of each row's window, as SQL:2011's EXCLUDE does.
@@ -327,6 +349,7 @@ class SlidingWindowSpec:
         if isinstance(every, bool) or not isinstance(every, (int, str, timedelta, Column)):
             expected = "a number of rows, a timedelta, or an interval as in '1 minute'"
             raise type_error("every", expected, every)
+        _require_bits("every", every)
         if self._every is not None:
             raise PySparkValueError("the window slides already, and cannot do so twice")
         return replace(self, _every=every)
@@ -344,9 +367,9 @@ class SlidingWindowSpec:
             raise PySparkValueError("the window has no order; name it by orderBy")
         keys = [*self.keys, self._kind(aggregated, aggregate)]
         if self._excluded is not None:
-            keys.append(F.call_function("window_exclude", F.lit(self._excluded)))
+            keys.append(call("window_exclude", F.lit(self._excluded)))
         if self._every is not None:
-            keys.append(F.call_function("window_slide", _constant(self._every)))
+            keys.append(call("window_slide", _constant(self._every)))
         return Window.partitionBy(*keys).orderBy(*self.order)
 
     def _of(self, kind: Callable[[Column, Column], Column]) -> SlidingWindowSpec:
@@ -357,9 +380,8 @@ class SlidingWindowSpec:
 
 
 def _constant(extent: Extent) -> Column:
-    if isinstance(extent, Column):
-        return extent
-    return F.expr(f"INTERVAL '{extent}'") if isinstance(extent, str) else F.lit(extent)
+    # a string is an interval, which Spark reads
+    return extent if isinstance(extent, Column) else F.lit(extent)
 
 
 def _width(preceding: object, constants: tuple[type, ...]) -> Callable[[], Column]:
@@ -370,15 +392,38 @@ def _width(preceding: object, constants: tuple[type, ...]) -> Callable[[], Colum
         return lambda: F.col(preceding)
     if isinstance(preceding, bool) or not isinstance(preceding, constants):
         raise type_error("preceding", "a column, or its name, or one width for all", preceding)
+    _require_bits("preceding", preceding)
     return lambda: F.lit(preceding)
+
+
+def _columns(cols: tuple[Any, ...]) -> tuple[ColumnOrName, ...]:
+    """The columns, which may be given as one list, as ``pyspark.sql.Window`` takes them."""
+    given = tuple(cols[0]) if len(cols) == 1 and isinstance(cols[0], list) else cols
+    for col in given:
+        _require_column("cols", col)
+    return given
+
+
+def _require_column(name: str, col: object) -> None:
+    if not isinstance(col, (str, Column)):
+        raise type_error(name, "a Column or the name of one", col)
 
 
 def _require_extent(name: str, extent: object) -> None:
     if isinstance(extent, bool) or not isinstance(extent, (int, float, str, timedelta, Column)):
-        expected = "a number, a timedelta, an interval as in '1 hour', or a Column of a constant"
-        raise type_error(name, expected, extent)
+        raise type_error(name, _EXTENT, extent)
+    if isinstance(extent, float) and math.isnan(extent):
+        raise value_error(name, _EXTENT, extent)
+    _require_bits(name, extent)
 
 
 def _require(name: str, value: object, kind: type) -> None:
     if isinstance(value, bool) or not isinstance(value, kind):
         raise type_error(name, f"an {kind.__name__}", value)
+    _require_bits(name, value)
+
+
+def _require_bits(name: str, value: object) -> None:
+    """Refuse what is no BIGINT, before PySpark fails on it."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise value_error(name, "a number of 64 bits at most", value)

@@ -18,9 +18,8 @@ final class Explain extends ExtendedExplainGenerator with AdaptiveSparkPlanHelpe
   override def title: String = "Sash"
 
   override def generateExtendedInfo(plan: SparkPlan): String =
-    if (!SashConf.enabled(SQLConf.get)) {
-      s"switched off: ${SashConf.Enabled.key} is false\n"
-    } else {
+    if (!SashConf.enabled(SQLConf.get)) ""
+    else {
       val lines = said(plan).distinct
       if (lines.isEmpty) "no window\n" else lines.mkString("", "\n", "\n")
     }

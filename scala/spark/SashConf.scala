@@ -1,5 +1,6 @@
 package io.sash.spark
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.buildConf
 
@@ -8,7 +9,13 @@ import io.sash.spark.monoids.Algorithm
 /** All settings of Sash. docs/configuration.md is generated from this list. */
 object SashConf {
   val Enabled = buildConf("spark.sash.enabled")
-    .doc("Whether Sash plans moving windows. When false, Spark runs as if Sash were not there.")
+    .doc(
+      "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's functions " +
+        "is known, and Spark plans every window. It can be set at any time, and holds for what is " +
+        "analyzed from then on. A DataFrame that was analyzed before keeps its functions, and is planned " +
+        "by Spark, which refuses the kinds of window that only Sash has. A stream has the setting with " +
+        "which it was started."
+    )
     .version("0.1.0")
     .booleanConf
     .createWithDefault(true)
@@ -60,7 +67,11 @@ object SashConf {
   /** Makes Spark know the settings: initializing this object does, and it is done by now. */
   def register(): Unit = ()
 
-  def enabled(conf: SQLConf): Boolean = conf.getConf(Enabled)
+  def enabled(session: SparkSession): Boolean = session.sessionState.conf.getConf(Enabled)
+
+  /** By the active session, also where `conf` is what a view or a SQL function was made under. */
+  def enabled(conf: SQLConf): Boolean =
+    SparkSession.getActiveSession.fold(conf)(_.sessionState.conf).getConf(Enabled)
 
   def orderingEnabled(conf: SQLConf): Boolean = conf.getConf(OrderingEnabled)
 

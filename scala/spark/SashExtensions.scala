@@ -3,12 +3,11 @@ package io.sash.spark
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
 
-import io.sash.spark.functions.{ResolveMonoids, SashFunctions, SlidingAgg}
+import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames}
 import io.sash.spark.hops.{BatchHops, HopStrategy, ManyHops, ResolveManyHops, SlimHops}
-import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds, WindowKindFunctions}
+import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
 import io.sash.spark.ordering.{OneSort, OneSortOnce}
 import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
 import io.sash.spark.streams.{
@@ -38,9 +37,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectPlannerStrategy(SlidingWindowStrategy)
       // windows that SQL's frames have no words for
       extensions.injectResolutionRule(_ => ResolveWindowKinds)
-      extensions.injectCheckRule(s =>
-        CheckWindowKinds(() => SashConf.enabled(s.sessionState.conf))
-      )
+      extensions.injectCheckRule(s => CheckWindowKinds(() => SashConf.enabled(s)))
       // aggregates of moving frames that Spark's analyzer refuses
       extensions.injectResolutionRule(MovingAggregates(_))
       // aggregates over window(time, size, slide)
@@ -58,20 +55,11 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       // one sort where the rows below them are sorted anyway
       extensions.injectQueryStagePrepRule(_ => OneSort)
       extensions.injectColumnar(_ => OneSortOnce)
-      // sliding_agg(col, 'monoid') OVER (…)
-      extensions.injectFunction(
-        (FunctionIdentifier(SlidingAgg.Name), SlidingAgg.Info, SlidingAgg.build)
-      )
-      // geometric_mean(x), arg_max(arg, val) and all others of docs/functions.md
-      (SashFunctions.All ++ WindowKindFunctions.All).foreach { f =>
-        extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.build))
-      }
+      // sliding_agg, geometric_mean and all others of docs/functions.md, where nobody has the name
+      extensions.injectHintResolutionRule(new ResolveSashNames(_))
+      extensions.injectPostHocResolutionRule(new CreateOverSash(_))
       // the lambdas of monoid_agg
       extensions.injectResolutionRule(_ => ResolveMonoids)
-      // sash_version(), by which a client can tell that Sash is active
-      extensions.injectFunction(
-        (FunctionIdentifier(SashVersion.Name), SashVersion.Info, SashVersion.build)
-      )
     }
 }
 

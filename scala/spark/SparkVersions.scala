@@ -2,11 +2,14 @@ package io.sash.spark
 
 import java.lang.{Boolean => JBoolean}
 
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 
 /**
  * All that differs between the versions of Spark that one jar serves. The jar is compiled
@@ -51,6 +54,30 @@ private[spark] object SparkVersions {
     copy.copyTagsFrom(window)
     copy
   }
+
+  /** The same call of an internal function; some versions have an Option for IGNORE NULLS. */
+  def internalFunction(call: UnresolvedFunction, name: String): UnresolvedFunction = {
+    val fields = call.productIterator.toArray.asInstanceOf[Array[Any]]
+    fields(0) = Seq(name)
+    fields(fields.length - 1) = true
+    val constructor = classOf[UnresolvedFunction].getConstructors.maxBy(_.getParameterCount)
+    val copy = CurrentOrigin.withOrigin(call.origin) {
+      constructor
+        .newInstance(fields.map(_.asInstanceOf[AnyRef]): _*)
+        .asInstanceOf[UnresolvedFunction]
+    }
+    copy.copyTagsFrom(call)
+    copy
+  }
+
+  /** A name as a session's registry spells those of Spark's own functions: in one part, or in three. */
+  def builtinName(registry: FunctionRegistry, name: String): FunctionIdentifier =
+    registry
+      .listFunction()
+      .find(_.funcName == "sum")
+      .fold(FunctionIdentifier(name))(sparks =>
+        FunctionIdentifier(name, sparks.database, sparks.catalog)
+      )
 
   /** Calls the constructor of a case class with `first` and the defaults of all the rest. */
   private def withDefaults(c: Class[_], first: AnyRef): Any = {

@@ -1,8 +1,12 @@
 package org.apache.spark.sql.sash
 
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
 import org.apache.spark.sql.catalyst.expressions.{
   ExpectsInputTypes,
   Expression,
+  ExpressionInfo,
   HigherOrderFunction,
   ImplicitCastInputTypes
 }
@@ -14,6 +18,13 @@ object SqlInternals {
 
   /** Makes all NaNs one, and -0.0 the same as 0.0, in values of any type. */
   def normalized(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
+
+  /** Registers a function that no SQL can name, for all sessions of the JVM. */
+  def registerInternalFunction(
+      name: String,
+      info: ExpressionInfo,
+      build: FunctionBuilder
+  ): Unit = FunctionRegistry.internal.registerFunction(FunctionIdentifier(name), info, build)
 }
 
 /** A function of an argument of any type and of a lambda. */

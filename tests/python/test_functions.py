@@ -118,13 +118,8 @@ def test_a_wrong_type_names_the_argument_and_the_remedy(last_three, wrong, argum
     assert caught.value.getCondition() == "NOT_EXPECTED_TYPE"
 
 
-@pytest.mark.parametrize("enabled", ["true", "false"])
-def test_an_invalid_frame_gives_sparks_own_error(spark, df, enabled):
-    spark.conf.set("spark.sash.enabled", enabled)
-    try:
-        with pytest.raises(AnalysisException) as caught:
-            df.select(sash.sliding_agg("x", "max", Window.orderBy("ts").rowsBetween(3, -3)))
-    finally:
-        spark.conf.unset("spark.sash.enabled")
+def test_an_invalid_frame_gives_sparks_own_error(df):
+    with pytest.raises(AnalysisException) as caught:
+        df.select(sash.sliding_agg("x", "max", Window.orderBy("ts").rowsBetween(3, -3)))
     condition = "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_WRONG_COMPARISON"
     assert caught.value.getCondition() == condition

@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+import pyspark
 import pytest
 
 import sash
@@ -91,3 +92,39 @@ def test_an_unknown_command_prints_the_usage(sash_command, arguments):
     assert result.returncode == 2
     assert "usage: python -m sash" in result.stderr
     assert os.linesep in result.stderr
+
+
+def test_jar_needs_no_pyspark(run_python):
+    script = """
+import runpy, sys
+sys.modules["pyspark"] = None
+sys.argv = ["sash", *sys.argv[1:]]
+runpy.run_module("sash", run_name="__main__")
+"""
+    result = run_python("-c", script, "jar")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{sash.jar_path()}\n"
+    result = run_python("-c", script, "install")
+    assert result.returncode == 1
+    assert result.stderr.startswith("sash: install failed: this Python has no PySpark")
+    asked = "import sys; sys.modules['pyspark'] = None; import sash; sash.configure"
+    assert "Sash needs PySpark" in run_python("-c", asked).stderr
+
+
+def test_install_under_a_client_of_connect_says_where_the_jar_belongs(run_python, tmp_path):
+    # the files of pyspark-client: no core, no jars
+    installed = Path(pyspark.__file__).parent
+    client = tmp_path / "client" / "pyspark"
+    client.mkdir(parents=True)
+    for entry in installed.iterdir():
+        if entry.is_file():
+            shutil.copyfile(entry, client / entry.name)
+        elif entry.name not in ("core", "jars", "bin", "__pycache__"):
+            (client / entry.name).symlink_to(entry)
+    path = os.pathsep.join([str(client.parent), os.environ.get("PYTHONPATH", "")])
+    for command in ("install", "uninstall"):
+        result = run_python("-m", "sash", command, env={"PYTHONPATH": path})
+        assert result.returncode == 1
+        assert result.stderr.startswith(f"sash: {command} failed: "), result.stderr
+        assert "--jars $(python -m sash jar)" in result.stderr
+        assert "server" in result.stderr

@@ -8,11 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkTypeError
 from pyspark.sql import SparkSession
 
 import sash
 from conftest import QUIET
 from sash import spark_jars
+from windows import setting
 
 MAKE = f"""
 import json, sys
@@ -134,13 +136,14 @@ def _submit(run_python, tmp_path, *options):
     return run_python("-c", submit, *options, str(script))
 
 
-def test_is_active_passes_other_errors_on(spark):
-    class Broken:
-        def sql(self, _):
-            return spark.sql("SELECT nothing FROM nowhere")
+def test_is_active_says_so_too_while_sash_is_off(spark):
+    with setting(spark, "spark.sash.enabled", "false"):
+        assert sash.is_active(spark)
 
-    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
-        sash.is_active(Broken())
+
+def test_is_active_wants_a_session():
+    with pytest.raises(PySparkTypeError, match="`spark` should be a SparkSession"):
+        sash.is_active(None)
 
 
 @pytest.mark.parametrize(

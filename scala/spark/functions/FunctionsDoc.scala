@@ -47,6 +47,12 @@ object FunctionsDoc {
       |this page. In a moving window each costs a constant number of combines a row, whatever the
       |window's length.
       |
+      |A function of yours with one of these names, or of a later Spark, is the one that runs: Sash
+      |takes a name only where nobody else has it. `sash.geomean(x)` names Sash's in any case, and
+      |`sash.functions` calls it so. Sash's functions are in no catalogue: SHOW FUNCTIONS does not list
+      |them, and CREATE and DROP FUNCTION do not see them. While `spark.sash.enabled` is false there
+      |are none. A SQL function that calls one of them has to be TEMPORARY on Spark 4.0 and 4.1.
+      |
       |What Spark has under another name is not here: concatenation is `listagg`, the distinct values
       |are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg` and
       |`count_min_sketch`.

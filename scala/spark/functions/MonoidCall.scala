@@ -12,6 +12,8 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
+import io.sash.spark.SashConf
+
 /**
  * A call of `monoid_agg` while it is analyzed. Spark binds the lambdas of higher-order functions
  * only, which an aggregate is not; so the call is one until its lambdas have their types, and is
@@ -300,7 +302,9 @@ object MonoidCall {
 /** Puts the aggregate in the place of a call whose lambdas are bound. */
 private[spark] object ResolveMonoids extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    plan.resolveExpressionsWithPruning(_.containsPattern(HIGH_ORDER_FUNCTION)) {
-      case call: MonoidCall => call.aggregate.getOrElse(call)
-    }
+    if (!SashConf.enabled(conf)) plan
+    else
+      plan.resolveExpressionsWithPruning(_.containsPattern(HIGH_ORDER_FUNCTION)) {
+        case call: MonoidCall => call.aggregate.getOrElse(call)
+      }
 }

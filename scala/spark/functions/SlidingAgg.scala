@@ -79,8 +79,12 @@ private[spark] object SlidingAgg {
 
   private def named(name: String, arguments: Seq[Expression]): Expression = {
     if (name.equalsIgnoreCase(MonoidCall.Name)) throw takesLambdas(name)
-    val id = identifier(name).getOrElse(throw unknown(name))
-    registry.lookupFunction(id, arguments) match {
+    val made = identifier(name) match {
+      case Some(id) => registry.lookupFunction(id, arguments)
+      case None =>
+        SashNames.of(Seq(name)).fold(throw unknown(name))(SashNames.build(_)(arguments))
+    }
+    made match {
       case aggregate if aggregate.find(_.isInstanceOf[AggregateFunction]).isDefined => aggregate
       case _ => throw unknown(name)
     }
@@ -105,12 +109,10 @@ private[spark] object SlidingAgg {
       .sortBy(!_.database.contains("session"))
       .headOption
 
-  private def unknown(name: String): Throwable = new AnalysisException(
-    errorClass = "UNRESOLVED_ROUTINE",
-    messageParameters = Map(
-      "routineName" -> s"`$name`",
-      "searchPath" -> s"the aggregates that `$Name` can use; nearest are ${nearest(name)}"
-    )
+  private def unknown(name: String): Throwable = SashErrors.invalidArgument(
+    Name,
+    "monoid",
+    s"no aggregate is called `$name`; nearest are ${nearest(name)}"
   )
 
   /** The aggregates whose names take the fewest edits. */
@@ -124,10 +126,9 @@ private[spark] object SlidingAgg {
   }
 
   private def aggregates: Seq[String] =
-    registry
+    (registry
       .listFunction()
       .flatMap(registry.lookupFunction)
       .filter(_.getGroup == "agg_funcs")
-      .map(_.getName)
-      .distinct
+      .map(_.getName) ++ SashNames.aggregates).distinct
 }

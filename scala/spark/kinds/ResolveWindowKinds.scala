@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, WINDOW}
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
-import io.sash.spark.SashErrors
+import io.sash.spark.{SashConf, SashErrors}
 
 /**
  * Takes window kinds from where users say them: from PARTITION BY into the aggregates of the
@@ -18,9 +18,11 @@ import io.sash.spark.SashErrors
 private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-      case window: Window if window.resolved => framed(partitioned(window))
-    }
+    if (!SashConf.enabled(conf)) plan
+    else
+      plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
+        case window: Window if window.resolved => framed(partitioned(window))
+      }
 
   private def partitioned(window: Window): Window = {
     val kinds = window.partitionSpec.collect { case k: WindowKind => k }
@@ -142,16 +144,14 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     SashErrors.invalidArgument(kind.name, "window", s"${kind.sql}: $why")
 }
 
-/** Refuses kinds that no window has taken, and all of them while Sash is off. */
+/** Refuses kinds that no window has taken. While Sash is off there are none that are new. */
 private[spark] final case class CheckWindowKinds(enabled: () => Boolean)
     extends (LogicalPlan => Unit) {
   import ResolveWindowKinds.misplaced
 
-  override def apply(plan: LogicalPlan): Unit = plan.foreach {
+  override def apply(plan: LogicalPlan): Unit = if (enabled()) plan.foreach {
     case window: Window =>
       window.expressions.foreach(_.foreach {
-        case s: SlidingAggregate if !enabled() =>
-          throw misplaced(s.windows.head, ResolveWindowKinds.Off)
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
         case _ => ()

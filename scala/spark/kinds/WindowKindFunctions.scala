@@ -26,7 +26,9 @@ private[spark] object WindowKindFunctions {
     kind(
       "time_window",
       "The rows whose place in the order lies at most `size` before the current row's.",
-      Seq("size" -> "a constant number or interval, as RANGE takes it"),
+      Seq(
+        "size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'"
+      ),
       "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
       "1\t1\n2\t3\n4\t6",
       Seq(
@@ -34,13 +36,15 @@ private[spark] object WindowKindFunctions {
         "CURRENT ROW."
       ),
       classOf[DurationWindow]
-    ) { case Seq(size) => DurationWindow(size) },
+    ) { case Seq(size) =>
+      DurationWindow(IntervalText.of("time_window", "size", size))
+    },
     kind(
       "delta_window",
       "Back to the oldest row that the delta policy still holds.",
       Seq(
         "attribute" -> "a number, date, timestamp or interval",
-        "delta" -> "a constant that can be subtracted from it, 0 or more"
+        "delta" -> "a constant that can be subtracted from it, 0 or more; or a string, as in '1 hour'"
       ),
       "SELECT x, count(*) OVER (PARTITION BY _FUNC_(x, 3) ORDER BY x) " +
         "FROM VALUES (1), (2), (5) AS t(x)",
@@ -52,7 +56,9 @@ private[spark] object WindowKindFunctions {
         "Incremental Sliding-Window Aggregation, section 2.2.)"
       ),
       classOf[DeltaWindow]
-    ) { case Seq(attribute, delta) => DeltaWindow(attribute, delta) },
+    ) { case Seq(attribute, delta) =>
+      DeltaWindow(attribute, IntervalText.of("delta_window", "delta", delta))
+    },
     kind(
       "punctuation_window",
       "The rows from the last punctuation on.",
@@ -69,12 +75,17 @@ private[spark] object WindowKindFunctions {
     kind(
       "gap_window",
       "The rows since the order last moved by `gap` or more from one row to the next: a session.",
-      Seq("gap" -> "a constant number or interval, more than 0, that the order can be moved by"),
+      Seq(
+        "gap" -> ("a constant number or interval, more than 0, that the order can be moved by; or a " +
+          "string, as in '30 minutes'")
+      ),
       "SELECT x, count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
       "1\t1\n2\t2\n4\t1",
       Seq("The order is by one expression. Rows whose place in it is NULL are a session."),
       classOf[GapWindow]
-    ) { case Seq(gap) => GapWindow(gap) },
+    ) { case Seq(gap) =>
+      GapWindow(IntervalText.of("gap_window", "gap", gap))
+    },
     kind(
       "groups_window",
       "The current row's peers, and whole groups of peers before and after them.",
@@ -125,7 +136,10 @@ private[spark] object WindowKindFunctions {
     kind(
       "range_window",
       "The rows at most as far before the current one in the order as that row says, and its peers.",
-      Seq("preceding" -> "a number or interval that the order can be moved by; each row's own"),
+      Seq(
+        "preceding" -> ("a number or interval that the order can be moved by, each row's own; or a " +
+          "constant string, as in '1 hour'")
+      ),
       "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(x - 2) ORDER BY x) " +
         "FROM VALUES (2), (3), (4) AS t(x)",
       "2\t2\n3\t5\n4\t9",
@@ -135,7 +149,9 @@ private[spark] object WindowKindFunctions {
         "O(log n) combines and comparisons, and the rows of a partition are held until it ends."
       ),
       classOf[OwnRangeWindow]
-    ) { case Seq(preceding) => OwnRangeWindow(preceding) },
+    ) { case Seq(preceding) =>
+      OwnRangeWindow(IntervalText.of("range_window", "preceding", preceding))
+    },
     kind(
       WindowExclude.Name,
       "Leaves rows out of each row's window, of whatever kind or frame.",
@@ -150,7 +166,8 @@ private[spark] object WindowKindFunctions {
       "window_slide",
       "Lets a window, of whatever kind or frame, slide by more than a row: the others have NULL.",
       Seq(
-        "every" -> "a constant number of rows, or a constant interval of an order by time"
+        "every" -> ("a constant number of rows, or a constant interval of an order by time; or a string, as " +
+          "in '1 minute'")
       ),
       "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x ROWS 2 PRECEDING) " +
         "FROM VALUES (1), (2), (4), (5) AS t(x)",
@@ -163,7 +180,9 @@ private[spark] object WindowKindFunctions {
         "section 2: slide granularity.)"
       ),
       classOf[WindowSlide]
-    ) { case Seq(every) => WindowSlide(every) }
+    ) { case Seq(every) =>
+      WindowSlide(IntervalText.of("window_slide", "every", every))
+    }
   )
 
   private def predicate(aggregate: Expression, condition: LambdaFunction): PredicateWindow =

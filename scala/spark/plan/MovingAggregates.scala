@@ -19,7 +19,7 @@ import io.sash.spark.running.MovingAggregate
 final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.enabled(session.sessionState.conf)) plan
+    if (!SashConf.enabled(session)) plan
     else
       plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
         case window: Window if window.resolved =>

@@ -1,0 +1,115 @@
+package io.sash.spark.functions
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.{
+  UnresolvedAlias,
+  UnresolvedFunction,
+  UnresolvedFunctionName
+}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  DescribeFunction,
+  LogicalPlan,
+  OneRowRelation,
+  Project
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_FUNCTION
+import org.apache.spark.sql.execution.command.{
+  CreateSQLFunctionCommand,
+  DescribeFunctionCommand,
+  LeafRunnableCommand
+}
+
+import io.sash.spark.{SashConf, SparkVersions}
+
+/**
+ * Gives a name to Sash only where nobody else has it: neither Spark nor, in the session or in a
+ * catalogue, the user. The rule runs before the analyzer looks whether all functions exist, in each
+ * nested analysis too: of subqueries, views and the bodies of SQL functions. A plan without a
+ * name of Sash's costs a look at its pattern bits and a look-up in a map per unresolved function.
+ */
+private[spark] final class ResolveSashNames(session: SparkSession) extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.enabled(session)) plan
+    else
+      plan match {
+        case DescribeFunction(function: UnresolvedFunctionName, extended) =>
+          SashNames
+            .of(function.multipartIdentifier)
+            .filterNot(_ => Owners.isTaken(session, function))
+            .fold(plan)(name => DescribeFunctionCommand(SashNames.info(name), extended))
+        case _ => named(plan)
+      }
+
+  private def named(plan: LogicalPlan): LogicalPlan = {
+    lazy val taken = mutable.Map.empty[Seq[String], Boolean]
+    plan.resolveExpressionsWithPruning(_.containsPattern(UNRESOLVED_FUNCTION)) {
+      case call: UnresolvedFunction if !call.isInternal =>
+        SashNames
+          .of(call.nameParts)
+          .filterNot(_ =>
+            taken.getOrElseUpdate(call.nameParts, Owners.isTaken(session, call.nameParts))
+          )
+          .fold(call)(name => SparkVersions.internalFunction(call, SashNames.internal(name)))
+    }
+  }
+}
+
+/**
+ * Whether somebody has a name. The analyzer's own rules are asked, which know how their version of Spark
+ * resolves names, and in whose view or SQL function.
+ */
+private[functions] object Owners {
+  def isTaken(session: SparkSession, parts: Seq[String]): Boolean = {
+    val id = FunctionIdentifier(parts.last, parts.dropRight(1).headOption)
+    val call = UnresolvedFunction(id, Nil, isDistinct = false)
+    val plan = Project(Seq(UnresolvedAlias(call)), OneRowRelation())
+    try {
+      val _ = session.sessionState.analyzer.LookupFunctions(plan)
+      true
+    } catch {
+      case e: AnalysisException => e.getCondition == "NOT_A_SCALAR_FUNCTION"
+    }
+  }
+
+  /** The same for DESCRIBE, which knows functions that give tables, too. */
+  def isTaken(session: SparkSession, function: UnresolvedFunctionName): Boolean =
+    try session.sessionState.analyzer.ResolveFunctions(function).resolved
+    catch { case _: AnalysisException => false }
+}
+
+/** Finds CREATE FUNCTION … RETURN … with names of Sash's in its body. */
+private[spark] final class CreateOverSash(session: SparkSession) extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case create: CreateSQLFunctionCommand if SashConf.enabled(session) =>
+      val own = SashNames.in((create.exprText ++ create.queryText).mkString(" "))
+      val names = own.filterNot(name =>
+        name.equalsIgnoreCase(create.name.funcName) || Owners.isTaken(session, Seq(name))
+      )
+      if (names.isEmpty) create else CreateSqlFunction(create, names)
+    case _ => plan
+  }
+}
+
+/**
+ * CREATE FUNCTION with a body that calls functions of Sash's. Spark's command looks for the functions of
+ * the body by itself, without the analyzer; so the session knows these names until it has ended.
+ */
+private[functions] final case class CreateSqlFunction(
+    create: CreateSQLFunctionCommand,
+    names: Seq[String]
+) extends LeafRunnableCommand {
+
+  override def run(session: SparkSession): Seq[Row] = CreateSqlFunction.synchronized {
+    val registry = session.sessionState.functionRegistry
+    val ids = names.map(SparkVersions.builtinName(registry, _))
+    names.zip(ids).foreach { case (name, id) =>
+      registry.registerFunction(id, SashNames.info(name), SashNames.build(name))
+    }
+    try create.run(session)
+    finally ids.foreach(registry.dropFunction)
+  }
+}

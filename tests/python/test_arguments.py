@@ -1,0 +1,239 @@
+"""Each argument of each public function, wrong in each way: an error of Spark's that names it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+import sash
+
+NAN = float("nan")
+W = sash.SlidingWindow.partitionBy("k").orderBy("id")
+BY_TIME = sash.SlidingWindow.orderBy("ts")
+
+
+def _over(spec: Callable[..., Any]) -> Callable[..., Column]:
+    return lambda *args: sash.sliding_agg("x", "sum", spec(*args))
+
+
+def add(a: Column, b: Column) -> Column:
+    return a + b
+
+
+def _monoid(**wrong: Any) -> Column:
+    return sash.Monoid(**{"lift": lambda x: x, "combine": add, **wrong})("id")
+
+
+not_constant = F.col  # a column's name stands for a column, which is no constant
+WRONG_TYPES = [3, None, 2.5, ["x"], {"x": 1}, True]
+# the function of the one argument that is wrong, the argument's name, and the wrong values
+CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
+    ("sliding_agg", lambda v: sash.sliding_agg(v, "sum", W.count(3)), "col", WRONG_TYPES),
+    (
+        "sliding_agg",
+        lambda v: sash.sliding_agg("x", v, W.count(3)),
+        "monoid",
+        [*WRONG_TYPES, "summ", "upper", "", add, lambda x: 3],
+    ),
+    (
+        "sliding_agg",
+        lambda v: sash.sliding_agg("x", "sum", v),
+        "window",
+        [*WRONG_TYPES, "w", Window, sash.SlidingWindow],
+    ),
+    *(
+        (name, getattr(sash.functions, name), "col", WRONG_TYPES)
+        for name in (
+            "geometric_mean",
+            "geomean",
+            "product",
+            "max_count",
+            "min_count",
+            "value_range",
+            "relative_variation",
+            "coefficient_of_variation",
+        )
+    ),
+    ("arg_max", lambda v: sash.functions.arg_max(v, "x"), "arg", WRONG_TYPES),
+    ("arg_max", lambda v: sash.functions.arg_max("x", v), "val", WRONG_TYPES),
+    ("arg_min", lambda v: sash.functions.arg_min(v, "x"), "arg", WRONG_TYPES),
+    ("arg_min", lambda v: sash.functions.arg_min("x", v), "val", WRONG_TYPES),
+    ("m4", lambda v: sash.functions.m4(v, "x"), "ts", WRONG_TYPES),
+    ("m4", lambda v: sash.functions.m4("x", v), "col", WRONG_TYPES),
+    ("run", lambda v: sash.functions.longest_increasing_run(v, "x"), "ts", WRONG_TYPES),
+    ("run", lambda v: sash.functions.longest_increasing_run("x", v), "col", WRONG_TYPES),
+    ("count", _over(W.count), "size", [None, "3", 2.5, True, 0, -1, 2**31, 2**63, F.col]),
+    ("groups", _over(W.groups), "preceding", [None, "3", 2.5, True, -1, 2**31, 2**63]),
+    (
+        "groups",
+        _over(lambda v: W.groups(1, v)),
+        "following",
+        [None, "3", 2.5, True, -1, 2**31, 2**63],
+    ),
+    ("time", _over(W.time), "size", [None, True, [3], NAN, -1, "abc"]),
+    ("time", _over(BY_TIME.time), "size", ["-1 hour", timedelta(hours=-1), "column"]),
+    ("delta", _over(lambda v: W.delta(v, 1)), "attribute", WRONG_TYPES),
+    ("delta", _over(lambda v: W.delta("x", v)), "delta", [None, True, [3], NAN, -1, "abc"]),
+    ("punctuation", _over(W.punctuation), "punctuation", [*WRONG_TYPES, "id"]),
+    ("session", _over(W.session), "gap", [None, True, [3], NAN, 0, -1, "abc"]),
+    ("session", _over(BY_TIME.session), "gap", ["-1 hour", "0 hours", timedelta(0)]),
+    ("rows", _over(W.rows), "preceding", [None, 2.5, True, [3], "x", "s"]),
+    ("range", _over(W.range), "preceding", [None, True, [3], "s"]),
+    ("exclude", _over(lambda v: W.count(3).exclude(v)), "rows", [None, 3, "row", ["ties"]]),
+    (
+        "slide",
+        _over(lambda v: W.count(3).slide(v)),
+        "every",
+        [None, True, 2.5, 0, -1, 2**31, 2**63, "abc", [3], F.col],
+    ),
+    ("predicate", _over(W.predicate), "condition", [None, 3, "x", add, lambda s: 3]),
+    ("predicate", _over(lambda v: W.predicate(v, lambda s: s > 3)), "monoid", [3, None, add]),
+    (
+        "predicate",
+        _over(lambda v: W.predicate("sum", lambda s: s > 3, v)),
+        "col",
+        [3, ["x"], 2.5],
+    ),
+    ("partitionBy", sash.SlidingWindow.partitionBy, "cols", [3, None, 2.5, {"x": 1}]),
+    ("orderBy", sash.SlidingWindow.orderBy, "cols", [3, None, 2.5, {"x": 1}]),
+    ("Monoid", lambda v: _monoid(lift=v), "lift", [5, None, "x", add, F.lit, lambda x: 3][:4]),
+    ("Monoid", lambda v: _monoid(lift=v), "lift", [lambda x: 3, lambda x: None]),
+    ("Monoid", lambda v: _monoid(combine=v), "combine", [5, None, lambda a: a, lambda a, b: 3]),
+    ("Monoid", lambda v: _monoid(lower=v), "lower", [5, "x", add, lambda a: 3]),
+    ("Monoid", lambda v: _monoid(inverse=v), "inverse", [5, lambda a: a, lambda a, b: None]),
+    ("Monoid", lambda v: _monoid(selective=v), "selective", [5, None, lambda a: a, "x"]),
+    (
+        "Monoid",
+        lambda v: _monoid(identity=v),
+        "identity",
+        [{"a": 1}, (1, 2), {1}, add, object(), "x", F.col],
+    ),
+    ("explain", sash.explain, "df", [None, 3, "SELECT 1"]),
+    ("is_active", sash.is_active, "spark", [None, 3]),
+    (
+        "check_monoid",
+        lambda v: sash.testing.check_monoid(v, sash.Monoid(lambda x: x, add)),
+        "df",
+        [None, 5, "t"],
+    ),
+]
+
+
+def _cases() -> Iterator[Any]:
+    for function, call, argument, wrong in CASES:
+        for value in wrong:
+            named = getattr(value, "__name__", repr(value))
+            yield pytest.param(call, argument, value, id=f"{function}-{argument}-{named}")
+
+
+@pytest.fixture(scope="module")
+def df(spark: SparkSession) -> DataFrame:
+    return spark.range(9).selectExpr(
+        "id", "id % 2 AS k", "double(id) AS x", "string(id) AS s", "timestamp_seconds(id) AS ts"
+    )
+
+
+def assert_says(caught: pytest.ExceptionInfo[PySparkException], argument: str) -> None:
+    """The error is Spark's, names the argument, and tells nothing of the inside."""
+    error = caught.value
+    # Spark's plan comes below
+    text, *_ = str(error).split(";\n")
+    assert error.getCondition(), text
+    assert re.search(rf"\b{argument}\b", text), text
+    assert not re.search(r"io\.sash|\bnull\b|\tat |Traceback|Exception:", text), text
+
+
+@pytest.mark.parametrize(("call", "argument", "value"), list(_cases()))
+def test_a_wrong_argument_is_named(df, call, argument, value):
+    # F.col stands for an argument that is no constant
+    given = F.col("id") if value is F.col else value
+
+    def analyzed() -> None:
+        made = call(given)
+        if isinstance(made, Column):
+            df.select(made)
+
+    with pytest.raises(PySparkException) as caught:
+        analyzed()
+    assert_says(caught, argument)
+
+
+@pytest.mark.parametrize("monoid", [5, None, "sum", add])
+def test_check_monoid_wants_a_monoid(df, monoid):
+    with pytest.raises(PySparkException) as caught:
+        sash.testing.check_monoid(df, monoid)
+    assert_says(caught, "monoid")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rows": None},
+        {"rows": 0},
+        {"rows": -1},
+        {"rows": 2.5},
+        {"rows": 2**31},
+        {"tolerance": None},
+        {"tolerance": -1},
+        {"tolerance": NAN},
+        {"tolerance": "0"},
+    ],
+    ids=str,
+)
+def test_check_monoid_looks_at_its_options(df, wrong):
+    with pytest.raises(PySparkException) as caught:
+        sash.testing.check_monoid(df, sash.Monoid(lambda x: x, add), **wrong)
+    assert_says(caught, *wrong)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sash.sliding_agg("x"),
+        lambda: sash.functions.geomean(),
+        lambda: sash.functions.m4("ts"),
+        lambda: W.count(),
+        lambda: W.delta("x"),
+        lambda: sash.Monoid(lambda x: x),
+    ],
+)
+def test_a_missing_argument_is_pythons_own_error(call):
+    with pytest.raises(TypeError, match=r"missing \d required"):
+        call()
+
+
+def test_an_interval_may_be_a_string(df):
+    counts = [
+        sash.sliding_agg("id", "count", window).alias(f"c{i}")
+        for i, window in enumerate(
+            [
+                BY_TIME.time("2 seconds"),
+                BY_TIME.delta("ts", "2 seconds"),
+                BY_TIME.session("2 seconds"),
+                BY_TIME.range("2 seconds"),
+                BY_TIME.range(timedelta(seconds=2)),
+                BY_TIME.count(9).slide("2 seconds"),
+            ]
+        )
+    ]
+    rows = df.select("id", *counts).orderBy("id").collect()
+    assert [tuple(row)[1:] for row in rows[:4]] == [
+        (1, 1, 1, 1, 1, 1),
+        (2, 2, 2, 2, 2, None),
+        (3, 3, 3, 3, 3, 3),
+        (3, 3, 4, 3, 3, None),
+    ]
+
+
+def test_columns_may_be_names_and_lists(df):
+    given = sash.SlidingWindow.partitionBy(["k"]).orderBy(["id"]).count(2)
+    named = sash.SlidingWindow.partitionBy(F.col("k")).orderBy("id").count(2)
+    columns = [sash.sliding_agg(F.col("id"), F.sum, window) for window in (given, named)]
+    assert all(row[0] == row[1] for row in df.select(*columns).collect())
