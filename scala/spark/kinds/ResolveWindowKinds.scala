@@ -18,7 +18,7 @@ import io.sash.spark.SashErrors
 private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    GlobalAggregation.undone(plan).resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
+    GlobalAggregation.undone(ResolvePendingKinds(plan)).resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
       case window: Window if window.resolved => framed(partitioned(window))
     }
 

@@ -191,7 +191,7 @@ private[spark] object WindowKindFunctions {
       note: Seq[String],
       implementation: Class[_],
       optional: Int = 0
-  )(make: Seq[Expression] => Expression): SashFunction =
+  )(make: Seq[Expression] => WindowKind): SashFunction =
     SashFunction(
       name,
       usage,
@@ -201,5 +201,10 @@ private[spark] object WindowKindFunctions {
       implementation,
       optional,
       group = "window_funcs"
-    )(make)
+    )(arguments =>
+      make(arguments) match {
+        case predicate: PredicateWindow => predicate.copy(isPending = true)
+        case other                      => PendingKind(other)
+      }
+    )
 }

@@ -13,8 +13,8 @@ import org.apache.spark.sql.types._
  * the bound of a window that reaches so far. If `strict`, among those less than `extent` away.
  *
  * It is exact: the two meet in no narrower type, and where nothing lies as far as that in the type,
- * the answer is the type's last value, in ANSI mode, too. Doubles add up as IEEE 754 has it; an
- * infinite extent reaches the end from everything but a NaN.
+ * the answer is the type's last value, in ANSI mode, too. Doubles add up as IEEE 754 has it, where
+ * no finite one is infinitely far from another; an infinite extent reaches the end from all but NaN.
  *
  * @param key a number as BIGINT, DECIMAL or DOUBLE (see `Extent`), or any other type that moves
  *   without a calendar of hours; see [[CalendarReach]]
@@ -103,7 +103,9 @@ object ReachArithmetic {
   def doubles(key: Double, extent: Double, up: Boolean, strict: Boolean): Double = {
     val by = if (up) extent else -extent
     val end = if (extent.isInfinite && !key.isNaN) by else key + by
-    if (!strict) end else if (up) Math.nextDown(end) else Math.nextUp(end)
+    if (strict) { if (up) Math.nextDown(end) else Math.nextUp(end) }
+    else if (key.isInfinite || extent.isInfinite) end
+    else math.max(-Double.MaxValue, math.min(Double.MaxValue, end)) // a NaN stays one
   }
 
   def decimals(
