@@ -48,8 +48,9 @@ private[spark] object WindowKindFunctions {
       Seq(
         "When a row comes, the oldest leave while their attribute is less than the row's by more",
         "than `delta`. What has left stays out, also where the attribute goes down again. A NULL is",
-        "less than every number, and no row leaves because of one whose attribute is NULL. (General",
-        "Incremental Sliding-Window Aggregation, section 2.2.)"
+        "less than every number, and no row leaves because of one whose attribute is NULL. Differences",
+        "are exact; those of floats are doubles. (General Incremental Sliding-Window Aggregation,",
+        "section 2.2.)"
       ),
       classOf[DeltaWindow]
     ) { case Seq(attribute, delta) => DeltaWindow(attribute, delta) },
@@ -130,7 +131,7 @@ private[spark] object WindowKindFunctions {
         "FROM VALUES (2), (3), (4) AS t(x)",
       "2\t2\n3\t5\n4\t9",
       Seq(
-        "The order is by one expression. A row whose `preceding` is NULL or negative has a window",
+        "The order is by one expression. A row whose `preceding` is NULL, NaN or negative has a window",
         "without rows; rows whose place in the order is NULL are each other's window. A row costs",
         "O(log n) combines and comparisons, and the rows of a partition are held until it ends."
       ),

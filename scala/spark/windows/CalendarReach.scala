@@ -59,7 +59,8 @@ object CalendarReach {
       case i: CalendarInterval =>
         moved(start, i.months.toLong, i.days.toLong, i.microseconds, up, zone)
     }
-    if (strict) ReachArithmetic.longs(end, 1L, !up, strict = false) else end
+    // before the type ends: what lies beyond is no end to stay away from
+    toMicros(if (!strict) end else end.plus(if (up) -1L else 1L, ChronoUnit.MICROS))
   }
 
   private def moved(
@@ -69,12 +70,10 @@ object CalendarReach {
       micros: Long,
       up: Boolean,
       zone: ZoneId
-  ): Long = {
+  ): ZonedDateTime = {
     val from = DateTimeUtils.microsToInstant(start).atZone(zone)
-    val to =
-      if (up) from.plusMonths(months).plusDays(days).plus(micros, ChronoUnit.MICROS)
-      else from.minusMonths(months).minusDays(days).minus(micros, ChronoUnit.MICROS)
-    toMicros(to)
+    if (up) from.plusMonths(months).plusDays(days).plus(micros, ChronoUnit.MICROS)
+    else from.minusMonths(months).minusDays(days).minus(micros, ChronoUnit.MICROS)
   }
 
   private def toMicros(at: ZonedDateTime): Long =
