@@ -273,9 +273,10 @@ class SlidingWindowSpec:
         """Hold the rows at most as far before the current one in the order as that row says.
 
         Both ends are included, and so are the current row's peers. The order is by one column. A
-        row whose ``preceding`` is NULL or negative has a window without rows; rows whose place is
-        NULL are each other's window. A row costs O(log n) combines and comparisons, and the rows
-        of a partition are held until it ends; for DISTINCT, percentiles and modes see ``rows``.
+        row whose ``preceding`` is NULL, NaN or negative has no rows in its window; rows whose
+        place is NULL are each other's window. A row costs O(log n) combines and comparisons, and
+        the rows of a partition are held until it ends; for DISTINCT, percentiles and modes see
+        ``rows``.
 
         Args:
             preceding: A column of numbers or intervals, or its name; or one width for all, a

@@ -312,3 +312,59 @@ def test_a_second_kind():
 def test_what_the_analyzer_refuses(df, window, message):
     with pytest.raises(AnalysisException, match=message):
         df.select(sash.sliding_agg("x", "sum", window)).collect()
+
+
+ENDS = "(VALUES (1, DATE'0001-01-01'), (2, DATE'1970-01-01'), (3, DATE'9999-12-31')) v(id, d)"
+ITEMS = (
+    "(SELECT id, cast(id % 3 AS int) k, cast(id % 5 AS int) vi, cast(id % 4 AS int) vh"
+    " FROM range(12))"
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            f"count(*) OVER (PARTITION BY range_window(2147483647) ORDER BY d) FROM {ENDS}",
+            [1, 2, 3],
+        ),
+        (
+            "count(*) OVER (PARTITION BY range_window(w) ORDER BY o) FROM VALUES"
+            " (1, double('nan'), -1D), (2, double('nan'), 1D), (3, double('inf'), -1D),"
+            " (4, double('inf'), 0D), (5, double('-inf'), -1D), (6, 1e300D, -1D),"
+            " (7, 1e300D, 1D) AS v(id, o, w)",
+            [0, 2, 0, 2, 0, 0, 2],
+        ),
+        (
+            f"sum(vi) FILTER (WHERE false) OVER (PARTITION BY k, delta_window(vi, 1) ORDER BY id)"
+            f" FROM {ITEMS}",
+            [None] * 12,
+        ),
+        (
+            f"count(*) FILTER (WHERE false) OVER (PARTITION BY k ORDER BY id) FROM {ITEMS}",
+            [0] * 12,
+        ),
+        (
+            "count(*) OVER (PARTITION BY k, predicate_window(percentile(vi, 0.5), m -> m >= 0)"
+            f" ORDER BY id) FROM {ITEMS}",
+            [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
+        ),
+        (
+            "count(*) OVER (PARTITION BY k, predicate_window(collect_list(vh),"
+            f" l -> exists(l, e -> e = 3)) ORDER BY id) FROM {ITEMS}",
+            [0, 0, 0, 1, 0, 0, 2, 1, 0, 3, 2, 1],
+        ),
+    ],
+)
+def test_corners(spark: SparkSession, query: str, expected: list[int | None]) -> None:
+    rows = spark.sql(f"SELECT id, {query}").collect()
+    assert [r[1] for r in sorted(rows, key=lambda r: r[0])] == expected
+
+
+def test_nothing_to_aggregate(spark: SparkSession) -> None:
+    monoid = "monoid_agg(v, x -> cast(x AS bigint), (a, b) -> a + b, a -> a, 0L)"
+    spark.range(3).selectExpr("id AS v").createOrReplaceTempView("some")
+    beside = f"SELECT {monoid}, count(DISTINCT v), count(DISTINCT -v) FROM some WHERE v < 0"
+    assert list(spark.sql(beside).first()) == [0, 0, 0]
+    inner = f"SELECT (SELECT {monoid} FROM some s WHERE s.v = o.id) FROM VALUES (99) o(id)"
+    assert spark.sql(inner).first()[0] == 0

@@ -1,8 +1,11 @@
 package io.sash.spark.functions
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types._
 
 import io.sash.spark.monoids.{MonoidTraits, WrappingLong}
@@ -40,7 +43,8 @@ final case class LambdaMonoid(
   private lazy val partialType: DataType = Partial.typeOf(lift.dataType)
 
   private def over(body: Expression, values: Seq[Expression]): Expression =
-    optimized(body.transform {
+    // upwards: what is put in may hold references itself, which stay
+    optimized(body.transformUp {
       case r: BoundReference if r.ordinal < 0 => constants(-1 - r.ordinal)
       case r: BoundReference                  => values(r.ordinal)
     })
@@ -165,6 +169,18 @@ final case class LambdaMonoid(
       If(none(aggBufferAttributes), Literal.create(null, dataType), answer)
     }
   }
+
+  /**
+   * What is answered over no rows, for plans that never come to have a group: Spark asks for it where
+   * it rewrites several DISTINCT, or a subquery that looks at outer rows.
+   */
+  override lazy val defaultResult: Option[Literal] =
+    if (identity.isEmpty || constants.exists(_.containsPattern(CURRENT_LIKE))) None
+    else
+      Try {
+        val cells = new GenericInternalRow(initialValues.map(_.eval()).toArray[Any])
+        BindReferences.bindReference(evaluateExpression, aggBufferAttributes).eval(cells)
+      }.toOption.map(Literal(_, dataType)) // a lower that fails over no rows does so when it is run
 
   override def subtract: Seq[Expression] = inverse.fold(Seq.empty[Expression]) { body =>
     val (whole, oldest) = (aggBufferAttributes, inputAggBufferAttributes)

@@ -10,14 +10,17 @@ import org.apache.spark.sql.types._
 abstract class OfExtremes private[functions] extends MonoidAggregate with UnaryLike[Expression] {
   import MonoidAggregate._
 
-  protected lazy val max: AttributeReference = cell("max", child.dataType)
-  protected lazy val min: AttributeReference = cell("min", child.dataType)
+  /** Of NULLs alone, whose type cannot be computed with, as doubles: Spark's `sum` has them so, too. */
+  private lazy val value = if (child.dataType == NullType) Cast(child, DoubleType) else child
+
+  protected lazy val max: AttributeReference = cell("max", value.dataType)
+  protected lazy val min: AttributeReference = cell("min", value.dataType)
 
   override def nullable: Boolean = true
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(max, min)
-  override lazy val initialValues: Seq[Expression] = Seq.fill(2)(nothing(child.dataType))
+  override lazy val initialValues: Seq[Expression] = Seq.fill(2)(nothing(value.dataType))
   override protected def required: Seq[Expression] = Nil // a NULL changes neither
-  override protected def lift: Seq[Expression] = Seq(child, child)
+  override protected def lift: Seq[Expression] = Seq(value, value)
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] =
     Seq(Greatest(Seq(o(0), y(0))), Least(Seq(o(1), y(1))))

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types._
 
 import io.sash.spark.monoids.Unboxed
+import io.sash.spark.running.RunningResult
 
 /** How the bodies of lambdas become expressions over cells. */
 private[spark] object Partial {
@@ -54,12 +55,22 @@ private[spark] object Partial {
     case other => GetStructField(other, i)
   }
 
-  /** Puts what has no code of its own into what has, so that the rest is compiled. */
+  /**
+   * Puts what has no code of its own into what has, so that the rest is compiled. An answer that is
+   * kept beside the slots is an input as cells are: just the operator's own code finds it.
+   */
   def compilable(e: Expression): Expression = e match {
     case leaf: LeafExpression => leaf
     case fallback: codegen.CodegenFallback =>
-      val inputs = fallback.references.toSeq.collect { case a: AttributeReference => a }
-      EvaluatedOver(BindReferences.bindReference(fallback: Expression, inputs), inputs)
+      val cells = fallback.references.toSeq.collect { case a: AttributeReference => a }
+      val states = fallback.collect { case r: RunningResult => r: Expression }.distinct
+      val inputs = cells ++ states
+      def at(i: Int) = BoundReference(i, inputs(i).dataType, inputs(i).nullable)
+      val function = (fallback: Expression).transformUp {
+        case a: AttributeReference => at(cells.indexWhere(_.exprId == a.exprId))
+        case r: RunningResult      => at(cells.length + states.indexOf(r))
+      }
+      EvaluatedOver(function, inputs)
     case other => other.mapChildren(compilable)
   }
 

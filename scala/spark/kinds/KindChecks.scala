@@ -30,8 +30,9 @@ private[spark] object KindChecks {
     e.dataType match {
       case _: NumericType | _: YearMonthIntervalType | _: DayTimeIntervalType |
           CalendarIntervalType =>
-        checkConstant(name, e, if (positive) "greater than 0" else "0 or greater") { value =>
-          if (positive) sign(value, e.dataType) > 0 else sign(value, e.dataType) >= 0
+        checkConstant(name, e, if (positive) "(0, infinity]" else "[0, infinity]") { value =>
+          !isNaN(value) &&
+          (if (positive) sign(value, e.dataType) > 0 else sign(value, e.dataType) >= 0)
         }
       case _ => unexpectedType(name, e, Extents)
     }
@@ -121,6 +122,12 @@ private[spark] object KindChecks {
           Map("exprName" -> s"`$name`", "valueRange" -> range, "currentValue" -> e.sql)
         )
     }
+
+  private def isNaN(value: Any): Boolean = value match {
+    case d: Double => d.isNaN
+    case f: Float  => f.isNaN
+    case _         => false
+  }
 
   private def sign(value: Any, dataType: DataType): Int = value match {
     case i: CalendarInterval =>

@@ -20,9 +20,11 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(conf)) plan
     else
-      plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-        case window: Window if window.resolved => framed(partitioned(window))
-      }
+      GlobalAggregation
+        .undone(ResolvePendingKinds(plan))
+        .resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
+          case window: Window if window.resolved => framed(partitioned(window))
+        }
 
   private def partitioned(window: Window): Window = {
     val kinds = window.partitionSpec.collect { case k: WindowKind => k }

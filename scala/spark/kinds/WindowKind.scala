@@ -230,13 +230,18 @@ private[spark] final case class WindowSlide(every: Expression)
  *
  * @param aggregate what the condition looks at
  * @param condition a lambda from its value to a boolean
+ * @param isPending as in a [[PendingKind]]
  */
-private[spark] final case class PredicateWindow(aggregate: Expression, condition: Expression)
-    extends WindowKind
+private[spark] final case class PredicateWindow(
+    aggregate: Expression,
+    condition: Expression,
+    isPending: Boolean = false
+) extends WindowKind
     with WithLambda
     with BinaryLike[Expression] {
   override def name: String = "predicate_window"
   override def nullable: Boolean = true
+  override lazy val resolved: Boolean = isBound && !isPending
   override def argument: Expression = aggregate
   override def lambda: Expression = condition
   override def lambdaType: DataType = BooleanType
@@ -255,6 +260,12 @@ private[spark] final case class PredicateWindow(aggregate: Expression, condition
     case other => other
   }
 
+  /** Whether it is resolved but for the question where it stands. */
+  def isBound: Boolean = aggregate.resolved && (condition match {
+    case lambda: LambdaFunction => lambda.resolved
+    case _                      => false
+  })
+
   def function: AggregateFunction = aggregate.asInstanceOf[AggregateFunction]
 
   /** As the optimizer would leave it, which does not look in here. */
@@ -272,7 +283,12 @@ private[spark] final case class PredicateWindow(aggregate: Expression, condition
     copy(aggregate = aggregate.withNewChildren(inputs))
 
   override def sql: String = {
-    val total = AttributeReference("total", aggregate.dataType)()
+    // the type of an aggregate over names, as errors have it, may not be known
+    val dataType = condition match {
+      case LambdaFunction(_, Seq(v: NamedLambdaVariable), _) => v.dataType
+      case _                                                 => NullType
+    }
+    val total = AttributeReference("total", dataType)()
     s"$name(${aggregate.sql}, total -> ${of(total).sql})"
   }
 

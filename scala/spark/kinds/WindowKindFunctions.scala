@@ -52,8 +52,9 @@ private[spark] object WindowKindFunctions {
       Seq(
         "When a row comes, the oldest leave while their attribute is less than the row's by more",
         "than `delta`. What has left stays out, also where the attribute goes down again. A NULL is",
-        "less than every number, and no row leaves because of one whose attribute is NULL. (General",
-        "Incremental Sliding-Window Aggregation, section 2.2.)"
+        "less than every number, and no row leaves because of one whose attribute is NULL. Differences",
+        "are exact; those of floats are doubles. (General Incremental Sliding-Window Aggregation,",
+        "section 2.2.)"
       ),
       classOf[DeltaWindow]
     ) { case Seq(attribute, delta) =>
@@ -144,7 +145,7 @@ private[spark] object WindowKindFunctions {
         "FROM VALUES (2), (3), (4) AS t(x)",
       "2\t2\n3\t5\n4\t9",
       Seq(
-        "The order is by one expression. A row whose `preceding` is NULL or negative has a window",
+        "The order is by one expression. A row whose `preceding` is NULL, NaN or negative has a window",
         "without rows; rows whose place in the order is NULL are each other's window. A row costs",
         "O(log n) combines and comparisons, and the rows of a partition are held until it ends."
       ),
@@ -210,7 +211,7 @@ private[spark] object WindowKindFunctions {
       note: Seq[String],
       implementation: Class[_],
       optional: Int = 0
-  )(make: Seq[Expression] => Expression): SashFunction =
+  )(make: Seq[Expression] => WindowKind): SashFunction =
     SashFunction(
       name,
       usage,
@@ -220,5 +221,10 @@ private[spark] object WindowKindFunctions {
       implementation,
       optional,
       group = "window_funcs"
-    )(make)
+    )(arguments =>
+      make(arguments) match {
+        case predicate: PredicateWindow => predicate.copy(isPending = true)
+        case other                      => PendingKind(other)
+      }
+    )
 }

@@ -14,7 +14,8 @@ import io.sash.spark.running.MovingAggregate
 /**
  * Lets aggregates pass over windows where Spark's analyzer would refuse them: DISTINCT over any
  * frame; median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one.
- * What Sash cannot run either is left as it is, for Spark to refuse.
+ * What Sash cannot run either is left as it is, for Spark to refuse. A FILTER is kept from the
+ * optimizer, which would break the window (see `WindowFilter`).
  */
 final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -23,8 +24,15 @@ final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPla
     else
       plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
         case window: Window if window.resolved =>
-          window.transformExpressions { case e: WindowExpression => moved(e) }
+          // nothing looks for literals in what is planned while it is analyzed
+          val kept = if (window.child.isStreaming) identity[WindowExpression] _ else filtered _
+          window.transformExpressions { case e: WindowExpression => kept(moved(e)) }
       }
+
+  private def filtered(e: WindowExpression): WindowExpression = e.windowFunction match {
+    case call: AggregateExpression => e.copy(windowFunction = WindowFilter.keep(call))
+    case _                         => e
+  }
 
   private def moved(e: WindowExpression): WindowExpression = e.windowFunction match {
     case call: AggregateExpression if isRefused(call, e.windowSpec) =>

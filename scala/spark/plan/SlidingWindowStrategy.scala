@@ -21,17 +21,22 @@ final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrat
   private def conf: SQLConf = session.sessionState.conf
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case window: Window if SashConf.enabled(conf) =>
+    case window: Window =>
+      WindowFilter.released(window).fold(planned(window))(released => Seq(planLater(released)))
+    case _ => Nil
+  }
+
+  private def planned(window: Window): Seq[SparkPlan] = window match {
+    case _ if SashConf.enabled(conf) =>
       val (theirs, ours) = window.windowExpressions.partitionMap { e =>
         refusal(e, window).map(r => (e, r)).toLeft(e)
       }
       theirs.foreach { case (e, r) => checkSparks(e, r.reason) }
       window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
       if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1)))
-    case window: Window =>
+    case _ =>
       window.windowExpressions.foreach(checkSparks(_, ResolveWindowKinds.Off))
       Nil
-    case _ => Nil
   }
 
   private def split(

@@ -217,7 +217,9 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
     case p: PunctuationWindow =>
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       StreamPunctuation(markOf(isOne))
-    case g: GapWindow       => StreamSession(markOf(shifted(time.child, g.gap)))
+    case g: GapWindow =>
+      val zone = conf.sessionLocalTimeZone
+      StreamSession(markOf(RangeBounds.reach(time.child, g.gap, up = true, strict = true, zone)))
     case p: PredicateWindow => StreamPredicate(conditionOf(StreamCondition.of(p)))
     case d: DeltaWindow =>
       StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))

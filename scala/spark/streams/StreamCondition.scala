@@ -31,12 +31,12 @@ private[streams] object StreamCondition {
 
   /** The window's first row lies no more than delta below its last one, the current row. */
   def of(kind: DeltaWindow, timeZone: String): StreamCondition = {
-    val (attribute, delta) = Extent.ofOneType(kind.attribute, kind.delta)
+    val (attribute, delta) = Extent.ofNumbers(kind.attribute, kind.delta)
     val ends = Seq(First(attribute, ignoreNulls = false), Last(attribute, ignoreNulls = false))
     StreamCondition(
       ends.map(_.toAggregateExpression()),
       { case Seq(first, last) =>
-        val bound = RangeBounds.within(last, Ascending, new UnaryMinus(delta), timeZone)
+        val bound = RangeBounds.reach(last, delta, up = false, strict = false, timeZone)
         val isBelow = Or(
           And(IsNull(first), IsNotNull(bound)),
           Coalesce(Seq(LessThan(first, bound), Literal.FalseLiteral))

@@ -204,13 +204,13 @@ private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffi
     if (row.values(mark) == 1L) window.evictAll()
 }
 
-/** @param mark the first time that is behind the gap after a row */
+/** @param mark the last time that is not behind the gap after a row */
 private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
-    last.time < now.time && last.marks(mark) <= now.time
+    last.time < now.time && last.marks(mark) < now.time
 
   override def arrive(window: StoredWindow, row: StreamRow): Unit =
-    if (!row.isFirst && row.time > row.previousTime && row.time >= row.previous(mark)) {
+    if (!row.isFirst && row.time > row.previousTime && row.time > row.previous(mark)) {
       window.evictAll()
     }
 }

@@ -60,33 +60,25 @@ private[spark] final case class FrameParts(
 private[spark] object Extent {
 
   /**
-   * Numbers meet in a type that holds them exactly and both moved by each other, but for a BIGINT
-   * and 38 digits: integers as BIGINT, other exact ones as DECIMAL, and with a float as doubles.
+   * Numbers in types that [[Reach]] takes: exact ones keep all their digits, integers as BIGINT, and
+   * beside a float both are doubles.
    */
-  def ofOneType(of: Expression, extent: Expression): (Expression, Expression) = {
-    def as(dataType: DataType) = (Cast(of, dataType), Cast(extent, dataType))
+  def ofNumbers(of: Expression, extent: Expression): (Expression, Expression) =
     (of.dataType, extent.dataType) match {
-      case (o: NumericType, e: NumericType) =>
-        if (KindChecks.isInteger(o) && KindChecks.isInteger(e)) as(LongType)
-        else exact(o).zip(exact(e)).fold(as(DoubleType)) { case (a, b) => as(wider(a, b)) }
-      case _ => (of, extent)
+      case (o: NumericType, e: NumericType) if isExact(o) && isExact(e) =>
+        val key = if (KindChecks.isInteger(o)) as(of, LongType) else of
+        if (!KindChecks.isInteger(e)) (key, extent)
+        else if (key.dataType == LongType) (key, as(extent, LongType))
+        else (key, as(extent, DecimalType(20, 0)))
+      case (_: NumericType, _: NumericType) => (as(of, DoubleType), as(extent, DoubleType))
+      case _                                => (of, extent)
     }
-  }
 
-  private def exact(dataType: DataType): Option[DecimalType] = dataType match {
-    case d: DecimalType => Some(d)
-    case ByteType       => Some(DecimalType(3, 0))
-    case ShortType      => Some(DecimalType(5, 0))
-    case IntegerType    => Some(DecimalType(10, 0))
-    case LongType       => Some(DecimalType(20, 0))
-    case _              => None
-  }
+  private def as(e: Expression, dataType: DataType): Expression =
+    if (e.dataType == dataType) e else Cast(e, dataType)
 
-  private def wider(a: DecimalType, b: DecimalType): DecimalType = {
-    val scale = math.max(a.scale, b.scale)
-    val digits = math.max(a.precision - a.scale, b.precision - b.scale) + 1 + scale
-    DecimalType(math.min(digits, DecimalType.MAX_PRECISION), scale)
-  }
+  private def isExact(dataType: DataType): Boolean =
+    KindChecks.isInteger(dataType) || dataType.isInstanceOf[DecimalType]
 }
 
 private[spark] object FrameSpec {
@@ -98,11 +90,10 @@ private[spark] object FrameSpec {
     }
   }
 
-  def ofKind(kind: WindowKind, order: Seq[SortOrder]): FrameSpec = kind match {
+  def ofKind(kind: WindowKind): FrameSpec = kind match {
     case d: DeltaWindow       => DeltaSpec(d)
     case p: PunctuationWindow => PunctuationSpec(p)
-    case g: GapWindow =>
-      GapSpec(g, Seq(g.gap, order.head.child).forall(e => KindChecks.isInteger(e.dataType)))
+    case g: GapWindow         => GapSpec(g)
     case g: GroupsWindow    => GroupsSpec(g)
     case p: PredicateWindow => PredicateSpec(p)
     case r: OwnRowsWindow   => OwnRowsSpec(r)
@@ -168,29 +159,24 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
 
 private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
-    val (attribute, delta) = Extent.ofOneType(kind.attribute, kind.delta)
-    val by = SortOrder(attribute, Ascending)
-    Some(RangeBounds.moved(rows, by, new UnaryMinus(delta), isLower = true))
+    val (attribute, delta) = Extent.ofNumbers(kind.attribute, kind.delta)
+    Some(RangeBounds.back(rows, SortOrder(attribute, Ascending), delta))
   }
 
   override def frame(of: FrameParts): Frame =
     new DeltaFrame(of.windows, of.keys)
 }
 
-/** @param isOfIntegers whether both the order and the gap are */
-private[spark] final case class GapSpec(kind: GapWindow, isOfIntegers: Boolean)
-    extends SuffixSpec(kind) {
+private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
-    val (of, gap) = Extent.ofOneType(order.child, kind.gap)
-    val by = order.copy(child = of, sameOrderExpressions = Nil)
-    // an integer that is still within the gap exists where the one that reaches it may not
-    val bound = if (isOfIntegers) new Subtract(gap, Literal(1L)) else gap
-    Some(RangeBounds.moved(rows, by, bound, isLower = !isOfIntegers))
+    val (of, gap) = Extent.ofNumbers(order.child, kind.gap)
+    // the last key that is still within the gap exists where one that reaches it may not
+    Some(RangeBounds.ahead(rows, order.copy(child = of, sameOrderExpressions = Nil), gap))
   }
 
   override def frame(of: FrameParts): Frame =
-    new GapFrame(of.windows, of.keys, peersStay = true, boundStays = isOfIntegers)
+    new GapFrame(of.windows, of.keys, peersStay = true, boundStays = true)
 }
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
@@ -248,7 +234,7 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
-    val (by, width) = Extent.ofOneType(order.child, kind.preceding)
+    val (by, width) = Extent.ofNumbers(order.child, kind.preceding)
     val of = order.copy(child = by, sameOrderExpressions = Nil)
     Some(RangeBounds.ownWidth(rows, of, width))
   }

@@ -37,7 +37,7 @@ private[spark] object Framing {
     expression.windowFunction match {
       case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
         Framing(
-          s.kind.fold(sqls)(FrameSpec.ofKind(_, expression.windowSpec.orderSpec)),
+          s.kind.fold(sqls)(FrameSpec.ofKind),
           s.exclude.map(e => ExcludeSpec(e.what)),
           s.slide.map(SlideSpec(_))
         )

@@ -38,55 +38,71 @@ private[spark] object RangeBounds {
     (program, frames.map(f => (bound(f.lower), bound(f.upper))))
   }
 
-  /** Keys whose bound is the key moved by an extent, which has no end where the type has one. */
-  def moved(
-      rows: RowsOfFrame,
-      by: SortOrder,
-      extent: Expression,
-      isLower: Boolean
-  ): OwnKeys = {
+  /** Keys whose lower bound is the farthest key before a row's that lies at most `extent` from it. */
+  def back(rows: RowsOfFrame, by: SortOrder, extent: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
-    val program = SlotProgram
-      .ofRow(rows.input, Seq(key), Seq(by.child))
-      .copy(
-        keyShifts = Seq(within(key, by.direction, extent, rows.timeZone)),
-        keyOrder = Seq(by.copy(child = key))
-      )
-    if (isLower) OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
-    else OwnKeys(program, lower = RangeKeys.CurrentRow, upper = 0)
+    val bound = reach(key, extent, isUp(by, before = true), strict = false, rows.timeZone)
+    OwnKeys(ofKey(rows, by, key, bound), lower = 0, upper = RangeKeys.CurrentRow)
   }
 
-  /** A BIGINT that would leave its type stays at the end of it. */
-  def within(
+  /** Keys whose upper bound is the farthest key behind a row's that lies less than `extent` from it. */
+  def ahead(rows: RowsOfFrame, by: SortOrder, extent: Expression): OwnKeys = {
+    val key = AttributeReference("key", by.dataType, nullable = true)()
+    val bound = reach(key, extent, isUp(by, before = false), strict = true, rows.timeZone)
+    OwnKeys(ofKey(rows, by, key, bound), lower = RangeKeys.CurrentRow, upper = 0)
+  }
+
+  private def ofKey(
+      rows: RowsOfFrame,
+      by: SortOrder,
+      key: AttributeReference,
+      bound: Expression
+  ): SlotProgram = SlotProgram
+    .ofRow(rows.input, Seq(key), Seq(by.child))
+    .copy(keyShifts = Seq(bound), keyOrder = Seq(by.copy(child = key)))
+
+  /** Whether what lies before or behind a key in its order is greater. */
+  private def isUp(by: SortOrder, before: Boolean): Boolean =
+    before == (by.direction == Descending)
+
+  /** See [[Reach]]. */
+  def reach(
       key: Expression,
-      direction: SortDirection,
       extent: Expression,
+      up: Boolean,
+      strict: Boolean,
       timeZone: String
-  ): Expression =
-    if (key.dataType == LongType) {
-      val by = if (direction == Descending) new UnaryMinus(extent) else extent
-      val (least, most, none) = (Literal(Long.MinValue), Literal(Long.MaxValue), Literal(0L))
-      val under = And(LessThan(by, none), LessThan(key, new Subtract(least, by)))
-      val over = And(GreaterThan(by, none), GreaterThan(key, new Subtract(most, by)))
-      If(under, least, If(over, most, new Add(key, by)))
-    } else {
-      shifted(key, direction, extent, timeZone)
-    }
+  ): Expression = key.dataType match {
+    case TimestampType | TimestampNTZType =>
+      TimestampPlusMicros
+        .fixedMicros(key, extent, timeZone)
+        .fold[Expression](CalendarReach(key, extent, up, strict, Some(timeZone))) { micros =>
+          Reach(key, Literal(micros), up, strict)
+        }
+    case _ => Reach(key, extent, up, strict)
+  }
 
   /** Of a frame that reaches back from each row's key by that row's own width. */
   def ownWidth(rows: RowsOfFrame, by: SortOrder, width: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
     val own = AttributeReference("width", width.dataType, nullable = true)()
-    val isThere =
-      if (width.dataType == LongType) GreaterThanOrEqual(own, Literal(0L)) else IsNotNull(own)
+    val bound = reach(key, own, isUp(by, before = true), strict = false, rows.timeZone)
     val program = SlotProgram
       .ofRow(rows.input, Seq(key, own), Seq(by.child, width))
       .copy(
-        keyShifts = Seq(within(key, by.direction, new UnaryMinus(own), rows.timeZone)),
+        keyShifts = Seq(bound),
         keyOrder = Seq(by.copy(child = key)),
-        holds = Some(isThere)
+        holds = Some(isWidth(own))
       )
     OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
+  }
+
+  /** Whether a row has a window: not if its width is NULL, NaN or negative, in any type. */
+  private def isWidth(own: Expression): Expression = own.dataType match {
+    case CalendarIntervalType => IsForward(own)
+    case dataType =>
+      val isPositive = GreaterThanOrEqual(own, Literal.default(dataType))
+      if (dataType == DoubleType) And(Not(IsNaN(own)), isPositive) else isPositive
   }
 
   /** key + offset as WindowExec computes it; a descending order turns the offset's sign. */

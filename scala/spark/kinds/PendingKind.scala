@@ -1,0 +1,95 @@
+package io.sash.spark.kinds
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Max}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{
+  HIGH_ORDER_FUNCTION,
+  TreePattern,
+  UNRESOLVED_WINDOW_EXPRESSION
+}
+import org.apache.spark.sql.types.{DataType, NullType}
+
+/**
+ * A kind that a function has made, before [[ResolvePendingKinds]] has seen where it stands: Spark takes
+ * window expressions apart as soon as they are resolved, and this one is not. A [[PredicateWindow]], whose
+ * lambda Spark has to bind, says so itself.
+ */
+private[kinds] final case class PendingKind(child: WindowKind)
+    extends UnaryExpression
+    with Unevaluable {
+  override lazy val resolved: Boolean = false
+  override def dataType: DataType = NullType
+  override def sql: String = child.sql
+  override def toString: String = child.toString
+  override val nodePatterns: Seq[TreePattern] = Seq(UNRESOLVED_WINDOW_EXPRESSION)
+
+  override protected def withNewChildInternal(newChild: Expression): PendingKind =
+    copy(child = newChild.asInstanceOf[WindowKind])
+}
+
+/**
+ * Lets Spark take kinds apart, when what they ask for is what it can give: over groups, an argument that
+ * rows are grouped by is a value of the group's.
+ */
+private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(
+      _.containsAnyPattern(UNRESOLVED_WINDOW_EXPRESSION, HIGH_ORDER_FUNCTION)
+    ) {
+      case groups: Aggregate => seen(groups, groupedBy(groups))
+      case node              => seen(node, Nil)
+    }
+
+  private def seen(node: LogicalPlan, groups: Seq[Expression]): LogicalPlan =
+    node.transformExpressionsUp {
+      case PendingKind(kind) if kind.resolved             => seen(kind, groups)
+      case p: PredicateWindow if p.isPending && p.isBound => seen(p.copy(isPending = false), groups)
+    }
+
+  private def seen(kind: WindowKind, groups: Seq[Expression]): WindowKind = {
+    if (kind.exists(_.isInstanceOf[WindowExpression]))
+      throw ResolveWindowKinds.misplaced(
+        kind,
+        "it asks for a window function; name that as a column in a query below, and ask for the column"
+      )
+    if (groups.isEmpty) kind else kind.withInputs(kind.inputs.map(ofGroup(_, groups)))
+  }
+
+  /**
+   * What rows are grouped by, beside columns: what is said after GROUP BY, or, where that has yet to be
+   * found out (an alias, ALL), what the list names without an aggregate. The groups of CUBE and its like
+   * have columns of their own, which Spark puts in.
+   */
+  private def groupedBy(groups: Aggregate): Seq[Expression] = {
+    val said = groups.groupingExpressions
+    val named =
+      if (said.forall(_.resolved)) Nil
+      else
+        groups.aggregateExpressions.map {
+          case Alias(e, _)           => e
+          case UnresolvedAlias(e, _) => e
+          case e                     => e
+        }
+    if (said.exists(_.isInstanceOf[BaseGroupingSets])) Nil
+    else
+      (said ++ named).filter { e =>
+        e.resolved && !e.foldable && !e.isInstanceOf[Attribute] &&
+        !e.exists(x => x.isInstanceOf[AggregateExpression] || x.isInstanceOf[WindowExpression])
+      }
+  }
+
+  /** All rows of a group have the same, which Spark extracts if it is said as an aggregate. */
+  private def ofGroup(argument: Expression, groups: Seq[Expression]): Expression =
+    argument match {
+      case call: AggregateExpression => call
+      case e if groups.exists(_.semanticEquals(e)) =>
+        val value =
+          if (RowOrdering.isOrderable(e.dataType)) Max(e) else First(e, ignoreNulls = false)
+        value.toAggregateExpression()
+      case e => e.mapChildren(ofGroup(_, groups))
+    }
+}

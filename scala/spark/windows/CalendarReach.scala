@@ -1,0 +1,113 @@
+package io.sash.spark.windows
+
+import java.time.{Instant, ZonedDateTime, ZoneId, ZoneOffset}
+import java.time.temporal.ChronoUnit
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/**
+ * [[Reach]] of a timestamp by an interval whose length depends on the calendar, and for a TIMESTAMP on
+ * the time zone: months are added before days, and days before hours, as Spark adds them.
+ */
+private[spark] final case class CalendarReach(
+    key: Expression,
+    extent: Expression,
+    up: Boolean,
+    strict: Boolean,
+    timeZoneId: Option[String]
+) extends BinaryExpression
+    with TimeZoneAwareExpression {
+  override def left: Expression = key
+  override def right: Expression = extent
+  override def dataType: DataType = key.dataType
+  override def nullIntolerant: Boolean = true
+  override def sql: String = s"(${key.sql} ${if (up) "+" else "-"} ${extent.sql})"
+
+  override def withTimeZone(timeZoneId: String): TimeZoneAwareExpression =
+    copy(timeZoneId = Option(timeZoneId))
+
+  @transient private lazy val zone: ZoneId =
+    if (key.dataType == TimestampNTZType) ZoneOffset.UTC else DateTimeUtils.getZoneId(timeZoneId.get)
+
+  override protected def nullSafeEval(k: Any, e: Any): Any =
+    CalendarReach.of(k.asInstanceOf[Long], e, up, strict, zone)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val owner = CalendarReach.getClass.getName.stripSuffix("$")
+    val in = ctx.addReferenceObj("zone", zone, classOf[ZoneId].getName)
+    defineCodeGen(ctx, ev, (k, e) => s"$owner.of($k, (Object) $e, $up, $strict, $in)")
+  }
+
+  override protected def withNewChildrenInternal(k: Expression, e: Expression): CalendarReach =
+    copy(key = k, extent = e)
+}
+
+/** Called by generated code. */
+object CalendarReach {
+
+  /** @param extent months, microseconds in days and the rest of one, or all three */
+  def of(start: Long, extent: Any, up: Boolean, strict: Boolean, zone: ZoneId): Long = {
+    val end = extent match {
+      case months: Int => moved(start, months.toLong, 0L, 0L, up, zone)
+      case micros: Long =>
+        moved(start, 0L, micros / MICROS_PER_DAY, micros % MICROS_PER_DAY, up, zone)
+      case i: CalendarInterval =>
+        moved(start, i.months.toLong, i.days.toLong, i.microseconds, up, zone)
+    }
+    // before the type ends: what lies beyond is no end to stay away from
+    toMicros(if (!strict) end else end.plus(if (up) -1L else 1L, ChronoUnit.MICROS))
+  }
+
+  private def moved(
+      start: Long,
+      months: Long,
+      days: Long,
+      micros: Long,
+      up: Boolean,
+      zone: ZoneId
+  ): ZonedDateTime = {
+    val from = DateTimeUtils.microsToInstant(start).atZone(zone)
+    if (up) from.plusMonths(months).plusDays(days).plus(micros, ChronoUnit.MICROS)
+    else from.minusMonths(months).minusDays(days).minus(micros, ChronoUnit.MICROS)
+  }
+
+  private def toMicros(at: ZonedDateTime): Long =
+    if (at.toInstant.compareTo(First) <= 0) Long.MinValue
+    else if (at.toInstant.compareTo(Last) >= 0) Long.MaxValue
+    else DateTimeUtils.instantToMicros(at.toInstant)
+
+  private val First: Instant = DateTimeUtils.microsToInstant(Long.MinValue)
+  private val Last: Instant = DateTimeUtils.microsToInstant(Long.MaxValue)
+}
+
+/** Whether an interval of a calendar is 0 or more, months being of 30 days and days of 24 hours. */
+private[spark] final case class IsForward(child: Expression)
+    extends UnaryExpression
+    with Predicate {
+  override def nullIntolerant: Boolean = true
+
+  override protected def nullSafeEval(interval: Any): Any =
+    IsForward.holds(interval.asInstanceOf[CalendarInterval])
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val owner = IsForward.getClass.getName.stripSuffix("$")
+    defineCodeGen(ctx, ev, interval => s"$owner.holds($interval)")
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): IsForward =
+    copy(child = newChild)
+}
+
+/** Called by generated code. */
+object IsForward {
+  private val DaysPerMonth = 30L
+
+  def holds(interval: CalendarInterval): Boolean =
+    interval.months * DaysPerMonth + interval.days +
+      Math.floorDiv(interval.microseconds, MICROS_PER_DAY) >= 0
+}

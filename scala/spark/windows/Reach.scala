@@ -1,0 +1,144 @@
+package io.sash.spark.windows
+
+import java.math.{BigDecimal, RoundingMode}
+import java.time.LocalDate
+
+import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.types._
+
+/**
+ * The value of `key`'s type that lies farthest from `key` among those at most `extent` away from it:
+ * the bound of a window that reaches so far. If `strict`, among those less than `extent` away.
+ *
+ * It is exact: the two meet in no narrower type, and where nothing lies as far as that in the type,
+ * the answer is the type's last value, in ANSI mode, too. Doubles add up as IEEE 754 has it, where
+ * no finite one is infinitely far from another; an infinite extent reaches the end from all but NaN.
+ *
+ * @param key a number as BIGINT, DECIMAL or DOUBLE (see `Extent`), or any other type that moves
+ *   without a calendar of hours; see [[CalendarReach]]
+ * @param extent 0 or more, or if `strict` more than 0; of a timestamp, microseconds
+ * @param up whether it reaches to greater values
+ */
+private[spark] final case class Reach(
+    key: Expression,
+    extent: Expression,
+    up: Boolean,
+    strict: Boolean
+) extends BinaryExpression {
+  import ReachArithmetic._
+
+  override def left: Expression = key
+  override def right: Expression = extent
+  override def dataType: DataType = key.dataType
+  override def nullIntolerant: Boolean = true
+  override def sql: String = s"(${key.sql} ${if (up) "+" else "-"} ${extent.sql})"
+
+  override protected def nullSafeEval(k: Any, e: Any): Any = (k, e) match {
+    case (k: Double, e: Double)                                 => doubles(k, e, up, strict)
+    case (k: Long, e: Long)                                     => longs(k, e, up, strict)
+    case (k: Int, e: Long)                                      => days(k, e, up, strict)
+    case (k: Int, e: Int) if method == "months"                 => months(k, e, up, strict)
+    case (k: Int, e: Int)                                       => ints(k, e, up, strict)
+    case (k: Long, e: Decimal)                                  => longs(k, e, up, strict)
+    case (k: Decimal, e: Decimal)                               => decimals(k, e, up, strict, precision, scale)
+    case _ => throw new IllegalStateException(s"$sql is of unknown types")
+  }
+
+  private def method: String = (key.dataType, extent.dataType) match {
+    case (DoubleType, _)                      => "doubles"
+    case (_: DecimalType, _)                  => "decimals"
+    case (DateType, _: YearMonthIntervalType) => "months"
+    case (DateType, _: DayTimeIntervalType)   => "days"
+    case (DateType | _: YearMonthIntervalType, _) => "ints"
+    case _                                    => "longs"
+  }
+
+  private def precision: Int = key.dataType.asInstanceOf[DecimalType].precision
+
+  private def scale: Int = key.dataType.asInstanceOf[DecimalType].scale
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val owner = ReachArithmetic.getClass.getName.stripSuffix("$")
+    val more = if (method == "decimals") s", $precision, $scale" else ""
+    defineCodeGen(ctx, ev, (k, e) => s"$owner.$method($k, $e, $up, $strict$more)")
+  }
+
+  override protected def withNewChildrenInternal(k: Expression, e: Expression): Reach =
+    copy(key = k, extent = e)
+}
+
+/** Called by generated code. */
+object ReachArithmetic {
+  def longs(key: Long, extent: Long, up: Boolean, strict: Boolean): Long = {
+    val by = if (strict) extent - 1 else extent
+    val end = if (up) key + by else key - by
+    if (up) { if (end < key) Long.MaxValue else end }
+    else if (end > key) Long.MinValue
+    else end
+  }
+
+  def longs(key: Long, extent: Decimal, up: Boolean, strict: Boolean): Long = {
+    val end = rounded(BigDecimal.valueOf(key), extent.toJavaBigDecimal, up, strict, scale = 0)
+    if (end.compareTo(MostLong) > 0) Long.MaxValue
+    else if (end.compareTo(LeastLong) < 0) Long.MinValue
+    else end.longValueExact
+  }
+
+  def ints(key: Int, extent: Int, up: Boolean, strict: Boolean): Int =
+    toInt(longs(key.toLong, extent.toLong, up, strict))
+
+  /** A date, and an interval of whole days. */
+  def days(date: Int, extent: Long, up: Boolean, strict: Boolean): Int =
+    toInt(longs(date.toLong, extent / MICROS_PER_DAY, up, strict))
+
+  /** A date, and an interval of months. */
+  def months(date: Int, extent: Int, up: Boolean, strict: Boolean): Int = {
+    val by = if (up) extent.toLong else -extent.toLong
+    val end = LocalDate.ofEpochDay(date.toLong).plusMonths(by).toEpochDay
+    toInt(if (!strict) end else if (up) end - 1 else end + 1)
+  }
+
+  def doubles(key: Double, extent: Double, up: Boolean, strict: Boolean): Double = {
+    val by = if (up) extent else -extent
+    val end = if (extent.isInfinite && !key.isNaN) by else key + by
+    if (strict) { if (up) Math.nextDown(end) else Math.nextUp(end) }
+    else if (key.isInfinite || extent.isInfinite) end
+    else math.max(-Double.MaxValue, math.min(Double.MaxValue, end)) // a NaN stays one
+  }
+
+  def decimals(
+      key: Decimal,
+      extent: Decimal,
+      up: Boolean,
+      strict: Boolean,
+      precision: Int,
+      scale: Int
+  ): Decimal = {
+    val end = rounded(key.toJavaBigDecimal, extent.toJavaBigDecimal, up, strict, scale)
+    val most = BigDecimal.TEN.pow(precision).subtract(BigDecimal.ONE).scaleByPowerOfTen(-scale)
+    val within = end.min(most).max(most.negate).setScale(scale)
+    Decimal(scala.math.BigDecimal(within), precision, scale)
+  }
+
+  /** The last value of this scale that is not beyond the end, and not at it if `strict`. */
+  private def rounded(
+      key: BigDecimal,
+      extent: BigDecimal,
+      up: Boolean,
+      strict: Boolean,
+      scale: Int
+  ): BigDecimal = {
+    val end = if (up) key.add(extent) else key.subtract(extent)
+    val last = end.setScale(scale, if (up) RoundingMode.FLOOR else RoundingMode.CEILING)
+    if (!strict || last.compareTo(end) != 0) last
+    else if (up) last.subtract(BigDecimal.valueOf(1, scale))
+    else last.add(BigDecimal.valueOf(1, scale))
+  }
+
+  private def toInt(end: Long): Int = math.max(Int.MinValue, math.min(Int.MaxValue, end)).toInt
+
+  private val MostLong = BigDecimal.valueOf(Long.MaxValue)
+  private val LeastLong = BigDecimal.valueOf(Long.MinValue)
+}

@@ -1,0 +1,100 @@
+package io.sash.spark.functions
+
+import io.sash.spark.SashSuite
+
+/**
+ * What an aggregate answers over no rows is one thing: in a plain query, beside several DISTINCT, in a
+ * subquery that looks at outer rows, and over an empty frame.
+ */
+class NoRowsSuite extends SashSuite {
+  import NoRowsSuite._
+
+  private def first(query: String): Any = withClue(query)(spark.sql(query).collect().last.get(0))
+
+  private def create(): Unit = spark
+    .sql("SELECT id, CAST(id % 3 AS INT) k, CAST(id % 5 AS INT) vi, CAST(id % 4 AS INT) vh FROM range(12)")
+    .createOrReplaceTempView("rows")
+
+  test("each function has a call here") {
+    assert(SashFunctions.All.map(_.name).toSet == Calls.map(_._1).toSet)
+  }
+
+  for (mode <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) test(s"one answer in every place, $mode") {
+    create()
+    val all = Calls.map(_._2)
+    // which Spark refuses there, as it does first
+    val lateral = all.filterNot(_.startsWith("longest"))
+    def columns(calls: Seq[String], over: String = "") =
+      calls.zipWithIndex.map { case (c, i) => s"$c$over c$i" }.mkString(", ")
+    val places = Seq(
+      all -> s"SELECT ${columns(all)} FROM rows WHERE id < 0",
+      all -> s"SELECT ${columns(all)}, count(DISTINCT k), count(DISTINCT vh) FROM rows WHERE id < 0",
+      all -> all
+        .map(c => s"(SELECT $c FROM rows r WHERE r.k = v.k)")
+        .mkString("SELECT ", ", ", " FROM (VALUES (99)) v(k)"),
+      lateral -> (s"SELECT m.* FROM (VALUES (99)) v(k), LATERAL (SELECT ${columns(lateral)} " +
+        "FROM rows r WHERE r.k = v.k) m"),
+      all -> (s"SELECT ${columns(all, " OVER (ORDER BY id ROWS BETWEEN 30 PRECEDING AND 20 PRECEDING)")} " +
+        "FROM rows")
+    )
+    withSettings("spark.sql.codegen.factoryMode" -> mode) {
+      for ((calls, query) <- places) withClue(s"$query\n") {
+        val row = spark.sql(query).collect().last
+        for ((call, i) <- calls.zipWithIndex) withClue(s"$call\n") {
+          assert(row.get(i) == Calls.collectFirst { case (_, `call`, empty) => empty }.get)
+        }
+      }
+    }
+  }
+
+  test("what a lower that fails over no rows answers is found when it is run") {
+    create()
+    val call = "monoid_agg(vi, x -> x, (a, b) -> a + b, a -> 1 / a, 0)"
+    assert(first(s"SELECT $call FROM rows WHERE id = 2") == 0.5)
+    assert(
+      first(s"SELECT (SELECT $call FROM rows r WHERE r.id = v.k) FROM (VALUES (2)) v(k)") == 0.5
+    )
+    intercept[Exception](spark.sql(s"SELECT $call FROM rows WHERE id < 0").collect())
+  }
+
+  test("a nullable column in hops") {
+    spark
+      .sql("SELECT timestamp_seconds(id * 30) ts, IF(id % 4 = 0, NULL, CAST(id AS INT)) i FROM range(30)")
+      .createOrReplaceTempView("hops")
+    def query(of: String) =
+      spark.sql(s"SELECT $of m FROM hops GROUP BY window(ts, '4 minutes', '1 minute')").collect()
+    for (mode <- Seq("CODEGEN_ONLY", "NO_CODEGEN"))
+      withSettings("spark.sql.codegen.factoryMode" -> mode) {
+        assert(
+          query("monoid_agg(i, x -> x, (a, b) -> greatest(a, b))").toSet == query("max(i)").toSet
+        )
+        assert(
+          query("monoid_agg(struct(i, i), x -> x.i, (a, b) -> coalesce(a, b))").length ==
+            query("max(i)").length
+        )
+      }
+  }
+}
+
+object NoRowsSuite {
+  private val Monoid = "monoid_agg(vi, x -> CAST(x AS BIGINT), (a, b) -> a + b"
+
+  private val Calls: Seq[(String, String, Any)] = Seq(
+    ("monoid_agg", s"$Monoid, a -> a, 0L, (a, b) -> a - b)", 0L),
+    ("monoid_agg", s"$Monoid, a -> concat('n', a), 0L)", "n0"),
+    ("monoid_agg", s"$Monoid, a -> aggregate(array(a), 1L, (p, q) -> p + q), 0L)", 1L),
+    ("monoid_agg", s"$Monoid)", null),
+    ("max_count", "max_count(vi)", 0L),
+    ("min_count", "min_count(vi)", 0L),
+    ("value_range", "value_range(vi)", null),
+    ("relative_variation", "relative_variation(vi)", null),
+    ("coefficient_of_variation", "coefficient_of_variation(vi)", null),
+    ("geometric_mean", "geometric_mean(vi)", null),
+    ("geomean", "geomean(vi)", null),
+    ("product", "product(vi)", null),
+    ("arg_max", "arg_max(id, vi)", null),
+    ("arg_min", "arg_min(id, vi)", null),
+    ("m4", "m4(id, vi)", null),
+    ("longest_increasing_run", "longest_increasing_run(id, vi)", null)
+  )
+}
