@@ -38,7 +38,8 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
   def saidOfProvider: String = {
     val key = SQLConf.STATE_STORE_PROVIDER_CLASS.key
     val ask = s"set $key to ${Checkpoint.RocksDB}"
-    if (storedProvider.nonEmpty) s"which the checkpoint was begun with ($ask, and start with a new one)"
+    if (storedProvider.nonEmpty)
+      s"which the checkpoint was begun with ($ask, and start with a new one)"
     else if (conf.contains(key)) s"to which $key is set ($ask)"
     else s"which is the default of $key ($ask)"
   }

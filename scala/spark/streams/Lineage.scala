@@ -31,7 +31,8 @@ private[streams] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolea
   private[this] var sources = 0
   private[this] val common: Map[Long, LogicalPlan] =
     query.collect { case w: WithCTE => w.cteDefs.map(d => d.id -> d.child) }.flatten.toMap
-  private[this] val known = mutable.HashMap.empty[Long, Option[Origin]] // none while it is looked into
+  private[this] val known =
+    mutable.HashMap.empty[Long, Option[Origin]] // none while it is looked into
 
   def of(plan: LogicalPlan): Origin = of(plan, Map.empty)
 
@@ -62,7 +63,7 @@ private[streams] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolea
     case e: Expand    => expand(e, of(e.child, outer), outer)
     case u: Union     => union(u, outer)
     case j: Join      => join(j, of(j.left, outer), of(j.right, outer), outer)
-    case u: UnaryNode if Lineage.isTransparent(u) => of(u.child, outer)
+    case u: UnaryNode if Lineage.isTransparent(u)                     => of(u.child, outer)
     case other if other.children.isEmpty && other.expressions.isEmpty => source(other)
     case other                                                        => unknown(other, outer)
   }
@@ -141,7 +142,12 @@ private[streams] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolea
   private def expand(e: Expand, child: Origin, outer: Map[ExprId, Said]): Origin = {
     val words = this.words(child, outer)
     val made = e.output.zipWithIndex.map { case (a, i) =>
-      a.exprId -> Said.all(e.projections.map(p => words.said(p(i))).distinct, "each of (", ", ", ")")
+      a.exprId -> Said.all(
+        e.projections.map(p => words.said(p(i))).distinct,
+        "each of (",
+        ", ",
+        ")"
+      )
     }
     child
       .copy(rows = child.rows.in(s"${e.projections.length} copies of (", ")"))
@@ -151,7 +157,8 @@ private[streams] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolea
   private def union(u: Union, outer: Map[ExprId, Said]): Origin = {
     val children = u.children.map(of(_, outer))
     val made = u.output.zipWithIndex.map { case (a, i) =>
-      val each = u.children.zip(children).map { case (plan, o) => column(o, plan.output(i)).short }
+      val each =
+        u.children.zip(children).map { case (plan, o) => column(o, plan.output(i)).short }
       a.exprId -> Said.all(each, "(", " | ", ")")
     }
     Origin(Said.all(children.map(_.rows), "union of (", "; ", ")"), made.toMap)

@@ -20,7 +20,7 @@ private[streams] final case class Said(
   /** As a part of others: a text that is long has a hash in the place of its end. */
   def short: Said =
     if (text.length <= Said.Most) this
-    else copy(text = f"${text.take(Said.Shown)}... #${Said.hash(text)}%016x")
+    else copy(text = f"${text.take(Said.Shown)}... ~${Said.hash(text)}%016x")
 
   /** With words around it. */
   def in(before: String, after: String = ""): Said = copy(text = before + text + after)

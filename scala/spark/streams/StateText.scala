@@ -93,7 +93,8 @@ private[streams] object StateText {
   /** Of a long text the place where another begins to differ. */
   private def around(text: String, other: String): String = {
     val same = text.zip(other).takeWhile { case (a, b) => a == b }.length
-    val from = if (text.length <= Most) 0 else math.max(0, math.min(same - Most / 4, text.length - Most))
+    val from =
+      if (text.length <= Most) 0 else math.max(0, math.min(same - Most / 4, text.length - Most))
     val shown = text.slice(from, from + Most)
     (if (from > 0) "... " else "") + shown + (if (from + Most < text.length) " ..." else "")
   }

@@ -33,6 +33,8 @@ private[streams] final class StreamCalls(
     written: Written,
     conf: SQLConf
 ) {
+  import StreamCalls._
+
   private val expressions = window.windowExpressions
     .flatMap(_.collect { case w: WindowExpression => w })
     .distinctBy(_.canonicalized)
@@ -171,7 +173,8 @@ private[streams] final class StreamCalls(
     val asks = expressions.indices.map { i =>
       words.said(aggregates(i)).in("", s" in window ${allWindows.indexOf(windows(i))}")
     }
-    val later = this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
+    val later =
+      this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
     val parts = Seq(
       "partition by" -> words.all(keys),
       "order by" -> words.all(window.orderSpec),
@@ -218,8 +221,6 @@ private[streams] final class StreamCalls(
     case _ => s"${written(f)} is not an aggregate; write one over the same window, or $InBatch"
   }
 
-  private val InBatch = "ask for it in batch, over a table that the stream is written to"
-
   private def kindOf(e: WindowExpression): Option[WindowKind] = e.windowFunction match {
     case AggregateExpression(s: SlidingAggregate, _, _, _, _) => s.kind
     case _                                                    => None
@@ -228,7 +229,9 @@ private[streams] final class StreamCalls(
   private def monoidOf(a: AggregateExpression): AggregateMonoid = AggregateMonoid.of(a) match {
     case Right(m) => m
     case Left(r) =>
-      refuse(s"${written(a)} has no partial answer: ${r.reason}; write another aggregate, or $InBatch")
+      refuse(
+        s"${written(a)} has no partial answer: ${r.reason}; write another aggregate, or $InBatch"
+      )
   }
 
   private def windowOf(e: WindowExpression): StreamFraming = {
@@ -358,4 +361,8 @@ private[streams] final class StreamCalls(
       s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks ahead, as " +
         "in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
     )
+}
+
+private object StreamCalls {
+  private val InBatch = "ask for it in batch, over a table that the stream is written to"
 }

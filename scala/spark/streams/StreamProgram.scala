@@ -92,7 +92,10 @@ private[spark] final case class StreamProgram(
  * @param parts by their names
  * @param columns what is said of those of a row
  */
-private[spark] final case class StreamWords(parts: Seq[(String, Said)], columns: Map[ExprId, Said]) {
+private[spark] final case class StreamWords(
+    parts: Seq[(String, Said)],
+    columns: Map[ExprId, Said]
+) {
 
   /** @param input the columns of a row that waits */
   def text(input: Seq[Attribute], mode: AnswerMode): String = {

@@ -41,11 +41,15 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val (over, inputs) = StreamFunctions.overColumns(replaced)
     val lineage = new Lineage(query, conf.caseSensitiveAnalysis)
     val origin = lineage.of(window.child)
-    val calls = new StreamCalls(over, inputs, lineage, origin, written, conf)
+    val calls =
+      new StreamCalls(over, inputs, lineage, origin, new Written(original, inputs), conf)
     val keys = keysOf(window, written)
     StatefulPlan(
       // in the state they have the same order if a source has another one, or names above it are others
-      Project(child.output.sortBy(c => origin.columns(c.exprId).text) ++ inputs ++ calls.waiting, child),
+      Project(
+        child.output.sortBy(c => origin.columns(c.exprId).text) ++ inputs ++ calls.waiting,
+        child
+      ),
       keys,
       time,
       SashConf.streamBuckets(conf),
@@ -81,15 +85,16 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         .asInstanceOf[Window]
   }
 
-  private def keysOf(window: Window, written: Written): Seq[Expression] = window.partitionSpec.map { p =>
-    if (!Distinct.canKey(p.dataType))
-      throw StreamErrors.unsupported(
-        written,
-        s"PARTITION BY ${written(p)}: values of type ${p.dataType.sql} are not told apart by their " +
-          "bytes; partition by another expression of it"
-      )
-    Distinct.key(SqlInternals.normalized(p))
-  }
+  private def keysOf(window: Window, written: Written): Seq[Expression] =
+    window.partitionSpec.map { p =>
+      if (!Distinct.canKey(p.dataType))
+        throw StreamErrors.unsupported(
+          written,
+          s"PARTITION BY ${written(p)}: values of type ${p.dataType.sql} are not told apart by their " +
+            "bytes; partition by another expression of it"
+        )
+      Distinct.key(SqlInternals.normalized(p))
+    }
 
   private def hasWatermark(a: Attribute): Boolean =
     a.metadata.contains(EventTimeWatermark.delayKey)

@@ -122,7 +122,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       refuse(
         write,
         s"${ahead(write)}, frames that look ahead, whose rows wait for others; " +
-          (if (SparkVersions.isRealTime(write)) "in real-time mode end the frame at the current row"
+          (if (SparkVersions.isRealTime(write))
+             "in real-time mode end the frame at the current row"
            else "write in append mode")
       )
     if (looksAhead && !isAlone)

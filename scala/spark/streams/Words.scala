@@ -42,15 +42,15 @@ private[streams] final class Words(
       case FieldOf(a, i) if fields.contains(a.exprId) => column(fields(a.exprId)(i), e)
       case a: Attribute =>
         column(columns.getOrElse(a.exprId, Said(a.name)), e)
-      case OuterReference(a)                           => of(a.toAttribute)
-      case a: Alias                                    => of(a.child)
-      case c: Cast if c.dataType == c.child.dataType   => of(c.child)
-      case r: RuntimeReplaceable                       => of(r.replacement)
-      case s: SubqueryExpression                       => column(subquery(s), e)
-      case v: VariableReference                        => Literal(v.eval(), v.dataType)
-      case v: NamedLambdaVariable                      => v.copy(name = s"v${number(v.exprId)}")
-      case v: LambdaVariable                           => v.copy(id = number(v.id).toLong)
-      case s: ExpressionWithRandomSeed if s.resolved   => s.withNewSeed(0L).mapChildren(of)
+      case OuterReference(a)                         => of(a.toAttribute)
+      case a: Alias                                  => of(a.child)
+      case c: Cast if c.dataType == c.child.dataType => of(c.child)
+      case r: RuntimeReplaceable                     => of(r.replacement)
+      case s: SubqueryExpression                     => column(subquery(s), e)
+      case v: VariableReference                      => Literal(v.eval(), v.dataType)
+      case v: NamedLambdaVariable                    => v.copy(name = s"v${number(v.exprId)}")
+      case v: LambdaVariable                         => v.copy(id = number(v.id).toLong)
+      case s: ExpressionWithRandomSeed if s.resolved => s.withNewSeed(0L).mapChildren(of)
       case g @ GetStructField(child, i, _) =>
         val name = child.dataType.asInstanceOf[StructType].fields(i).name
         g.copy(child = of(child), name = Some(name))
@@ -63,7 +63,12 @@ private[streams] final class Words(
       SaidColumn(said.short, e.dataType, e.nullable)
 
     private def subquery(s: SubqueryExpression): Said =
-      Said.all(relation(s.plan) +: s.children.map(Words.this.said), s"${s.prettyName}(", "; ", ")")
+      Said.all(
+        relation(s.plan) +: s.children.map(Words.this.said),
+        s"${s.prettyName}(",
+        "; ",
+        ")"
+      )
   }
 }
 
@@ -77,26 +82,29 @@ private object Words {
 
   private def argumentsOf(e: Expression): Seq[String] =
     e.productElementNames.zip(e.productIterator).toSeq.flatMap {
-      case (_, of: AggregateFunction) => argumentsOf(of)
-      case (name, _) if isNoise(name) => Nil
-      case (name, value)              => valueOf(value).map(v => s"$name $v")
+      case (_, of: AggregateFunction) if e.children.contains(of) => Nil // it is said by itself
+      case (_, of: AggregateFunction)                            => argumentsOf(of)
+      case (name, _) if isNoise(name)                            => Nil
+      case (name, value) => valueOf(value).map(v => s"$name $v")
     }
 
   private def valueOf(value: Any): Option[String] = value match {
-    case Some(v)                                           => valueOf(v)
-    case v: Boolean                                        => Option.when(v)("true")
-    case v: DataType                                       => Some(v.sql.replace(" NOT NULL", ""))
-    case v @ (_: Number | _: String | _: Char)             => Some(v.toString)
-    case v: Map[_, _] if v.nonEmpty                        => Some(v.toSeq.map(_.toString).sorted.mkString(" "))
-    case v: Seq[_] if v.nonEmpty && v.forall(isText)       => Some(v.mkString(" "))
-    case _                                                 => None
+    case Some(v)                               => valueOf(v)
+    case v: Boolean                            => Option.when(v)("true")
+    case v: DataType                           => Some(v.sql.replace(" NOT NULL", ""))
+    case v @ (_: Number | _: String | _: Char) => Some(v.toString)
+    case v: Map[_, _] if v.nonEmpty => Some(v.toSeq.map(_.toString).sorted.mkString(" "))
+    case v: Seq[_] if v.nonEmpty && v.forall(isText) => Some(v.mkString(" "))
+    case _                                           => None
   }
 
   private def isText(value: Any): Boolean = value.isInstanceOf[String]
 
   /** Places, settings of the session, and what SQL does say. */
   private def isNoise(name: String): Boolean = name.endsWith("AggBufferOffset") ||
-    Set("name", "udfName", "isDistinct", "nullable", "timeZoneId", "failOnError", "hideSeed")(name) ||
+    Set("name", "udfName", "isDistinct", "nullable", "timeZoneId", "failOnError", "hideSeed")(
+      name
+    ) ||
     name.toLowerCase(java.util.Locale.ROOT).contains("ansi")
 
   private def isZoned(e: Expression): Boolean = e match {

@@ -53,8 +53,7 @@ class StreamLineageSuite extends StreamSuite {
     rows(s"SELECT id, $g AS g, ts, x AS v FROM events e $kind statics f ON $on")(in)
   }
 
-  private def distinct(columns: String*): Below = in =>
-    ofKey("k")(in).dropDuplicates(columns)
+  private def distinct(columns: String*): Below = in => ofKey("k")(in).dropDuplicates(columns)
 
   private def aggregated(v: String, by: String = "k", name: String = "w"): Below = rows(
     s"""SELECT unix_micros(window_time($name)) AS id, g, window_time($name) AS ts, v FROM
@@ -83,7 +82,12 @@ class StreamLineageSuite extends StreamSuite {
     ("a cast that does nothing", ofValue("x"), ofValue("cast(x AS INT)"), GoesOn),
     ("the array of explode", ofKey("explode(array(s))"), ofKey("explode(array(s, s))"), Fails),
     ("what explode is of", ofKey("explode(array(k))"), ofKey("explode(array(x))"), Fails),
-    ("the argument in explode", ofValue("explode(array(x))"), ofValue("explode(array(k))"), Fails),
+    (
+      "the argument in explode",
+      ofValue("explode(array(x))"),
+      ofValue("explode(array(k))"),
+      Fails
+    ),
     ("the array of LATERAL VIEW", exploded("array(k)"), exploded("array(x)"), Fails),
     ("LATERAL VIEW to OUTER", exploded("array(k)"), outer("array(k)"), Fails),
     ("the position instead of the value", posed("pos"), posed("of"), Fails),
@@ -103,9 +107,24 @@ class StreamLineageSuite extends StreamSuite {
     ("an alias of the rows", ofKey("k"), in => ofKey("k")(in).alias("other"), GoesOn),
     ("a name in between", named("a"), named("b"), GoesOn),
     ("the case of names", ofKey("K"), rows("SELECT ID, k AS G, TS, X AS V FROM events"), GoesOn),
-    ("the case of a field", ofKey("named_struct('A', k).a"), ofKey("named_struct('A', k).A"), GoesOn),
-    ("the order of columns", ofKey("k"), rows("SELECT x AS v, ts, k AS g, id FROM events"), GoesOn),
-    ("a column that nobody asks for", ofKey("k"), rows("SELECT *, k AS g, x AS v FROM events"), GoesOn),
+    (
+      "the case of a field",
+      ofKey("named_struct('A', k).a"),
+      ofKey("named_struct('A', k).A"),
+      GoesOn
+    ),
+    (
+      "the order of columns",
+      ofKey("k"),
+      rows("SELECT x AS v, ts, k AS g, id FROM events"),
+      GoesOn
+    ),
+    (
+      "a column that nobody asks for",
+      ofKey("k"),
+      rows("SELECT *, k AS g, x AS v FROM events"),
+      GoesOn
+    ),
     ("a random column", ofValue("rand()"), ofValue("rand()"), GoesOn),
     ("the name of a variable", lambda("u"), lambda("w"), GoesOn),
     ("what a lambda does", lambda("u"), lambda("u", "+ 2"), Fails),
@@ -125,7 +144,9 @@ class StreamLineageSuite extends StreamSuite {
   )
 
   private def named(n: String): Below =
-    rows(s"SELECT id, $n AS g, ts, v FROM (SELECT id, ts, k % 2 AS $n, x AS v FROM events) AS $n$n")
+    rows(
+      s"SELECT id, $n AS g, ts, v FROM (SELECT id, ts, k % 2 AS $n, x AS v FROM events) AS $n$n"
+    )
 
   private def outer(of: String): Below =
     rows(s"SELECT id, g, ts, x AS v FROM events LATERAL VIEW OUTER explode($of) t AS g")
@@ -143,14 +164,16 @@ class StreamLineageSuite extends StreamSuite {
     ofKey(s"cast(from_json(concat('{\"a\": ', k, '}'), '$schema').a AS STRING)")
 
   private def typed(f: Int => Int): Below = in => {
-    val events = ofKey("k")(in).select("id", "g", "ts", "v").as[(Long, Int, java.sql.Timestamp, Int)](
-      Encoders.tuple(
-        Encoders.scalaLong,
-        Encoders.scalaInt,
-        Encoders.TIMESTAMP,
-        Encoders.scalaInt
+    val events = ofKey("k")(in)
+      .select("id", "g", "ts", "v")
+      .as[(Long, Int, java.sql.Timestamp, Int)](
+        Encoders.tuple(
+          Encoders.scalaLong,
+          Encoders.scalaInt,
+          Encoders.TIMESTAMP,
+          Encoders.scalaInt
+        )
       )
-    )
     events
       .map((t: (Long, Int, java.sql.Timestamp, Int)) => (t._1, f(t._2), t._3, t._4))(
         Encoders.tuple(
@@ -176,11 +199,15 @@ class StreamLineageSuite extends StreamSuite {
 
   private def windows(answer: String)(below: Below): DataFrame => DataFrame = in => {
     below(in).createOrReplaceTempView("below")
-    spark.sql(s"SELECT id, sum(v) OVER (PARTITION BY g ORDER BY ts ROWS 2 PRECEDING) AS $answer FROM below")
+    spark.sql(
+      s"SELECT id, sum(v) OVER (PARTITION BY g ORDER BY ts ROWS 2 PRECEDING) AS $answer FROM below"
+    )
   }
 
   private def hops(answer: String)(below: Below): DataFrame => DataFrame = in =>
-    below(in).groupBy(col("g"), window(col("ts"), "20 seconds", "10 seconds")).agg(sum("v").as(answer))
+    below(in)
+      .groupBy(col("g"), window(col("ts"), "20 seconds", "10 seconds"))
+      .agg(sum("v").as(answer))
 
   private val kinds = Seq(
     ("OVER in append mode", windows _, OutputMode.Append()),
