@@ -144,7 +144,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         refuse(
           write,
           s"withWatermark on ${e.eventTime.name} above ${over(write)}, whose answers it would " +
-            "take for late ones; call it below"
+            "take for late ones; call it below them"
         )
       case _ =>
     }

@@ -438,8 +438,9 @@ class StreamErrorsSuite extends StreamSuite {
           source.add(batches(1))
         }
         source.stop()
-        assert(message.contains("buckets: 8") && message.contains("buckets: 16"))
-        assert(!message.contains("partition by"), "parts that are the same are not named")
+        // parts that are the same are not named
+        assert(message.contains("[Sash's windows with buckets: 8]"), message)
+        assert(message.contains("[Sash's windows with buckets: 16; start with a new"), message)
       }
     }
   }
