@@ -9,7 +9,9 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.execution.SparkPlan
 
 /**
  * All that differs between the versions of Spark that one jar serves. The jar is compiled
@@ -28,6 +30,16 @@ private[spark] object SparkVersions {
   /** Puts common table expressions where they are read; 4.3 added a parameter. */
   def inlineCommonTables: Rule[LogicalPlan] =
     withDefaults(classOf[InlineCTE], JBoolean.FALSE).asInstanceOf[Rule[LogicalPlan]]
+
+  /** Whether a query is to run in real-time mode, which has come with 4.1. */
+  def isRealTime(statement: WriteToStreamStatement): Boolean =
+    statement.productElementNames.zip(statement.productIterator).exists { case (name, value) =>
+      name == "trigger" && value.getClass.getSimpleName == "RealTimeTrigger"
+    }
+
+  /** Whether a plan reads a stream in real-time mode. */
+  def isRealTime(plan: SparkPlan): Boolean =
+    plan.exists(_.getClass.getSimpleName == "RealTimeStreamScanExec")
 
   /** Called TimeAdd up to 4.0. */
   def timestampAddInterval(start: Expression, interval: Expression, zone: String): Expression =

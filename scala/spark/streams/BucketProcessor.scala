@@ -1,7 +1,7 @@
 package io.sash.spark.streams
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.streaming._
 
 /**
@@ -17,6 +17,15 @@ private[spark] abstract class BucketProcessor
 
   /** Says what the state is for; another one's is of no use: see [[StateFile]]. */
   def text: String
+
+  /** The columns of a row, as its expressions know them. */
+  def input: Seq[Attribute]
+
+  /** The columns that it answers, each over `input`. */
+  def fields: Seq[Expression]
+
+  /** What its rows are grouped by, if its answers are fewer. */
+  def rowsOver: Seq[Expression] = Nil
 
   /** Where it reports what it has done; none before it is `in` a batch. */
   def metrics: Option[StreamMetrics]

@@ -10,6 +10,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.json4s._
 import org.json4s.jackson.JsonMethods.parse
 
+import io.sash.spark.SparkVersions
+
 /** What there is of a query's earlier runs when it starts. */
 private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf: SQLConf) {
   private[this] val location: Option[Path] = statement.userSpecifiedCheckpointLocation
@@ -19,11 +21,27 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
     .map(new Path(_))
 
   /** The provider that the query's state is in: that of the checkpoint, which Spark stays with. */
-  lazy val stateStoreProvider: String = {
+  lazy val stateStoreProvider: String = storedProvider.getOrElse {
     val key = SQLConf.STATE_STORE_PROVIDER_CLASS
+    // where nothing else is set, Spark sets it itself in real-time mode
+    if (SparkVersions.isRealTime(statement) && !conf.contains(key.key)) Checkpoint.RocksDB
+    else conf.getConf(key)
+  }
+
+  private lazy val storedProvider: Option[String] = {
     val offsets = location.toSeq.flatMap(l => filesIn(new Path(l, "offsets")))
     val last = offsets.filter(_.getName.forall(_.isDigit)).maxByOption(_.getName.toLong)
-    last.flatMap(confIn(_, key.key)).getOrElse(conf.getConf(key))
+    last.flatMap(confIn(_, SQLConf.STATE_STORE_PROVIDER_CLASS.key))
+  }
+
+  /** Whence it is that, and what to do about it. */
+  def saidOfProvider: String = {
+    val key = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+    val ask = s"set $key to ${Checkpoint.RocksDB}"
+    if (storedProvider.nonEmpty)
+      s"which the checkpoint was begun with ($ask, and start with a new one)"
+    else if (conf.contains(key)) s"to which $key is set ($ask)"
+    else s"which is the default of $key ($ask)"
   }
 
   /**
@@ -86,4 +104,8 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
     }
     found.toSeq
   }
+}
+
+private object Checkpoint {
+  val RocksDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 }

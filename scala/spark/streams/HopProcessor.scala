@@ -1,5 +1,7 @@
 package io.sash.spark.streams
 
+import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression}
+
 /**
  * Answers the hops of a bucket of keys: rows become partials of their panes, whatever their order,
  * and windows are answered as the mode says.
@@ -14,6 +16,15 @@ private[spark] final class HopProcessor(
 ) extends BucketProcessor {
   override def text: String = program.text
 
+  override def input: Seq[Attribute] = program.input
+
+  override def fields: Seq[Expression] = {
+    val keys = program.keys.map(input)
+    (keys :+ CreateStruct(keys :+ input(program.pane))) ++ program.calls
+  }
+
+  override def rowsOver: Seq[Expression] = program.keys.map(input) :+ input(program.pane)
+
   override def in(late: Option[Long], metrics: StreamMetrics): HopProcessor =
     new HopProcessor(program, late, Some(metrics))
 
@@ -27,5 +38,5 @@ private[spark] final class HopProcessor(
     new HopTask(program, state, known)
   }
 
-  override def toString: String = s"Hops of ${program.text}"
+  override def toString: String = s"Hops of ${text.linesIterator.mkString("; ")}"
 }

@@ -16,6 +16,7 @@ import io.sash.spark.slots.SlotProgram
  * @param results types of the answers
  * @param output a row of the answer, over the keys, the answers, and the window's start and end
  * @param mode when windows are answered
+ * @param calls what is asked, over `input`; where the plan is read, not in tasks
  * @param text what the state was written for; another one's state is of no use
  */
 private[spark] final case class HopProgram(
@@ -27,6 +28,7 @@ private[spark] final case class HopProgram(
     results: Seq[DataType],
     output: Seq[Expression],
     mode: AnswerMode,
+    @transient calls: Seq[Expression],
     text: String
 ) {
 

@@ -17,10 +17,14 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 
   /** Fails if the state is of something else. */
   def check(text: String): Unit = {
-    val now = s"$text; layout $Layout"
+    val now = s"$text\n$LayoutIs$Layout"
     val was = read()
     if (!was.contains(now)) {
-      if (was.nonEmpty && hasBatch) throw StreamErrors.otherState(was.get, now)
+      was.filter(_ => hasBatch).foreach { old =>
+        // before the fifth layout all was one line
+        if (old.linesIterator.length == 1) throw StreamErrors.earlierState()
+        throw StreamErrors.otherState(old, now)
+      }
       TextFile.write(path, now + End, hadoop)
     }
   }
@@ -41,7 +45,9 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 private object StateFile {
 
   /** The version of all that Sash writes into its state. */
-  private val Layout: Int = 4
+  private val Layout: Int = 5
+
+  private val LayoutIs = "layout: "
 
   private val End = "\n"
 }

@@ -1,93 +1,103 @@
 package io.sash.spark.streams
 
-import scala.collection.mutable
-import scala.util.hashing.MurmurHash3
-
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.slots.SlotProgram
 
 /**
- * Says expressions in the same words each time that a query starts: columns by their names, with what
- * they are made of below the operator, and variables of lambdas by their number.
+ * Says expressions over the columns of an operator with state, as [[Words]] do.
  *
- * @param child of the operator, whose columns its expressions are over
- * @param inputs columns beside them that aggregates read
+ * @param lineage of the rows below the operator
+ * @param origin what it says of them
+ * @param inputs columns beside those that aggregates read
  */
 private[streams] final class StateText(
-    child: LogicalPlan,
+    lineage: Lineage,
+    origin: Origin,
     inputs: Seq[Alias],
     programs: Seq[SlotProgram]
 ) {
   private[this] val cells = programs.flatMap(p => p.columns ++ p.right)
-  private[this] val names: Map[ExprId, String] = {
-    // columns of one name are told apart by the relation that they are of
-    val leaves = child.collectLeaves().zipWithIndex.flatMap { case (leaf, i) =>
-      leaf.output.map(c => c.exprId -> (if (i == 0) c.name else s"${c.name} of source $i"))
-    }
-    (leaves ++ inputs.zipWithIndex.map { case (c, i) => c.exprId -> s"input$i" } ++
-      cells.zipWithIndex.map { case (c, i) => c.exprId -> s"cell$i" }).toMap
+  private[this] val words = {
+    val below = lineage.words(origin)
+    lineage.words(
+      origin
+        .and(inputs.map(i => i.exprId -> below.said(i.child)).toMap)
+        .and(cells.zipWithIndex.map { case (c, i) => c.exprId -> Said(s"cell$i") }.toMap)
+    )
   }
-  private[this] val variables = mutable.HashMap.empty[ExprId, String]
 
-  /** What is below the operator, the analyzer's columns for expressions of a window among it. */
-  private[this] val made: Map[ExprId, Expression] = child
-    .collect { case Project(list, _) => list }
-    .flatten
-    .collect { case a: Alias if a.child.deterministic => a.exprId -> a.child }
-    .toMap
+  def said(e: Expression): Said = words.said(e)
 
-  def said(e: Expression): String = whole(e).transform {
-    case a: AttributeReference =>
-      AttributeReference(names.getOrElse(a.exprId, a.name), a.dataType)()
-    case v: NamedLambdaVariable => // whose names Python counts on
-      v.copy(name = variables.getOrElseUpdate(v.exprId, s"v${variables.size}"))
-  }.sql + parameters(e)
+  def all(of: Seq[Expression]): Said = Said.all(of.map(said))
 
-  /** Arguments of aggregates that are no expressions, which SQL leaves out: a precision, an order. */
-  private def parameters(e: Expression): String =
-    e.collect { case f: AggregateFunction => parametersOf(f) }
-      .filter(_.nonEmpty)
-      .map(_.mkString(" with ", ", ", ""))
-      .mkString
-
-  private def parametersOf(f: AggregateFunction): Seq[String] =
-    f.productElementNames.zip(f.productIterator).toSeq.flatMap {
-      case (_, of: AggregateFunction)                         => parametersOf(of)
-      case (name, _: Int) if name.endsWith("AggBufferOffset") => Nil // a place, not an argument
-      case (name, v @ (_: Boolean | _: Number | _: String))   => Seq(s"$name $v")
-      case _                                                  => Nil
-    }
+  /** Which rows there are. */
+  def rows: Said = origin.rows
 
   /** What words leave out: a hash of how partials are made. */
-  def definitions: String = {
-    val all = programs.flatMap { p =>
+  def definitions: Said = {
+    val parts = programs.flatMap { p =>
       p.parts.flatMap(d => d.identity ++ d.lift ++ d.combine) ++ p.holds
     }
     val types = cells.map(_.dataType.sql)
-    f"definitions ${StateText.hash((all.map(said) ++ types).mkString("; "))}%x"
-  }
-
-  /** The session's time zone, if one of the expressions depends on it. */
-  def zone(of: Seq[Expression]): String = {
-    val zones = of.flatMap(whole(_).collect {
-      case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => None
-      case z: TimeZoneAwareExpression                                   => z.timeZoneId
-    })
-    zones.flatten.headOption.fold("")(_ => s"; time zone ${SQLConf.get.sessionLocalTimeZone}")
-  }
-
-  private def whole(e: Expression): Expression = e.transform {
-    case a: AttributeReference if made.contains(a.exprId) => whole(made(a.exprId))
+    Said(f"${Said.hash((parts.map(said(_).text) ++ types).mkString("; "))}%x")
   }
 }
 
-private object StateText {
+/**
+ * What a state was written for, in named parts, a line each: so that an error can name those that
+ * are others.
+ */
+private[streams] object StateText {
 
-  /** The same in every JVM. */
-  private def hash(text: String): Long =
-    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
+  /**
+   * @param parts that depend on the session's time zone where an expression does
+   * @param others that do not, or whose rows have what they had when they came
+   */
+  def of(parts: Seq[(String, Said)], others: Seq[(String, Said)]): String = {
+    val all = parts ++ others
+    val reads = all.flatMap(_._2.reads).distinct.sorted
+    val zone = Option.when(parts.exists(_._2.isZoned))(SQLConf.get.sessionLocalTimeZone)
+    val lines = all.map { case (name, said) => name -> said.text } ++
+      Seq("columns of sources" -> reads.mkString(", ")) ++ zone.map("time zone" -> _)
+    lines
+      .map { case (name, text) => s"$name: ${text.replace("\\", "\\\\").replace("\n", "\\n")}" }
+      .mkString("\n")
+  }
+
+  /** The parts in which two texts differ, as each of them has them. */
+  def differences(was: String, is: String): (String, String) = {
+    val (before, now) = (parts(was), parts(is))
+    val names = (now ++ before).map(_._1).distinct
+    val differing = names.filter(n => of(before, n) != of(now, n))
+    def said(of: Seq[(String, String)], other: Seq[(String, String)]) = differing
+      .map { n =>
+        this
+          .of(of, n)
+          .filter(_.nonEmpty)
+          .fold(s"no $n")(text => s"$n: ${around(text, this.of(other, n).getOrElse(""))}")
+      }
+      .mkString("; ")
+    (said(before, now), said(now, before))
+  }
+
+  private def parts(text: String): Seq[(String, String)] = text.linesIterator.toSeq.map { line =>
+    val end = line.indexOf(": ")
+    if (end < 0) (line, "") else (line.take(end), line.drop(end + 2))
+  }
+
+  private def of(parts: Seq[(String, String)], name: String): Option[String] =
+    parts.collectFirst { case (`name`, text) => text }
+
+  /** Of a long text the place where another begins to differ. */
+  private def around(text: String, other: String): String = {
+    val same = text.zip(other).takeWhile { case (a, b) => a == b }.length
+    val from =
+      if (text.length <= Most) 0 else math.max(0, math.min(same - Most / 4, text.length - Most))
+    val shown = text.slice(from, from + Most)
+    (if (from > 0) "... " else "") + shown + (if (from + Most < text.length) " ..." else "")
+  }
+
+  private val Most = 400
 }

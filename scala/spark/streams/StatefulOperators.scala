@@ -5,6 +5,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, FilterExec, ProjectExec, SparkPlan}
 
+import io.sash.spark.SparkVersions
+
 /**
  * Operators with processors of ours, in the plan of each batch: they are told what Spark tells its own
  * operators, and not the processors in them. The operators and what they are told have moved and
@@ -18,10 +20,13 @@ private[spark] object StatefulOperators extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = rule
 
   private object rule extends Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
-      case operator if isOurs(operator)           => told(operator)
-      case any @ (_: ProjectExec | _: FilterExec) => any
-      case other                                  => other.mapChildren(unsafe)
+    override def apply(plan: SparkPlan): SparkPlan = {
+      val isRealTime = SparkVersions.isRealTime(plan)
+      plan.transformUp {
+        case operator if isOurs(operator)           => told(operator, isRealTime)
+        case any @ (_: ProjectExec | _: FilterExec) => any
+        case other                                  => other.mapChildren(unsafe)
+      }
     }
   }
 
@@ -34,13 +39,18 @@ private[spark] object StatefulOperators extends ColumnarRule {
   /** A row as an operator of objects gives it is just fit for a Project; Python, for one, casts it. */
   private def unsafe(plan: SparkPlan): SparkPlan = {
     val isObjects = plan match {
-      case FilterExec(_, child) => child.isInstanceOf[StreamMetricsExec]
-      case _                    => plan.isInstanceOf[StreamMetricsExec]
+      case FilterExec(_, child) => hasObjects(child)
+      case _                    => hasObjects(plan)
     }
     if (isObjects) ProjectExec(plan.output, plan) else plan
   }
 
-  private def told(operator: SparkPlan): SparkPlan = {
+  private def hasObjects(plan: SparkPlan): Boolean =
+    plan.isInstanceOf[StreamMetricsExec] ||
+      plan.productIterator.exists(_.isInstanceOf[BucketProcessor])
+
+  /** In real-time mode no operator may be in the plan but those that Spark knows. */
+  private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
     val place = placeOf(operator)
     val metrics = StreamMetrics(operator.session.sparkContext)
     val fields = operator.productIterator.map {
@@ -50,7 +60,7 @@ private[spark] object StatefulOperators extends ColumnarRule {
       case other => other.asInstanceOf[AnyRef]
     }
     val ours = operator.makeCopy(fields.toArray)
-    StreamMetricsExec(place.map(_.getName), ours, metrics)
+    if (isRealTime) ours else StreamMetricsExec(place.map(_.getName), ours, metrics)
   }
 
   private def conf(operator: SparkPlan): Configuration =

@@ -21,8 +21,20 @@ import io.sash.spark.windows.RangeBounds
  * The calls of a Window, as a program of windows and monoids, each of them once.
  *
  * @param inputs columns that aggregates read, beside those of the window's child
+ * @param lineage of the window's child
+ * @param origin what it says of that
+ * @param written the Window's expressions, as the user wrote them
  */
-private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], conf: SQLConf) {
+private[streams] final class StreamCalls(
+    window: Window,
+    inputs: Seq[Alias],
+    lineage: Lineage,
+    origin: Origin,
+    written: Written,
+    conf: SQLConf
+) {
+  import StreamCalls._
+
   private val expressions = window.windowExpressions
     .flatMap(_.collect { case w: WindowExpression => w })
     .distinctBy(_.canonicalized)
@@ -71,7 +83,9 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
       answers,
       later,
       AnswerMode.Append,
-      text(keys, groups)
+      expressions.indices.map(i => expressions(asked.indexOf(asked(i)))),
+      written.calls,
+      words(keys, groups)
     )
   }
 
@@ -154,33 +168,57 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
   }
 
   /** Says all that the state depends on, in words, and what words leave out in a hash. */
-  private def text(keys: Seq[Expression], groups: Seq[StreamGroup]): String = {
-    val words = new StateText(window.child, inputs, groups.map(_.slots))
-    import words.said
+  private def words(keys: Seq[Expression], groups: Seq[StreamGroup]): StreamWords = {
+    val words = new StateText(lineage, origin, inputs, groups.map(_.slots))
     val asks = expressions.indices.map { i =>
-      s"${said(aggregates(i))} in window ${allWindows.indexOf(windows(i))}"
+      words.said(aggregates(i)).in("", s" in window ${allWindows.indexOf(windows(i))}")
     }
-    Seq(
-      s"buckets ${SashConf.streamBuckets(conf)}",
-      inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
-      keys.map(said).mkString("partition by ", ", ", ""),
-      window.orderSpec.map(said).mkString("order by ", ", ", ""),
-      asks.distinct.mkString("aggregates ", ", ", ""),
-      allWindows.mkString("windows ", ", ", ""),
-      marks.map(said).mkString("marks ", ", ", ""),
-      conditions.map(c => said(c.words)).mkString("bounded by ", ", ", ""),
-      later(Nil).fold("answered at once")(l =>
-        s"answered ${l.rows} rows and ${l.groups} groups later"
-      ),
-      words.definitions
-    ).mkString("; ") + words.zone(keys ++ window.orderSpec ++ inputs ++ aggregates ++ marks)
+    val later =
+      this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
+    val parts = Seq(
+      "partition by" -> words.all(keys),
+      "order by" -> words.all(window.orderSpec),
+      "aggregates" -> Said.all(asks.distinct),
+      "arguments" -> words.all(inputs),
+      "windows" -> Said(allWindows.mkString(", ")),
+      "bounds of windows" -> words.all(marks),
+      "conditions of windows" -> words.all(conditions.map(_.words)),
+      "rows" -> words.rows,
+      "answers" -> Said(later),
+      "buckets" -> Said(SashConf.streamBuckets(conf).toString),
+      "definitions" -> words.definitions
+    )
+    StreamWords(
+      parts,
+      origin.columns ++ waiting.map(w => w.exprId -> words.said(w.child)) ++
+        inputs.map(i => i.exprId -> words.said(i.child))
+    )
   }
 
   private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {
     case a @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
       a.copy(aggregateFunction = s.function)
     case a: AggregateExpression => a
-    case f                      => refuse(s"${f.prettyName} is not an aggregate")
+    case f                      => refuse(notAnAggregate(f))
+  }
+
+  /** Why, and what to write instead. */
+  private def notAnAggregate(f: Expression): String = f match {
+    case _: DenseRank =>
+      val by = window.orderSpec.map(o => written(o.child))
+      val of = if (by.length == 1) by.head else by.mkString("struct(", ", ", ")")
+      s"dense_rank() is not an aggregate; write count(DISTINCT $of) over the same window"
+    case _: NTile | _: PercentRank | _: CumeDist =>
+      s"${written(f)} depends on how many rows its partition has, which is never known on a stream; " +
+        InBatch
+    case l: FrameLessOffsetWindowFunction =>
+      s"${written(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag by one row " +
+        s"does; leave rows where ${written(l.input)} is NULL out below the window, and write it without " +
+        "IGNORE NULLS"
+    case n: NthValue =>
+      s"${written(f)} is not an aggregate; write try_element_at(collect_list(${written(n.input)}), " +
+        s"${written(n.offset)}) with collect_list over the same window, which leaves NULLs out"
+    case _ => s"${written(f)} is not an aggregate; write one over the same window, or $InBatch"
   }
 
   private def kindOf(e: WindowExpression): Option[WindowKind] = e.windowFunction match {
@@ -190,14 +228,17 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
 
   private def monoidOf(a: AggregateExpression): AggregateMonoid = AggregateMonoid.of(a) match {
     case Right(m) => m
-    case Left(r)  => refuse(r.reason)
+    case Left(r) =>
+      refuse(
+        s"${written(a)} has no partial answer: ${r.reason}; write another aggregate, or $InBatch"
+      )
   }
 
   private def windowOf(e: WindowExpression): StreamFraming = {
     val frame = kindOf(e).fold(sqlFrame(e))(frameOf)
     e.windowFunction match {
       case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-        s.exclude.foreach(x => refuse(s"${x.sql} is not on streams yet"))
+        s.exclude.foreach(x => refuse(s"${written(x)} is not on streams yet; $InBatch"))
         StreamFraming(frame, s.slide.map(slideOf))
       case _ => StreamFraming(frame, None)
     }
@@ -226,10 +267,10 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
     case g: GroupsWindow => StreamGroups(constant(g.preceding), constant(g.following))
     case own @ (_: OwnRowsWindow | _: OwnRangeWindow) =>
       refuse(
-        s"how far ${own.sql} looks back has no bound, so that a stream would have to keep all rows; ask " +
+        s"how far ${written(own)} looks back has no bound, so that a stream would have to keep all rows; ask " +
           "for a window that is as long as the longest"
       )
-    case other => refuse(s"${other.sql} is not on streams yet")
+    case other => refuse(s"${written(other)} is not on streams yet; $InBatch")
   }
 
   private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
@@ -311,14 +352,19 @@ private[streams] final class StreamCalls(window: Window, inputs: Seq[Alias], con
     if (e.children.exists(_.containsPattern(CURRENT_LIKE))) e.children.foreach(refuseMoment)
     else
       refuse(
-        s"${e.sql} asks for the time or the user of the moment; name it as a column below the window"
+        s"${written(e)} asks for the time or the user of the moment; name it as a column below the window"
       )
   }
 
-  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(window, why)
+  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(written, why)
 
   private def refuseAhead(bound: Expression): Nothing =
     refuse(
-      s"the bound ${bound.sql} is never reached on a stream; say how far the frame looks ahead"
+      s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks ahead, as " +
+        "in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
     )
+}
+
+private object StreamCalls {
+  private val InBatch = "ask for it in batch, over a table that the stream is written to"
 }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.SashConf
+import io.sash.spark.{SashConf, SparkVersions}
 import io.sash.spark.hops.{HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
@@ -65,7 +65,9 @@ private[spark] final class StreamHops(
   /** Why Spark keeps them. */
   private def reason(hop: HopAggregate): Option[String] = {
     val provider = checkpoint.stateStoreProvider
-    if (mode.isEmpty) Some("complete mode answers all windows again in each batch")
+    if (SparkVersions.isRealTime(statement))
+      Some("in real-time mode a window is answered with each of its rows")
+    else if (mode.isEmpty) Some("complete mode answers all windows again in each batch")
     else if (!StreamingWrite.isRocksDB(provider))
       Some(s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is $provider, not RocksDB's")
     else if (!hop.window.metadata.contains(EventTimeWatermark.delayKey))
@@ -137,6 +139,7 @@ private[spark] final class StreamHops(
       // behind the answers is the count of rows
       HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
       mode.get,
+      calls,
       text(hop, input, calls, inputs, slots)
     )
   }
@@ -148,19 +151,23 @@ private[spark] final class StreamHops(
       inputs: Seq[Alias],
       slots: SlotProgram
   ): String = {
-    val words = new StateText(hop.child, inputs, Seq(slots))
-    import words.said
-    Seq(
-      HopProgram.Word,
-      s"buckets ${SashConf.streamBuckets(conf)}",
-      input.map(_.dataType.sql).mkString("columns ", ", ", ""),
-      inputs.map(i => said(i.child)).mkString("inputs ", ", ", ""),
-      hop.keyValues.map(said).mkString("group by ", ", ", ""),
-      s"window ${hop.hops} of ${said(hop.time)}",
-      calls.map(said).mkString("aggregates ", ", ", ""),
-      mode.get.text,
-      words.definitions
-    ).mkString("; ") + words.zone(hop.keys ++ inputs ++ calls)
+    val lineage = new Lineage(statement.inputQuery, conf.caseSensitiveAnalysis)
+    val words = new StateText(lineage, lineage.of(hop.child), inputs, Seq(slots))
+    StateText.of(
+      Seq(
+        HopProgram.Word -> words.said(hop.time).in(s"${hop.hops} of "),
+        "group by" -> words.all(hop.keyValues),
+        "aggregates" -> words.all(calls),
+        "arguments" -> words.all(inputs),
+        "rows" -> words.rows,
+        "definitions" -> words.definitions
+      ),
+      Seq(
+        "columns" -> Said(input.map(_.dataType.sql).mkString(", ")),
+        "answered" -> Said(mode.get.text),
+        "buckets" -> Said(SashConf.streamBuckets(conf).toString)
+      )
+    )
   }
 
   /** Columns that aggregates read as they are. */

@@ -1,5 +1,7 @@
 package io.sash.spark.streams
 
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+
 /**
  * Answers the rows of a bucket of keys. A row waits in the state until the watermark has passed it;
  * then all rows of its time are there, so that what a key's windows have taken in is final.
@@ -9,6 +11,10 @@ private[spark] final class StreamProcessor(
     override val metrics: Option[StreamMetrics] = None
 ) extends BucketProcessor {
   override def text: String = program.text
+
+  override def input: Seq[Attribute] = program.input
+
+  override def fields: Seq[Expression] = program.fields
 
   override def in(late: Option[Long], metrics: StreamMetrics): StreamProcessor =
     new StreamProcessor(program, Some(metrics))
@@ -24,5 +30,5 @@ private[spark] final class StreamProcessor(
     case AnswerMode.Update => new UpdateTask(program, state)
   }
 
-  override def toString: String = s"SlidingWindow of $text"
+  override def toString: String = s"SlidingWindow of ${text.linesIterator.mkString("; ")}"
 }

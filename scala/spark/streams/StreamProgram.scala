@@ -18,7 +18,9 @@ import io.sash.spark.slots.SlotProgram
  * @param output what a row becomes, over its columns and its answers behind them
  * @param later what rows wait for until they are answered, where windows look ahead
  * @param mode when rows are answered
- * @param words what the state was written for, beside the columns
+ * @param calls what is asked, over `input`, an answer each; where the plan is read, not in tasks
+ * @param written the calls as the user wrote them
+ * @param words what the state was written for
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -32,14 +34,18 @@ private[spark] final case class StreamProgram(
     output: Seq[Expression],
     later: Option[StreamLater],
     mode: AnswerMode,
-    words: String
+    @transient calls: Seq[Expression],
+    @transient written: Seq[String],
+    words: StreamWords
 ) {
 
   /** What the state was written for; another one's state is of no use. */
-  def text: String = {
-    val columns = input.map(c => s"${c.name} ${c.dataType.sql}")
-    s"${columns.mkString("columns ", ", ", "")}; $words; ${mode.text}"
-  }
+  lazy val text: String = words.text(input, mode)
+
+  /** The columns that a row becomes, each over `input`. */
+  def fields: Seq[Expression] = output.map(_.transform { case b: BoundReference =>
+    calls(b.ordinal - input.length)
+  })
 
   /** Whether windows count groups of peers. */
   def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
@@ -77,6 +83,26 @@ private[spark] final case class StreamProgram(
         b.copy(ordinal = b.ordinal - gone)
       })
     )
+  }
+}
+
+/**
+ * What the state of windows was written for.
+ *
+ * @param parts by their names
+ * @param columns what is said of those of a row
+ */
+private[spark] final case class StreamWords(
+    parts: Seq[(String, Said)],
+    columns: Map[ExprId, Said]
+) {
+
+  /** @param input the columns of a row that waits */
+  def text(input: Seq[Attribute], mode: AnswerMode): String = {
+    val waiting = input.flatMap { c =>
+      columns.get(c.exprId).map(_.short.in("", s" ${c.dataType.sql}"))
+    }
+    StateText.of(parts, Seq("columns" -> Said.all(waiting), "answered" -> Said(mode.text)))
   }
 }
 

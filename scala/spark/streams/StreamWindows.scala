@@ -22,7 +22,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     else {
       val collapsed = AnalysisHelper.allowInvokingTransformsInAnalyzer(CollapseWindow(plan))
       collapsed.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-        case window: Window if isOfStream(window) => planned(window)
+        case window: Window if isOfStream(window) => planned(window, plan)
       }
     }
 
@@ -31,17 +31,25 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     case _         => false
   }
 
-  private def planned(original: Window): LogicalPlan = {
-    val time = timeOf(original)
+  /** @param query that it is in */
+  private def planned(original: Window, query: LogicalPlan): LogicalPlan = {
+    val written = new Written(original)
+    val time = timeOf(written)
     val window = withoutOthers(original, time)
     val child = Filter(IsNotNull(time), window.child)
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
-    val calls = new StreamCalls(over, inputs, conf)
-    val keys = keysOf(window)
+    val lineage = new Lineage(query, conf.caseSensitiveAnalysis)
+    val origin = lineage.of(window.child)
+    val calls =
+      new StreamCalls(over, inputs, lineage, origin, new Written(original, inputs), conf)
+    val keys = keysOf(window, written)
     StatefulPlan(
-      // in the state they have the same order if a source has another one
-      Project(child.output.sortBy(_.name) ++ inputs ++ calls.waiting, child),
+      // in the state they have the same order if a source has another one, or names above it are others
+      Project(
+        child.output.sortBy(c => origin.columns(c.exprId).text) ++ inputs ++ calls.waiting,
+        child
+      ),
       keys,
       time,
       SashConf.streamBuckets(conf),
@@ -77,22 +85,24 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         .asInstanceOf[Window]
   }
 
-  private def keysOf(window: Window): Seq[Expression] = window.partitionSpec.map { p =>
-    if (!Distinct.canKey(p.dataType))
-      throw StreamErrors.unsupported(
-        window,
-        s"PARTITION BY ${p.sql}: values of type ${p.dataType.sql} are not told apart by their " +
-          "bytes; partition by another expression of it"
-      )
-    Distinct.key(SqlInternals.normalized(p))
-  }
+  private def keysOf(window: Window, written: Written): Seq[Expression] =
+    window.partitionSpec.map { p =>
+      if (!Distinct.canKey(p.dataType))
+        throw StreamErrors.unsupported(
+          written,
+          s"PARTITION BY ${written(p)}: values of type ${p.dataType.sql} are not told apart by their " +
+            "bytes; partition by another expression of it"
+        )
+      Distinct.key(SqlInternals.normalized(p))
+    }
 
   private def hasWatermark(a: Attribute): Boolean =
     a.metadata.contains(EventTimeWatermark.delayKey)
 
   /** The event time, by which the window has to be ordered. */
-  private def timeOf(window: Window): Attribute = {
-    def refuse(why: String) = throw StreamErrors.unsupported(window, why)
+  private def timeOf(written: Written): Attribute = {
+    val window = written.window
+    def refuse(why: String) = throw StreamErrors.unsupported(written, why)
     val here = window.child.output.filter(hasWatermark)
     val below = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
     def nearest = here.find(_.dataType == TimestampType).orElse((here ++ below).headOption)
@@ -111,8 +121,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       case Some(SortOrder(a: Attribute, Descending, _, _)) if hasWatermark(a) =>
         refuse(s"a stream is ordered by ascending event time; ORDER BY ${a.name}")
       case Some(o) =>
-        refuse(s"${o.child.sql}, the order, is not an event time with a watermark; $remedy")
-      case None => refuse(s"it has no order; $remedy")
+        refuse(s"ORDER BY ${written(o.child)} is not an event time with a watermark; $remedy")
+      case None => refuse(s"the window has no ORDER BY; $remedy")
     }
   }
 }

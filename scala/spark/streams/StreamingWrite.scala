@@ -70,15 +70,37 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     // what Spark would say of another mode is of its own operators
     val mode = AnswerMode
       .of(write.outputMode)
-      .getOrElse(refuse(write, "windows of rows (OVER); write in append or update mode"))
+      .getOrElse(refuse(write, s"${over(write)}; write in append or update mode"))
+    if (mode != AnswerMode.Update && SparkVersions.isRealTime(write))
+      refuse(
+        write,
+        s"${over(write)} in real-time mode, which does not wait for the watermark; write in update " +
+          "mode, or with another trigger"
+      )
     checkNeighbours(write, mode)
-    if (!isRocksDB(checkpoint.stateStoreProvider)) refuseStore(checkpoint.stateStoreProvider)
+    if (!isRocksDB(checkpoint.stateStoreProvider)) refuseStore(write, checkpoint)
     val answered = AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
       case OfStream(stateful, processor) if processor.program.mode != mode =>
         StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
     })
     of(write, answered)
   }
+
+  /** The query's windows of rows, as the user wrote them. */
+  private def over(write: WriteToStreamStatement): String = named(write, _ => true)
+
+  private def ahead(write: WriteToStreamStatement): String = named(write, _.later.nonEmpty)
+
+  private def named(write: WriteToStreamStatement, which: StreamProgram => Boolean): String = {
+    val all = write.inputQuery
+      .collect { case OfStream(_, p) if which(p.program) => p.program.written }
+      .flatten
+      .distinct
+    val more = if (all.length > MostNamed) s" and ${all.length - MostNamed} more" else ""
+    all.take(MostNamed).mkString(", ") + more
+  }
+
+  private val MostNamed = 3
 
   private val BesideOther =
     "beside another operator with state (another order or partition, or another withColumn, is one, too)"
@@ -89,7 +111,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     if (mode == AnswerMode.Update && !isAlone)
       refuse(
         write,
-        s"windows of rows (OVER) $BesideOther, which would count rows that are answered again; " +
+        s"${over(write)} $BesideOther, which would count rows that are answered again; " +
           "write in append mode"
       )
     val looksAhead = write.inputQuery.exists {
@@ -97,17 +119,23 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       case _                      => false
     }
     if (looksAhead && mode == AnswerMode.Update)
-      refuse(write, "frames that look ahead, whose rows wait for others; write in append mode")
+      refuse(
+        write,
+        s"${ahead(write)}, frames that look ahead, whose rows wait for others; " +
+          (if (SparkVersions.isRealTime(write))
+             "in real-time mode end the frame at the current row"
+           else "write in append mode")
+      )
     if (looksAhead && !isAlone)
       refuse(
         write,
-        s"frames that look ahead $BesideOther, which would take their rows for late ones; " +
+        s"${ahead(write)}, frames that look ahead, $BesideOther, which would take their rows for late ones; " +
           "write them to a table in between"
       )
     if (!allowsSeveral(conf) && !isAlone)
       refuse(
         write,
-        "windows of rows (OVER) beside another operator with state while " +
+        s"${over(write)} beside another operator with state while " +
           s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their rows " +
           "for late ones; set it to true"
       )
@@ -115,7 +143,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       case e: EventTimeWatermark if e.child.exists(isOver) =>
         refuse(
           write,
-          s"withWatermark on ${e.eventTime.sql} above windows of rows (OVER), whose answers it would " +
+          s"withWatermark on ${e.eventTime.name} above ${over(write)}, whose answers it would " +
             "take for late ones; call it below them"
         )
       case _ =>
@@ -132,13 +160,14 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     )
 
   /** Spark says it in the first batch. */
-  private def refuseStore(provider: String): Nothing = throw new AnalysisException(
-    errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
-    messageParameters = Map(
-      "stateStoreProvider" -> (s"$provider, to which " +
-        s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is set,")
+  private def refuseStore(write: WriteToStreamStatement, checkpoint: Checkpoint): Nothing =
+    throw new AnalysisException(
+      errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
+      messageParameters = Map(
+        "stateStoreProvider" -> (s"${checkpoint.stateStoreProvider}, ${checkpoint.saidOfProvider}, of " +
+          s"${over(write)},")
+      )
     )
-  )
 
   def isRocksDB(provider: String): Boolean = provider.endsWith(".RocksDBStateStoreProvider")
 

@@ -1,9 +1,11 @@
 package io.sash.spark.streams
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{approx_count_distinct, col, expr, window}
-import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
 import io.sash.spark.SashConf
 
@@ -18,33 +20,76 @@ class StreamErrorsSuite extends StreamSuite {
   private def over(rows: DataFrame, call: String): DataFrame =
     sql(s"SELECT id, $call AS a FROM events")(rows)
 
-  for {
-    (call, remedy) <- Seq(
-      "sum(x) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING)" ->
-        "id, the order, is not an event time with a watermark; ORDER BY ts, which has a watermark",
-      "sum(x) OVER (PARTITION BY k)" -> "it has no order; ORDER BY ts",
-      "sum(x) OVER (PARTITION BY k ORDER BY ts DESC ROWS 2 PRECEDING)" ->
-        "a stream is ordered by ascending event time",
-      "lead(x) OVER (ORDER BY ts), max(x) OVER (PARTITION BY window_slide(2) ORDER BY ts)" ->
-        "beside a frame that looks ahead no window may slide, or begin at a punctuation or a gap",
-      "sum(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
-        "is never reached on a stream; say how far the frame looks ahead",
-      "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
-        "is never reached on a stream; say how far the frame looks ahead",
-      "dense_rank() OVER (PARTITION BY k ORDER BY ts)" -> "dense_rank is not an aggregate",
-      "lag(ts, 1, current_timestamp()) OVER (PARTITION BY k ORDER BY ts)" ->
-        "current_timestamp() asks for the time or the user of the moment",
-      "lead(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lead is not an aggregate",
-      "lag(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" -> "lag is not an aggregate",
-      "sum(x) OVER (PARTITION BY k, rows_window(x) ORDER BY ts)" ->
-        "how far rows_window(events.x) looks back has no bound",
-      "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
-        "window_exclude('ties') is not on streams yet"
-    )
-  } test(s"refused, with a remedy: $call") {
+  private val InBatch = "ask for it in batch, over a table that the stream is written to"
+
+  /** A call, and what is said of it: the expression as it was written, why, and what to write instead. */
+  private val refusals = Seq(
+    "sum(x) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING)" ->
+      "ORDER BY id is not an event time with a watermark; ORDER BY ts, which has a watermark",
+    "sum(x) OVER (PARTITION BY k ORDER BY date_trunc('minute', ts))" ->
+      "ORDER BY date_trunc('minute', ts) is not an event time with a watermark; ORDER BY ts",
+    "sum(x) OVER (PARTITION BY k)" -> "the window has no ORDER BY; ORDER BY ts",
+    "sum(x) OVER (PARTITION BY k ORDER BY ts DESC ROWS 2 PRECEDING)" ->
+      "a stream is ordered by ascending event time; ORDER BY ts",
+    "sum(x) OVER (PARTITION BY map(k, x) ORDER BY ts)" ->
+      "PARTITION BY map(k, x): values of type MAP<INT, INT> are not told apart by their bytes; partition by another",
+    "lead(x) OVER (ORDER BY ts), max(x) OVER (PARTITION BY window_slide(2) ORDER BY ts)" ->
+      "beside a frame that looks ahead no window may slide, or begin at a punctuation or a gap; ask for them in",
+    "sum(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
+      "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
+    "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
+      "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
+    "dense_rank() OVER (PARTITION BY k ORDER BY ts)" ->
+      "dense_rank() is not an aggregate; write count(DISTINCT ts) over the same window",
+    "dense_rank() OVER (PARTITION BY k ORDER BY ts, x + 1)" -> "write count(DISTINCT struct(ts, (x + 1)))",
+    "ntile(4) OVER (PARTITION BY k ORDER BY ts)" ->
+      s"ntile(4) depends on how many rows its partition has, which is never known on a stream; $InBatch",
+    "percent_rank() OVER (PARTITION BY k ORDER BY ts)" ->
+      s"PERCENT_RANK() depends on how many rows its partition has, which is never known on a stream; $InBatch",
+    "cume_dist() OVER (PARTITION BY k ORDER BY ts)" ->
+      s"cume_dist() depends on how many rows its partition has, which is never known on a stream; $InBatch",
+    "nth_value(x, 2) OVER (PARTITION BY k ORDER BY ts)" ->
+      "write try_element_at(collect_list(x), 2) with collect_list over the same window",
+    "lag(ts, 1, current_timestamp()) OVER (PARTITION BY k ORDER BY ts)" ->
+      "current_timestamp() asks for the time or the user of the moment; name it as a column below the window",
+    "lead(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" ->
+      "leave rows where x is NULL out below the window, and write it without IGNORE NULLS",
+    "lag(x + 1, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" ->
+      "leave rows where (x + 1) is NULL out below the window, and write it without IGNORE NULLS",
+    "sum(x) OVER (PARTITION BY k, rows_window(x + 1) ORDER BY ts)" ->
+      "how far rows_window((x + 1)) looks back has no bound, so that a stream would have to keep all rows; ask for",
+    "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
+      s"window_exclude('ties') is not on streams yet; $InBatch"
+  )
+
+  for ((call, text) <- refusals) test(s"refused, with a remedy: $call") {
     val error = intercept[AnalysisException](over(watermarked, call))
     assert(error.getCondition == "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING")
-    assert(error.getMessage.contains(s"Sash: ") && error.getMessage.contains(remedy))
+    assert(
+      error.getMessage.contains(s"Sash: ") && error.getMessage.contains(text),
+      error.getMessage
+    )
+    // names of the analyzer's, of classes, and of nothing
+    assert(
+      !error.getMessage.matches("(?s).*(_we?\\d|org\\.apache|io\\.sash|null[^s]).*"),
+      error.getMessage
+    )
+  }
+
+  test("what is written instead gives the same") {
+    val rows = spark.createDataFrame(StreamSuite.batches(5, 2, 30, 9, 2).flatten)
+    for {
+      (one, other) <- Seq(
+        "dense_rank() OVER w" -> "count(DISTINCT ts) OVER w",
+        "nth_value(x, 2) IGNORE NULLS OVER w" -> "try_element_at(collect_list(x) OVER w, 2)"
+      )
+    } {
+      def windowed(call: String) = sql(
+        s"SELECT id, $call AS a FROM events WHERE ts IS NOT NULL WINDOW w AS (PARTITION BY k ORDER BY ts)"
+      ) _
+      assert(windowed(s"$one <=> $other")(rows).where("NOT a").isEmpty)
+      assert(windowed(other)(watermarked).isStreaming)
+    }
   }
 
   test("without a watermark") {
@@ -73,41 +118,122 @@ class StreamErrorsSuite extends StreamSuite {
   }
 
   private val fine = "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
+  private val named =
+    "sum(x) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
 
   for {
-    (name, mode, query, remedy) <- Seq(
-      ("complete mode", OutputMode.Complete(), fine, "write in append or update mode"),
+    (name, mode, query, texts) <- Seq(
+      (
+        "complete mode",
+        OutputMode.Complete(),
+        fine,
+        Seq(s"$named; write in append or update mode")
+      ),
       (
         "two orders in update mode",
         OutputMode.Update(),
         s"$fine, sum(x) OVER (PARTITION BY id ORDER BY ts)",
-        "write in append mode"
+        Seq(
+          named,
+          "(PARTITION BY id ORDER BY ts",
+          "count rows that are answered again; write in append mode"
+        )
       ),
       (
         "a look ahead in update mode",
         OutputMode.Update(),
         "lead(x) OVER (PARTITION BY k ORDER BY ts)",
-        "write in append mode"
+        Seq("lead(x", "frames that look ahead, whose rows wait for others; write in append mode")
       ),
       (
         "a look ahead and another order",
         OutputMode.Append(),
         s"lead(x) OVER (PARTITION BY k ORDER BY ts), sum(x) OVER (PARTITION BY id ORDER BY ts)",
-        "write them to a table in between"
+        Seq("lead(x", "take their rows for late ones; write them to a table in between")
       )
     )
   } test(name) {
     val error = intercept[AnalysisException](streaming()(start(over(watermarked, query), mode)))
     assert(error.getCondition == "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION")
-    assert(error.getMessage.contains(remedy))
+    texts.foreach(t => assert(error.getMessage.contains(t), error.getMessage))
+  }
+
+  test("real-time mode answers at once: append mode is refused there") {
+    val statement = WriteToStreamStatement(
+      userSpecifiedName = None,
+      userSpecifiedSinkName = None,
+      userSpecifiedCheckpointLocation = None,
+      useTempCheckpointLocation = true,
+      recoverFromCheckpointLocation = false,
+      sink = null,
+      outputMode = OutputMode.Append(),
+      hadoopConf = spark.sparkContext.hadoopConfiguration,
+      trigger = Trigger.RealTime("5 minutes"),
+      inputQuery = over(watermarked, fine).queryExecution.analyzed
+    )
+    val error = intercept[AnalysisException](StreamingWrite(statement))
+    assert(error.getMessage.contains(s"$named in real-time mode"), error.getMessage)
+    assert(error.getMessage.contains("write in update mode, or with another trigger"))
+    // Spark sets RocksDB's provider itself in this mode
+    withoutProvider {
+      val inUpdateMode = statement.copy(outputMode = OutputMode.Update())
+      assert(StreamingWrite(inUpdateMode).exists(OfStream.unapply(_).nonEmpty))
+      val hops = watermarked.groupBy(window(col("ts"), "1 minute", "10 seconds")).count()
+      val ofHops = inUpdateMode.copy(inputQuery = hops.queryExecution.analyzed)
+      assert(!StreamingWrite(ofHops).exists(OfBuckets.unapply(_).nonEmpty))
+    }
+  }
+
+  private val provider = "spark.sql.streaming.stateStore.providerClass"
+
+  private def withoutProvider(body: => Unit): Unit = {
+    val before = spark.conf.getOption(provider)
+    spark.conf.unset(provider)
+    try body
+    finally before.foreach(spark.conf.set(provider, _))
   }
 
   test("state that is not in RocksDB") {
-    val error =
-      intercept[AnalysisException](start(over(watermarked, fine), OutputMode.Append()))
-    assert(error.getCondition == "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS")
-    assert(error.getMessage.contains("spark.sql.streaming.stateStore.providerClass"))
-    assert(error.getMessage.contains("use RocksDBStateStoreProvider"))
+    def message = {
+      val error =
+        intercept[AnalysisException](start(over(watermarked, fine), OutputMode.Append()))
+      assert(error.getCondition == "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS")
+      assert(error.getMessage.contains(s"of $named"), error.getMessage)
+      error.getMessage
+    }
+    withoutProvider {
+      val ofDefault = message
+      assert(
+        ofDefault.contains(s"which is the default of $provider (set $provider to "),
+        ofDefault
+      )
+    }
+    val other = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    withSettings(provider -> other) {
+      val ofSetting = message
+      assert(
+        ofSetting.contains(s"$other, to which $provider is set (set $provider to "),
+        ofSetting
+      )
+    }
+  }
+
+  test("a checkpoint whose state an earlier version has written") {
+    withSource("1 minute") { source =>
+      source.start(over(_, fine))
+      source.add(batches.head)
+      val operator = new Path(source.checkpoint, "state/0")
+      source.stop()
+      val hadoop = spark.sparkContext.hadoopConfiguration
+      TextFile.write(new Path(operator, "_sash/windows"), "columns id BIGINT; layout 4\n", hadoop)
+      val message = failure {
+        source.start(over(_, fine))
+        source.add(batches(1))
+      }
+      source.stop()
+      assert(message.contains("as an earlier version of Sash has written them"))
+      assert(message.contains("start with a new checkpoint location"))
+    }
   }
 
   test("with Sash off, Spark's own error, when the query starts") {
@@ -312,7 +438,9 @@ class StreamErrorsSuite extends StreamSuite {
           source.add(batches(1))
         }
         source.stop()
-        assert(message.contains("buckets 8") && message.contains("buckets 16"))
+        // parts that are the same are not named
+        assert(message.contains("[Sash's windows with buckets: 8]"), message)
+        assert(message.contains("[Sash's windows with buckets: 16; start with a new"), message)
       }
     }
   }

@@ -50,7 +50,7 @@ trait StreamSuite extends SashSuite {
   /** A source of events, and the queries over it that come and go with one checkpoint. */
   protected final class Source(
       delay: String,
-      checkpoint: String,
+      val checkpoint: String,
       mode: OutputMode = OutputMode.Append(),
       isOurs: Boolean = true
   ) {
