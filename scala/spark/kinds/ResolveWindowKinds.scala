@@ -142,16 +142,20 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     SashErrors.invalidArgument(kind.name, "window", s"${kind.sql}: $why")
 }
 
-/** Refuses kinds that no window has taken, and all of them while Sash is off. */
-private[spark] final case class CheckWindowKinds(enabled: () => Boolean)
+/**
+ * Refuses kinds that no window has taken, and all of them while Sash is off.
+ *
+ * @param whyOff why Sash answers no window, if so
+ */
+private[spark] final case class CheckWindowKinds(whyOff: () => Option[String])
     extends (LogicalPlan => Unit) {
   import ResolveWindowKinds.misplaced
 
   override def apply(plan: LogicalPlan): Unit = plan.foreach {
     case window: Window =>
       window.expressions.foreach(_.foreach {
-        case s: SlidingAggregate if !enabled() =>
-          throw misplaced(s.windows.head, ResolveWindowKinds.Off)
+        case s: SlidingAggregate =>
+          whyOff().foreach(why => throw misplaced(s.windows.head, why))
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
         case _ => ()

@@ -2,7 +2,7 @@ package io.sash.spark.ordering
 
 import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{ColumnarRule, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan}
 
 import io.sash.spark.plan.SlidingWindowExec
 
@@ -62,9 +62,4 @@ private[spark] object OneSort extends Rule[SparkPlan] {
     if (told) result.setTagValue(KeptSort.Tag, why)
     result
   }
-}
-
-/** The rule for plans that are not adaptive, which have no hook of their own for it. */
-private[spark] object OneSortOnce extends ColumnarRule {
-  override def preColumnarTransitions: Rule[SparkPlan] = OneSort
 }

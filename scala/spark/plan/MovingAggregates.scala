@@ -15,14 +15,17 @@ import io.sash.spark.running.MovingAggregate
  * Lets aggregates pass over windows where Spark's analyzer would refuse them: DISTINCT over any
  * frame; median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one.
  * What Sash cannot run either is left as it is, for Spark to refuse.
+ *
+ * @param overStreams whether the windows are those of streams, or all others
  */
-final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPlan] {
+private[spark] final case class MovingAggregates(session: SparkSession, overStreams: Boolean)
+    extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(session.sessionState.conf)) plan
     else
       plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-        case window: Window if window.resolved =>
+        case window: Window if window.resolved && window.child.isStreaming == overStreams =>
           window.transformExpressions { case e: WindowExpression => moved(e) }
       }
 
