@@ -136,7 +136,9 @@ lazy val spark = (project in file("scala/spark"))
           "sql",
           "sql-api",
           "common-utils"
-        ),
+        ) :+
+        // makes classes of another Spark for LinksSuite
+        "org.ow2.asm" % "asm" % "9.6" % Test,
     Test / fork := true,
     Test / javaOptions ++= JavaModules.options ++ Seq(
       "-Xmx3g",

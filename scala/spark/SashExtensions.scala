@@ -1,5 +1,7 @@
 package io.sash.spark
 
+import java.util.concurrent.ConcurrentHashMap
+
 import org.apache.spark.{SPARK_VERSION, SparkEnv}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.slf4j.LoggerFactory
@@ -29,12 +31,16 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
   private def isMeant: Boolean = {
     val isKnown = KnownVersions.contains(SPARK_VERSION)
     val isWanted = isKnown || SashExtensions.runsUntested
-    if (!isKnown) SashExtensions.log.warn(SashExtensions.unknown(isWanted))
+    if (!isKnown && SashExtensions.said.add(isWanted))
+      SashExtensions.log.warn(SashExtensions.unknown(isWanted))
     isWanted
   }
 }
 
 private[spark] object SashExtensions {
+  /** What has been told of this version; Spark loads extensions more than once. */
+  private val said = ConcurrentHashMap.newKeySet[Boolean]
+
   private val log = LoggerFactory.getLogger(classOf[SashExtensions])
 
   /** Read when the session starts, before it has settings of its own. */

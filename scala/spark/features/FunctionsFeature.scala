@@ -13,10 +13,10 @@ private[spark] object FunctionsFeature extends Feature {
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     register(extensions)
-    // the lambdas of monoid_agg
-    extensions.injectResolutionRule(guard.rule(_ => ResolveMonoids))
     // windows that SQL's frames have no words for
     extensions.injectResolutionRule(guard.rule(_ => ResolveWindowKinds))
+    // the lambdas of monoid_agg
+    extensions.injectResolutionRule(guard.rule(_ => ResolveMonoids))
     extensions.injectCheckRule(
       guard.check(s => CheckWindowKinds(() => whyOff(SashConf.enabled(s.sessionState.conf))))
     )

@@ -3,6 +3,7 @@ package io.sash.spark.features
 import java.io.{BufferedReader, InputStreamReader}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
 
 import org.slf4j.LoggerFactory
 
@@ -24,7 +25,7 @@ private[spark] object Standing {
   val Streams = "streams"
 
   /** Beside the base, in the order in which they come into a session. */
-  val All: Seq[String] = Seq(Windows, Functions, Hops, Streams, Ordering)
+  val All: Seq[String] = Seq(Functions, Windows, Hops, Streams, Ordering)
 
   private val log = LoggerFactory.getLogger("io.sash.spark.SashExtensions")
   private val downs = new ConcurrentHashMap[String, String]
@@ -51,13 +52,15 @@ private[spark] object Standing {
       lines.foreach(l => log.warn(s"Sash ${SashVersion.Version} on Spark $spark: $l"))
   }
 
-  private val logged = new java.util.concurrent.atomic.AtomicBoolean
+  private val logged = new AtomicBoolean
 
   /** A link that was found missing while a query was planned. */
   def failed(feature: String, error: LinkageError): Unit = {
     val why = s"it does not link to this Spark ($error)"
-    if (downs.putIfAbsent(feature, why) == null)
-      log.warn(s"Sash ${SashVersion.Version}: left to Spark from now on: $feature: $why", error)
+    if (downs.putIfAbsent(feature, why) == null) {
+      log.warn(s"Sash ${SashVersion.Version}: left to Spark from now on: $feature: $why")
+      log.debug("The link that is missing", error)
+    }
   }
 
   private lazy val checked: Unit = {
@@ -68,17 +71,6 @@ private[spark] object Standing {
 
   /** By feature, all that it links to and that a loader of Spark's classes does not have. */
   def missing(spark: ClassLoader): Map[String, Seq[String]] = {
-    val begin = System.nanoTime
-    val mx = java.lang.management.ManagementFactory.getThreadMXBean
-    val b2 = mx.getCurrentThreadCpuTime
-    try missing2(spark) finally {
-      millis = (System.nanoTime - begin) / 1000000
-      cpu = (mx.getCurrentThreadCpuTime - b2) / 1000000
-    }
-  }
-  var millis = 0L
-  var cpu = 0L
-  private def missing2(spark: ClassLoader): Map[String, Seq[String]] = {
     val list = getClass.getClassLoader.getResourceAsStream(Resource)
     try {
       val lines = new BufferedReader(new InputStreamReader(list, UTF_8))
