@@ -136,7 +136,9 @@ lazy val spark = (project in file("scala/spark"))
           "sql",
           "sql-api",
           "common-utils"
-        ),
+        ) :+
+        // makes classes of another Spark for LinksSuite
+        "org.ow2.asm" % "asm" % "9.6" % Test,
     Test / fork := true,
     Test / javaOptions ++= JavaModules.options ++ Seq(
       "-Xmx3g",
@@ -164,6 +166,16 @@ lazy val spark = (project in file("scala/spark"))
       }
     },
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+    // what the jar links to of Spark, beside the classes, for the extension to check as it loads
+    Compile / compile := {
+      val analysis = (Compile / compile).value
+      val classes =
+        Seq((Compile / classDirectory).value, (core / Compile / classDirectory).value)
+      val list = (Compile / classDirectory).value / "io/sash/spark/links.txt"
+      val text = SparkLinks.text(classes, (Compile / dependencyClasspath).value.files)
+      if (!list.exists || IO.read(list) != text) IO.write(list, text)
+      analysis
+    },
     sparkSuites := runSparkSuites.evaluated,
     assembly / assemblyJarName := s"sash-spark_${scalaBinaryVersion.value}-${version.value}.jar",
     assembly / assemblyOutputPath :=

@@ -2,9 +2,9 @@ package io.sash.spark
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.internal.SQLConf.buildConf
+import org.apache.spark.sql.internal.SQLConf.{buildConf, buildStaticConf}
 
-import io.sash.spark.monoids.Algorithm
+import io.sash.spark.monoids.AlgorithmIds
 
 /** All settings of Sash. docs/configuration.md is generated from this list. */
 object SashConf {
@@ -20,16 +20,18 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
+  private val AlgorithmNames = AlgorithmIds.Auto +: AlgorithmIds.All
+
   val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
     .doc(
       "The algorithm for moving windows: 'auto' lets Sash choose for each aggregate; the " +
         "name of an algorithm forces it wherever the aggregate has what it needs. Meant for tests " +
-        s"and benchmarks. One of ${(Algorithm.Auto +: Algorithm.All.map(_.id)).mkString(", ")}."
+        s"and benchmarks. One of ${AlgorithmNames.mkString(", ")}."
     )
     .version("0.1.0")
     .stringConf
-    .checkValues((Algorithm.Auto +: Algorithm.All.map(_.id)).toSet)
-    .createWithDefault(Algorithm.Auto)
+    .checkValues(AlgorithmNames.toSet)
+    .createWithDefault(AlgorithmIds.Auto)
 
   val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
     .doc(
@@ -62,7 +64,17 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
-  val All = Seq(Enabled, WindowAlgorithm, OrderingEnabled, HopsEnabled, StreamBuckets)
+  val UntestedVersions = buildStaticConf(SashExtensions.UntestedVersions)
+    .doc(
+      "Whether Sash runs on a minor version of Spark that it was not tested with, as far as it links " +
+        "to it. When false, Sash leaves such a Spark alone. Static: set it before Spark starts."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(false)
+
+  val All =
+    Seq(Enabled, WindowAlgorithm, OrderingEnabled, HopsEnabled, StreamBuckets, UntestedVersions)
 
   /** Makes Spark know the settings: initializing this object does, and it is done by now. */
   def register(): Unit = ()

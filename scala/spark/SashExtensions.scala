@@ -1,87 +1,61 @@
 package io.sash.spark
 
-import org.apache.spark.SPARK_VERSION
-import org.apache.spark.internal.Logging
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import java.util.concurrent.ConcurrentHashMap
 
-import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames}
-import io.sash.spark.hops.{BatchHops, HopStrategy, ManyHops, ResolveManyHops, SlimHops}
-import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
-import io.sash.spark.ordering.{OneSort, OneSortOnce}
-import io.sash.spark.plan.{MovingAggregates, SlidingWindowStrategy}
-import io.sash.spark.streams.{
-  PruneStreamColumns,
-  SlimStreamHops,
-  StatefulOperators,
-  StreamingWrite,
-  StreamWindows
-}
+import org.apache.spark.{SPARK_VERSION, SparkEnv}
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.slf4j.LoggerFactory
+
+import io.sash.spark.features.{Features, Standing}
 
 /**
- * What Sash adds to a session. It is on wherever the jar is on the class path
- * (META-INF/services), or by `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once
- * do no harm, since a second strategy finds nothing left to plan.
+ * What Sash adds to a session: its [[Features]], each of which stands down where this Spark lacks
+ * what it links to. It is on wherever the jar is on the class path (META-INF/services), or by
+ * `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once do no harm, since a second
+ * strategy finds nothing left to plan.
  */
-final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
+final class SashExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
-    if (!SparkVersions.isKnown(SPARK_VERSION)) {
-      logWarning(
-        s"Sash ${SashVersion.Version} does not know Spark $SPARK_VERSION and leaves it " +
-          s"alone; it knows ${SparkVersions.Known.mkString(", ")}"
-      )
-    } else {
-      // so that a wrong value is refused when it is set, not when a query is planned
-      SashConf.register()
-      // moving and shrinking frames of OVER
-      extensions.injectPlannerStrategy(SlidingWindowStrategy)
-      // windows that SQL's frames have no words for
-      extensions.injectResolutionRule(_ => ResolveWindowKinds)
-      extensions.injectCheckRule(s => CheckWindowKinds(() => SashConf.enabled(s)))
-      // aggregates of moving frames that Spark's analyzer refuses
-      extensions.injectResolutionRule(MovingAggregates(_))
-      // aggregates over window(time, size, slide)
-      extensions.injectHintResolutionRule(new ManyHops.Find(_))
-      extensions.injectResolutionRule(_ => ResolveManyHops)
-      extensions.injectPlanNormalizationRule(_ => BatchHops)
-      extensions.injectOptimizerRule(_ => SlimHops)
-      extensions.injectPlannerStrategy(new HopStrategy(_))
-      // OVER on a stream
-      extensions.injectPostHocResolutionRule(_ => StreamWindows)
-      extensions.injectHintResolutionRule(_ => StreamingWrite)
-      extensions.injectOptimizerRule(_ => PruneStreamColumns)
-      extensions.injectOptimizerRule(_ => SlimStreamHops)
-      extensions.injectColumnar(_ => StatefulOperators)
-      // one sort where the rows below them are sorted anyway
-      extensions.injectQueryStagePrepRule(_ => OneSort)
-      extensions.injectColumnar(_ => OneSortOnce)
-      // sliding_agg, geometric_mean and all others of docs/functions.md, where nobody has the name
-      extensions.injectHintResolutionRule(new ResolveSashNames(_))
-      extensions.injectPostHocResolutionRule(new CreateOverSash(_))
-      // the lambdas of monoid_agg
-      extensions.injectResolutionRule(_ => ResolveMonoids)
-    }
+    try {
+      if (isMeant) {
+        Standing.log(SPARK_VERSION)
+        if (Standing.isUp(Standing.Base)) {
+          // so that a wrong value is refused when it is set, not when a query is planned
+          SashConf.register()
+          Features.inject(extensions)
+        }
+      }
+    } catch { case e: LinkageError => Standing.failed(Standing.Base, e) }
+
+  /** Whether Sash is meant for this version of Spark, and if not, the user wants it all the same. */
+  private def isMeant: Boolean = {
+    val isKnown = KnownVersions.contains(SPARK_VERSION)
+    val isWanted = isKnown || SashExtensions.runsUntested
+    if (!isKnown && SashExtensions.said.add(isWanted))
+      SashExtensions.log.warn(SashExtensions.unknown(isWanted))
+    isWanted
+  }
 }
 
-private[spark] object SashVersion {
-  val Name = "sash_version"
-  val Version: String = Option(getClass.getPackage.getImplementationVersion).getOrElse("dev")
+private[spark] object SashExtensions {
+  /** What has been told of this version; Spark loads extensions more than once. */
+  private val said = ConcurrentHashMap.newKeySet[Boolean]
 
-  val Info = new ExpressionInfo(
-    getClass.getName.stripSuffix("$"),
-    null,
-    Name,
-    "_FUNC_() - Returns the version of Sash that is active in the session.",
-    "",
-    "",
-    "",
-    "misc_funcs",
-    "0.1.0",
-    "",
-    "scala_udf"
-  )
+  private val log = LoggerFactory.getLogger(classOf[SashExtensions])
 
-  def build(arguments: Seq[Expression]): Expression =
-    if (arguments.isEmpty) Literal(Version)
-    else throw SashErrors.wrongArguments(Name, "0", arguments.length)
+  /** Read when the session starts, before it has settings of its own. */
+  private def runsUntested: Boolean =
+    Option(SparkEnv.get).exists(_.conf.getBoolean(UntestedVersions, defaultValue = false))
+
+  /** The key of a setting that is read before [[SashConf]] is known to link. */
+  val UntestedVersions = "spark.sash.untestedVersions"
+
+  private def unknown(isWanted: Boolean): String = {
+    val versions = s"Sash ${SashVersion.Version} does not know Spark $SPARK_VERSION"
+    val known = s"it knows ${KnownVersions.All.mkString(", ")}"
+    if (isWanted) s"$versions and runs what links to it, since $UntestedVersions is true; $known"
+    else
+      s"$versions and leaves it alone; $known. $UntestedVersions=true, set before Spark starts, " +
+        "runs what links to it"
+  }
 }

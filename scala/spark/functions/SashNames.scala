@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
 import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, NamedArgumentExpression}
 import org.apache.spark.sql.sash.SqlInternals
 
-import io.sash.spark.SashVersion
+import io.sash.spark.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /**
@@ -24,7 +24,11 @@ private[spark] object SashNames {
     ((SashFunctions.All ++ WindowKindFunctions.All)
       .map(f => (f.name, f.info, f.build _: FunctionBuilder)) ++ Seq(
       (SlidingAgg.Name, SlidingAgg.Info, SlidingAgg.build _: FunctionBuilder),
-      (SashVersion.Name, SashVersion.Info, SashVersion.build _: FunctionBuilder)
+      (
+        SashVersionFunction.Name,
+        SashVersionFunction.Info,
+        SashVersionFunction.build _: FunctionBuilder
+      )
     )).map { case (name, info, build) => name -> (info -> positional(name, build)) }.toMap
 
   private def positional(name: String, build: FunctionBuilder): FunctionBuilder = arguments =>

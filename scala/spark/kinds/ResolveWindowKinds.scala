@@ -146,14 +146,23 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     SashErrors.invalidArgument(kind.name, "window", s"${kind.sql}: $why")
 }
 
-/** Refuses kinds that no window has taken. While Sash is off there are none that are new. */
-private[spark] final case class CheckWindowKinds(enabled: () => Boolean)
+/**
+ * Refuses kinds that no window has taken. While Sash is off there are none that are new.
+ *
+ * @param whyDown why Sash answers no window though it is on, if so
+ */
+private[spark] final case class CheckWindowKinds(
+    enabled: () => Boolean,
+    whyDown: () => Option[String]
+)
     extends (LogicalPlan => Unit) {
   import ResolveWindowKinds.misplaced
 
   override def apply(plan: LogicalPlan): Unit = if (enabled()) plan.foreach {
     case window: Window =>
       window.expressions.foreach(_.foreach {
+        case s: SlidingAggregate =>
+          whyDown().foreach(why => throw misplaced(s.windows.head, why))
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
         case _ => ()

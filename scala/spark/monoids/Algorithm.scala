@@ -71,12 +71,12 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
 }
 
 object Algorithm {
-  case object TwoStacksLiteAlgorithm extends Algorithm("two-stacks-lite", "Two-Stacks Lite") {
+  case object TwoStacksLiteAlgorithm extends Algorithm(AlgorithmIds.TwoStacksLite, "Two-Stacks Lite") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow = new TwoStacksLite(columns)
   }
 
-  case object SlickDequeInvAlgorithm extends Algorithm("slickdeque-inv", "SlickDeque (Inv)") {
+  case object SlickDequeInvAlgorithm extends Algorithm(AlgorithmIds.SlickDequeInv, "SlickDeque (Inv)") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.subtract.nonEmpty
     override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
       super.part(monoid, first, result).copy(subtract = monoid.subtract)
@@ -87,7 +87,7 @@ object Algorithm {
   }
 
   case object SlickDequeNonInvAlgorithm
-      extends Algorithm("slickdeque-non-inv", "SlickDeque (Non-Inv)") {
+      extends Algorithm(AlgorithmIds.SlickDequeNonInv, "SlickDeque (Non-Inv)") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.selectsRight.nonEmpty
     override def sharesWindow: Boolean = false
     override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
@@ -100,13 +100,13 @@ object Algorithm {
       new Suffixed(new SlickDequeNonInv(columns), count)
   }
 
-  case object RecalculateAlgorithm extends Algorithm("recalculate", "Recalculate") {
+  case object RecalculateAlgorithm extends Algorithm(AlgorithmIds.Recalculate, "Recalculate") {
     override def accepts(monoid: AggregateMonoid): Boolean = true
     override def window(columns: SlotColumns): InOrderWindow =
       new Recalculate(columns, fromIdentity = true)
   }
 
-  case object BaseIntervalsAlgorithm extends Algorithm("base-intervals", "B-Int") {
+  case object BaseIntervalsAlgorithm extends Algorithm(AlgorithmIds.BaseIntervals, "B-Int") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow = new BaseIntervals(columns)
   }
@@ -119,7 +119,7 @@ object Algorithm {
     override def window(columns: SlotColumns): InOrderWindow = new PrefixAggregates(columns)
   }
 
-  val Auto = "auto"
+  val Auto: String = AlgorithmIds.Auto
 
   /** In the order in which the cascade asks; Recalculate for answers as long as their window. */
   val All: Seq[Algorithm] = Seq(

@@ -6,12 +6,15 @@ import org.apache.spark.sql.execution.SortPrefixUtils
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.SashConf
+import io.sash.spark.features.Standing
 
 /** Why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it. */
 sealed abstract class KeptSort(val reason: String)
 
 object KeptSort {
   case object SwitchedOff extends KeptSort(s"${SashConf.OrderingEnabled.key} is false")
+
+  final case class StandsDown(why: String) extends KeptSort(why)
 
   case object NoOrder extends KeptSort("the window has no ORDER BY")
 
@@ -41,6 +44,7 @@ object KeptSort {
   /** Why an order is Spark's to make, by what is known when the window is planned. */
   private[spark] def of(order: KeyOrder, conf: SQLConf): Option[KeptSort] =
     if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)
+    else if (!Standing.isUp(Standing.Ordering)) Standing.reason(Standing.Ordering).map(StandsDown(_))
     else if (order.within.isEmpty) Some(NoOrder)
     else if (!order.keys.forall(k => UnsafeRowUtils.isBinaryStable(k.dataType))) Some(Collated)
     else if (conf.enableRadixSort && isByRadix(order)) Some(NullsByRadix)

@@ -16,16 +16,19 @@ import io.sash.spark.running.MovingAggregate
  * frame; median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one.
  * What Sash cannot run either is left as it is, for Spark to refuse. A FILTER is kept from the
  * optimizer, which would break the window (see `WindowFilter`).
+ *
+ * @param overStreams whether the windows are those of streams, or all others
  */
-final case class MovingAggregates(session: SparkSession) extends Rule[LogicalPlan] {
+private[spark] final case class MovingAggregates(session: SparkSession, overStreams: Boolean)
+    extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(session)) plan
     else
       plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-        case window: Window if window.resolved =>
+        case window: Window if window.resolved && window.child.isStreaming == overStreams =>
           // nothing looks for literals in what is planned while it is analyzed
-          val kept = if (window.child.isStreaming) identity[WindowExpression] _ else filtered _
+          val kept = if (overStreams) identity[WindowExpression] _ else filtered _
           window.transformExpressions { case e: WindowExpression => kept(moved(e)) }
       }
 

@@ -24,6 +24,9 @@ object Refusal {
 
   final case class Unbound(bound: String) extends Refusal(s"unknown frame bound $bound")
 
+  final case class Unknown(what: String)
+      extends Refusal(s"this Spark has $what, which Sash does not know")
+
   final case class Unordered(key: String) extends Refusal(s"rows cannot be ordered by $key")
 
   case object NoWindowFunction

@@ -9,7 +9,7 @@ import io.sash.spark.functions.Partial
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Asked}
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.windows.{Framing, StoreProgram}
+import io.sash.spark.windows.{Framing, StoreProgram, UnknownWindow}
 
 /**
  * An aggregate over a frame, and the algorithm that was chosen for it.
@@ -48,11 +48,17 @@ private[spark] object WindowCall {
   /** The aggregate and its frame, as a user would write them. */
   def textOf(expression: WindowExpression): String = expression.windowFunction match {
     case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-      val window = s.kind.fold(FrameText(frameOf(expression)))(k => s"over ${k.sql}")
+      val window = s.kind.fold(frameText(expression))(k => s"over ${k.sql}")
       (s"${call.copy(aggregateFunction = s.function).sql} $window" +: s.modifiers.map(_.sql))
         .mkString(", ")
-    case f => s"${f.sql} ${FrameText(frameOf(expression))}"
+    case f => s"${f.sql} ${frameText(expression)}"
   }
+
+  private def frameText(expression: WindowExpression): String =
+    expression.windowSpec.frameSpecification match {
+      case specified: SpecifiedWindowFrame => FrameText(specified)
+      case other                           => other.sql
+    }
 
   private def frameOf(expression: WindowExpression): SpecifiedWindowFrame =
     expression.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
@@ -64,6 +70,7 @@ private[spark] object WindowCall {
         case a: AggregateExpression => Right(a)
         case f                      => Left(Refusal.NotAnAggregate(f.prettyName))
       }
+      _ <- UnknownWindow.of(expression.windowSpec).map(Refusal.Unknown(_)).toLeft(())
       call <- aggregate.aggregateFunction match {
         case s: SlidingAggregate =>
           val bounds = if (s.kind.isEmpty) constant(frameOf(expression)) else Right(())

@@ -3,7 +3,7 @@ package io.sash.spark.streams
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{ColumnarRule, FilterExec, ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
 import io.sash.spark.SparkVersions
 
@@ -12,21 +12,17 @@ import io.sash.spark.SparkVersions
  * operators, and not the processors in them. The operators and what they are told have moved and
  * grown from version to version; the names of the fields have stayed.
  */
-private[spark] object StatefulOperators extends ColumnarRule {
+private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   /** Where EXPLAIN says that the state is. */
   private val Nowhere = "<unknown>"
 
-  override def preColumnarTransitions: Rule[SparkPlan] = rule
-
-  private object rule extends Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = {
-      val isRealTime = SparkVersions.isRealTime(plan)
-      plan.transformUp {
-        case operator if isOurs(operator)           => told(operator, isRealTime)
-        case any @ (_: ProjectExec | _: FilterExec) => any
-        case other                                  => other.mapChildren(unsafe)
-      }
+  override def apply(plan: SparkPlan): SparkPlan = {
+    val isRealTime = SparkVersions.isRealTime(plan)
+    plan.transformUp {
+      case operator if isOurs(operator)           => told(operator, isRealTime)
+      case any @ (_: ProjectExec | _: FilterExec) => any
+      case other                                  => other.mapChildren(unsafe)
     }
   }
 

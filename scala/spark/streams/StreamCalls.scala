@@ -15,7 +15,7 @@ import io.sash.spark.functions.Partial
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.running.ReplayedMonoid
-import io.sash.spark.windows.RangeBounds
+import io.sash.spark.windows.{RangeBounds, UnknownWindow}
 
 /**
  * The calls of a Window, as a program of windows and monoids, each of them once.
@@ -235,6 +235,9 @@ private[streams] final class StreamCalls(
   }
 
   private def windowOf(e: WindowExpression): StreamFraming = {
+    UnknownWindow
+      .of(e.windowSpec)
+      .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
     val frame = kindOf(e).fold(sqlFrame(e))(frameOf)
     e.windowFunction match {
       case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
@@ -244,15 +247,15 @@ private[streams] final class StreamCalls(
     }
   }
 
-  private def sqlFrame(e: WindowExpression): StreamFrame = {
-    val frame = e.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
-    frame.frameType match {
-      case RowFrame => StreamRows(rows(frame.lower), rows(frame.upper).getOrElse(0L))
-      case RangeFrame if frame.lower == CurrentRow && frame.upper == CurrentRow => StreamPeers
-      case RangeFrame =>
-        StreamRange(rangeFrom(frame.lower), range(frame.upper), isAhead(frame.upper))
+  private def sqlFrame(e: WindowExpression): StreamFrame =
+    e.windowSpec.frameSpecification match {
+      case SpecifiedWindowFrame(RowFrame, lower, upper) =>
+        StreamRows(rows(lower), rows(upper).getOrElse(0L))
+      case SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow) => StreamPeers
+      case SpecifiedWindowFrame(RangeFrame, lower, upper) =>
+        StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
+      case other => refuse(s"the frame ${other.sql} is not on streams yet")
     }
-  }
 
   private def frameOf(kind: WindowKind): StreamFrame = kind match {
     case p: PunctuationWindow =>

@@ -82,12 +82,11 @@ private[spark] object Extent {
 }
 
 private[spark] object FrameSpec {
-  def ofFrame(frame: WindowFrame): FrameSpec = {
-    val specified = frame.asInstanceOf[SpecifiedWindowFrame]
-    specified.frameType match {
-      case RowFrame   => RowsSpec(specified)
-      case RangeFrame => RangeSpec(specified)
-    }
+  def ofFrame(frame: WindowFrame): FrameSpec = frame match {
+    case rows @ SpecifiedWindowFrame(RowFrame, _, _)    => RowsSpec(rows)
+    case range @ SpecifiedWindowFrame(RangeFrame, _, _) => RangeSpec(range)
+    // of which UnknownWindow has told
+    case other => throw new IllegalStateException(s"${other.sql} is no frame of ROWS or RANGE")
   }
 
   def ofKind(kind: WindowKind): FrameSpec = kind match {

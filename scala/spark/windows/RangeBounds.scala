@@ -114,7 +114,7 @@ private[spark] object RangeBounds {
   ): Expression = {
     val signed = direction match {
       case Descending => new UnaryMinus(offset)
-      case Ascending  => offset
+      case _          => offset
     }
     (key.dataType, signed.dataType) match {
       case (DateType, IntegerType)              => DateAdd(key, signed)

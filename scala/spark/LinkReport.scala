@@ -1,0 +1,19 @@
+package io.sash.spark
+
+import io.sash.spark.features.Standing
+
+/**
+ * Prints what would run on the Spark of the class path, without starting it: for each feature that
+ * it has all links, or all that are missing.
+ */
+private object LinkReport {
+  def main(args: Array[String]): Unit = {
+    val begin = System.nanoTime
+    val missing = Standing.missing(getClass.getClassLoader)
+    val millis = (System.nanoTime - begin) / 1000000
+    (Standing.Base +: Standing.All).foreach { feature =>
+      println(s"$feature: ${missing.get(feature).fold("all links")(_.mkString("\n  ", "\n  ", ""))}")
+    }
+    println(s"looked at in $millis ms")
+  }
+}

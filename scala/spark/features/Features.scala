@@ -1,0 +1,23 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.execution.SparkPlan
+
+/** The features that do not stand down. Each is loaded when it is first asked for, not before. */
+private[spark] object Features {
+
+  def inject(extensions: SparkSessionExtensions): Unit =
+    Standing.All.foreach(name => new Guard(name).run(())(of(name).inject(extensions)))
+
+  /** What EXPLAIN says of a node of a plan. */
+  def explained(plan: SparkPlan): Seq[String] =
+    Standing.All.flatMap(name => new Guard(name).run(Seq.empty[String])(of(name).explained(plan)))
+
+  private def of(name: String): Feature = name match {
+    case Standing.Windows   => WindowsFeature
+    case Standing.Functions => FunctionsFeature
+    case Standing.Hops      => HopsFeature
+    case Standing.Streams   => StreamsFeature
+    case Standing.Ordering  => OrderingFeature
+  }
+}

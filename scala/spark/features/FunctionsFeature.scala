@@ -1,0 +1,29 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSessionExtensions
+
+import io.sash.spark.SashConf
+import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames}
+import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
+
+/** All that is called by name: aggregates, sliding_agg, and the kinds of windows. */
+private[spark] object FunctionsFeature extends Feature {
+  private val guard = new Guard(Standing.Functions)
+
+  override def inject(extensions: SparkSessionExtensions): Unit = {
+    // sliding_agg, geometric_mean and all others of docs/functions.md, where nobody has the name
+    extensions.injectHintResolutionRule(guard.rule(new ResolveSashNames(_)))
+    extensions.injectPostHocResolutionRule(guard.rule(new CreateOverSash(_)))
+    // windows that SQL's frames have no words for
+    extensions.injectResolutionRule(guard.rule(_ => ResolveWindowKinds))
+    // the lambdas of monoid_agg
+    extensions.injectResolutionRule(guard.rule(_ => ResolveMonoids))
+    extensions.injectCheckRule(
+      guard.check(s => CheckWindowKinds(() => SashConf.enabled(s), () => whyDown))
+    )
+  }
+
+  /** Why a window that only Sash has cannot be answered. */
+  private def whyDown: Option[String] =
+    Standing.reason(Standing.Windows).map(why => s"only Sash has it, and $why")
+}

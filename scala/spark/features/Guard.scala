@@ -1,0 +1,64 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNode
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, SparkStrategy}
+
+/**
+ * Runs a feature's rules. A link that is missing after all makes the feature stand down for good:
+ * plans go by its rules unchanged from then on, and no user meets a LinkageError.
+ */
+private[spark] final class Guard(feature: String) {
+
+  def rule[P <: TreeNode[_]](build: SparkSession => Rule[P])(session: SparkSession): Rule[P] =
+    run[Rule[P]](new Idle[P])(new Guarded(build(session)))
+
+  def strategy(build: SparkSession => SparkStrategy)(session: SparkSession): SparkStrategy =
+    run[SparkStrategy](IdleStrategy)(new GuardedStrategy(build(session)))
+
+  /** A rule over physical plans before Spark puts transitions to columns into them. */
+  def columnar(build: SparkSession => Rule[SparkPlan])(session: SparkSession): ColumnarRule = {
+    val guarded = rule(build)(session)
+    new ColumnarRule {
+      override def preColumnarTransitions: Rule[SparkPlan] = guarded
+    }
+  }
+
+  def check(build: SparkSession => LogicalPlan => Unit)(
+      session: SparkSession
+  ): LogicalPlan => Unit = {
+    val check = run[LogicalPlan => Unit](_ => ())(build(session))
+    plan => run(())(check(plan))
+  }
+
+  def run[T](otherwise: => T)(body: => T): T =
+    if (!Standing.isUp(feature)) otherwise
+    else
+      try body
+      catch {
+        case e: LinkageError =>
+          Standing.failed(feature, e)
+          otherwise
+      }
+
+  private final class Guarded[P <: TreeNode[_]](rule: Rule[P]) extends Rule[P] {
+    // by which Spark counts its time, and users exclude it
+    override val ruleName: String = rule.ruleName
+
+    override def apply(plan: P): P = run(plan)(rule(plan))
+  }
+
+  private final class Idle[P <: TreeNode[_]] extends Rule[P] {
+    override def apply(plan: P): P = plan
+  }
+
+  private final class GuardedStrategy(strategy: SparkStrategy) extends SparkStrategy {
+    override def apply(plan: LogicalPlan): Seq[SparkPlan] = run(Seq.empty[SparkPlan])(strategy(plan))
+  }
+
+  private object IdleStrategy extends SparkStrategy {
+    override def apply(plan: LogicalPlan): Seq[SparkPlan] = Nil
+  }
+}

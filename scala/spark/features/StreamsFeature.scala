@@ -1,0 +1,24 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.execution.SparkPlan
+
+import io.sash.spark.plan.MovingAggregates
+import io.sash.spark.streams._
+
+/** OVER and hops on a stream. */
+private[spark] object StreamsFeature extends Feature {
+  private val guard = new Guard(Standing.Streams)
+
+  override def inject(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectResolutionRule(guard.rule(MovingAggregates(_, overStreams = true)))
+    extensions.injectPostHocResolutionRule(guard.rule(_ => StreamWindows))
+    extensions.injectHintResolutionRule(guard.rule(_ => StreamingWrite))
+    extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
+    extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))
+    extensions.injectColumnar(guard.columnar(_ => StatefulOperators))
+  }
+
+  override def explained(plan: SparkPlan): Seq[String] =
+    plan.productIterator.collect { case b: BucketProcessor => b.explained }.toSeq
+}

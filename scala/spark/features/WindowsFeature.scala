@@ -1,0 +1,29 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.execution.SparkPlan
+
+import io.sash.spark.ordering.KeptSort
+import io.sash.spark.plan.{MovingAggregates, Refusal, SlidingWindowExec, SlidingWindowStrategy}
+
+/** Moving and shrinking frames of OVER, in batch. */
+private[spark] object WindowsFeature extends Feature {
+  private val guard = new Guard(Standing.Windows)
+
+  override def inject(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectPlannerStrategy(guard.strategy(SlidingWindowStrategy(_)))
+    // aggregates of moving frames that Spark's analyzer refuses
+    extensions.injectResolutionRule(guard.rule(MovingAggregates(_, overStreams = false)))
+  }
+
+  override def explained(plan: SparkPlan): Seq[String] = plan match {
+    case s: SlidingWindowExec =>
+      s.texts.map(c => s"slides: $c") ++
+        s.getTagValue(KeptSort.Tag).map(kept => s"ordering: Spark's sort: ${kept.reason}")
+    case p if p.nodeName.contains("Window") =>
+      p.logicalLink.flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {
+        case (call, refusal) => s"left to Spark: $call: ${refusal.reason}"
+      }
+    case _ => Nil
+  }
+}

@@ -1,0 +1,80 @@
+package io.sash.spark.ordering
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeSet, Expression, SortOrder}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.execution.window.WindowExecBase
+
+import io.sash.spark.plan.SlidingWindowExec
+
+/**
+ * Puts Spark's sort in the place of an [[OrderingExec]] whose keys come in an order that a window
+ * above can tell.
+ *
+ * Rows that tie under a window arrive in the order in which the operators below hand them on. In
+ * Spark's own plan the rows of a window below it arrive by keys; those of an [[OrderingExec]] come in
+ * no order of keys. An exchange between loses the order, unless it reads one partition.
+ */
+private[spark] object SeenOrder {
+
+  def apply(plan: SparkPlan): SparkPlan = below(plan, Nil)
+
+  /** Rows that are equal in these columns are taken, somewhere above, in the order in which they come. */
+  private final case class Ties(columns: Seq[Expression]) {
+    def and(more: Seq[Expression]): Ties = Ties(columns ++ more)
+
+    /** Whether rows of different keys can be among them. */
+    def areOfSeveral(keys: Seq[Expression]): Boolean =
+      !keys.forall(k => columns.exists(_.semanticEquals(k)))
+  }
+
+  private def below(plan: SparkPlan, seen: Seq[Ties]): SparkPlan = plan match {
+    case step: OrderingExec =>
+      val byStep = step.partitionSpec ++ step.orderSpec.map(_.child)
+      val child = below(step.child, seen.map(_.and(byStep)))
+      if (seen.exists(_.areOfSeveral(step.partitionSpec))) sorted(step, child)
+      else withChild(step, child)
+    case sort: SortExec =>
+      withChild(sort, below(sort.child, seen.map(_.and(sort.sortOrder.map(_.child)))))
+    case window: SlidingWindowExec =>
+      val own = Option.when(window.seesTies)(tiesOf(window.partitionSpec, window.orderSpec))
+      val child = below(window.child, seen ++ own)
+      (window.child, child) match {
+        case (_: OrderingExec, _: SortExec) =>
+          OneSort.kept(window, child, KeptSort.SeenAbove, told = true)
+        case _ => withChild(window, child)
+      }
+    // it may rank rows that tie by their place
+    case window: WindowExecBase =>
+      val own = tiesOf(window.partitionSpec, window.orderSpec)
+      withChild(window, below(window.child, seen :+ own))
+    case project: ProjectExec =>
+      withChild(project, below(project.child, seen.map(t => Ties(columnsBelow(t, project)))))
+    case filter: FilterExec => withChild(filter, below(filter.child, seen))
+    case exchange: Exchange if exchange.child.outputPartitioning.numPartitions != 1 =>
+      withChild(exchange, below(exchange.child, Nil))
+    // in whatever order it hands on what it makes of the rows
+    case other => other.mapChildren(below(_, seen.map(_ => Ties(Nil)).distinct))
+  }
+
+  private def tiesOf(keys: Seq[Expression], order: Seq[SortOrder]): Ties =
+    Ties(keys ++ order.map(_.child))
+
+  /** Those of the project's input; of the columns that it computes, what they are made of. */
+  private def columnsBelow(ties: Ties, project: ProjectExec): Seq[Expression] = {
+    val computed = project.projectList.collect { case alias: Alias => alias }
+    val names = AttributeSet(computed.map(_.toAttribute))
+    ties.columns.filterNot(_.references.exists(names.contains)) ++ computed.collect {
+      case alias if ties.columns.exists(_.semanticEquals(alias.toAttribute)) => alias.child
+    }
+  }
+
+  private def withChild(plan: SparkPlan, child: SparkPlan): SparkPlan =
+    if (child eq plan.children.head) plan else plan.withNewChildren(Seq(child))
+
+  private def sorted(step: OrderingExec, child: SparkPlan): SparkPlan = {
+    val sort = SortExec(step.keyOrder.sorted, global = false, child)
+    sort.copyTagsFrom(step)
+    sort
+  }
+}

@@ -1,0 +1,65 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Links that turn out to be missing while a query is planned. */
+class GuardSuite extends AnyFunSuite {
+  private val plan = LocalRelation()
+  private val noSession: SparkSession = null
+
+  private final class Failing(error: => Throwable) extends Rule[LogicalPlan] {
+    var runs = 0
+
+    override def apply(plan: LogicalPlan): LogicalPlan = {
+      runs += 1
+      throw error
+    }
+  }
+
+  for (
+    error <- Seq(
+      new NoSuchMethodError("Window.copy"),
+      new NoClassDefFoundError("Window"),
+      new AbstractMethodError("groups"),
+      new ExceptionInInitializerError("of Window")
+    )
+  )
+    test(s"a rule that ends with ${error.getClass.getSimpleName} leaves plans as they are, from then on") {
+      val feature = s"feature of ${error.getClass.getSimpleName}"
+      val failing = new Failing(error)
+      val rule = new Guard(feature).rule(_ => failing)(noSession)
+      assert(rule.ruleName == failing.ruleName)
+      assert(rule(plan) eq plan)
+      assert(rule(plan) eq plan)
+      assert(failing.runs == 1)
+      assert(Standing.reason(feature).exists(_.contains(error.toString)))
+    }
+
+  test("rules of one feature stand down together, and no other's") {
+    val first = new Guard("one")
+    first.rule(_ => new Failing(new NoSuchMethodError("one")))(noSession)(plan)
+    val strategy = new SparkStrategy {
+      override def apply(plan: LogicalPlan): Seq[SparkPlan] = throw new IllegalStateException("ran")
+    }
+    assert(new Guard("one").strategy(_ => strategy)(noSession)(plan).isEmpty)
+    new Guard("one").check(_ => _ => throw new IllegalStateException("ran"))(noSession)(plan)
+    intercept[IllegalStateException](new Guard("two").strategy(_ => strategy)(noSession)(plan))
+  }
+
+  test("a rule that cannot be made changes nothing") {
+    val rule = new Guard("made").rule[LogicalPlan](_ => throw new NoClassDefFoundError("Rule"))(
+      noSession
+    )
+    assert(rule(plan) eq plan)
+  }
+
+  test("other errors are the query's") {
+    val failing = new Failing(new IllegalArgumentException("no"))
+    intercept[IllegalArgumentException](new Guard("other").rule(_ => failing)(noSession)(plan))
+    assert(Standing.isUp("other"))
+  }
+}
