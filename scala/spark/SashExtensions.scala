@@ -46,7 +46,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider with Logging {
       // aggregates over window(time, size, slide)
       extensions.injectHintResolutionRule(new ManyHops.Find(_))
       extensions.injectResolutionRule(_ => ResolveManyHops)
-      extensions.injectPlanNormalizationRule(_ => BatchHops)
+      extensions.injectPlanNormalizationRule(new BatchHops(_))
       extensions.injectOptimizerRule(_ => SlimHops)
       extensions.injectPlannerStrategy(new HopStrategy(_))
       // OVER on a stream

@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreId}
+import org.apache.spark.sql.streaming.StatefulProcessorHandle
 
 /**
  * All that differs between the versions of Spark that one jar serves. The jar is compiled
@@ -39,6 +41,13 @@ private[spark] object SparkVersions {
         )
       } catch { case _: ClassNotFoundException => None }
     }.head
+
+  /** The state store of transformWithState's processor, which the handle has and does not show. */
+  def storeOf(handle: StatefulProcessorHandle): Option[StateStoreId] =
+    handle.getClass.getDeclaredFields.find(_.getType == classOf[StateStore]).map { field =>
+      field.setAccessible(true)
+      field.get(handle).asInstanceOf[StateStore].id
+    }
 
   /** The window with other expressions; later versions have fields that are kept as they are. */
   def withExpressions(window: Window, expressions: Seq[NamedExpression]): Window = {

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   ImplicitCastInputTypes
 }
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProviderId}
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
 /** What Sash needs of Spark's `private[sql]` parts. */
@@ -14,6 +15,9 @@ object SqlInternals {
 
   /** Makes all NaNs one, and -0.0 the same as 0.0, in values of any type. */
   def normalized(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
+
+  /** Whether the process has a state store, of the run of a query that it is active in. */
+  def isLoaded(store: StateStoreProviderId): Boolean = StateStore.isLoaded(store)
 }
 
 /** A function of an argument of any type and of a lambda. */
