@@ -2,6 +2,7 @@
 
     python benchmarks/bench_hops.py            # some minutes
     python benchmarks/bench_hops.py --quick    # a look
+    python benchmarks/bench_hops.py --below    # windows by withColumn, below the aggregate
 
 Both ways run in one session, in turns, over the same cached rows. Writes hops.json and hops.md to
 docs/benchmarks.
@@ -17,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import machine
@@ -26,7 +27,7 @@ from progress import Progress
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 REPORT = """\
-# Hops in batch
+# Hops in batch{where}
 
 Seconds of `count(*), sum(x), max(x)` by `k` and `window(ts, size, slide)`: the median of {runs}
 runs each, in turns in one session, on two cores with eight shuffle partitions. The {rows:,} rows
@@ -71,6 +72,7 @@ def main() -> None:
         rows=options.rows,
         slides=options.slides,
         most=options.most,
+        below=options.below,
         results=results,
     )
     _report(about, options.out)
@@ -93,20 +95,22 @@ def _measured(
     times: dict[bool, list[float]] = {way: [] for way in ways}
     for _ in range(options.runs + 1):
         for by_sash in ways:
-            times[by_sash].append(_seconds(spark, rows, cell, by_sash))
+            times[by_sash].append(_seconds(spark, rows, cell, by_sash, options))
     medians = {way: statistics.median(taken[1:]) for way, taken in times.items()}
     spark.conf.set("spark.sash.hops.enabled", "true")
     return {
         "cell": asdict(cell),
         "sash": medians[True],
         "spark": medians.get(False),
-        "answers": _query(rows, cell).count(),
+        "answers": _query(rows, cell, options.below).count(),
     }
 
 
-def _seconds(spark: SparkSession, rows: DataFrame, cell: Cell, by_sash: bool) -> float:
+def _seconds(
+    spark: SparkSession, rows: DataFrame, cell: Cell, by_sash: bool, options: argparse.Namespace
+) -> float:
     spark.conf.set("spark.sash.hops.enabled", str(by_sash).lower())
-    query = _query(rows, cell)
+    query = _query(rows, cell, options.below)
     plan = query._jdf.queryExecution().executedPlan().toString()
     if by_sash != ("HopWindows" in plan):
         raise SystemExit(f"{cell}: not by whom it was to be answered")
@@ -115,8 +119,10 @@ def _seconds(spark: SparkSession, rows: DataFrame, cell: Cell, by_sash: bool) ->
     return time.perf_counter() - start
 
 
-def _query(rows: DataFrame, cell: Cell) -> DataFrame:
-    window = F.window("ts", f"{10 * cell.panes} seconds", "10 seconds")
+def _query(rows: DataFrame, cell: Cell, below: bool) -> DataFrame:
+    window: str | Column = F.window("ts", f"{10 * cell.panes} seconds", "10 seconds")
+    if below:
+        rows, window = rows.withColumn("w", window), "w"
     return rows.groupBy("k", window).agg(F.count("*"), F.sum("x"), F.max("x"))
 
 
@@ -130,10 +136,14 @@ def _report(about: dict[str, Any], out: Path) -> None:
             f"| {cell['keys']:,} | {cell['panes']:,} | {times} | {by_sash:.2f} "
             f"| {ratio} | {result['answers']:,} |"
         )
-    text = REPORT.format(lines="\n".join(lines), circumstances=machine.sentence(about), **about)
+    where = ", windows made below the aggregate" if about["below"] else ""
+    text = REPORT.format(
+        lines="\n".join(lines), circumstances=machine.sentence(about), where=where, **about
+    )
     out.mkdir(parents=True, exist_ok=True)
-    (out / "hops.json").write_text(json.dumps(about, indent=1) + "\n")
-    (out / "hops.md").write_text(text)
+    name = "hops_below" if about["below"] else "hops"
+    (out / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n")
+    (out / f"{name}.md").write_text(text)
     print(text)
 
 
@@ -145,6 +155,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="measured, after one warm-up")
     parser.add_argument("--memory", default="6g", help="heap of the JVM")
     parser.add_argument("--quick", action="store_true", help="200,000 rows, one run")
+    parser.add_argument("--below", action="store_true", help="windows below the aggregate")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     if options.quick:

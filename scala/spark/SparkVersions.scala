@@ -12,6 +12,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreId}
+import org.apache.spark.sql.streaming.StatefulProcessorHandle
 
 import io.sash.spark.features.Standing.{Hops, Ordering, Streams, Windows}
 import io.sash.spark.links.{ClassFacts, ReflectiveLink}
@@ -60,6 +62,13 @@ private[spark] object SparkVersions {
         )
       } catch { case _: ClassNotFoundException => None }
     }.head
+
+  /** The state store of transformWithState's processor, which the handle has and does not show. */
+  def storeOf(handle: StatefulProcessorHandle): Option[StateStoreId] =
+    handle.getClass.getDeclaredFields.find(_.getType == classOf[StateStore]).map { field =>
+      field.setAccessible(true)
+      field.get(handle).asInstanceOf[StateStore].id
+    }
 
   /** The window with other expressions; later versions have fields that are kept as they are. */
   def withExpressions(window: Window, expressions: Seq[NamedExpression]): Window = {

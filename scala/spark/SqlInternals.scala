@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   ImplicitCastInputTypes
 }
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProviderId}
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
 /** What Sash needs of Spark's `private[sql]` parts. */
@@ -25,6 +26,9 @@ object SqlInternals {
       info: ExpressionInfo,
       build: FunctionBuilder
   ): Unit = FunctionRegistry.internal.registerFunction(FunctionIdentifier(name), info, build)
+
+  /** Whether the process has a state store, of the run of a query that it is active in. */
+  def isLoaded(store: StateStoreProviderId): Boolean = StateStore.isLoaded(store)
 }
 
 /** A function of an argument of any type and of a lambda. */

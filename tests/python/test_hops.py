@@ -49,3 +49,33 @@ def test_hops_are_sparks(spark: SparkSession, events: DataFrame) -> None:
     assert "HopWindows" not in plan(theirs)
     assert answers == sorted(map(str, theirs.collect()))
     assert len(answers) > 100
+
+
+def below(events: DataFrame) -> DataFrame:
+    """Windows made below the aggregation, with columns and conditions in between."""
+    windowed = events.withColumn("w", F.window("ts", "50 seconds", "10 seconds"))
+    windowed.createOrReplaceTempView("windowed")
+    sql = """
+        SELECT k, w.start, w.end, n, most FROM (
+          SELECT k, w, count(y) AS n, max(x) AS most FROM (SELECT *, x + 1 AS y FROM windowed)
+          WHERE second(w.start) = 0 OR k IS NULL GROUP BY k, w)
+        """
+    return (
+        windowed.where("x % 3 > 0")
+        .drop("ts")
+        .groupBy("w", "k")
+        .agg(F.count("*").alias("n"), F.max("x").alias("most"))
+        .select("k", "w.start", "w.end", "n", "most")
+        .unionByName(events.sparkSession.sql(sql))
+    )
+
+
+def test_hops_below_the_aggregation_are_sparks(spark: SparkSession, events: DataFrame) -> None:
+    ours = below(events)
+    assert plan(ours).count("HopWindows [") == 2
+    answers = sorted(map(str, ours.collect()))
+    spark.conf.set("spark.sash.hops.enabled", "false")
+    theirs = below(events)
+    assert "HopWindows" not in plan(theirs)
+    assert answers == sorted(map(str, theirs.collect()))
+    assert len(answers) > 50

@@ -12,7 +12,8 @@ import io.sash.core.slots.{Bytes, Invertible}
  *
  * Invariants:
  *  - (I1) front <= back <= the tree's end
- *  - (I2) if `valid`, the answer is the aggregate of [from, until), and from <= front, until <= back
+ *  - (I2) if `valid`, the answer is the aggregate of [from, until), and from <= front, until <= back;
+ *    its slot has had an identity
  *
  * Cost: of a question, a combine for each element that has entered since the last one and a
  * subtraction for each that has left; the first after `read`, or any if elements left that cannot
@@ -43,8 +44,10 @@ private[stored] final class InverseWindow(
   /** Whether the answer is that of the window. */
   def isCurrent: Boolean = valid && from == fronts && until == backs
 
-  /** The answer is that of the window, since somebody has kept it. */
+  /** The answer is that of the window, since somebody has kept it, but for an identity in the slot. */
   def resume(): Unit = {
+    select()
+    tree.column.identity(answer)
     from = fronts
     until = backs
     valid = true

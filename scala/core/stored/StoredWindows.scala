@@ -97,7 +97,10 @@ final class StoredWindows(
   /** Whether the answers beside the slots are those of the windows as they are. */
   def isCurrent: Boolean = inverses.forall(_.isCurrent)
 
-  /** After `read`: the answers beside the slots are there already, as they were before `write`. */
+  /**
+   * After `read`: the answers beside the slots are there already, as they were before `write`. Their
+   * slots get an identity, for which `select` has to lead to others that may be cleared.
+   */
   def resume(): Unit = inverses.foreach(_.resume())
 
   /** What is to be kept beside the store. */

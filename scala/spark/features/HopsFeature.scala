@@ -12,7 +12,7 @@ private[spark] object HopsFeature extends Feature {
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(guard.rule(new ManyHops.Find(_)))
     extensions.injectResolutionRule(guard.rule(_ => ResolveManyHops))
-    extensions.injectPlanNormalizationRule(guard.rule(_ => BatchHops))
+    extensions.injectPlanNormalizationRule(guard.rule(new BatchHops(_)))
     extensions.injectOptimizerRule(guard.rule(_ => SlimHops))
     extensions.injectPlannerStrategy(guard.strategy(new HopStrategy(_)))
   }

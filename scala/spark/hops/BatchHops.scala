@@ -2,62 +2,64 @@ package io.sash.spark.hops
 
 import scala.util.{Left, Right}
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.catalyst.trees.TreePattern.AGGREGATE
+import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, CTE}
+import org.apache.spark.sql.classic
 
-import io.sash.spark.SashConf
+import io.sash.spark.{SashConf, SparkVersions}
 
 /**
  * Aggregates by pane, and slides over the panes, in the place of an aggregation of each row's copies.
  *
  * It runs between analysis and the search for cached data, which has to find the same plan each time.
  */
-private[spark] object BatchHops extends Rule[LogicalPlan] {
-
-  /** On an Aggregate over hops: why Spark's own operators answer it. */
-  val Refused: TreeNodeTag[String] = TreeNodeTag("sash.hops")
+private[spark] final class BatchHops(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.hopsEnabled(conf) || !plan.containsPattern(AGGREGATE)) plan
     else
-      plan.transformUpWithSubqueries {
+      inlined(plan).transformUpWithSubqueries {
         case aggregate: Aggregate if !aggregate.isStreaming =>
-          HopAggregate.of(aggregate)(reason) match {
+          HopAggregate.of(aggregate)(reason(aggregate, _)) match {
             case Some(Right(hop)) => planned(hop)
-            case Some(Left(why))  => refused(aggregate, why)
-            case None if hasHops(aggregate.child) =>
-              refused(aggregate, "the windows are not right below the aggregation")
-            case None => aggregate
+            case Some(Left(why))  => BatchHops.refused(aggregate, why)
+            case None             => aggregate
           }
       }
 
-  private def refused(aggregate: Aggregate, why: String): Aggregate = {
-    aggregate.setTagValue(Refused, why)
-    aggregate
+  /** An aggregate over common table expressions that have windows sees them as Spark's optimizer would. */
+  private def inlined(plan: LogicalPlan): LogicalPlan = {
+    val tables =
+      if (!plan.containsPattern(CTE)) Nil
+      else plan.collectWithSubqueries { case table: CTERelationDef => table.child }
+    if (tables.exists(HopRows.of(_).nonEmpty)) SparkVersions.inlineCommonTables(plan) else plan
   }
 
-  /** Behind what the analyzer makes of GROUPING SETS, and columns. */
-  private def hasHops(plan: LogicalPlan): Boolean = plan match {
-    case _: Project | _: Expand =>
-      plan.children.exists(c => CopiedRows.of(c).nonEmpty || hasHops(c))
-    case _ => false
-  }
-
-  private def reason(hop: HopAggregate): Option[String] =
+  private def reason(aggregate: Aggregate, hop: HopAggregate): Option[String] =
     if (readsOuter(hop)) Some("the rows depend on those of a query around it")
+    else if (HopRows.operators(aggregate.child).exists(isCached))
+      Some("the rows are cached with their windows")
     else
       hop.calls.map(_.aggregateFunction).collectFirst {
         case f if !f.isInstanceOf[DeclarativeAggregate] =>
           s"${f.prettyName} keeps objects, which Spark merges where they are"
       }
 
+  private def isCached(plan: LogicalPlan): Boolean = session match {
+    case s: classic.SparkSession =>
+      val cached = s.sharedState.cacheManager
+      !cached.isEmpty && cached.lookupCachedData(s, plan).isDefined
+    case _ => false
+  }
+
   /** Spark takes such conditions out of nodes that it knows. */
   private def readsOuter(hop: HopAggregate): Boolean =
-    (hop.calls ++ hop.keyValues).exists(SubExprUtils.containsOuter) ||
+    (hop.calls ++ hop.keyValues ++ hop.conditions).exists(SubExprUtils.containsOuter) ||
       hop.child.exists(_.expressions.exists(SubExprUtils.containsOuter))
 
   private def planned(hop: HopAggregate): LogicalPlan = {
@@ -84,7 +86,12 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
       wanted = None,
       panes
     )
-    Project(renamed(hop.results, hop.keys.map(_.toAttribute), keys.map(_.toAttribute)), windows)
+    val named = AttributeMap(hop.keys.map(_.toAttribute).zip(keys.map(_.toAttribute)))
+    val met = hop.conditions.map(_.transform { case a: Attribute => named.getOrElse(a, a) })
+    Project(
+      renamed(hop.results, named),
+      met.reduceOption(And).fold[LogicalPlan](windows)(Filter(_, windows))
+    )
   }
 
   /** For windows of which nothing is asked: slots have to hold something. */
@@ -93,10 +100,8 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
   /** The results over keys that have other ids. */
   private def renamed(
       results: Seq[NamedExpression],
-      from: Seq[Attribute],
-      to: Seq[Attribute]
-  ): Seq[NamedExpression] = {
-    val keys = AttributeMap(from.zip(to))
+      keys: AttributeMap[Attribute]
+  ): Seq[NamedExpression] =
     results.map {
       case a: Attribute if keys.contains(a) =>
         Alias(keys(a), a.name)(a.exprId, a.qualifier, Some(a.metadata))
@@ -105,5 +110,15 @@ private[spark] object BatchHops extends Rule[LogicalPlan] {
           .transform { case a: Attribute => keys.getOrElse(a, a) }
           .asInstanceOf[NamedExpression]
     }
+}
+
+private[spark] object BatchHops {
+
+  /** On an Aggregate over hops: why Spark's own operators answer it. */
+  val Refused: TreeNodeTag[String] = TreeNodeTag("sash.hops")
+
+  def refused(aggregate: Aggregate, why: String): Aggregate = {
+    aggregate.setTagValue(Refused, why)
+    aggregate
   }
 }

@@ -7,7 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.types.Metadata
 
 import io.sash.spark.monoids.AggregateMonoid
 
@@ -19,6 +21,7 @@ import io.sash.spark.monoids.AggregateMonoid
  * @param window the column of the windows
  * @param keys what rows are grouped by, beside it
  * @param calls the aggregates, which have monoids, and whose answers are their `resultAttribute`s
+ * @param conditions on windows, over `window` and the keys: others are not answered
  * @param results the Aggregate's, over `window`, the keys and the answers
  * @param child without the copies
  */
@@ -28,15 +31,13 @@ private[spark] final case class HopAggregate(
     window: Attribute,
     keys: Seq[NamedExpression],
     calls: Seq[AggregateExpression],
+    conditions: Seq[Expression],
     results: Seq[NamedExpression],
     child: LogicalPlan
 ) {
 
   /** What the keys are, without their names. */
-  def keyValues: Seq[Expression] = keys.map {
-    case Alias(e, _) => e
-    case e           => e
-  }
+  def keyValues: Seq[Expression] = keys.map(HopAggregate.valueOf)
 
   /** The rows below that are in windows. */
   def rows: LogicalPlan = Filter((IsNotNull(time) +: beforeEnds).reduce(And), child)
@@ -61,13 +62,106 @@ private[spark] object HopAggregate {
   def of(aggregate: Aggregate)(
       reason: HopAggregate => Option[String]
   ): Option[Either[String, HopAggregate]] =
-    CopiedRows.of(aggregate.child).map { case CopiedRows(time, hops, window, child) =>
-      grouped(aggregate).flatMap { case (keys, calls, results) =>
-        val others = keys.filterNot(_.exprId == window.exprId)
-        val hop = HopAggregate(hops, time, window, others, calls, results, child)
-        refusal(hop, aggregate.groupingExpressions).orElse(reason(hop)).toLeft(hop)
+    HopRows
+      .of(aggregate.child)
+      .map(_.flatMap { rows =>
+        grouped(aggregate).flatMap { case (keys, calls, results) =>
+          (keys ++ calls).flatMap(rows.refusalOf(_)).headOption.toLeft(()).flatMap { _ =>
+            taken(rows, keys, calls, results)
+          }
+        }
+      })
+      .map(_.flatMap(hop => reason(hop).toLeft(hop)))
+
+  private def taken(
+      rows: HopRows,
+      keys: Seq[NamedExpression],
+      calls: Seq[AggregateExpression],
+      results: Seq[NamedExpression]
+  ): Either[String, HopAggregate] = {
+    val (ofCopies, others) =
+      keys.map(k => k -> rows.said(valueOf(k))).partition { case (_, value) =>
+        rows.differs(value)
       }
+    val window = eventTime(rows.copied.window, ofCopies)
+    val hop = HopAggregate(
+      rows.copied.hops,
+      rows.copied.time,
+      window,
+      others.map(_._1),
+      calls.map(rows.said(_).asInstanceOf[AggregateExpression]),
+      rows.conditions,
+      over(AttributeMap(ofCopies.map { case (k, value) => k.toAttribute -> value }), results),
+      rows.copied.child
+    )
+    refusalOfWindow(hop, ofCopies).orElse(refusal(hop)).toLeft(hop)
+  }
+
+  private def valueOf(key: NamedExpression): Expression = key match {
+    case Alias(e, _) => e
+    case e           => e
+  }
+
+  /** The window, as the event time that Spark would take it for: its fields alone are none. */
+  private def eventTime(
+      window: Attribute,
+      keys: Seq[(NamedExpression, Expression)]
+  ): Attribute = {
+    val metadata = keys.map { case (k, value) => (k.metadata, uncast(value) == window) }
+    val first =
+      metadata.find(_._1.contains(EventTimeWatermark.delayKey)).orElse(metadata.find(_._2))
+    window.withMetadata(first.filter(_._2).fold(Metadata.empty)(_._1))
+  }
+
+  /** Without casts to the same type, which views have. */
+  private def uncast(e: Expression): Expression = e match {
+    case c: Cast if DataTypeUtils.sameType(c.child.dataType, c.dataType) => uncast(c.child)
+    case _                                                               => e
+  }
+
+  /** Results over keys that stand for others. */
+  private def over(
+      values: AttributeMap[Expression],
+      results: Seq[NamedExpression]
+  ): Seq[NamedExpression] = results.map {
+    case a: Attribute =>
+      values.get(a).filterNot(_.semanticEquals(a)).fold[NamedExpression](a) { value =>
+        Alias(value, a.name)(a.exprId, a.qualifier, Some(a.metadata))
+      }
+    case other =>
+      other
+        .transform { case a: Attribute => values.getOrElse(a, a) }
+        .asInstanceOf[NamedExpression]
+  }
+
+  /** Why rows are not grouped by windows: some keys are, and all of them read nothing else. */
+  private def refusalOfWindow(
+      hop: HopAggregate,
+      ofCopies: Seq[(NamedExpression, Expression)]
+  ): Option[String] = {
+    def isWindow(e: Expression) = uncast(e).semanticEquals(hop.window)
+    lazy val mixed = ofCopies.find { case (_, value) =>
+      !value.deterministic || value.references.exists(!isWindow(_))
     }
+    lazy val grouped = AttributeSet(hop.window +: hop.keys.map(_.toAttribute))
+    lazy val unmet = hop.conditions.find(!_.references.subsetOf(grouped))
+    val isOfWindow = ofCopies.map(_._2).map(uncast).exists {
+      case GetStructField(window, _, _) => isWindow(window)
+      case value                        => isWindow(value)
+    }
+    if (mixed.nonEmpty) Some(mixed.map { case (k, value) =>
+      if (value.deterministic) s"${valueOf(k).sql} reads the window and other columns"
+      else NotDeterministic
+    }.get)
+    else if (!isOfWindow) Some("rows are not grouped by the window itself")
+    else
+      unmet.map(c =>
+        s"the condition ${c.sql} reads the window and columns that rows are not grouped by"
+      )
+  }
+
+  private val NotDeterministic =
+    "each copy of a row has another value of what is not deterministic"
 
   private type Parts = (Seq[NamedExpression], Seq[AggregateExpression], Seq[NamedExpression])
 
@@ -80,20 +174,18 @@ private[spark] object HopAggregate {
     }
   }
 
-  private def refusal(hop: HopAggregate, grouping: Seq[Expression]): Option[String] = {
+  private def refusal(hop: HopAggregate): Option[String] = {
     import hop.{calls, keys}
-    def isWindow(a: Attribute) = a.exprId == hop.window.exprId
-    def isOfWindow(e: Expression) = e.references.exists(isWindow)
+    def readsWindow(e: Expression) = e.references.exists(_.exprId == hop.window.exprId)
+    lazy val readers = calls.filter(readsWindow)
     lazy val unsorted = keys.find(k => !RowOrdering.isOrderable(k.dataType))
     lazy val ofOrder =
       calls.map(_.aggregateFunction).collectFirst { case f @ (_: First | _: Last) =>
         f
       }
     lazy val indistinct = keys.find(k => !UnsafeRowUtils.isBinaryStable(k.dataType))
-    if (!grouping.exists { case a: Attribute => isWindow(a); case _ => false })
-      Some("rows are not grouped by the window itself")
-    else if (keys.exists(isOfWindow) || calls.exists(isOfWindow))
-      Some("something beside the grouping reads the window")
+    if (readers.nonEmpty)
+      Some(s"${readers.head.sql} reads the window")
     else if (calls.exists(_.isDistinct))
       Some("DISTINCT has no partial that is smaller than its rows")
     else if (ofOrder.nonEmpty)
@@ -103,7 +195,7 @@ private[spark] object HopAggregate {
         s"${unsorted.get.sql} is a ${unsorted.get.dataType.typeName}, by which nothing is sorted"
       )
     else if ((keys ++ calls).exists(!_.deterministic))
-      Some("each copy of a row has another value of what is not deterministic")
+      Some(NotDeterministic)
     else if (indistinct.nonEmpty)
       Some(s"equal values of ${indistinct.get.sql} may differ in their bytes")
     else calls.flatMap(refusalOf).headOption

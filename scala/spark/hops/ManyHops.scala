@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.{TypeCheckResult, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Generate, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Generate, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.catalyst.trees.TreePattern.{
@@ -53,22 +53,21 @@ private[spark] object ManyHops {
   /** Fewer windows for each row than this are left to Spark's analyzer. */
   val Few = 100
 
-  /** Puts it in the place of a call that an Aggregate has and that nothing has resolved yet. */
+  /** Puts it in the place of a call that an Aggregate or a Project has and that nothing has resolved yet. */
   final class Find(session: SparkSession) extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan =
       if (!SashConf.hopsEnabled(conf)) plan
       else
         plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_FUNCTION)) {
-          case aggregate: Aggregate =>
-            val calls =
-              aggregate.expressions.flatMap(_.collect { case Call(name, f) => name -> f })
+          case asker @ (_: Aggregate | _: Project) =>
+            val calls = asker.expressions.flatMap(_.collect { case Call(name, f) => name -> f })
             calls.distinct match {
               case Seq((Window, call)) if isPlain(call) =>
-                many(call).fold[LogicalPlan](aggregate) { hops =>
-                  aggregate.transformExpressions { case `call` => hops }
+                many(call).fold(asker) { hops =>
+                  asker.transformExpressions { case `call` => hops }
                 }
               // of several Spark says that it has no way
-              case _ => aggregate
+              case _ => asker
             }
         }
 
@@ -107,22 +106,22 @@ private[spark] object ManyHops {
     }
 }
 
-/** Puts all the windows of each row below the Aggregate, as Spark's TimeWindowing does. */
+/** Puts all the windows of each row below the Aggregate or Project, as Spark's TimeWindowing does. */
 private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(TIME_WINDOW)) {
-      case aggregate: Aggregate =>
-        val hops = aggregate.expressions.flatMap(_.collect { case h: ManyHops => h }).distinct
-        if (hops.isEmpty || hops.exists(!_.time.resolved)) aggregate
-        else if (hops.size == 1 && hops.forall(isOfInstants)) generated(aggregate, hops.head)
-        else aggregate.transformExpressions { case many: ManyHops => many.asSparks }
+      case asker @ (_: Aggregate | _: Project) =>
+        val hops = asker.expressions.flatMap(_.collect { case h: ManyHops => h }).distinct
+        if (hops.isEmpty || hops.exists(!_.time.resolved)) asker
+        else if (hops.size == 1 && hops.forall(isOfInstants)) generated(asker, hops.head)
+        else asker.transformExpressions { case many: ManyHops => many.asSparks }
     }
 
   private def isOfInstants(hops: ManyHops): Boolean =
     Seq(TimestampType, TimestampNTZType).contains(hops.time.dataType) &&
       hops.time.deterministic && hops.checkInputDataTypes().isSuccess
 
-  private def generated(aggregate: Aggregate, hops: ManyHops): Aggregate = {
+  private def generated(asker: LogicalPlan, hops: ManyHops): LogicalPlan = {
     val metadata = hops.time match {
       case a: Attribute => a.metadata
       case _            => Metadata.empty
@@ -140,11 +139,8 @@ private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
       HopPanes(hops.size, hops.slide, hops.start, conf.ansiEnabled),
       window.dataType
     )
-    val each = Generate(windows, Nil, outer = false, None, Seq(window), aggregate.child)
-    aggregate
-      .transformExpressions { case _: ManyHops => window }
-      .withNewChildren(Seq(each))
-      .asInstanceOf[Aggregate]
+    val each = Generate(windows, Nil, outer = false, None, Seq(window), asker.children.head)
+    asker.transformExpressions { case _: ManyHops => window }.withNewChildren(Seq(each))
   }
 }
 

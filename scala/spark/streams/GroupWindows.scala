@@ -32,6 +32,7 @@ private[streams] final class GroupWindows(
   private[this] val keeps =
     isBeside && group.isInvertible && program.mode == AnswerMode.Append
   private[this] var answers: Array[Array[RunningState]] = _
+  private[this] lazy val unused = kept.map(_.create()).orNull
 
   private[this] val behind = new WriteBehind(nodes)
   private[this] val slots =
@@ -71,8 +72,9 @@ private[streams] final class GroupWindows(
       if (keeps) kept.map(_.take(new UUID(in.getLong(), in.getLong()))).orNull else null
     if (found == null) begin()
     else {
-      answers = found
+      answers = unused // which is cleared
       stored.resume()
+      answers = found
     }
   }
 

@@ -1,8 +1,13 @@
 package io.sash.spark.streams
 
 import java.util.{LinkedHashMap, UUID}
+import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
+
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.TaskContext
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
+import org.apache.spark.sql.sash.SqlInternals
 
 import io.sash.spark.running.{RunningAnswer, RunningState}
 
@@ -13,6 +18,11 @@ import io.sash.spark.running.{RunningAnswer, RunningState}
  * that its answers have to be made anew.
  *
  * One task at a time has them: states that one program has made may share what they compute with.
+ *
+ * They go with the state that they stand beside: every ten seconds the process looks which state stores
+ * Spark has unloaded. Spark unloads those of a query that has stopped in its next maintenance
+ * (spark.sql.streaming.stateStore.maintenanceInterval), and at once where another run of the query
+ * loads the same store.
  *
  * @param program what makes states
  */
@@ -37,13 +47,16 @@ private[streams] object KeptAnswers {
   private val EntryBytes = 256L
   private val MostPlaces = 10000
 
+  /** How often it is looked which stores are unloaded. Not final: for tests. */
+  private[streams] var SweepMillis: Long = 10000L
+
   /**
    * Whose they are.
    *
-   * @param run of the query
-   * @param text of the operator
+   * @param store of the run of a query, an operator and a partition
+   * @param group of the operator's windows
    */
-  private[streams] final case class Place(run: UUID, text: String, partition: Int, group: Int)
+  private[streams] final case class Place(store: StateStoreProviderId, group: Int)
 
   private final class Kept(
       val of: KeptAnswers,
@@ -90,10 +103,59 @@ private[streams] object KeptAnswers {
 
   private def giveBack(place: Place, kept: KeptAnswers): Unit = synchronized {
     idle.put(place, kept)
-    if (idle.size > MostPlaces) {
-      val eldest = idle.values.iterator
-      eldest.next()
-      eldest.remove()
+    if (idle.size > MostPlaces) drop(idle.keySet.iterator.next())
+    sweepLater()
+  }
+
+  /** Drops the answers of a place, if no task has them. */
+  private def drop(place: Place): Unit = synchronized {
+    val kept = idle.remove(place)
+    val all = byStamp.values.iterator
+    while (kept != null && all.hasNext) {
+      val entry = all.next()
+      if (entry.of eq kept) {
+        bytes -= entry.bytes
+        all.remove()
+      }
     }
   }
+
+  /** How many there are: of keys, and of places that no task has. */
+  private[streams] def size: (Int, Int) = synchronized((byStamp.size, idle.size))
+
+  /** Drops those beside stores that Spark has unloaded, which it is asked without a lock of ours. */
+  private def sweep(): Unit = {
+    val places = synchronized(idle.keySet.asScala.toSeq)
+    places.filterNot(p => SqlInternals.isLoaded(p.store)).foreach(drop)
+  }
+
+  private[this] val timer = {
+    val one = new ScheduledThreadPoolExecutor(
+      1,
+      task => {
+        val thread = new Thread(task, "sash-kept-answers")
+        thread.setDaemon(true)
+        thread
+      }
+    )
+    one.setKeepAliveTime(20, TimeUnit.SECONDS)
+    one.allowCoreThreadTimeOut(true)
+    one
+  }
+  private[this] var isPlanned = false
+
+  private def sweepLater(): Unit = synchronized {
+    if (!isPlanned && !idle.isEmpty) {
+      isPlanned = true
+      timer.schedule((() => sweepNow()): Runnable, SweepMillis, TimeUnit.MILLISECONDS)
+    }
+  }
+
+  private def sweepNow(): Unit =
+    try sweep()
+    finally
+      synchronized {
+        isPlanned = false
+        sweepLater()
+      }
 }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.{SashConf, SparkVersions}
-import io.sash.spark.hops.{HopAggregate, HopAnswer, LastEndOf, PaneOf}
+import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
 
@@ -45,18 +45,28 @@ private[spark] final class StreamHops(
       else
         // what nobody reads Spark leaves out when it optimizes, which is late for our state
         ColumnPruning(found)
-          .transform { case Project(list, h: FoundHops) => Project(list, h.readBy(list)) }
+          .transform {
+            case Project(list, h: FoundHops) => Project(list, h.readBy(list))
+            case Project(list, Filter(met, h: FoundHops)) =>
+              Project(list, Filter(met, h.readBy(list :+ met)))
+          }
           .transformUp { case h: FoundHops => planned(h.hop.copy(child = h.child)) }
     }
 
   private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
     case aggregate: Aggregate if aggregate.isStreaming =>
       HopAggregate.of(aggregate)(reason) match {
-        case None             => aggregate
-        case Some(Right(hop)) => Project(hop.results, FoundHops(hop, hop.child))
+        case None => aggregate
+        case Some(Right(hop)) =>
+          val found = FoundHops(hop, hop.child)
+          Project(
+            hop.results,
+            hop.conditions.reduceOption(And).fold[LogicalPlan](found)(Filter(_, found))
+          )
         case Some(Left(why)) =>
-          logInfo(s"Spark keeps the hops of ${aggregate.aggregateExpressions.map(_.sql)}: $why")
-          aggregate
+          val said = aggregate.aggregateExpressions.map(_.sql).mkString(", ")
+          logInfo(s"Spark keeps the hops of $said: $why")
+          BatchHops.refused(aggregate, why)
       }
   }
 

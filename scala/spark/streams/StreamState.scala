@@ -4,9 +4,11 @@ import java.nio.ByteBuffer
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.execution.streaming.state.{StateStoreId, StateStoreProviderId}
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
 import io.sash.core.mta.KeyValueStore
+import io.sash.spark.SparkVersions
 
 /**
  * The state of a bucket of keys, in two variables of Spark's state store: each one costs every task
@@ -103,12 +105,12 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
 
   /** What a group of the program's windows has left in this process. */
   def keptAnswers(program: StreamProgram, group: Int): KeptAnswers = {
-    val place = KeptAnswers.Place(
-      handle.getQueryInfo().getRunId,
-      program.text,
-      TaskContext.getPartitionId(),
-      group
-    )
+    // of one that nobody knows they go soon, and are made anew
+    val store = SparkVersions.storeOf(handle).getOrElse {
+      StateStoreId(program.text, 0L, TaskContext.getPartitionId())
+    }
+    val run = handle.getQueryInfo().getRunId
+    val place = KeptAnswers.Place(StateStoreProviderId(store, run), group)
     val of = program.groups(group)
     KeptAnswers.lease(place, new KeptAnswers(of.slots.running, of.windows.length))
   }

@@ -36,6 +36,12 @@ trait HopChecks extends SashSuite {
 
   protected def check(query: String): Assertion = checkFrame(query)(spark.sql(query))
 
+  /** The same over windows that are made below the aggregate, of which the query reads a column. */
+  protected def below(query: String, window: String): String =
+    query
+      .replace(window, "window")
+      .replaceAll("FROM events\\b", s"FROM (SELECT *, $window FROM events)")
+
   protected def checkFrame(clue: String)(query: => DataFrame): Assertion = withClue(clue) {
     events.createOrReplaceTempView("events")
     def run(on: Boolean) = withHops(on) {

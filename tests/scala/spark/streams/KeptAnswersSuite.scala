@@ -2,6 +2,7 @@ package io.sash.spark.streams
 
 import java.util.concurrent.atomic.AtomicBoolean
 
+import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.streaming.StreamingQuery
 
@@ -64,6 +65,45 @@ class KeptAnswersSuite extends StreamSuite {
     assert(getsOfSmallBatch(restart = false) < nodes / 2)
     assert(getsOfSmallBatch(restart = true) > nodes)
     assert(keeping(0L)(getsOfSmallBatch(restart = false)) > nodes)
+  }
+
+  /** Until something has come true, for half a minute at most. */
+  private def await(is: => Boolean): Boolean = {
+    val end = System.nanoTime() + 30000000000L
+    while (!is && System.nanoTime() < end) Thread.sleep(50)
+    is
+  }
+
+  test("what a stopped query has left goes when Spark unloads its state stores") {
+    val wait = KeptAnswers.SweepMillis
+    KeptAnswers.SweepMillis = 100L
+    // the next store begins a maintenance of this interval
+    StateStore.getClass.getMethod("stop").invoke(StateStore)
+    try
+      withSettings("spark.sql.streaming.stateStore.maintenanceInterval" -> "200ms") {
+        withSource("0 seconds") { source =>
+          assert(await(KeptAnswers.size == ((0, 0))), "of other suites")
+          val all = batches(100, 40, 40, 20).map(_.map(e => e.copy(k = Some((e.id % 3).toInt))))
+          source.start(query)
+          all.take(2).foreach(source.add)
+          Thread.sleep(500)
+          val (keys, places) = KeptAnswers.size
+          assert(keys >= 3 && places >= 1, "they stay while the query runs")
+          source.stop()
+          assert(await(KeptAnswers.size == ((0, 0))))
+          source.start(query)
+          all.drop(2).foreach(source.add)
+          assert(KeptAnswers.size._1 >= 3)
+          source.stop()
+          val batch = query(spark.createDataFrame(all.flatten)).collect().toSeq
+          assert(source.rows.map(_.toSeq).toSet == batch.map(_.toSeq).toSet)
+        }
+        assert(await(KeptAnswers.size == ((0, 0))))
+      }
+    finally {
+      KeptAnswers.SweepMillis = wait
+      StateStore.getClass.getMethod("stop").invoke(StateStore)
+    }
   }
 
   test("a task that fails and is run again finds what the state has, and not what it has left") {

@@ -3,12 +3,19 @@ package io.sash.spark.streams
 import java.io.File
 import java.nio.file.{Files, Path}
 
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.logging.log4j.{Level, LogManager}
+import org.apache.logging.log4j.core.{LogEvent, Logger}
+import org.apache.logging.log4j.core.appender.AbstractAppender
+import org.apache.logging.log4j.core.config.Property
+
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.plans.logical.{Generate, TransformWithState}
-import org.apache.spark.sql.functions.{col, count, sum, window, window_time}
+import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException, Trigger}
 
-import io.sash.spark.SashConf
+import io.sash.spark.{Explain, SashConf}
 
 /** Hops on streams: Spark's rows, batch by batch. */
 class StreamHopsSuite extends StreamSuite {
@@ -20,8 +27,9 @@ class StreamHopsSuite extends StreamSuite {
       query: DataFrame => DataFrame,
       mode: OutputMode = OutputMode.Append(),
       seed: Long = 1,
-      delay: String = "15 seconds"
-  ): Unit = streaming()(checkHops(batches(seed), delay, mode)(query))
+      delay: String = "15 seconds",
+      alike: Seq[DataFrame => DataFrame] = Nil
+  ): Unit = streaming()(checkHops(batches(seed), delay, mode, alike = alike)(query))
 
   private def hops(grouping: String, aggregates: String*)(rows: DataFrame): DataFrame = {
     val key = if (grouping.startsWith("k")) "coalesce(k, 7)" else "0"
@@ -30,6 +38,15 @@ class StreamHopsSuite extends StreamSuite {
         s" FROM events GROUP BY $grouping"
     )(rows)
   }
+
+  /** The same over windows that are made below the aggregate, and conditions on them and others. */
+  private def below(window: String, aggregates: Seq[String], where: String = "true")(
+      rows: DataFrame
+  ): DataFrame = sql(
+    s"SELECT unix_micros(v.start) * 8 + coalesce(k, 7) AS id, v AS window, ${aggregates.zipWithIndex
+        .map { case (a, i) => s"$a AS a$i" }
+        .mkString(", ")} FROM (SELECT w AS v, * FROM (SELECT *, $window AS w FROM events)) WHERE $where GROUP BY k, v"
+  )(rows)
 
   private val some =
     Seq("k", "count(*)", "sum(x)", "max(d)", "min(s)", "sum(x) FILTER (WHERE d > 50)")
@@ -45,7 +62,73 @@ class StreamHopsSuite extends StreamSuite {
       "window(ts, '3 seconds', '200 milliseconds')" -> "gaps between windows"
     )
   } test(s"a stream's hops are Spark's: $name, $mode") {
-    check(hops(s"k, $window", some: _*), mode)
+    check(hops(s"k, $window", some: _*), mode, alike = Seq(below(window, some)))
+  }
+
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"conditions between windows and their aggregate, $mode") {
+      val window = "window(ts, '25 seconds', '10 seconds')"
+      val where =
+        "second(v.start) % 20 = 0 AND x % 3 <> 1 AND v.end <> timestamp_seconds(1600001035 + k)"
+      check(below(window, some, where), mode)
+    }
+
+  for (
+    (what, query, why) <- Seq[(String, DataFrame => DataFrame, String)](
+      (
+        "a generator",
+        _.withColumn("w", window(col("ts"), "20 seconds", "5 seconds"))
+          .withColumn("y", explode(array(lit(1), lit(2))))
+          .groupBy("w")
+          .agg(sum("y").as("id")),
+        "a generator such as explode lies between the windows and the aggregation"
+      ),
+      (
+        "another use of the window",
+        _.withColumn("w", window(col("ts"), "20 seconds", "5 seconds"))
+          .groupBy("w")
+          .agg(max(expr("w.end - ts")).as("id")),
+        "reads the window"
+      ),
+      (
+        "a field of the window, which has no watermark",
+        _.withColumn("w", window(col("ts"), "20 seconds", "5 seconds"))
+          .groupBy("w.start")
+          .agg(count("x").as("id")),
+        "without a watermark"
+      )
+    )
+  ) test(s"Spark keeps hops, and EXPLAIN and the log say why: $what") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("0 seconds", checkpoint, OutputMode.Update(), isOurs = false)
+      val said = StreamHopsSuite.logged {
+        source.start(query)
+        Seq(1000, 1010, 1020).foreach(s => source.add(Seq(StreamSuite.at(s, s))))
+      }
+      val plan = source.execution.executedPlan
+      source.stop()
+      assert(said.count(_.contains(why)) == 1, said)
+      assert(
+        new Explain()
+          .generateExtendedInfo(plan)
+          .linesIterator
+          .count(l => l.startsWith("hops left to Spark: ") && l.contains(why)) == 1
+      )
+    })
+  }
+
+  test("a checkpoint of Spark's hops below the aggregate stays Spark's") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("0 seconds", checkpoint, isOurs = false)
+      val query = below("window(ts, '20 seconds', '10 seconds')", Seq("count(*)")) _
+      withSettings(SashConf.HopsEnabled.key -> "false")(source.start(query))
+      source.add(Seq(StreamSuite.at(1, 1000)))
+      source.stop()
+      source.start(query)
+      Seq(1001, 1100, 1200).foreach(s => source.add(Seq(StreamSuite.at(s, s))))
+      source.stop()
+      assert(source.rows.map(_.getLong(2)).sum == 2 * 3)
+    })
   }
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
@@ -254,5 +337,28 @@ class StreamHopsSuite extends StreamSuite {
       val counted = source.rows.map(_.getLong(2)).sum
       assert(counted == 2 * (if (switch == "no jar") 4 else 5))
     })
+  }
+}
+
+private object StreamHopsSuite {
+
+  /** What Sash has logged meanwhile. */
+  def logged(body: => Unit): Seq[String] = {
+    val said = ArrayBuffer.empty[String]
+    val appender = new AbstractAppender("said", null, null, true, Property.EMPTY_ARRAY) {
+      override def append(event: LogEvent): Unit =
+        said.synchronized(said += event.getMessage.getFormattedMessage)
+    }
+    appender.start()
+    val logger = LogManager.getLogger(classOf[StreamHops].getName).asInstanceOf[Logger]
+    val level = logger.getLevel
+    logger.addAppender(appender)
+    logger.setLevel(Level.INFO)
+    try body
+    finally {
+      logger.setLevel(level)
+      logger.removeAppender(appender)
+    }
+    said.toSeq
   }
 }

@@ -183,15 +183,17 @@ trait StreamSuite extends SashSuite {
    * Each batch gives what it gives with Spark's own hops.
    *
    * @param isOurs whether Sash's operators answer them
+   * @param alike other queries of the same answers, which Sash answers, too
    */
   protected def checkHops(
       batches: Seq[Seq[Event]],
       delay: String = "15 seconds",
       mode: OutputMode = OutputMode.Append(),
       isOurs: Boolean = true,
-      later: Seq[(String, String)] = Nil
+      later: Seq[(String, String)] = Nil,
+      alike: Seq[DataFrame => DataFrame] = Nil
   )(query: DataFrame => DataFrame): Unit = {
-    val answers = Seq(true, false).map { on =>
+    def answers(on: Boolean)(query: DataFrame => DataFrame) =
       withSettings("spark.sash.hops.enabled" -> on.toString) {
         inDirectory { checkpoint =>
           val source = new Source(delay, checkpoint, mode, isOurs = on && isOurs)
@@ -199,9 +201,12 @@ trait StreamSuite extends SashSuite {
           source.answers.values.toSeq
         }
       }
-    }
-    val Seq(ours, theirs) = answers
+    val theirs = answers(on = false)(query)
     assert(theirs.flatten.nonEmpty, "vacuous: no answer")
+    (query +: alike).foreach(q => compare(answers(on = true)(q), theirs))
+  }
+
+  private def compare(ours: Seq[Seq[Row]], theirs: Seq[Seq[Row]]): Unit = {
     assert(ours.length == theirs.length)
     ours.zip(theirs).zipWithIndex.foreach { case ((o, t), i) =>
       val schema = t.headOption.map(_.schema)

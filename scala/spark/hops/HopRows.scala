@@ -1,0 +1,131 @@
+package io.sash.spark.hops
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+
+/**
+ * The rows below an aggregate, each once, where Spark copies them into their windows right below it, or
+ * below projections, conditions, aliases and views that lie in between: the same operators, over the
+ * rows themselves.
+ *
+ * @param copied the windows; its child has the operators in between
+ * @param ofCopies columns whose values differ between the copies of a row, as expressions over the
+ *   window and the rows: the window's names, its fields, and what is not deterministic
+ * @param conditions on windows, over them and the rows: a copy that does not meet them is dropped
+ */
+private[hops] final case class HopRows(
+    copied: CopiedRows,
+    ofCopies: AttributeMap[Expression],
+    conditions: Seq[Expression]
+) extends PredicateHelper {
+  import copied.{child, window}
+
+  /** An expression of a column's users, over the window and the rows. */
+  def said(e: Expression): Expression = e.transform { case a: Attribute =>
+    ofCopies.getOrElse(a, a)
+  }
+
+  /** Why an expression cannot be said so: Spark has no other place for a subquery's own columns. */
+  def refusalOf(e: Expression): Option[String] = e.collectFirst {
+    case s: SubqueryExpression if s.references.exists(ofCopies.contains) =>
+      "a subquery reads the window"
+  }
+
+  /** Whether an expression has another value for each copy. */
+  def differs(e: Expression): Boolean = {
+    val value = said(e)
+    value.references.contains(window) || !value.deterministic
+  }
+
+  private def projected(list: Seq[NamedExpression]): HopRows = {
+    val (others, ofRows) = list.partition(differs)
+    val made = others.collect { case a: Alias => a.toAttribute -> said(a.child) }
+    val names = AttributeMap(ofRows.collect { case alias @ Alias(a: Attribute, _) =>
+      a -> (alias.toAttribute: Expression)
+    })
+    val kept = AttributeSet(ofRows.collect { case a: Attribute => a })
+    val met = conditions.map(_.transform {
+      case a: Attribute if !kept.contains(a) => names.getOrElse(a, a)
+    })
+    val all = AttributeMap(ofCopies.toSeq ++ made)
+    val read = (copied.time +: all.values.toSeq) ++ met
+    val more = AttributeSet.fromAttributeSets(read.map(_.references)).filter { a =>
+      child.outputSet.contains(a) && !kept.contains(a)
+    }
+    HopRows(copied.copy(child = Project(ofRows ++ more, child)), all, met)
+  }
+
+  /** Conditions on windows, and on rows. */
+  private def split(condition: Expression): (Seq[Expression], Seq[Expression]) =
+    splitConjunctivePredicates(condition).partition(differs)
+
+  private def isCorrelated(e: Expression): Boolean = e.exists {
+    case s: SubqueryExpression => s.references.nonEmpty
+    case _                     => false
+  }
+
+  private def filtered(condition: Expression): Either[String, HopRows] =
+    if (!said(condition).deterministic)
+      Left(s"the condition ${condition.sql} is not deterministic")
+    else if (split(condition)._1.exists(isCorrelated))
+      Left("a subquery beside the window reads other columns")
+    else
+      refusalOf(condition).toLeft {
+        val (ofWindows, ofRows) = split(condition)
+        val fewer = ofRows.reduceOption(And).fold(child)(Filter(_, child))
+        HopRows(copied.copy(child = fewer), ofCopies, conditions ++ ofWindows.map(said))
+      }
+}
+
+private[hops] object HopRows {
+
+  /** None if there are no windows; on the left why Spark's own operators answer what is above them. */
+  def of(plan: LogicalPlan): Option[Either[String, HopRows]] =
+    CopiedRows.of(plan) match {
+      case Some(copied) =>
+        Some(Right(HopRows(copied, AttributeMap(Seq(copied.window -> copied.window)), Nil)))
+      case None => between(plan)
+    }
+
+  /** The operators between an aggregate and its windows. */
+  def operators(plan: LogicalPlan): Seq[LogicalPlan] =
+    if (CopiedRows.of(plan).nonEmpty) Nil else plan +: plan.children.flatMap(operators)
+
+  private def between(plan: LogicalPlan): Option[Either[String, HopRows]] = plan match {
+    case _: SubqueryAlias | _: View => of(plan.children.head)
+    case Project(list, child) =>
+      below(child).map(_.flatMap { rows =>
+        list.flatMap(rows.refusalOf(_)).headOption.toLeft(rows.projected(list))
+      })
+    case Filter(condition, child) => below(child).map(_.flatMap(_.filtered(condition)))
+    case _: Aggregate             => None
+    case p if p.children.exists(of(_).isDefined) =>
+      Some(Left(s"${named(p)} lies between the windows and the aggregation"))
+    case _ => None
+  }
+
+  /** Rows without a time are dropped first, as the copies' are. */
+  private def below(plan: LogicalPlan): Option[Either[String, HopRows]] =
+    of(plan).map(_.map { rows =>
+      import rows.copied
+      if (CopiedRows.of(plan).isEmpty) rows
+      else
+        rows.copy(copied = copied.copy(child = Filter(IsNotNull(copied.time), copied.child)))
+    })
+
+  /** In the user's words. */
+  private def named(plan: LogicalPlan): String = plan match {
+    case _: Expand                      => "GROUPING SETS"
+    case _: Join                        => "a join"
+    case _: Generate                    => "a generator such as explode"
+    case _: Window                      => "OVER"
+    case _: Sort                        => "ORDER BY"
+    case _: Distinct | _: Deduplicate   => "DISTINCT"
+    case _: GlobalLimit | _: LocalLimit => "LIMIT"
+    case _: EventTimeWatermark          => "a watermark"
+    case _: RepartitionOperation        => "a repartition"
+    case other                          => other.nodeName.toUpperCase(java.util.Locale.ROOT)
+  }
+}
