@@ -33,7 +33,11 @@ private[spark] object FunctionsFeature extends Feature {
     }
     // sash_version(), by which a client can tell that Sash is active
     extensions.injectFunction(
-      (FunctionIdentifier(SashVersionFunction.Name), SashVersionFunction.Info, SashVersionFunction.build)
+      (
+        FunctionIdentifier(SashVersionFunction.Name),
+        SashVersionFunction.Info,
+        SashVersionFunction.build
+      )
     )
   }
 
