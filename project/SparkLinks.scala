@@ -43,10 +43,13 @@ object SparkLinks {
    * @param classPath what they are compiled against
    */
   def text(classes: Seq[File], classPath: Seq[File]): String = {
-    val ours = classes.flatMap(d => (d ** "*.class").get).map { f =>
-      val c = ClassLinks.read(IO.readBytes(f))
-      c.name -> c
-    }.toMap
+    val ours = classes
+      .flatMap(d => (d ** "*.class").get)
+      .map { f =>
+        val c = ClassLinks.read(IO.readBytes(f))
+        c.name -> c
+      }
+      .toMap
     val theirs = new ClassPath(classPath)
     try new SparkLinks(ours, theirs).text
     finally theirs.close()
@@ -76,10 +79,13 @@ private final class SparkLinks(ours: Map[String, ClassLinks], theirs: ClassPath)
     val lines = classBits.toSeq.sorted.flatMap { case (name, bits) =>
       val kind = kinds(name).toSeq.sorted.mkString
       s"c ${bits.toHexString} $kind $name" +:
-        members.getOrElse(name, Nil).map { case ((_, member), b) =>
-          val (sort, rest) = member.splitAt(1)
-          s"$sort ${b.toHexString} $rest"
-        }.sorted
+        members
+          .getOrElse(name, Nil)
+          .map { case ((_, member), b) =>
+            val (sort, rest) = member.splitAt(1)
+            s"$sort ${b.toHexString} $rest"
+          }
+          .sorted
     }
     val extended = extendedBits.toSeq.sorted.map { case (c, b) => s"e ${b.toHexString} $c" }
     (head +: (lines ++ extended)).mkString("", "\n", "\n")
@@ -134,7 +140,7 @@ private final class SparkLinks(ours: Map[String, ClassLinks], theirs: ClassPath)
     if (isStable(owner)) None
     else
       ours.get(owner) match {
-        case None => Some(owner)
+        case None                                                   => Some(owner)
         case Some(c) if c.declared.contains((m.name, m.descriptor)) => None
         case Some(c) =>
           (c.superName +: c.interfaces).flatMap { s =>
@@ -167,15 +173,20 @@ private final case class Member(
 /** The classes of jars and of the JDK, as they are asked for. */
 private final class ClassPath(files: Seq[File]) {
   private val loader =
-    new java.net.URLClassLoader(files.map(_.toURI.toURL).toArray, ClassLoader.getPlatformClassLoader)
+    new java.net.URLClassLoader(
+      files.map(_.toURI.toURL).toArray,
+      ClassLoader.getPlatformClassLoader
+    )
   private val read = mutable.Map.empty[String, ClassLinks]
 
-  def apply(name: String): ClassLinks = read.getOrElseUpdate(name, {
-    val in: InputStream = loader.getResourceAsStream(name + ".class")
-    if (in == null) sys.error(s"$name is not on the class path")
-    try ClassLinks.read(in.readAllBytes())
-    finally in.close()
-  })
+  def apply(name: String): ClassLinks = read.getOrElseUpdate(
+    name, {
+      val in: InputStream = loader.getResourceAsStream(name + ".class")
+      if (in == null) sys.error(s"$name is not on the class path")
+      try ClassLinks.read(in.readAllBytes())
+      finally in.close()
+    }
+  )
 
   def close(): Unit = loader.close()
 }
@@ -317,12 +328,15 @@ private object ClassLinks {
       case t: Type => links.addType(t)
       case h: Handle =>
         val isField = h.getTag <= Opcodes.H_PUTSTATIC
-        val isStatic = Set(Opcodes.H_GETSTATIC, Opcodes.H_PUTSTATIC, Opcodes.H_INVOKESTATIC)(h.getTag)
+        val isStatic =
+          Set(Opcodes.H_GETSTATIC, Opcodes.H_PUTSTATIC, Opcodes.H_INVOKESTATIC)(h.getTag)
         member(h.getOwner, h.getName, h.getDesc, isField, isStatic)
         links.addType(if (isField) Type.getType(h.getDesc) else Type.getMethodType(h.getDesc))
       case d: ConstantDynamic =>
         constant(d.getBootstrapMethod)
-        (0 until d.getBootstrapMethodArgumentCount).foreach(i => constant(d.getBootstrapMethodArgument(i)))
+        (0 until d.getBootstrapMethodArgumentCount).foreach(i =>
+          constant(d.getBootstrapMethodArgument(i))
+        )
       case _ =>
     }
 

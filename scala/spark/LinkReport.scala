@@ -12,7 +12,9 @@ private object LinkReport {
     val missing = Standing.missing(getClass.getClassLoader)
     val millis = (System.nanoTime - begin) / 1000000
     (Standing.Base +: Standing.All).foreach { feature =>
-      println(s"$feature: ${missing.get(feature).fold("all links")(_.mkString("\n  ", "\n  ", ""))}")
+      println(
+        s"$feature: ${missing.get(feature).fold("all links")(_.mkString("\n  ", "\n  ", ""))}"
+      )
     }
     println(s"looked at in $millis ms")
   }

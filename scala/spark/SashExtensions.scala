@@ -38,6 +38,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
 }
 
 private[spark] object SashExtensions {
+
   /** What has been told of this version; Spark loads extensions more than once. */
   private val said = ConcurrentHashMap.newKeySet[Boolean]
 

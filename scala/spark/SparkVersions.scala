@@ -31,6 +31,7 @@ private[spark] object KnownVersions {
  * against 4.2; what another version spells differently is called by reflection here.
  */
 private[spark] object SparkVersions {
+
   /** ClusteredDistribution(clustering) with all defaults; 4.3 added a parameter. */
   def clusteredDistribution(clustering: Seq[Expression]): Distribution =
     withDefaults(classOf[ClusteredDistribution], clustering).asInstanceOf[Distribution]

@@ -55,7 +55,8 @@ private[spark] final class Guard(feature: String) {
   }
 
   private final class GuardedStrategy(strategy: SparkStrategy) extends SparkStrategy {
-    override def apply(plan: LogicalPlan): Seq[SparkPlan] = run(Seq.empty[SparkPlan])(strategy(plan))
+    override def apply(plan: LogicalPlan): Seq[SparkPlan] =
+      run(Seq.empty[SparkPlan])(strategy(plan))
   }
 
   private object IdleStrategy extends SparkStrategy {

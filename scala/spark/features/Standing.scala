@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicBoolean
 
+import scala.util.control.NonFatal
+
 import org.slf4j.LoggerFactory
 
 import io.sash.spark.{ReflectiveLinks, SashVersion}
@@ -64,7 +66,13 @@ private[spark] object Standing {
   }
 
   private lazy val checked: Unit = {
-    missing(getClass.getClassLoader).foreach { case (feature, why) => downs.put(feature, why.head) }
+    try
+      missing(getClass.getClassLoader).foreach { case (feature, why) =>
+        downs.put(feature, why.head)
+      }
+    catch { // no session ends because it cannot be looked at
+      case NonFatal(e) => downs.put(Base, s"its classes cannot be looked at ($e)")
+    }
     // an order is only made below windows
     Option(downs.get(Windows)).foreach(downs.put(Ordering, _))
   }

@@ -31,8 +31,8 @@ private[links] final class ClassFile(file: Array[Byte]) extends ClassFacts {
         case 1 =>
           val length = u2()
           at += length
-        case 7 | 8 | 16 | 19 | 20            => at += 2
-        case 15                              => at += 3
+        case 7 | 8 | 16 | 19 | 20               => at += 2
+        case 15                                 => at += 3
         case 3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => at += 4
         case 5 | 6 =>
           at += 8

@@ -15,7 +15,8 @@ private[spark] final class LinkCheck(
     classes: Classes,
     reflective: Seq[ReflectiveLink]
 ) {
-  private val lines = list.lines().map[Array[String]](_.split(' ')).toArray(new Array[Array[String]](_))
+  private val lines =
+    list.lines().map[Array[String]](_.split(' ')).toArray(new Array[Array[String]](_))
   private val features = lines.head.tail
   private val missing = Array.fill(features.length)(Vector.empty[String])
   private var owner: String = _

@@ -15,7 +15,9 @@ private[links] final class LoadedClass(c: Class[_]) extends ClassFacts {
 
   override protected lazy val fields: HashMap[String, Integer] = {
     val all = new HashMap[String, Integer]
-    c.getDeclaredFields.foreach(f => all.put(f.getName + f.getType.descriptorString, f.getModifiers))
+    c.getDeclaredFields.foreach(f =>
+      all.put(f.getName + f.getType.descriptorString, f.getModifiers)
+    )
     all
   }
 

@@ -71,12 +71,14 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
 }
 
 object Algorithm {
-  case object TwoStacksLiteAlgorithm extends Algorithm(AlgorithmIds.TwoStacksLite, "Two-Stacks Lite") {
+  case object TwoStacksLiteAlgorithm
+      extends Algorithm(AlgorithmIds.TwoStacksLite, "Two-Stacks Lite") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow = new TwoStacksLite(columns)
   }
 
-  case object SlickDequeInvAlgorithm extends Algorithm(AlgorithmIds.SlickDequeInv, "SlickDeque (Inv)") {
+  case object SlickDequeInvAlgorithm
+      extends Algorithm(AlgorithmIds.SlickDequeInv, "SlickDeque (Inv)") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.subtract.nonEmpty
     override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
       super.part(monoid, first, result).copy(subtract = monoid.subtract)

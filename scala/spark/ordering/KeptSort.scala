@@ -44,7 +44,8 @@ object KeptSort {
   /** Why an order is Spark's to make, by what is known when the window is planned. */
   private[spark] def of(order: KeyOrder, conf: SQLConf): Option[KeptSort] =
     if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)
-    else if (!Standing.isUp(Standing.Ordering)) Standing.reason(Standing.Ordering).map(StandsDown(_))
+    else if (!Standing.isUp(Standing.Ordering))
+      Standing.reason(Standing.Ordering).map(StandsDown(_))
     else if (order.within.isEmpty) Some(NoOrder)
     else if (!order.keys.forall(k => UnsafeRowUtils.isBinaryStable(k.dataType))) Some(Collated)
     else if (conf.enableRadixSort && isByRadix(order)) Some(NullsByRadix)

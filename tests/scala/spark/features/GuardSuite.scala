@@ -28,7 +28,9 @@ class GuardSuite extends AnyFunSuite {
       new ExceptionInInitializerError("of Window")
     )
   )
-    test(s"a rule that ends with ${error.getClass.getSimpleName} leaves plans as they are, from then on") {
+    test(
+      s"a rule that ends with ${error.getClass.getSimpleName} leaves plans as they are, from then on"
+    ) {
       val feature = s"feature of ${error.getClass.getSimpleName}"
       val failing = new Failing(error)
       val rule = new Guard(feature).rule(_ => failing)(noSession)
@@ -43,7 +45,8 @@ class GuardSuite extends AnyFunSuite {
     val first = new Guard("one")
     first.rule(_ => new Failing(new NoSuchMethodError("one")))(noSession)(plan)
     val strategy = new SparkStrategy {
-      override def apply(plan: LogicalPlan): Seq[SparkPlan] = throw new IllegalStateException("ran")
+      override def apply(plan: LogicalPlan): Seq[SparkPlan] =
+        throw new IllegalStateException("ran")
     }
     assert(new Guard("one").strategy(_ => strategy)(noSession)(plan).isEmpty)
     new Guard("one").check(_ => _ => throw new IllegalStateException("ran"))(noSession)(plan)

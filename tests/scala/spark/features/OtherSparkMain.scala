@@ -23,7 +23,10 @@ object OtherSparkMain {
     say("window", spark.sql(windows))
     say("hops", spark.sql(hops))
     say("geomean", spark.sql("SELECT geomean(id + 1) BETWEEN 2.9 AND 3.0 FROM t"))
-    say("kind", spark.sql("SELECT sum(id) OVER (PARTITION BY k, delta_window(id, 2) ORDER BY id) FROM t"))
+    say(
+      "kind",
+      spark.sql("SELECT sum(id) OVER (PARTITION BY k, delta_window(id, 2) ORDER BY id) FROM t")
+    )
     say("stream", stream(spark))
     spark.stop()
   }
@@ -47,13 +50,15 @@ object OtherSparkMain {
         val rows = frame.collect().map(_.mkString(" ")).sorted.mkString(", ")
         println(s"$name rows: $rows")
         val text = frame.queryExecution.explainString(ExplainMode.fromString("formatted"))
-        val extended = text.split('\n').dropWhile(!_.contains("Extended Information (Sash)")).drop(1)
+        val extended =
+          text.split('\n').dropWhile(!_.contains("Extended Information (Sash)")).drop(1)
         extended.filter(_.nonEmpty).foreach(line => println(s"$name explain: $line"))
       } else {
         val isOurs = frame.queryExecution.analyzed.exists(_.nodeName == "TransformWithState")
         println(s"$name of Sash: $isOurs")
       }
     } catch {
-      case e: Throwable => println(s"$name error: ${e.getClass.getSimpleName} ${e.getMessage.replace('\n', ' ')}")
+      case e: Throwable =>
+        println(s"$name error: ${e.getClass.getSimpleName} ${e.getMessage.replace('\n', ' ')}")
     }
 }

@@ -51,7 +51,10 @@ class StandingDownSuite extends AnyFunSuite {
     says(said, hopRows)
     says(said, "hops explain: hops: count by windows of 2 panes")
     says(said, "geomean rows: true")
-    assert(said.exists(l => l.startsWith("kind error: ") && l.contains(asked)), said.mkString("\n"))
+    assert(
+      said.exists(l => l.startsWith("kind error: ") && l.contains(asked)),
+      said.mkString("\n")
+    )
     says(said, "stream of Sash: true")
     logs(said, "windows", times = 1)
     noLinkageError(said)
@@ -107,8 +110,9 @@ class StandingDownSuite extends AnyFunSuite {
         |""".stripMargin
     )
     val path = first.getPath + File.pathSeparator + System.getProperty("java.class.path")
-    val options = java.lang.management.ManagementFactory.getRuntimeMXBean.getInputArguments.asScala
-      .filter(o => o.startsWith("--add-") || o.startsWith("-XX") || o.startsWith("-Dio.netty"))
+    val options =
+      java.lang.management.ManagementFactory.getRuntimeMXBean.getInputArguments.asScala
+        .filter(o => o.startsWith("--add-") || o.startsWith("-XX") || o.startsWith("-Dio.netty"))
     val command = Seq("java", "-Xmx1g") ++ options ++
       Seq("-cp", path, OtherSparkMain.getClass.getName.stripSuffix("$")) ++ settings
     val lines = Seq.newBuilder[String]
@@ -123,12 +127,17 @@ class StandingDownSuite extends AnyFunSuite {
 
   private def logs(said: Seq[String], feature: String, times: Int): Assertion = {
     val lines = said.filter(l => l.startsWith("WARN") && l.contains(s"left to Spark: $feature: "))
-    assert(lines.size == times && lines.forall(_.contains(" on Spark 4.2.0: ")), said.mkString("\n"))
+    assert(
+      lines.size == times && lines.forall(_.contains(" on Spark 4.2.0: ")),
+      said.mkString("\n")
+    )
   }
 
   private def noLinkageError(said: Seq[String]): Assertion =
     assert(
-      !said.exists(l => Seq("NoSuch", "NoClassDef", "AbstractMethod", "Linkage").exists(l.contains)),
+      !said.exists(l =>
+        Seq("NoSuch", "NoClassDef", "AbstractMethod", "Linkage").exists(l.contains)
+      ),
       said.mkString("\n")
     )
 }

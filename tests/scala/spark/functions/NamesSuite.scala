@@ -14,7 +14,7 @@ import io.sash.spark.kinds.WindowKindFunctions
 class NamesSuite extends SashSuite {
   private val names: Seq[String] =
     (SashFunctions.All ++ WindowKindFunctions.All).map(_.name) :+ SlidingAgg.Name :+
-      SashVersion.Name
+      SashVersionFunction.Name
 
   private def rows(query: String): Seq[Row] = spark.sql(query).collect().toSeq
 

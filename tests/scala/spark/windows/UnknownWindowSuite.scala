@@ -4,7 +4,12 @@ import java.lang.reflect.{Method, Proxy}
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LocalRelation, LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  EventTimeWatermark,
+  LocalRelation,
+  LogicalPlan,
+  Window
+}
 import org.apache.spark.sql.types.{IntegerType, LongType, MetadataBuilder, TimestampType}
 
 import io.sash.spark.SashSuite
@@ -13,6 +18,7 @@ import io.sash.spark.streams.StreamWindows
 
 /** Members of Spark's closed types that no Spark has yet. */
 class UnknownWindowSuite extends SashSuite {
+
   /** The compiler seals the type; proxies are made where it does not look. */
   private val groups: FrameType = Proxy
     .newProxyInstance(
@@ -40,10 +46,15 @@ class UnknownWindowSuite extends SashSuite {
   )
 
   private def windowOf(plan: LogicalPlan, change: SpecifiedWindowFrame => WindowFrame): Window =
-    plan.collectFirst { case w: Window => w }.get.transformExpressions {
-      case s: WindowSpecDefinition =>
-        s.copy(frameSpecification = change(s.frameSpecification.asInstanceOf[SpecifiedWindowFrame]))
-    }.asInstanceOf[Window]
+    plan
+      .collectFirst { case w: Window => w }
+      .get
+      .transformExpressions { case s: WindowSpecDefinition =>
+        s.copy(frameSpecification =
+          change(s.frameSpecification.asInstanceOf[SpecifiedWindowFrame])
+        )
+      }
+      .asInstanceOf[Window]
 
   for ((what, change) <- changes) {
     test(s"$what are left to Spark") {
