@@ -105,7 +105,10 @@ private object Words {
     Set("name", "udfName", "isDistinct", "nullable", "timeZoneId", "failOnError", "hideSeed")(
       name
     ) ||
-    name.toLowerCase(java.util.Locale.ROOT).contains("ansi")
+    OfSettings.exists(name.toLowerCase(java.util.Locale.ROOT).contains)
+
+  /** What ANSI mode and settings of earlier behaviour say. */
+  private val OfSettings = Seq("ansi", "overflow", "legacy")
 
   private def isZoned(e: Expression): Boolean = e match {
     case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => false

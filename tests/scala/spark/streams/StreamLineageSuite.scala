@@ -309,4 +309,14 @@ class StreamLineageSuite extends StreamSuite {
         checkRestart(over("a")(before), over("b")(after), mode, goesOn)
       )
   }
+
+  for {
+    v <- Seq("cast(x AS DECIMAL(10, 2)) / 3", "size(array(x))", "array(x)[0]", "round(x + d, 1)")
+    (kind, over, mode) <- kinds
+  } test(s"$kind: ANSI mode may change: $v") {
+    val texts = Seq("true", "false").map { ansi =>
+      streaming("spark.sql.ansi.enabled" -> ansi)(textOf(over("a")(ofValue(v)), mode))
+    }
+    assert(texts.head == texts.last, texts.mkString("\n", "\n\n", "\n"))
+  }
 }
