@@ -3,7 +3,13 @@ package io.sash.spark.hops
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Expand,
+  Filter,
+  Generate,
+  LogicalPlan,
+  Project
+}
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
 /**
