@@ -3,7 +3,13 @@ package io.sash.spark.hops
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Expand,
+  Filter,
+  Generate,
+  LogicalPlan,
+  Project
+}
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
 /**
@@ -29,15 +35,30 @@ private[hops] object CopiedRows {
 
   def of(plan: LogicalPlan): Option[CopiedRows] = plan match {
     case Filter(condition, Expand(projections, window +: rest, child))
-        if window.metadata.contains(TimeWindow.marker) && rest == child.output &&
-          projections.forall(_.tail == rest) =>
+        if window.metadata.contains(TimeWindow.marker) && rest.length == child.output.length &&
+          projections.forall(_.tail == child.output) =>
+      // a DataFrame that is read twice has other names for the columns of its copies
+      val names = AttributeMap(child.output.zip(rest))
       hops(projections.map(_.head), window.dataType)
-        .filter { case (time, hops) => keepsAll(condition, time.child, window, hops) }
-        .map { case (time, hops) => CopiedRows(time, hops.sinceEpoch, window, child) }
+        .map { case (time, hops) => (time.transform { case a: Attribute => names(a) }, hops) }
+        .filter { case (time, hops) => keepsAll(condition, time.children.head, window, hops) }
+        .map { case (time, hops) =>
+          CopiedRows(time, hops.sinceEpoch, window, named(child, rest))
+        }
     case Generate(WindowsOf(time, hops, _), _, false, _, Seq(window), child) =>
       Some(CopiedRows(time, hops.sinceEpoch, window, child))
     case _ => None
   }
+
+  private def named(plan: LogicalPlan, columns: Seq[Attribute]): LogicalPlan =
+    if (plan.output == columns) plan
+    else
+      Project(
+        plan.output.zip(columns).map { case (from, to) =>
+          Alias(from, to.name)(to.exprId, to.qualifier, Some(to.metadata))
+        },
+        plan
+      )
 
   /** One copy's window. */
   private final case class Copy(last: Expression, before: Long, size: Long)

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
@@ -65,9 +66,16 @@ private[spark] final class StreamHops(
           )
         case Some(Left(why)) =>
           val said = aggregate.aggregateExpressions.map(_.sql).mkString(", ")
-          logInfo(s"Spark keeps the hops of $said: $why")
+          logOnce(s"Spark keeps the hops of $said: $why")
           BatchHops.refused(aggregate, why)
       }
+  }
+
+  /** The analyzer comes by more than once when a query starts. */
+  private def logOnce(text: String): Unit = {
+    val before = statement.getTagValue(StreamHops.Logged).getOrElse(Set.empty)
+    if (!before(text)) logInfo(text)
+    statement.setTagValue(StreamHops.Logged, before + text)
   }
 
   private val mode: Option[AnswerMode] = AnswerMode.of(statement.outputMode)
@@ -198,6 +206,12 @@ private[spark] final class StreamHops(
         window.metadata.getLong(EventTimeWatermark.delayKey)
       )
       .build()
+}
+
+private object StreamHops {
+
+  /** On the statement that starts a query: what the log says of it. */
+  private val Logged: TreeNodeTag[Set[String]] = TreeNodeTag("sash.logged")
 }
 
 /** Hops that Sash is to answer, until it is known which of the answers are read. */
