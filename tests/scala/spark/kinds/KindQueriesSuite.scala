@@ -29,11 +29,17 @@ class KindQueriesSuite extends SashSuite {
     rows
   }
 
-  for ((predicate, expected) <- Predicates) test(s"predicate_window($predicate)") {
+  test("predicates over aggregates of every make") {
     create()
+    val columns = Predicates.map { case (predicate, _) =>
+      s"count(*) OVER (PARTITION BY k, predicate_window($predicate) ORDER BY id)"
+    }
     inEachMode {
-      val window = s"count(*) OVER (PARTITION BY k, predicate_window($predicate) ORDER BY id)"
-      assert(answers(s"SELECT id, $window FROM queried") == expected)
+      val frame = spark.sql(columns.mkString("SELECT id, ", ", ", " FROM queried"))
+      val rows = frame.collect().sortBy(_.getLong(0))
+      assert(sliding(frame).nonEmpty, "vacuous: no operator of Sash ran")
+      for (((predicate, expected), i) <- Predicates.zipWithIndex)
+        withClue(predicate)(assert(rows.map(_.getLong(i + 1)).toSeq == expected))
     }
   }
 
@@ -68,23 +74,21 @@ class KindQueriesSuite extends SashSuite {
         case "vb"   => "id % 2 = 0"
         case _      => "id < 0"
       }
-      val calls = Seq("sum(vi)", "count(vi)", "count(DISTINCT vi)", "max_count(vi)", "median(vi)")
+      val calls = Seq("sum(vi)", "count(DISTINCT vi)", "max_count(vi)")
+      def columns(filter: String) =
+        for (over <- Frames; c <- calls) yield s"$c FILTER (WHERE $filter) OVER ($over)"
+      val all = columns(condition) ++ columns(same)
       inEachMode {
-        for (over <- Frames) withClue(over) {
-          def query(filter: String) = spark
-            .sql(
-              calls
-                .map(c => s"$c FILTER (WHERE $filter) OVER ($over)")
-                .mkString("SELECT id, avg(vi) OVER (PARTITION BY k ORDER BY id), ", ", ", " FROM queried")
-            )
-            .collect()
-            .sortBy(_.getLong(0))
-            .toSeq
-          val rows = query(condition)
-          assert(rows == query(same))
-          if (condition == "false" && !over.contains("slide"))
-            assert(rows.forall(r => r.toSeq.drop(2) == Seq[Any](null, 0L, 0L, 0L, null)))
-        }
+        val frame = spark.sql(all.mkString("SELECT ", ", ", " FROM queried"))
+        val rows = frame.collect().toSeq
+        assert(sliding(frame).nonEmpty, "vacuous: no operator of Sash ran")
+        for (i <- columns(condition).indices; row <- rows)
+          withClue(all(i))(assert(row.get(i) == row.get(i + all.length / 2)))
+        if (condition == "false")
+          for ((over, i) <- Frames.zipWithIndex if !over.contains("slide"); row <- rows)
+            withClue(over) {
+              assert(row.toSeq.slice(i * calls.length, (i + 1) * calls.length) == Seq[Any](null, 0L, 0L))
+            }
       }
     }
 
@@ -133,7 +137,7 @@ object KindQueriesSuite {
     "percentile(vi, array(0.2, 0.9)), m -> m[0] >= 0" -> Growing,
     "approx_percentile(vi, 0.5), m -> m >= 0" -> Growing,
     "percentile(vi, 0.5, 1), m -> m >= 0" -> Growing,
-    "percentile(vi, 0.5), m -> m >= 2" -> Seq(0, 0, 1, 1, 1, 2, 0, 3, 1, 1, 0, 2).map(_.toLong),
+    "percentile(vi, 0.5), m -> m >= 2" -> Seq(0, 0, 1, 1, 1, 0, 2, 2, 1, 3, 3, 2).map(_.toLong),
     "collect_list(vh), l -> exists(l, e -> e = 3)" ->
       Seq(0, 0, 0, 1, 0, 0, 2, 1, 0, 3, 2, 1).map(_.toLong),
     "collect_list(vh), l -> aggregate(l, 0, (a, b) -> a + b) <= 6" -> Growing,
