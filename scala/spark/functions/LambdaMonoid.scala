@@ -180,7 +180,8 @@ final case class LambdaMonoid(
       Try {
         val cells = new GenericInternalRow(initialValues.map(_.eval()).toArray[Any])
         BindReferences.bindReference(evaluateExpression, aggBufferAttributes).eval(cells)
-      }.toOption.map(Literal(_, dataType)) // a lower that fails over no rows does so when it is run
+      }.toOption
+        .map(Literal(_, dataType)) // a lower that fails over no rows does so when it is run
 
   override def subtract: Seq[Expression] = inverse.fold(Seq.empty[Expression]) { body =>
     val (whole, oldest) = (aggBufferAttributes, inputAggBufferAttributes)

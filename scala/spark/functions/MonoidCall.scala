@@ -135,7 +135,8 @@ final case class MonoidCall(
 
   private def made: LambdaMonoid = {
     val (columns, row) = input match {
-      case struct: CreateNamedStruct if struct.valExprs.nonEmpty => (struct.valExprs, struct.nameExprs)
+      case struct: CreateNamedStruct if struct.valExprs.nonEmpty =>
+        (struct.valExprs, struct.nameExprs)
       case one => (Seq(one), Nil)
     }
     val places = columns.zipWithIndex.map { case (c, i) =>

@@ -46,8 +46,9 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
 
   private def seen(node: LogicalPlan, groups: Seq[Expression]): LogicalPlan =
     node.transformExpressionsUp {
-      case PendingKind(kind) if kind.resolved             => seen(kind, groups)
-      case p: PredicateWindow if p.isPending && p.isBound => seen(p.copy(isPending = false), groups)
+      case PendingKind(kind) if kind.resolved => seen(kind, groups)
+      case p: PredicateWindow if p.isPending && p.isBound =>
+        seen(p.copy(isPending = false), groups)
     }
 
   private def seen(kind: WindowKind, groups: Seq[Expression]): WindowKind = {

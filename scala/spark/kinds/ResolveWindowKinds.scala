@@ -154,8 +154,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 private[spark] final case class CheckWindowKinds(
     enabled: () => Boolean,
     whyDown: () => Option[String]
-)
-    extends (LogicalPlan => Unit) {
+) extends (LogicalPlan => Unit) {
   import ResolveWindowKinds.misplaced
 
   override def apply(plan: LogicalPlan): Unit = if (enabled()) plan.foreach {

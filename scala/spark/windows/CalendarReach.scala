@@ -32,7 +32,8 @@ private[spark] final case class CalendarReach(
     copy(timeZoneId = Option(timeZoneId))
 
   @transient private lazy val zone: ZoneId =
-    if (key.dataType == TimestampNTZType) ZoneOffset.UTC else DateTimeUtils.getZoneId(timeZoneId.get)
+    if (key.dataType == TimestampNTZType) ZoneOffset.UTC
+    else DateTimeUtils.getZoneId(timeZoneId.get)
 
   override protected def nullSafeEval(k: Any, e: Any): Any =
     CalendarReach.of(k.asInstanceOf[Long], e, up, strict, zone)

@@ -93,10 +93,10 @@ private[spark] object FrameSpec {
     case d: DeltaWindow       => DeltaSpec(d)
     case p: PunctuationWindow => PunctuationSpec(p)
     case g: GapWindow         => GapSpec(g)
-    case g: GroupsWindow    => GroupsSpec(g)
-    case p: PredicateWindow => PredicateSpec(p)
-    case r: OwnRowsWindow   => OwnRowsSpec(r)
-    case r: OwnRangeWindow  => OwnRangeSpec(r)
+    case g: GroupsWindow      => GroupsSpec(g)
+    case p: PredicateWindow   => PredicateSpec(p)
+    case r: OwnRowsWindow     => OwnRowsSpec(r)
+    case r: OwnRangeWindow    => OwnRangeSpec(r)
     case _: CountWindow | _: DurationWindow =>
       throw new IllegalStateException(s"${kind.sql} is a frame of SQL's")
     case _: WindowModifier =>

@@ -36,23 +36,23 @@ private[spark] final case class Reach(
   override def sql: String = s"(${key.sql} ${if (up) "+" else "-"} ${extent.sql})"
 
   override protected def nullSafeEval(k: Any, e: Any): Any = (k, e) match {
-    case (k: Double, e: Double)                                 => doubles(k, e, up, strict)
-    case (k: Long, e: Long)                                     => longs(k, e, up, strict)
-    case (k: Int, e: Long)                                      => days(k, e, up, strict)
-    case (k: Int, e: Int) if method == "months"                 => months(k, e, up, strict)
-    case (k: Int, e: Int)                                       => ints(k, e, up, strict)
-    case (k: Long, e: Decimal)                                  => longs(k, e, up, strict)
-    case (k: Decimal, e: Decimal)                               => decimals(k, e, up, strict, precision, scale)
+    case (k: Double, e: Double)                 => doubles(k, e, up, strict)
+    case (k: Long, e: Long)                     => longs(k, e, up, strict)
+    case (k: Int, e: Long)                      => days(k, e, up, strict)
+    case (k: Int, e: Int) if method == "months" => months(k, e, up, strict)
+    case (k: Int, e: Int)                       => ints(k, e, up, strict)
+    case (k: Long, e: Decimal)                  => longs(k, e, up, strict)
+    case (k: Decimal, e: Decimal)               => decimals(k, e, up, strict, precision, scale)
     case _ => throw new IllegalStateException(s"$sql is of unknown types")
   }
 
   private def method: String = (key.dataType, extent.dataType) match {
-    case (DoubleType, _)                      => "doubles"
-    case (_: DecimalType, _)                  => "decimals"
-    case (DateType, _: YearMonthIntervalType) => "months"
-    case (DateType, _: DayTimeIntervalType)   => "days"
+    case (DoubleType, _)                          => "doubles"
+    case (_: DecimalType, _)                      => "decimals"
+    case (DateType, _: YearMonthIntervalType)     => "months"
+    case (DateType, _: DayTimeIntervalType)       => "days"
     case (DateType | _: YearMonthIntervalType, _) => "ints"
-    case _                                    => "longs"
+    case _                                        => "longs"
   }
 
   private def precision: Int = key.dataType.asInstanceOf[DecimalType].precision

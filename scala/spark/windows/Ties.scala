@@ -24,14 +24,14 @@ private[spark] object Ties {
 
   /** Whether the aggregate is the same, to the last bit, in whatever order its inputs come. */
   private def isExact(f: AggregateFunction): Boolean = f match {
-    case _: Count                             => true
-    case s: Sum                               => !isFloat(s.child.dataType)
-    case a: Average                           => !isFloat(a.child.dataType)
-    case m: Max                               => areTwins(m.child.dataType)
-    case m: Min                               => areTwins(m.child.dataType)
-    case _: BitAndAgg | _: BitOrAgg           => true
-    case _: BitXorAgg                         => true
-    case _                                    => false
+    case _: Count                   => true
+    case s: Sum                     => !isFloat(s.child.dataType)
+    case a: Average                 => !isFloat(a.child.dataType)
+    case m: Max                     => areTwins(m.child.dataType)
+    case m: Min                     => areTwins(m.child.dataType)
+    case _: BitAndAgg | _: BitOrAgg => true
+    case _: BitXorAgg               => true
+    case _                          => false
   }
 
   private def isFloat(dataType: DataType): Boolean =
@@ -41,8 +41,8 @@ private[spark] object Ties {
   private def areTwins(dataType: DataType): Boolean = dataType match {
     case s: StringType => UnsafeRowUtils.isBinaryStable(s)
     case BooleanType | DateType | TimestampType | TimestampNTZType | BinaryType => true
-    case _: YearMonthIntervalType | _: DayTimeIntervalType                    => true
-    case n: NumericType                                                       => !isFloat(n)
-    case _                                                                    => false
+    case _: YearMonthIntervalType | _: DayTimeIntervalType                      => true
+    case n: NumericType                                                         => !isFloat(n)
+    case _                                                                      => false
   }
 }

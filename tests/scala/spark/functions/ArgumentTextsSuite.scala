@@ -26,14 +26,17 @@ class ArgumentTextsSuite extends SashSuite {
 
   private def complaint(query: String): Option[String] = failure(query).flatMap { e =>
     val condition = ErrorCondition.of(e)
-    val text = Option(e.getMessage).getOrElse("null").linesIterator.takeWhile(_.nonEmpty).mkString("\n")
+    val text =
+      Option(e.getMessage).getOrElse("null").linesIterator.takeWhile(_.nonEmpty).mkString("\n")
     val isSparks = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).exists {
       case s: SparkThrowable => s.getCondition != null
       case _                 => false
     }
     val words = text.replace("NULL", "")
     Seq(
-      Option.when(!isSparks || condition == "INTERNAL_ERROR")(s"no condition of Spark's: $condition"),
+      Option.when(!isSparks || condition == "INTERNAL_ERROR")(
+        s"no condition of Spark's: $condition"
+      ),
       Option.when(words.contains("io.sash"))("a class of ours"),
       Option.when(words.split("\\W").contains("null"))("null"),
       Option.when(text.contains("\tat "))("a stack trace")
@@ -41,7 +44,8 @@ class ArgumentTextsSuite extends SashSuite {
   }
 
   test("each function has a call here") {
-    val names = SashFunctions.All.map(_.name) ++ WindowKindFunctions.All.map(_.name) :+ SlidingAgg.Name
+    val names =
+      SashFunctions.All.map(_.name) ++ WindowKindFunctions.All.map(_.name) :+ SlidingAgg.Name
     assert(names.toSet == Calls.map(_.name).toSet)
   }
 

@@ -12,7 +12,9 @@ class NoRowsSuite extends SashSuite {
   private def first(query: String): Any = withClue(query)(spark.sql(query).collect().last.get(0))
 
   private def create(): Unit = spark
-    .sql("SELECT id, CAST(id % 3 AS INT) k, CAST(id % 5 AS INT) vi, CAST(id % 4 AS INT) vh FROM range(12)")
+    .sql(
+      "SELECT id, CAST(id % 3 AS INT) k, CAST(id % 5 AS INT) vi, CAST(id % 4 AS INT) vh FROM range(12)"
+    )
     .createOrReplaceTempView("rows")
 
   test("each function has a call here") {
@@ -56,7 +58,9 @@ class NoRowsSuite extends SashSuite {
 
   test("a nullable column in hops") {
     spark
-      .sql("SELECT timestamp_seconds(id * 30) ts, IF(id % 4 = 0, NULL, CAST(id AS INT)) i FROM range(30)")
+      .sql(
+        "SELECT timestamp_seconds(id * 30) ts, IF(id % 4 = 0, NULL, CAST(id AS INT)) i FROM range(30)"
+      )
       .createOrReplaceTempView("hops")
     def query(of: String) =
       spark.sql(s"SELECT $of m FROM hops GROUP BY window(ts, '4 minutes', '1 minute')").collect()

@@ -27,7 +27,10 @@ class KindBoundsSuite extends SashSuite {
         Seq(new BigDecimal(most).subtract(BigDecimal.ONE).toString).map(v => s"'$v'" -> Exact(v)),
       Seq("1", "-1", "0", "2", "100Y", "2147483647", "9223372036854775807L", "0.5BD", "2.5BD")
         .map(w => w -> Exact(w.filterNot(_.isLetter))) ++
-        Seq("100000000000000000000BD" -> Exact("100000000000000000000"), "-0.5BD" -> Exact("-0.5"))
+        Seq(
+          "100000000000000000000BD" -> Exact("100000000000000000000"),
+          "-0.5BD" -> Exact("-0.5")
+        )
     )
     val nines = "9" * 38
     Seq(
@@ -98,14 +101,16 @@ class KindBoundsSuite extends SashSuite {
       if (zone == Zone) Seq(Long.MinValue, Long.MaxValue, Long.MaxValue - 1)
       else Seq(Long.MinValue + 24 * hour, Long.MaxValue - 24 * hour)
     val spring = Instant.parse("2020-03-28T12:30:00Z").getEpochSecond * 1000 * 1000
-    val inside = Seq(0L, 1L, spring, spring + 23 * hour, spring + 24 * hour, spring + 31 * 24 * hour)
+    val inside =
+      Seq(0L, 1L, spring, spring + 23 * hour, spring + 24 * hour, spring + 31 * 24 * hour)
     Axis(
       made,
       (ends ++ inside).map { v =>
         // of a TIMESTAMP_NTZ, the time of the clock
         val at = DateTimeUtils.microsToInstant(v).atZone(Zone).toLocalDateTime
         val micros =
-          if (zone == Zone) new BigDecimal(v) else microsOf(at.toInstant(java.time.ZoneOffset.UTC))
+          if (zone == Zone) new BigDecimal(v)
+          else microsOf(at.toInstant(java.time.ZoneOffset.UTC))
         s"CAST('$v' AS BIGINT)" -> Exact(0, micros)
       },
       Seq[(String, Width)](
@@ -181,7 +186,10 @@ class KindBoundsSuite extends SashSuite {
             val ranges: Asked =
               (s"PARTITION BY range_window(w) $order", ownWidths(_, ascending))
             val gaps: Asked =
-              (s"PARTITION BY gap_window($sql) $order", gap(_, width, ascending, nulls == "FIRST"))
+              (
+                s"PARTITION BY gap_window($sql) $order",
+                gap(_, width, ascending, nulls == "FIRST")
+              )
             if (width.isZero) Seq(ranges) else Seq(ranges, gaps)
           }
           val deltas: Asked = (s"PARTITION BY delta_window(o, $sql) ORDER BY id", delta(_, width))

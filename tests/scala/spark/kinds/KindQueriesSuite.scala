@@ -45,7 +45,8 @@ class KindQueriesSuite extends SashSuite {
 
   test("a predicate whose aggregate waits for a cast, beside other clauses") {
     create()
-    val over = "OVER (PARTITION BY k, predicate_window(percentile(vi, 0.5), m -> m >= 0) ORDER BY id)"
+    val over =
+      "OVER (PARTITION BY k, predicate_window(percentile(vi, 0.5), m -> m >= 0) ORDER BY id)"
     val expected = (1L to 4L).flatMap(n => Seq(n, n, n))
     for (
       query <- Seq(
@@ -87,7 +88,10 @@ class KindQueriesSuite extends SashSuite {
         if (condition == "false")
           for ((over, i) <- Frames.zipWithIndex if !over.contains("slide"); row <- rows)
             withClue(over) {
-              assert(row.toSeq.slice(i * calls.length, (i + 1) * calls.length) == Seq[Any](null, 0L, 0L))
+              assert(
+                row.toSeq
+                  .slice(i * calls.length, (i + 1) * calls.length) == Seq[Any](null, 0L, 0L)
+              )
             }
       }
     }

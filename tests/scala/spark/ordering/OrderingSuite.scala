@@ -406,7 +406,8 @@ class OrderingSuite extends SashSuite {
 
   for (adaptive <- Seq("true", "false"))
     test(s"rows reach a window in the order of keys that Spark's plan has, AQE $adaptive") {
-      val below = s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY o ROWS 1 PRECEDING) AS a $ofTies"
+      val below =
+        s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY o ROWS 1 PRECEDING) AS a $ofTies"
       val above = Seq(
         "sum(v) OVER (PARTITION BY cate ORDER BY o ROWS 1 PRECEDING)",
         "row_number() OVER (PARTITION BY cate ORDER BY o)"
@@ -425,7 +426,9 @@ class OrderingSuite extends SashSuite {
       }
     }
 
-  test("Spark's radix sort, which moves ties where there are NULLs, sorts an order without keys") {
+  test(
+    "Spark's radix sort, which moves ties where there are NULLs, sorts an order without keys"
+  ) {
     val query = s"SELECT id, p, first(id) OVER (ORDER BY p ROWS 1 PRECEDING) AS a $ofTies"
     checkSlides(query)
     assertKept(spark.sql(query), KeptSort.NullsByRadix)

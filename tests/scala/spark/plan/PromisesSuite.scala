@@ -217,7 +217,8 @@ class PromisesSuite extends SashSuite {
       val order = new RandomPlans(random).sort().init
       val look = random.nextInt(3) match {
         case 0 => Look("ORDER BY", ordered = false, _.orderBy(order: _*).collect().toSeq)
-        case 1 => Look("ORDER BY id", ordered = true, _.orderBy(order :+ col("id"): _*).collect().toSeq)
+        case 1 =>
+          Look("ORDER BY id", ordered = true, _.orderBy(order :+ col("id"): _*).collect().toSeq)
         case _ => Look("collect", ordered = false, _.collect().toSeq)
       }
       withClue(s"seed $seed, part $part, plan $n, ${look.name}, ${chosen.mkString(", ")}\n") {

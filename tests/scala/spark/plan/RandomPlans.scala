@@ -142,22 +142,23 @@ final class RandomPlans(random: Random, ties: Boolean = false) {
         _.orderBy(order: _*).limit(most),
         _.filter("id % 7 <> 0")
       )
-    else pick[Plan](
-      _.coalesce(1),
-      _.repartition(n),
-      _.repartition(n, col(by)),
-      _.repartitionByRange(n, col(by)),
-      _.repartition(n, col(by)).sortWithinPartitions(order: _*),
-      _.sortWithinPartitions(order: _*),
-      // sorts below a shuffle, which keeps nothing of them
-      _.sortWithinPartitions(order: _*).repartition(n, col(by)),
-      _.orderBy(order: _*).repartition(n),
-      _.orderBy(order: _*),
-      _.orderBy(order: _*).limit(most),
-      _.orderBy(order: _*).offset(5).limit(most),
-      _.filter("id % 7 <> 0"),
-      _.dropDuplicates("id")
-    )
+    else
+      pick[Plan](
+        _.coalesce(1),
+        _.repartition(n),
+        _.repartition(n, col(by)),
+        _.repartitionByRange(n, col(by)),
+        _.repartition(n, col(by)).sortWithinPartitions(order: _*),
+        _.sortWithinPartitions(order: _*),
+        // sorts below a shuffle, which keeps nothing of them
+        _.sortWithinPartitions(order: _*).repartition(n, col(by)),
+        _.orderBy(order: _*).repartition(n),
+        _.orderBy(order: _*),
+        _.orderBy(order: _*).limit(most),
+        _.orderBy(order: _*).offset(5).limit(most),
+        _.filter("id % 7 <> 0"),
+        _.dropDuplicates("id")
+      )
   }
 
   /** @param kept what is cached is to be handed here, or null for a plan without caches */
