@@ -246,8 +246,9 @@ class SlidingWindowSpec:
         """Hold as many rows before the current one as that row says, and itself.
 
         A row whose ``preceding`` is NULL or negative has a window without rows. A row costs
-        O(log n) combines of an aggregate that merges, and the rows of a partition are held until
-        it ends; DISTINCT, percentiles and modes cost as much as the window is long.
+        O(log n) combines of an aggregate that merges, or 2 if it counts or sums integers, and the
+        rows of a partition are held until it ends; DISTINCT, percentiles and modes cost as
+        much as the window is long.
 
         Args:
             preceding: A column of integers, or its name; or one number for all.

@@ -130,7 +130,8 @@ private[spark] object WindowKindFunctions {
       "1\t1\n2\t3\n4\t7",
       Seq(
         "A row whose `preceding` is NULL or negative has a window without rows. A row costs",
-        "O(log n) combines, and the rows of a partition are held until it ends."
+        "O(log n) combines, or 2 where the aggregate counts or sums integers, and the rows of a",
+        "partition are held until it ends."
       ),
       classOf[OwnRowsWindow]
     ) { case Seq(preceding) => OwnRowsWindow(preceding) },
@@ -147,7 +148,8 @@ private[spark] object WindowKindFunctions {
       Seq(
         "The order is by one expression. A row whose `preceding` is NULL, NaN or negative has a window",
         "without rows; rows whose place in the order is NULL are each other's window. A row costs",
-        "O(log n) combines and comparisons, and the rows of a partition are held until it ends."
+        "O(log n) comparisons and combines, of the latter 2 where the aggregate counts or sums",
+        "integers, and the rows of a partition are held until it ends."
       ),
       classOf[OwnRangeWindow]
     ) { case Seq(preceding) =>
