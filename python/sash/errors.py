@@ -30,3 +30,13 @@ def value_error(argument: str, expected: str, actual: object) -> PySparkValueErr
             "allowed_values": expected,
         },
     )
+
+
+def no_column(argument: str, actual: object) -> PySparkValueError:
+    """Return the error that a function of an argument returns something that is no Column."""
+    found = type(actual).__name__
+    return PySparkValueError(
+        message=f"Argument `{argument}` should be a function that returns a Column, got {found}.",
+        errorClass="HIGHER_ORDER_FUNCTION_SHOULD_RETURN_COLUMN",
+        messageParameters={"func_name": argument, "return_type": found},
+    )

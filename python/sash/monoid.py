@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, is_remote
 from pyspark.sql import functions as F
 
-from sash.errors import type_error
+from sash.errors import no_column, type_error
 from sash.loaded import call
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def lambda_column(argument: str, function: Unary | Binary) -> Column:
     def checked(*operands: Column) -> Column:
         column = function(*operands)
         if not isinstance(column, Column):
-            raise type_error(argument, "a function that returns a Column", column)
+            raise no_column(argument, column)
         return column
 
     # PySpark counts the parameters

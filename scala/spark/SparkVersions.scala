@@ -40,16 +40,6 @@ private[spark] object SparkVersions {
   def inlineCommonTables: Rule[LogicalPlan] =
     withDefaults(classOf[InlineCTE], JBoolean.FALSE).asInstanceOf[Rule[LogicalPlan]]
 
-  /** Whether a query is to run in real-time mode, which has come with 4.1. */
-  def isRealTime(statement: WriteToStreamStatement): Boolean =
-    statement.productElementNames.zip(statement.productIterator).exists { case (name, value) =>
-      name == "trigger" && value.getClass.getSimpleName == "RealTimeTrigger"
-    }
-
-  /** Whether a plan reads a stream in real-time mode. */
-  def isRealTime(plan: SparkPlan): Boolean =
-    plan.exists(_.getClass.getSimpleName == "RealTimeStreamScanExec")
-
   /** Called TimeAdd up to 4.0. */
   def timestampAddInterval(start: Expression, interval: Expression, zone: String): Expression =
     Seq("TimestampAddInterval", "TimeAdd").flatMap { name =>
@@ -64,13 +54,6 @@ private[spark] object SparkVersions {
       } catch { case _: ClassNotFoundException => None }
     }.head
 
-  /** The state store of transformWithState's processor, which the handle has and does not show. */
-  def storeOf(handle: StatefulProcessorHandle): Option[StateStoreId] =
-    handle.getClass.getDeclaredFields.find(_.getType == classOf[StateStore]).map { field =>
-      field.setAccessible(true)
-      field.get(handle).asInstanceOf[StateStore].id
-    }
-
   /** The window with other expressions; later versions have fields that are kept as they are. */
   def withExpressions(window: Window, expressions: Seq[NamedExpression]): Window = {
     val fields = window.productIterator.toArray.asInstanceOf[Array[Any]]
@@ -82,6 +65,20 @@ private[spark] object SparkVersions {
     copy.copyTagsFrom(window)
     copy
   }
+
+  /** Calls the constructor of a case class with `first` and the defaults of all the rest. */
+  private def withDefaults(c: Class[_], first: AnyRef): Any = {
+    val constructor = c.getConstructors.maxBy(_.getParameterCount)
+    val companion = Class.forName(c.getName + "$").getField("MODULE$").get(null)
+    val rest = (2 to constructor.getParameterCount).map { i =>
+      companion.getClass.getMethod(s"$$lessinit$$greater$$default$$$i").invoke(companion)
+    }
+    constructor.newInstance(first +: rest: _*)
+  }
+}
+
+/** The same for functions, which alone need it. */
+private[spark] object FunctionVersions {
 
   /** The same call of an internal function; some versions have an Option for IGNORE NULLS. */
   def internalFunction(call: UnresolvedFunction, name: String): UnresolvedFunction = {
@@ -106,16 +103,27 @@ private[spark] object SparkVersions {
       .fold(FunctionIdentifier(name))(sparks =>
         FunctionIdentifier(name, sparks.database, sparks.catalog)
       )
+}
 
-  /** Calls the constructor of a case class with `first` and the defaults of all the rest. */
-  private def withDefaults(c: Class[_], first: AnyRef): Any = {
-    val constructor = c.getConstructors.maxBy(_.getParameterCount)
-    val companion = Class.forName(c.getName + "$").getField("MODULE$").get(null)
-    val rest = (2 to constructor.getParameterCount).map { i =>
-      companion.getClass.getMethod(s"$$lessinit$$greater$$default$$$i").invoke(companion)
+/** The same for streams. */
+private[spark] object StreamVersions {
+
+  /** Whether a query is to run in real-time mode, which has come with 4.1. */
+  def isRealTime(statement: WriteToStreamStatement): Boolean =
+    statement.productElementNames.zip(statement.productIterator).exists { case (name, value) =>
+      name == "trigger" && value.getClass.getSimpleName == "RealTimeTrigger"
     }
-    constructor.newInstance(first +: rest: _*)
-  }
+
+  /** Whether a plan reads a stream in real-time mode. */
+  def isRealTime(plan: SparkPlan): Boolean =
+    plan.exists(_.getClass.getSimpleName == "RealTimeStreamScanExec")
+
+  /** The state store of transformWithState's processor, which the handle has and does not show. */
+  def storeOf(handle: StatefulProcessorHandle): Option[StateStoreId] =
+    handle.getClass.getDeclaredFields.find(_.getType == classOf[StateStore]).map { field =>
+      field.setAccessible(true)
+      field.get(handle).asInstanceOf[StateStore].id
+    }
 }
 
 /** What is reached by reflection above, and in rooms that go by the names of fields. */

@@ -19,6 +19,10 @@ object SqlInternals {
 
   /** Makes all NaNs one, and -0.0 the same as 0.0, in values of any type. */
   def normalized(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
+}
+
+/** The same for functions, which alone need it. */
+object FunctionInternals {
 
   /** Registers a function that no SQL can name, for all sessions of the JVM. */
   def registerInternalFunction(
@@ -26,6 +30,10 @@ object SqlInternals {
       info: ExpressionInfo,
       build: FunctionBuilder
   ): Unit = FunctionRegistry.internal.registerFunction(FunctionIdentifier(name), info, build)
+}
+
+/** The same for streams. */
+object StreamInternals {
 
   /** Whether the process has a state store, of the run of a query that it is active in. */
   def isLoaded(store: StateStoreProviderId): Boolean = StateStore.isLoaded(store)

@@ -285,7 +285,8 @@ object MonoidCall {
       "takes fewer combines. FILTER is not supported; make the input NULL instead, by IF."
     ),
     classOf[LambdaMonoid],
-    optional = 4
+    optional = 4,
+    lambdas = Seq("lift", "combine", "lower", "inverse", "selective")
   ) { arguments =>
     def argument(i: Int): Expression = arguments.lift(i).getOrElse(Literal(null))
     MonoidCall(

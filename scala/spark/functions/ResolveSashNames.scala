@@ -23,7 +23,7 @@ import org.apache.spark.sql.execution.command.{
   LeafRunnableCommand
 }
 
-import io.sash.spark.{SashConf, SparkVersions}
+import io.sash.spark.{FunctionVersions, SashConf}
 
 /**
  * Gives a name to Sash only where nobody else has it: neither Spark nor, in the session or in a
@@ -53,7 +53,7 @@ private[spark] final class ResolveSashNames(session: SparkSession) extends Rule[
           .filterNot(_ =>
             taken.getOrElseUpdate(call.nameParts, Owners.isTaken(session, call.nameParts))
           )
-          .fold(call)(name => SparkVersions.internalFunction(call, SashNames.internal(name)))
+          .fold(call)(name => FunctionVersions.internalFunction(call, SashNames.internal(name)))
     }
   }
 }
@@ -105,7 +105,7 @@ private[functions] final case class CreateSqlFunction(
 
   override def run(session: SparkSession): Seq[Row] = CreateSqlFunction.synchronized {
     val registry = session.sessionState.functionRegistry
-    val ids = names.map(SparkVersions.builtinName(registry, _))
+    val ids = names.map(FunctionVersions.builtinName(registry, _))
     names.zip(ids).foreach { case (name, id) =>
       registry.registerFunction(id, SashNames.info(name), SashNames.build(name))
     }

@@ -1,7 +1,7 @@
 package io.sash.spark.functions
 
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LambdaFunction}
 
 import io.sash.spark.SashErrors
 
@@ -14,6 +14,7 @@ import io.sash.spark.SashErrors
  * @param examples queries, each with the lines of its answer
  * @param note what there is to know besides: NULLs, ties, cost
  * @param optional how many of the arguments, the last ones, may be left out
+ * @param lambdas the arguments that take a lambda
  * @param implementation the expression's class
  * @param group as SHOW FUNCTIONS and Spark's documentation sort them
  * @param make the expression, from as many arguments as there have to be
@@ -26,7 +27,8 @@ private[spark] final case class SashFunction(
     note: Seq[String],
     implementation: Class[_],
     optional: Int = 0,
-    group: String = "agg_funcs"
+    group: String = "agg_funcs",
+    lambdas: Seq[String] = Nil
 )(make: Seq[Expression] => Expression) {
 
   /** The same function under another name. */
@@ -38,8 +40,13 @@ private[spark] final case class SashFunction(
 
   def build(actual: Seq[Expression]): Expression = {
     val (least, most) = (arguments.length - optional, arguments.length)
-    if (actual.length >= least && actual.length <= most) make(actual)
-    else {
+    if (actual.length >= least && actual.length <= most) {
+      actual.zip(arguments).foreach { case (value, (argument, _)) =>
+        if (value.isInstanceOf[LambdaFunction] && !lambdas.contains(argument))
+          throw SashErrors.invalidArgument(name, argument, "it is a lambda; write a value")
+      }
+      make(actual)
+    } else {
       val expected = if (least == most) s"$most" else s"$least to $most"
       throw SashErrors.wrongArguments(name, expected, actual.length)
     }

@@ -5,7 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
 import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, NamedArgumentExpression}
-import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.sash.FunctionInternals
 
 import io.sash.spark.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
@@ -69,6 +69,6 @@ private[spark] object SashNames {
 
   /** Once in a JVM, as is the registry. */
   private lazy val registered: Unit = all.foreach { case (name, (info, build)) =>
-    SqlInternals.registerInternalFunction(s"$Schema.$name", info, build)
+    FunctionInternals.registerInternalFunction(s"$Schema.$name", info, build)
   }
 }

@@ -116,7 +116,8 @@ private[spark] object WindowKindFunctions {
         "When a row comes, the oldest leave until the condition holds for what is left, or nothing",
         "is. What has left stays out. (Constant-Time Sliding Window Framework, section 3.2.)"
       ),
-      classOf[PredicateWindow]
+      classOf[PredicateWindow],
+      lambdas = Seq("condition")
     ) {
       case Seq(aggregate, condition: LambdaFunction) => predicate(aggregate, condition)
       case _ => throw SashErrors.invalidArgument(Predicate, "condition", NoLambda)
@@ -212,7 +213,8 @@ private[spark] object WindowKindFunctions {
       answer: String,
       note: Seq[String],
       implementation: Class[_],
-      optional: Int = 0
+      optional: Int = 0,
+      lambdas: Seq[String] = Nil
   )(make: Seq[Expression] => WindowKind): SashFunction =
     SashFunction(
       name,
@@ -222,7 +224,8 @@ private[spark] object WindowKindFunctions {
       note,
       implementation,
       optional,
-      group = "window_funcs"
+      group = "window_funcs",
+      lambdas
     )(arguments =>
       make(arguments) match {
         case predicate: PredicateWindow => predicate.copy(isPending = true)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.json4s._
 import org.json4s.jackson.JsonMethods.parse
 
-import io.sash.spark.SparkVersions
+import io.sash.spark.StreamVersions
 
 /** What there is of a query's earlier runs when it starts. */
 private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf: SQLConf) {
@@ -24,7 +24,7 @@ private[streams] final class Checkpoint(statement: WriteToStreamStatement, conf:
   lazy val stateStoreProvider: String = storedProvider.getOrElse {
     val key = SQLConf.STATE_STORE_PROVIDER_CLASS
     // where nothing else is set, Spark sets it itself in real-time mode
-    if (SparkVersions.isRealTime(statement) && !conf.contains(key.key)) Checkpoint.RocksDB
+    if (StreamVersions.isRealTime(statement) && !conf.contains(key.key)) Checkpoint.RocksDB
     else conf.getConf(key)
   }
 

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
-import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.sash.StreamInternals
 
 import io.sash.spark.running.{RunningAnswer, RunningState}
 
@@ -126,7 +126,7 @@ private[streams] object KeptAnswers {
   /** Drops those beside stores that Spark has unloaded, which it is asked without a lock of ours. */
   private def sweep(): Unit = {
     val places = synchronized(idle.keySet.asScala.toSeq)
-    places.filterNot(p => SqlInternals.isLoaded(p.store)).foreach(drop)
+    places.filterNot(p => StreamInternals.isLoaded(p.store)).foreach(drop)
   }
 
   private[this] val timer = {

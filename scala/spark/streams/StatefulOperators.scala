@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
-import io.sash.spark.SparkVersions
+import io.sash.spark.StreamVersions
 
 /**
  * Operators with processors of ours, in the plan of each batch: they are told what Spark tells its own
@@ -18,10 +18,11 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
   private val Nowhere = "<unknown>"
 
   override def apply(plan: SparkPlan): SparkPlan = {
-    val isRealTime = SparkVersions.isRealTime(plan)
+    val isRealTime = StreamVersions.isRealTime(plan)
     plan.transformUp {
-      case operator if isOurs(operator)           => told(operator, isRealTime)
-      case any @ (_: ProjectExec | _: FilterExec) => any
+      case operator if isOurs(operator) => told(operator, isRealTime)
+      // the rule runs twice where the extension is named and found, too
+      case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
       case other                                  => other.mapChildren(unsafe)
     }
   }

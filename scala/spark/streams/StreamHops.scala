@@ -14,7 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.{SashConf, SparkVersions}
+import io.sash.spark.{SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
 import io.sash.spark.slots.SlotProgram
@@ -83,7 +83,7 @@ private[spark] final class StreamHops(
   /** Why Spark keeps them. */
   private def reason(hop: HopAggregate): Option[String] = {
     val provider = checkpoint.stateStoreProvider
-    if (SparkVersions.isRealTime(statement))
+    if (StreamVersions.isRealTime(statement))
       Some("in real-time mode a window is answered with each of its rows")
     else if (mode.isEmpty) Some("complete mode answers all windows again in each batch")
     else if (!StreamingWrite.isRocksDB(provider))

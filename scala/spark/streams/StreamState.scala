@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{StateStoreId, StateStoreP
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
 import io.sash.core.mta.KeyValueStore
-import io.sash.spark.SparkVersions
+import io.sash.spark.StreamVersions
 
 /**
  * The state of a bucket of keys, in two variables of Spark's state store: each one costs every task
@@ -106,7 +106,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   /** What a group of the program's windows has left in this process. */
   def keptAnswers(program: StreamProgram, group: Int): KeptAnswers = {
     // of one that nobody knows they go soon, and are made anew
-    val store = SparkVersions.storeOf(handle).getOrElse {
+    val store = StreamVersions.storeOf(handle).getOrElse {
       StateStoreId(program.text, 0L, TaskContext.getPartitionId())
     }
     val run = handle.getQueryInfo().getRunId

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.SparkVersions
+import io.sash.spark.{SparkVersions, StreamVersions}
 
 /**
  * When a query starts, of which not before then the output mode is known: refuses what its windows
@@ -71,7 +71,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     val mode = AnswerMode
       .of(write.outputMode)
       .getOrElse(refuse(write, s"${over(write)}; write in append or update mode"))
-    if (mode != AnswerMode.Update && SparkVersions.isRealTime(write))
+    if (mode != AnswerMode.Update && StreamVersions.isRealTime(write))
       refuse(
         write,
         s"${over(write)} in real-time mode, which does not wait for the watermark; write in update " +
@@ -122,7 +122,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       refuse(
         write,
         s"${ahead(write)}, frames that look ahead, whose rows wait for others; " +
-          (if (SparkVersions.isRealTime(write))
+          (if (StreamVersions.isRealTime(write))
              "in real-time mode end the frame at the current row"
            else "write in append mode")
       )
