@@ -38,9 +38,13 @@ private[hops] object CopiedRows {
         if window.metadata.contains(TimeWindow.marker) && rest.length == child.output.length &&
           projections.forall(_.tail == child.output) =>
       // a DataFrame that is read twice has other names for the columns of its copies
-      val names = AttributeMap(child.output.zip(rest).filter { case (a, b) => a.exprId != b.exprId })
+      val names = AttributeMap(
+        child.output.zip(rest).filter { case (a, b) => a.exprId != b.exprId }
+      )
       hops(projections.map(_.head), window.dataType)
-        .map { case (time, hops) => (time.transform { case a: Attribute => names.getOrElse(a, a) }, hops) }
+        .map { case (time, hops) =>
+          (time.transform { case a: Attribute => names.getOrElse(a, a) }, hops)
+        }
         .filter { case (time, hops) => keepsAll(condition, time.children.head, window, hops) }
         .map { case (time, hops) =>
           CopiedRows(time, hops.sinceEpoch, window, named(child, rest))

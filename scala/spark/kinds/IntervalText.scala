@@ -13,7 +13,8 @@ private[kinds] object IntervalText {
 
   /** The interval of the type that INTERVAL '…' has; all but constant strings stay as they are. */
   def of(kind: String, argument: String, e: Expression): Expression = e match {
-    case text if text.resolved && text.foldable && text.dataType.isInstanceOf[StringType] =>
+    case constant
+        if constant.resolved && constant.foldable && constant.dataType.isInstanceOf[StringType] =>
       e.eval() match {
         case text: UTF8String =>
           Option(IntervalUtils.safeStringToInterval(text))

@@ -23,7 +23,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
       case operator if isOurs(operator) => told(operator, isRealTime)
       // the rule runs twice where the extension is named and found, too
       case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
-      case other                                  => other.mapChildren(unsafe)
+      case other => other.mapChildren(unsafe)
     }
   }
 
