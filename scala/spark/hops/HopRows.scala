@@ -66,13 +66,16 @@ private[hops] final case class HopRows(
     case _                     => false
   }
 
+  private def refusalBeside(condition: Expression): Option[String] =
+    Option.when(split(condition)._1.exists(isCorrelated))(
+      "a subquery beside the window reads other columns"
+    )
+
   private def filtered(condition: Expression): Either[String, HopRows] =
     if (!said(condition).deterministic)
       Left(s"the condition ${condition.sql} is not deterministic")
-    else if (split(condition)._1.exists(isCorrelated))
-      Left("a subquery beside the window reads other columns")
     else
-      refusalOf(condition).toLeft {
+      refusalOf(condition).orElse(refusalBeside(condition)).toLeft {
         val (ofWindows, ofRows) = split(condition)
         val fewer = ofRows.reduceOption(And).fold(child)(Filter(_, child))
         HopRows(copied.copy(child = fewer), ofCopies, conditions ++ ofWindows.map(said))
