@@ -32,7 +32,7 @@ LONG = 5_000_000
 
 def own_widths() -> list[Pair]:
     """Widths that are spread evenly around that of the fixed frame."""
-    own = f"range_window(make_dt_interval(0, 0, 0, pmod(hash(x), {2 * WIDTH + 1})))"
+    own = f"range_window(pmod(hash(x), {2 * WIDTH + 1}) * INTERVAL '1' SECOND)"
     found = []
     for call in ["sum(n)", "max(x)", "stddev(x)"]:
         ours = f"{call} OVER (PARTITION BY k, {own} ORDER BY ts)"
@@ -133,6 +133,7 @@ def main() -> None:
         limits[name] = in_process(query)
         progress.advance(1, f"{name}: {limits[name]['ended']}")
     sides, measured = Sides(), []
+    measure(sides, own_widths()[0])  # the heap grows, and what all pairs share is compiled
     for pair in own_widths():
         measured.append(measure(sides, pair))
         progress.advance(1, f"{pair.title}: {measured[-1].ratio:.2f}")
