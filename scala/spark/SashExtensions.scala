@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory
 import io.sash.spark.features.{Features, Standing}
 
 /**
- * What Sash adds to a session: its [[Features]], each of which stands down where this Spark lacks
+ * What Sash adds to a session: its `Features`, each of which stands down where this Spark lacks
  * what it links to. It is on wherever the jar is on the class path (META-INF/services), or by
  * `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once do no harm, since a second
  * strategy finds nothing left to plan.

@@ -6,7 +6,7 @@ import io.sash.core.policy.Condition
 /**
  * Frames that end at the current row and reach back as far as that row itself says. Where they
  * begin may go back from one row to the next, so that no row ever leaves: windows hold the rows of
- * the partition so far, and answer for the youngest of them ([[Suffixes]]).
+ * the partition so far, and answer for the youngest of them ([[io.sash.core.inorder.Suffixes]]).
  */
 sealed abstract class OwnWidthFrame(windows: Array[InOrderWindow], keys: RangeKeys)
     extends Frame(windows) {
