@@ -14,6 +14,7 @@ VERSION := $(call read,^__version__ = "\(.*\)",python/sash/_version.py)
 SBT_VERSION := $(call read,^sbt.version=\(.*\),project/build.properties)
 COMPILED_FOR := $(call read,^ *val compile = "\(.*\)",project/SparkVersions.scala)
 TESTED_ON := $(shell sed -n '/val tested/s/[^0-9. ]//gp' project/SparkVersions.scala)
+NEWEST := $(lastword $(TESTED_ON))
 
 # sbt comes from Maven by way of jgo, which pip installs; without a terminal it never asks
 SBT = $(BIN)/jgo --system-java run org.scala-sbt:sbt-launch:$(SBT_VERSION)
@@ -109,6 +110,10 @@ test-threads: $(INSTALLED) ## a thousand spills while another thread reads the r
 test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
 	$(SBT) spark/sparkSuites $(NO_TERMINAL)
 
+.PHONY: test-spark-golden
+test-spark-golden: $(TOOLS) ## Spark's golden files of windows: the queries and their answers
+	$(SBT) 'spark/sparkSuites SQLQueryTestSuite -z window' $(NO_TERMINAL)
+
 .PHONY: test-spark-streams
 test-spark-streams: $(TOOLS) ## Spark's own suites of streams, under the extension
 	$(SBT) 'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
@@ -192,10 +197,16 @@ bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is 
 	$(call step,benchmark of micro-batches)
 	$(BIN)/python benchmarks/bench_batches.py
 
+.PHONY: bench-realtime
+bench-realtime: .venvs/$(NEWEST)/.installed ## latency in real-time mode beside Spark's aggregation by key
+	$(call step,benchmark of real-time mode)
+	.venvs/$(NEWEST)/bin/python benchmarks/bench_realtime.py
+
 .PHONY: bench-hops
 bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
 	$(call step,benchmark of hops)
 	$(BIN)/python benchmarks/bench_hops.py
+	$(BIN)/python benchmarks/bench_hops.py --below
 
 .PHONY: flink
 flink: $(FLINK) ## Flink SQL, which bench-stream fetches: 200 MB from Maven

@@ -143,13 +143,15 @@ lazy val spark = (project in file("scala/spark"))
     Test / javaOptions ++= JavaModules.options ++ Seq(
       "-Xmx3g",
       "-Xss4m",
+      // a query of a test ends before the second compiler has paid for itself: a quarter less time
+      "-XX:TieredStopAtLevel=1",
       "-Dspark.testing=true",
       "-Dspark.ui.enabled=false",
       s"-Djava.io.tmpdir=${scratch.value}"
     ),
     Test / baseDirectory := scratch.value,
-    // suites share one SparkContext in the JVM
-    Test / parallelExecution := false,
+    // the two groups beside each other; suites of one share a SparkContext, and take turns
+    Test / parallelExecution := true,
     // those of streams wait more than they compute, and run beside the others
     Test / testGrouping := {
       val (ofStreams, others) =
@@ -166,6 +168,10 @@ lazy val spark = (project in file("scala/spark"))
       }
     },
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+    Test / testOptions ++= {
+      if (sys.env.get("SASH_TEST").contains("all")) Nil
+      else Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", "io.sash.Thorough"))
+    },
     // what the jar links to of Spark, beside the classes, for the extension to check as it loads
     Compile / compile := {
       val analysis = (Compile / compile).value
@@ -200,10 +206,13 @@ lazy val scratch = Def.setting {
 
 lazy val windowSuites = Seq("DataFrameWindowFunctionsSuite", "DataFrameWindowFramesSuite")
 
-/** Arguments, if any, are names of suites in org.apache.spark.sql instead of the window suites. */
+/**
+ * Arguments, if any, are names of suites in org.apache.spark.sql instead of the window suites;
+ * what follows a first argument that begins with a hyphen is for ScalaTest.
+ */
 lazy val runSparkSuites = Def.inputTask {
   import sbt.complete.DefaultParsers.spaceDelimited
-  val asked = spaceDelimited("<suite>").parsed
+  val (asked, forScalaTest) = spaceDelimited("<suite>").parsed.span(!_.startsWith("-"))
   val suites = if (asked.isEmpty) windowSuites else asked
   val classPath = (Test / fullClasspath).value.files
   val tests = s"spark-sql_${scalaBinaryVersion.value}-${SparkVersions.compile}-tests.jar"
@@ -217,10 +226,11 @@ lazy val runSparkSuites = Def.inputTask {
     IO.move(part, runPath)
   }
   val runner = Seq("org.scalatest.tools.Runner", "-oDF", "-R", runPath.getPath) ++
-    suites.flatMap(s => Seq("-s", s"org.apache.spark.sql.$s"))
+    suites.flatMap(s => Seq("-s", s"org.apache.spark.sql.$s")) ++ forScalaTest
   val options = (Test / javaOptions).value ++ Seq(
     "-ea",
     "-Dspark.sql.extensions=io.sash.spark.SashExtensions",
+    s"-Dspark.test.home=${GoldenFiles.home(runPath, target.value / "golden")}",
     "-cp",
     classPath.map(f => if (f == jar) runPath else f).mkString(java.io.File.pathSeparator)
   )

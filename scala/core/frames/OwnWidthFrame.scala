@@ -47,7 +47,8 @@ final class OwnRowsFrame(windows: Array[InOrderWindow], keys: RangeKeys, widths:
 /**
  * RANGE BETWEEN the row's own width PRECEDING AND CURRENT ROW, peers included.
  *
- * Cost: for a frame of m rows 2 log m comparisons, and that of the windows. Space: n keys besides.
+ * Cost: at most 2 log m comparisons, where m rows are in the longer of this frame and the one before
+ * it, and the cost of the windows. Space: n keys besides.
  *
  * @param keys the rows' keys, whose lower bound is the key less the row's width
  * @param hasWidth of the slot of a key; without one the frame has no rows

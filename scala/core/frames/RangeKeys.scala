@@ -21,6 +21,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
   private[this] val upperBound = 2 * user + 1
   private[this] var lowerOf = -1L
   private[this] var upperOf = -1L
+  private[this] var lastReach = 1L // how many rows the last search went back
 
   /** Keys of which there is no other user. */
   def this(initial: Keys, lower: Int, upper: Int) =
@@ -34,6 +35,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
     ring.clear()
     lowerOf = -1L
     upperOf = -1L
+    lastReach = 1L
   }
 
   /** Rows before `row` are compared no more. */
@@ -65,13 +67,15 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
 
   /**
    * The first row that does not lie below the lower bound of row `current`, or `until`. The search
-   * goes back from `until` in steps that double, and then halves the last one: twice the logarithm
-   * of the frame's length, near its rows, and not that of the partition's.
+   * first goes back as far as the last one has gone, on from there in steps that double, and then
+   * halves the last step. It makes twice as many comparisons as the logarithm of this frame's
+   * length or the last one's, whichever is longer, and about as many as the logarithm if the two
+   * are alike; the length of the partition does not matter.
    */
   private[frames] def firstNotBelow(current: Long, until: Long): Long = {
     var below = ring.firstOf(user) // rows before it are below
     var others = until // it and the rows behind it are not
-    var step = 1L
+    var step = lastReach
     while (others - step > below && !isBelow(others - step, current)) {
       others -= step
       step <<= 1
@@ -81,6 +85,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
       val middle = (below + others) >>> 1
       if (isBelow(middle, current)) below = middle + 1 else others = middle
     }
+    lastReach = math.max(1L, until - below)
     below
   }
 

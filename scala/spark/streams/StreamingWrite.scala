@@ -3,10 +3,12 @@ package io.sash.spark.streams
 import java.util.Locale
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.{SparkVersions, StreamVersions}
@@ -38,26 +40,40 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   private def inline(query: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(SparkVersions.inlineCommonTables(query))
 
-  /** A CTE that is still there Spark computes once, and all that read it share a watermark. */
+  /** Spark computes a CTE that is still there once, and all that read it share a watermark. */
   private def checkCommon(write: WriteToStreamStatement, query: LogicalPlan): Unit =
     query.foreach {
-      case WithCTE(_, common) if common.exists(_.isStreaming) =>
-        refuse(
-          write,
-          "windows beside a common table expression that is read several times and is not " +
-            "deterministic; make a view of it, or write it to a table in between"
-        )
+      case WithCTE(_, common) =>
+        common.find(_.isStreaming).foreach { shared =>
+          val name = shared.child match {
+            case alias: SubqueryAlias => s" ${alias.alias}"
+            case _                    => ""
+          }
+          val uncertain = shared.collectFirst {
+            case p if p.expressions.exists(!_.deterministic) =>
+              p.expressions.find(!_.deterministic)
+          }
+          val why = uncertain.flatten.fold("")(e => s" (${textOf(e)})")
+          refuse(
+            write,
+            s"${windowsOf(write)} beside the common table expression$name, which is read several " +
+              s"times and is not deterministic$why; make a view of it, or write it to a table in " +
+              "between"
+          )
+        }
       case _ =>
     }
 
   /** Spark keeps no row of a semi join that is final when it comes, so that the other side finds none. */
   private def checkSemi(write: WriteToStreamStatement, query: LogicalPlan): Unit =
     query.foreach {
-      case Join(left, right, LeftSemi, _, _) if left.exists(hasState) && right.exists(hasState) =>
+      case Join(left, right, LeftSemi, on, _)
+          if left.exists(hasState) && right.exists(hasState) =>
         refuse(
           write,
-          "windows and other operators with state on both sides of a semi join, which would " +
-            "find no row; write one side to a table in between"
+          s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
+            s"${on.fold("")(c => s" on ${textOf(c)}")}, which would find no row; write one side to " +
+            "a table in between"
         )
       case _ =>
     }
@@ -88,6 +104,15 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
 
   /** The query's windows of rows, as the user wrote them. */
   private def over(write: WriteToStreamStatement): String = named(write, _ => true)
+
+  /** The same, and hops otherwise. */
+  private def windowsOf(write: WriteToStreamStatement): String = {
+    val calls = over(write)
+    if (calls.isEmpty) "hop windows" else calls
+  }
+
+  /** In the user's words, without the numbers of columns. */
+  private def textOf(e: Expression): String = toPrettySQL(e)
 
   private def ahead(write: WriteToStreamStatement): String = named(write, _.later.nonEmpty)
 

@@ -35,34 +35,65 @@ private[spark] final case class CalendarReach(
     if (key.dataType == TimestampNTZType) ZoneOffset.UTC
     else DateTimeUtils.getZoneId(timeZoneId.get)
 
-  override protected def nullSafeEval(k: Any, e: Any): Any =
-    CalendarReach.of(k.asInstanceOf[Long], e, up, strict, zone)
+  override protected def nullSafeEval(k: Any, e: Any): Any = {
+    val start = k.asInstanceOf[Long]
+    e match {
+      case months: Int         => CalendarReach.months(start, months, up, strict, zone)
+      case micros: Long        => CalendarReach.micros(start, micros, up, strict, zone)
+      case i: CalendarInterval => CalendarReach.interval(start, i, up, strict, zone)
+    }
+  }
+
+  private def method: String = extent.dataType match {
+    case _: YearMonthIntervalType => "months"
+    case _: DayTimeIntervalType   => "micros"
+    case _                        => "interval"
+  }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val owner = CalendarReach.getClass.getName.stripSuffix("$")
     val in = ctx.addReferenceObj("zone", zone, classOf[ZoneId].getName)
-    defineCodeGen(ctx, ev, (k, e) => s"$owner.of($k, (Object) $e, $up, $strict, $in)")
+    defineCodeGen(ctx, ev, (k, e) => s"$owner.$method($k, $e, $up, $strict, $in)")
   }
 
   override protected def withNewChildrenInternal(k: Expression, e: Expression): CalendarReach =
     copy(key = k, extent = e)
 }
 
-/** Called by generated code. */
+/** Called by generated code; intervals of 0 or more, or if `strict` of more than 0. */
 object CalendarReach {
 
-  /** @param extent months, microseconds in days and the rest of one, or all three */
-  def of(start: Long, extent: Any, up: Boolean, strict: Boolean, zone: ZoneId): Long = {
-    val end = extent match {
-      case months: Int => moved(start, months.toLong, 0L, 0L, up, zone)
-      case micros: Long =>
-        moved(start, 0L, micros / MICROS_PER_DAY, micros % MICROS_PER_DAY, up, zone)
-      case i: CalendarInterval =>
-        moved(start, i.months.toLong, i.days.toLong, i.microseconds, up, zone)
-    }
-    // before the type ends: what lies beyond is no end to stay away from
-    toMicros(if (!strict) end else end.plus(if (up) -1L else 1L, ChronoUnit.MICROS))
+  def months(start: Long, months: Int, up: Boolean, strict: Boolean, zone: ZoneId): Long =
+    end(moved(start, months.toLong, 0L, 0L, up, zone), up, strict)
+
+  /** Hours, and days in a zone whose days are all alike, are plain addition. */
+  def micros(start: Long, micros: Long, up: Boolean, strict: Boolean, zone: ZoneId): Long =
+    if (micros >= 0 && (micros < MICROS_PER_DAY || zone.getRules.isFixedOffset))
+      ReachArithmetic.longs(start, micros, up, strict)
+    else
+      end(
+        moved(start, 0L, micros / MICROS_PER_DAY, micros % MICROS_PER_DAY, up, zone),
+        up,
+        strict
+      )
+
+  def interval(
+      start: Long,
+      interval: CalendarInterval,
+      up: Boolean,
+      strict: Boolean,
+      zone: ZoneId
+  ): Long = {
+    val months = interval.months.toLong
+    val days = interval.days.toLong
+    val micros = interval.microseconds
+    if (months == 0 && days == 0 && micros >= 0) ReachArithmetic.longs(start, micros, up, strict)
+    else end(moved(start, months, days, micros, up, zone), up, strict)
   }
+
+  /** What lies beyond the end of the type is no end to stay away from. */
+  private def end(at: ZonedDateTime, up: Boolean, strict: Boolean): Long =
+    toMicros(if (!strict) at else at.plus(if (up) -1L else 1L, ChronoUnit.MICROS))
 
   private def moved(
       start: Long,

@@ -3,7 +3,7 @@ package io.sash.spark
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row, SparkSession}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.scalatest.Assertion
+import org.scalatest.{Assertion, Tag}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.spark.plan.SlidingWindowExec
@@ -11,6 +11,14 @@ import io.sash.spark.plan.SlidingWindowExec
 /** A suite over a session with Sash: runs a query with Sash on and off and compares the rows. */
 trait SashSuite extends AnyFunSuite with AdaptiveSparkPlanHelper {
   protected def spark: SparkSession = SashSession.shared
+
+  private var alike = 0
+
+  /** The tags of one of many tests that are alike: all but every n-th of them are thorough. */
+  protected def each(n: Int): Seq[Tag] = {
+    alike += 1
+    if (alike % n == 1) Nil else Seq(Thorough)
+  }
 
   protected def withSettings[T](settings: (String, String)*)(body: => T): T = {
     val conf = spark.conf

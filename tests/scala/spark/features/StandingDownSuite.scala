@@ -9,6 +9,7 @@ import scala.sys.process.{Process, ProcessLogger}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.sash.spark.Thorough
 import io.sash.spark.links.{Asks, Longer, OtherSpark}
 
 /** A session on another Spark, in a JVM of its own that has the changed classes first. */
@@ -41,7 +42,7 @@ class StandingDownSuite extends AnyFunSuite {
     noLinkageError(said)
   }
 
-  test("without windows, the others run, and what only Sash has is refused") {
+  test("without windows, the others run, and what only Sash has is refused", Thorough) {
     val said = onSparkWith(Asks("org.apache.spark.sql.execution.CodegenSupport", "groups"))
     val asked = "this Spark asks for org.apache.spark.sql.execution.CodegenSupport.groups(), " +
       "which Sash does not have"
@@ -71,7 +72,7 @@ class StandingDownSuite extends AnyFunSuite {
     noLinkageError(said)
   }
 
-  test("or runs as far as it links, if the user wants it") {
+  test("or runs as far as it links, if the user wants it", Thorough) {
     val said = onVersion("4.4.0", "spark.sash.untestedVersions=true")
     says(said, windowRows)
     says(said, "window explain: slides: sum(t.id) ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")

@@ -54,7 +54,7 @@ class ArgumentTextsSuite extends SashSuite {
     assert(names.toSet == Calls.map(_.name).toSet)
   }
 
-  for (call <- Calls) test(s"arguments of ${call.name}") {
+  for (call <- Calls) test(s"arguments of ${call.name}", each(3): _*) {
     create()
     assert(failure(call.query(call.arguments)).isEmpty, call.query(call.arguments))
     val replaced =

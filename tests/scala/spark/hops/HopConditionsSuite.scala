@@ -91,7 +91,7 @@ class HopConditionsSuite extends HopChecks with Checkers {
         .mkString("window.start IN (", ", ", ")"),
       "(window.start = TIMESTAMP'2020-09-13 12:28:00' OR window.start = TIMESTAMP'2020-09-13 12:28:20' AND k > 0)"
     )
-  ) test(s"rows of no wanted window are not read: $condition") {
+  ) test(s"rows of no wanted window are not read: $condition", each(2): _*) {
     withSettings("spark.sql.session.timeZone" -> "UTC") {
       val query = s"SELECT * FROM ($hops) WHERE $condition AND n > 1"
       check(query)
@@ -152,10 +152,11 @@ class HopConditionsSuite extends HopChecks with Checkers {
     )
   }
 
-  for (query <- around) test(s"a query around hops is read as Spark reads it: $query") {
-    events.where("id < 12").createOrReplaceTempView("events")
-    assert(outcome(on = true)(spark.sql(query)) == outcome(on = false)(spark.sql(query)))
-  }
+  for (query <- around)
+    test(s"a query around hops is read as Spark reads it: $query", each(3): _*) {
+      events.where("id < 12").createOrReplaceTempView("events")
+      assert(outcome(on = true)(spark.sql(query)) == outcome(on = false)(spark.sql(query)))
+    }
 
   test("a query around many hops, which Spark reads through a Generate, not through an Expand") {
     events.where("id < 60").createOrReplaceTempView("events")
@@ -183,7 +184,7 @@ class HopConditionsSuite extends HopChecks with Checkers {
       "20000000 days" -> "6000000 days"
     )
     start <- Seq("0 seconds", "1 microsecond")
-  } test(s"the ends of time are Spark's: $micros, $size, $slide, $start") {
+  } test(s"the ends of time are Spark's: $micros, $size, $slide, $start", each(5): _*) {
     def query(times: Seq[Long]) = spark.sql(
       "SELECT id, unix_micros(window.start) AS s, unix_micros(window.end) AS e, count(*) FROM VALUES " +
         times.zipWithIndex

@@ -45,7 +45,7 @@ class HopFormsSuite extends HopChecks {
       s"SELECT k, w, sum(x) FROM ($windowed) WHERE id < 200 GROUP BY k, w"
         .replace("10 seconds", "200 milliseconds")
     ).zipWithIndex
-  ) test(query) {
+  ) test(query, each(3): _*) {
     withSettings("spark.sql.ansi.enabled" -> (i % 2 == 0).toString)(check(query))
   }
 
@@ -87,7 +87,7 @@ class HopFormsSuite extends HopChecks {
         h.join(h, Seq("k", "w"))
       }
     )
-  ) test(s"DataFrames: $name") {
+  ) test(s"DataFrames: $name", each(2): _*) {
     events.createOrReplaceTempView("events")
     checkFrame(name)(query(rows))
     val found = hopsOf(query(rows))

@@ -12,7 +12,7 @@ import org.scalacheck.Prop.forAllNoShrink
 import org.scalatest.Assertion
 import org.scalatestplus.scalacheck.Checkers
 
-import io.sash.spark.{ErrorCondition, SashConf}
+import io.sash.spark.{ErrorCondition, SashConf, Thorough}
 
 /** Where windows are many, one Generate has them in the analyzed plan, and rows are Spark's. */
 class ManyHopsSuite extends HopChecks {
@@ -62,11 +62,11 @@ class ManyHopsSuite extends HopChecks {
       "window(ts - INTERVAL 60 YEARS, '100500 milliseconds', '1 second')",
       "WINDOW(ts + INTERVAL 1 SECOND, '110 seconds', '1 second')"
     )
-  ) test(s"many hops are Spark's: $window") {
+  ) test(s"many hops are Spark's: $window", each(3): _*) {
     checkMany(s"SELECT window, k, count(*), sum(x), max(d) FROM events GROUP BY k, $window")
   }
 
-  test("many hops wherever an aggregation is") {
+  test("many hops wherever an aggregation is", Thorough) {
     checkMany(s"SELECT $many AS w, count(*) FROM events GROUP BY 1")
     checkMany(s"SELECT $many AS w, k, count(*) FROM events GROUP BY w, k")
     checkMany(s"SELECT $many, k, count(*) FROM events GROUP BY ALL")

@@ -67,7 +67,7 @@ class KindQueriesSuite extends SashSuite {
   }
 
   for (condition <- Seq("false", "id IS NULL", "CAST(NULL AS BOOLEAN)", "true", "vb"))
-    test(s"FILTER (WHERE $condition)") {
+    test(s"FILTER (WHERE $condition)", each(2): _*) {
       create()
       // the same of a condition that is not folded
       val same = condition match {
@@ -108,7 +108,7 @@ class KindQueriesSuite extends SashSuite {
     assert(!plan.exists(_.expressions.exists(_.exists(_.getClass.getName.contains("sash")))))
   }
 
-  for ((query, expected) <- Grouped) test(s"over groups: $query") {
+  for ((query, expected) <- Grouped) test(s"over groups: $query", each(2): _*) {
     create()
     inEachMode(assert(answers(query) == expected))
   }

@@ -162,7 +162,10 @@ class WindowKindsSuite extends ItemsSuite {
   }
 
   for (kind <- kinds ++ exclusions; codegen <- Seq(true, false))
-    test(s"${kind.sql}, by ${kind.order}, ${if (codegen) "compiled" else "interpreted"}") {
+    test(
+      s"${kind.sql}, by ${kind.order}, ${if (codegen) "compiled" else "interpreted"}",
+      each(3): _*
+    ) {
       val items = create(seed = kind.sql.hashCode.toLong)
       val mode =
         if (codegen) Nil

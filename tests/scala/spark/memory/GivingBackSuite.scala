@@ -25,7 +25,10 @@ class GivingBackSuite extends SashSuite with LittleMemory {
     frame.selectExpr("sum(c + id)").collect().head.getLong(0)
 
   for (frame <- frames; ordering <- Seq("true", "false"))
-    test(s"a task reads more partitions than fit at once: $frame, ordering $ordering") {
+    test(
+      s"a task reads more partitions than fit at once: $frame, ordering $ordering",
+      each(2): _*
+    ) {
       bytes = 2L << 20
       withSettings(
         "spark.sql.shuffle.partitions" -> "60",
@@ -40,7 +43,10 @@ class GivingBackSuite extends SashSuite with LittleMemory {
 
   for (frame <- Seq("ROWS 3000 PRECEDING", "ROWS BETWEEN 3000 PRECEDING AND 1 FOLLOWING"))
     for (codegen <- Seq("true", "false"))
-      test(s"a window that has ended leaves its memory to the next: $frame, codegen $codegen") {
+      test(
+        s"a window that has ended leaves its memory to the next: $frame, codegen $codegen",
+        each(2): _*
+      ) {
         bytes = 4L << 20
         withSettings(
           "spark.sql.shuffle.partitions" -> "60",
@@ -58,7 +64,10 @@ class GivingBackSuite extends SashSuite with LittleMemory {
       }
 
   for (frame <- frames)
-    test(s"an aggregate above a window runs in 1.2 times the memory that Spark needs: $frame") {
+    test(
+      s"an aggregate above a window runs in 1.2 times the memory that Spark needs: $frame",
+      each(2): _*
+    ) {
       val sql = s"SELECT max(id) AS id, sum(c) AS c, concat(s, id) AS g " +
         s"FROM (${windowed(12000, 5, 40, frame)}) GROUP BY concat(s, id)"
       def answer(): Option[Long] = withSettings("spark.sql.shuffle.partitions" -> "1") {

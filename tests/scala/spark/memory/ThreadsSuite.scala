@@ -54,7 +54,7 @@ abstract class ThreadsSuite(offHeap: Boolean) extends SashSuite with LittleMemor
     e.getMessage.contains("UnsafeExternalSorter$SpillableIterator.spill")
 
   private def check(name: String, frame: String, ordering: Boolean = true): Unit =
-    test(s"$name, $frame, ${if (offHeap) "off" else "on"} the heap") {
+    test(s"$name, $frame, ${if (offHeap) "off" else "on"} the heap", each(3): _*) {
       withSettings(SashConf.OrderingEnabled.key -> ordering.toString) {
         val expected = withSash(enabled = false)(sums(spark.sql(windowed(frame)).collect()))
         var round, byRows, byWindows = 0

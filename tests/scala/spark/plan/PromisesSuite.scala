@@ -183,7 +183,7 @@ class PromisesSuite extends SashSuite {
     else assert(sorted(actual) == sorted(expected))
   }
 
-  for (part <- 1 to 6) test(s"random plans, part $part") {
+  for (part <- 1 to 6) test(s"random plans, part $part", each(3): _*) {
     windowsSeen = 0
     for (n <- 1 to 20) {
       val random = new Random(seed + 1000 * part + n)
@@ -204,29 +204,30 @@ class PromisesSuite extends SashSuite {
     assert(windowsSeen >= 15, "vacuous: windows of Sash ran in few of the plans")
   }
 
-  for (part <- 1 to 3) test(s"random plans with ties over one sorted partition, part $part") {
-    windowsSeen = 0
-    for (n <- 1 to 25) {
-      val random = new Random(seed + 10000 * part + n)
-      val chosen = settings.map { case (key, values) =>
-        (key, values(random.nextInt(values.length)))
-      } :+ ("spark.sql.shuffle.partitions" -> "1")
-      val choices = random.nextLong()
-      val plan = (_: DataFrame => Unit) =>
-        new RandomPlans(new Random(choices), ties = true).plan(_ => ())(spark)
-      val order = new RandomPlans(random).sort().init
-      val look = random.nextInt(3) match {
-        case 0 => Look("ORDER BY", ordered = false, _.orderBy(order: _*).collect().toSeq)
-        case 1 =>
-          Look("ORDER BY id", ordered = true, _.orderBy(order :+ col("id"): _*).collect().toSeq)
-        case _ => Look("collect", ordered = false, _.collect().toSeq)
+  for (part <- 1 to 3)
+    test(s"random plans with ties over one sorted partition, part $part", each(3): _*) {
+      windowsSeen = 0
+      for (n <- 1 to 25) {
+        val random = new Random(seed + 10000 * part + n)
+        val chosen = settings.map { case (key, values) =>
+          (key, values(random.nextInt(values.length)))
+        } :+ ("spark.sql.shuffle.partitions" -> "1")
+        val choices = random.nextLong()
+        val plan = (_: DataFrame => Unit) =>
+          new RandomPlans(new Random(choices), ties = true).plan(_ => ())(spark)
+        val order = new RandomPlans(random).sort().init
+        val look = random.nextInt(3) match {
+          case 0 => Look("ORDER BY", ordered = false, _.orderBy(order: _*).collect().toSeq)
+          case 1 =>
+            Look("ORDER BY id", ordered = true, _.orderBy(order :+ col("id"): _*).collect().toSeq)
+          case _ => Look("collect", ordered = false, _.collect().toSeq)
+        }
+        withClue(s"seed $seed, part $part, plan $n, ${look.name}, ${chosen.mkString(", ")}\n") {
+          withSettings(chosen: _*)(check(look, plan))
+        }
       }
-      withClue(s"seed $seed, part $part, plan $n, ${look.name}, ${chosen.mkString(", ")}\n") {
-        withSettings(chosen: _*)(check(look, plan))
-      }
+      assert(windowsSeen >= 15, "vacuous: windows of Sash ran in few of the plans")
     }
-    assert(windowsSeen >= 15, "vacuous: windows of Sash ran in few of the plans")
-  }
 
   private val base = "SELECT id, pmod(hash(id), 7) AS k, pmod(hash(id, 1), 40) AS o, " +
     "pmod(hash(id, 2), 3) AS a, pmod(hash(id, 3), 4) AS b, pmod(hash(id, 4), 5) AS c"
@@ -251,7 +252,10 @@ class PromisesSuite extends SashSuite {
   private val sums = sum("id").over(Window.partitionBy("k").orderBy("o", "id").rowsBetween(-2, 0))
 
   for ((name, input) <- inputs; adaptive <- Seq("true", "false"))
-    test(s"ORDER BY, OFFSET, tail and files above a window over $name, AQE $adaptive") {
+    test(
+      s"ORDER BY, OFFSET, tail and files above a window over $name, AQE $adaptive",
+      each(3): _*
+    ) {
       val order = Seq(col("k"), col("o"), col("id"))
       val frame = (_: DataFrame => Unit) =>
         input().select(Seq("id", "k", "o", "a", "b").map(col) :+ sums.as("n"): _*)
@@ -293,7 +297,10 @@ class PromisesSuite extends SashSuite {
   )
 
   for ((one, other) <- neighbours; (x, y) <- Seq((one, other), (other, one)))
-    test(s"windows of one SELECT whose sort columns are one sequence: $x beside $y") {
+    test(
+      s"windows of one SELECT whose sort columns are one sequence: $x beside $y",
+      each(2): _*
+    ) {
       for (slices <- Seq(1, 3); adaptive <- Seq("true", "false"))
         withSettings("spark.sql.adaptive.enabled" -> adaptive) {
           val query = s"SELECT id, $x AS x, $y AS y FROM ($base FROM range(0, 300, 1, $slices))"

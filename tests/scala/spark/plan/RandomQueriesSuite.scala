@@ -5,7 +5,15 @@ import scala.util.Random
 import org.apache.spark.sql.functions.{col, product}
 import org.apache.spark.sql.expressions.Window
 
-import io.sash.spark.{SashConf, SashSuite, TestCall, TestTable, WindowCalls, WindowFrames}
+import io.sash.spark.{
+  SashConf,
+  SashSuite,
+  TestCall,
+  TestTable,
+  Thorough,
+  WindowCalls,
+  WindowFrames
+}
 import io.sash.spark.monoids.Algorithm
 
 /** Random queries over types × aggregates × frames × data, in every mode of execution. */
@@ -21,7 +29,7 @@ class RandomQueriesSuite extends SashSuite {
       TestTable.create(spark)
       val random = new Random(seed + name.hashCode)
       val calls = Iterator.continually(random.shuffle(WindowCalls.All)).flatten
-      (1 to count).foreach { n =>
+      (1 to Thorough.times(count)).foreach { n =>
         val query = randomQuery(random, calls, window)
         val modes = settings ++ randomMode(random)
         withClue(s"seed $seed, query $n, ${modes.mkString(", ")}\n") {

@@ -153,13 +153,13 @@ class MovingAggregatesSuite extends SashSuite {
   )
 
   for ((mode, settings) <- modes; framed <- moving)
-    test(s"${framed.frame}: as a join and a GROUP BY have it, $mode") {
+    test(s"${framed.frame}: as a join and a GROUP BY have it, $mode", each(3): _*) {
       withSettings(settings: _*) {
         assert(sliding(assertSame(framed)).map(_.calls.length).sum == calls.length)
       }
     }
 
-  for (framed <- other) test(s"${framed.frame}: Spark's operator runs them") {
+  for (framed <- other) test(s"${framed.frame}: Spark's operator runs them", each(2): _*) {
     assertSame(framed)
   }
 

@@ -5,6 +5,8 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.sash.spark.Thorough
+
 class RankTreeSuite extends AnyFunSuite {
 
   private def equalsSorted(tree: RankTree, expected: mutable.ArrayBuffer[Long]): Unit = {
@@ -26,7 +28,10 @@ class RankTreeSuite extends AnyFunSuite {
       "extreme" -> (r => if (r.nextBoolean()) Long.MinValue else Long.MaxValue - r.nextInt(3))
     )
     window <- Seq(1, 5, 63, 64, 65, 1000, 9000)
-  } test(s"a window of $window over $keys keys has the ranks of a sorted array") {
+  } test(
+    s"a window of $window over $keys keys has the ranks of a sorted array",
+    (if (window > 5000) Seq(Thorough) else Nil): _*
+  ) {
     val random = new Random(window)
     val tree = new RankTree
     val sorted = mutable.ArrayBuffer.empty[Long]

@@ -97,7 +97,7 @@ class SlotColumnsSuite extends SashSuite {
   }
 
   for ((calls, i) <- WindowCalls.All.grouped(60).zipWithIndex) {
-    test(s"aggregates, part ${i + 1}: ${calls.head.sql} … ${calls.last.sql}") {
+    test(s"aggregates, part ${i + 1}: ${calls.head.sql} … ${calls.last.sql}", each(3): _*) {
       val (node, rows) = window(calls.map(_.sql), "(ORDER BY id ROWS 1 PRECEDING)")
       // where the answer is beside the slots, they are no partials
       val inSlots = callsOf(node).distinct.filter(_.monoid.running.isEmpty)

@@ -3,6 +3,8 @@ package io.sash.spark.streams
 import java.sql.Timestamp
 import java.time.{LocalDateTime, ZoneId}
 
+import io.sash.spark.Thorough
+
 /** Windows of streams that look ahead: a row is answered when all that they hold is there. */
 class StreamAheadSuite extends StreamSuite {
   import StreamSuite._
@@ -54,7 +56,7 @@ class StreamAheadSuite extends StreamSuite {
     }
   }
 
-  test("one window alone, without a partition; rows beyond memory") {
+  test("one window alone, without a partition; rows beyond memory", Thorough) {
     def answered(rows: Seq[Event], watermark: Long) = passed(rows, watermark - 7000)
     val most = ReadyRows.MostBytes
     ReadyRows.MostBytes = 2000
@@ -89,7 +91,7 @@ class StreamAheadSuite extends StreamSuite {
     }
   }
 
-  test("times, rows and groups at once, beside windows that do not look ahead") {
+  test("times, rows and groups at once, beside windows that do not look ahead", Thorough) {
     val w = "PARTITION BY k ORDER BY ts"
     def answered(rows: Seq[Event], watermark: Long) =
       passed(passed(rows, watermark).dropRight(3), watermark - 8000)
@@ -108,7 +110,10 @@ class StreamAheadSuite extends StreamSuite {
     }
   }
 
-  test("columns that nobody asks for are left out, the time that is waited for is not") {
+  test(
+    "columns that nobody asks for are left out, the time that is waited for is not",
+    Thorough
+  ) {
     withSource("15 seconds") { source =>
       val query = sql(
         """SELECT id, n FROM (SELECT *, count(*) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN CURRENT ROW
@@ -169,7 +174,7 @@ class StreamAheadSuite extends StreamSuite {
     }
   }
 
-  test("keys whose rows are all answered leave") {
+  test("keys whose rows are all answered leave", Thorough) {
     withSource("0 seconds") { source =>
       val query = source.start(
         sql(

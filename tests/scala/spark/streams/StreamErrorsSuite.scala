@@ -62,7 +62,7 @@ class StreamErrorsSuite extends StreamSuite {
       s"window_exclude('ties') is not on streams yet; $InBatch"
   )
 
-  for ((call, text) <- refusals) test(s"refused, with a remedy: $call") {
+  for ((call, text) <- refusals) test(s"refused, with a remedy: $call", each(2): _*) {
     val error = intercept[AnalysisException](over(watermarked, call))
     assert(error.getCondition == "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING")
     assert(
@@ -316,7 +316,7 @@ class StreamErrorsSuite extends StreamSuite {
           "(PARTITION BY k ORDER BY ts RANGE INTERVAL 5 SECONDS PRECEDING)"
       )
     )
-  } test(s"a checkpoint of other windows: $name") {
+  } test(s"a checkpoint of other windows: $name", each(3): _*) {
     checkOtherState(over(_, first), over(_, other))
   }
 
@@ -358,7 +358,7 @@ class StreamErrorsSuite extends StreamSuite {
       ofRows("max(hour(ts))"),
       "sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING)"
     )
-  ) test(s"a checkpoint of another time zone: $call") {
+  ) test(s"a checkpoint of another time zone: $call", each(2): _*) {
     checkOtherState(over(_, call), over(_, call), "spark.sql.session.timeZone" -> "Asia/Tokyo")
   }
 

@@ -61,12 +61,12 @@ class StreamHopsSuite extends StreamSuite {
       "window(ts, '2 minutes', '1 second')" -> "panes beyond a node",
       "window(ts, '3 seconds', '200 milliseconds')" -> "gaps between windows"
     )
-  } test(s"a stream's hops are Spark's: $name, $mode") {
+  } test(s"a stream's hops are Spark's: $name, $mode", each(5): _*) {
     check(hops(s"k, $window", some: _*), mode, alike = Seq(below(window, some)))
   }
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
-    test(s"conditions between windows and their aggregate, $mode") {
+    test(s"conditions between windows and their aggregate, $mode", each(2): _*) {
       val window = "window(ts, '25 seconds', '10 seconds')"
       val where =
         "second(v.start) % 20 = 0 AND x % 3 <> 1 AND v.end <> timestamp_seconds(1600001035 + k)"
@@ -98,7 +98,7 @@ class StreamHopsSuite extends StreamSuite {
         "without a watermark"
       )
     )
-  ) test(s"Spark keeps hops, and EXPLAIN and the log say why: $what") {
+  ) test(s"Spark keeps hops, and EXPLAIN and the log say why: $what", each(3): _*) {
     streaming()(inDirectory { checkpoint =>
       val source = new Source("0 seconds", checkpoint, OutputMode.Update(), isOurs = false)
       val said = StreamHopsSuite.logged {
@@ -132,7 +132,7 @@ class StreamHopsSuite extends StreamSuite {
   }
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
-    test(s"a stream's hops are Spark's: no key, expressions, HAVING, $mode") {
+    test(s"a stream's hops are Spark's: no key, expressions, HAVING, $mode", each(2): _*) {
       check(
         { rows =>
           hops(
@@ -185,7 +185,7 @@ class StreamHopsSuite extends StreamSuite {
   }
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update(), OutputMode.Complete()))
-    test(s"a checkpoint of many hops of Spark's goes on with Sash, $mode") {
+    test(s"a checkpoint of many hops of Spark's goes on with Sash, $mode", each(2): _*) {
       val ours = mode != OutputMode.Complete()
       val later = Seq("spark.sash.hops.enabled" -> "true")
       streaming()(checkHops(batches(4), mode = mode, isOurs = ours, later = later)(many))
@@ -296,7 +296,7 @@ class StreamHopsSuite extends StreamSuite {
       "hll_sketch_estimate(hll_sketch_agg(x))",
       "approx_top_k(x, 2)"
     )
-  ) test(s"approximations are Spark's own: $aggregate") {
+  ) test(s"approximations are Spark's own: $aggregate", each(3): _*) {
     streaming()(checkHops(batches(7), isOurs = false) { rows =>
       hops("k, window(ts, '20 seconds', '5 seconds')", aggregate)(rows)
     })
@@ -309,7 +309,7 @@ class StreamHopsSuite extends StreamSuite {
   for {
     failed <- Seq(true, false)
     switch <- Seq(SashConf.HopsEnabled.key, SashConf.Enabled.key, "no jar")
-  } test(s"a first batch failed with hops $failed, others came without: $switch") {
+  } test(s"a first batch failed with hops $failed, others came without: $switch", each(3): _*) {
     streaming()(inDirectory { checkpoint =>
       val source = new Source("0 seconds", checkpoint, isOurs = false)
       val query = hops("k, window(ts, '20 seconds', '10 seconds')", "count(*)") _

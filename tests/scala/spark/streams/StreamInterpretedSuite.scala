@@ -42,7 +42,7 @@ class StreamInterpretedSuite extends StreamSuite {
            |  min(x) OVER (PARTITION BY k, punctuation_window(d > 80) ORDER BY ts, id) AS f FROM events""".stripMargin
     )
   ) {
-    test(s"append mode: $name") {
+    test(s"append mode: $name", each(3): _*) {
       interpreted(checkStream(batches(3), delaySeconds = 15, restartBefore = Set(2))(sql(query)))
     }
   }
@@ -71,7 +71,7 @@ class StreamInterpretedSuite extends StreamSuite {
     }
   }
 
-  for (mode <- Seq(OutputMode.Append(), OutputMode.Update())) test(s"hops, $mode") {
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update())) test(s"hops, $mode", each(2): _*) {
     interpreted {
       checkHops(batches(9), mode = mode) {
         sql(

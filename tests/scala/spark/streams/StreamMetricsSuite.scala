@@ -3,6 +3,8 @@ package io.sash.spark.streams
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.OutputMode
 
+import io.sash.spark.Thorough
+
 /** What a query's progress says of the operators with state. */
 class StreamMetricsSuite extends StreamSuite {
   import StreamSuite._
@@ -70,7 +72,7 @@ class StreamMetricsSuite extends StreamSuite {
     }
   }
 
-  test("partials of hops that are given up count from the key's first row on") {
+  test("partials of hops that are given up count from the key's first row on", Thorough) {
     val hops = sql(
       "SELECT k, count(*) AS c FROM events GROUP BY k, window(ts, '20 seconds', '10 seconds')"
     ) _

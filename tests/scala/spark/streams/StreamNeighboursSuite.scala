@@ -1,5 +1,6 @@
 package io.sash.spark.streams
 
+import io.sash.spark.Thorough
 import io.sash.spark.running.MovingAggregatesSuite
 
 /** OVER on streams of unusual expressions, and beside unusual neighbours. */
@@ -25,7 +26,7 @@ class StreamNeighboursSuite extends StreamSuite {
         "n -> n < 3 AND current_date() > DATE'2020-01-01') ORDER BY ts)"),
       "a mark" -> ("count(*) OVER (PARTITION BY k, punctuation_window(ts > current_timestamp()) ORDER BY ts)")
     )
-  ) test(s"now: $name") {
+  ) test(s"now: $name", each(2): _*) {
     checkRuns(call)
   }
 
@@ -35,7 +36,7 @@ class StreamNeighboursSuite extends StreamSuite {
       "lag's default" -> "lag(x, 1, (SELECT 3)) OVER (PARTITION BY k ORDER BY ts)",
       "an aggregate" -> "sum(x + (SELECT 3)) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
     )
-  ) test(s"a subquery: $name") {
+  ) test(s"a subquery: $name", each(2): _*) {
     sql(s"SELECT id, $call AS a FROM events")(spark.createDataFrame(Seq(at(1, 10)))).collect()
     checkRuns(call)
   }
@@ -45,7 +46,7 @@ class StreamNeighboursSuite extends StreamSuite {
       "lag's default" -> "lag(s, 1, current_user()) OVER (PARTITION BY k ORDER BY ts)",
       "an aggregate" -> "max(current_database()) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
     )
-  ) test(s"who: $name") {
+  ) test(s"who: $name", each(2): _*) {
     checkRuns(call)
   }
 
@@ -135,13 +136,13 @@ class StreamNeighboursSuite extends StreamSuite {
     }
   }
 
-  test("groups, update") {
+  test("groups, update", Thorough) {
     checkUpdates(batches, delaySeconds = 15, restartBefore = Set(2, 4))(
       sql(groupsQuery.linesIterator.filterNot(_.contains("gap_window")).mkString("\n"))
     )
   }
 
-  test("state in Avro") {
+  test("state in Avro", Thorough) {
     streaming("spark.sql.streaming.stateStore.encodingFormat" -> "avro") {
       checkStream(batches, delaySeconds = 15, restartBefore = Set(2))(
         sql(

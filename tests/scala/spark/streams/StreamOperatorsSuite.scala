@@ -4,6 +4,8 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.OutputMode
 
+import io.sash.spark.Thorough
+
 /** Several operators with state in one query. */
 class StreamOperatorsSuite extends StreamSuite {
 
@@ -50,7 +52,7 @@ class StreamOperatorsSuite extends StreamSuite {
         over(rows.where("d < 50")).union(over(rows.where("d >= 50")))
       )
     )
-  } test(s"a stream's answers are the batch's: $name") {
+  } test(s"a stream's answers are the batch's: $name", each(3): _*) {
     // rows without a match leave an outer join later
     val atOnce = name != "windows over a join"
     streaming() {
@@ -75,7 +77,7 @@ class StreamOperatorsSuite extends StreamSuite {
     })
   }
 
-  test("hops beside Spark's own windows") {
+  test("hops beside Spark's own windows", Thorough) {
     streaming()(checkHops(batches, mode = OutputMode.Update()) { rows =>
       val windows = rows.groupBy(expr("window(ts, '10 seconds')")).count()
       hops(rows)
@@ -84,7 +86,7 @@ class StreamOperatorsSuite extends StreamSuite {
     })
   }
 
-  test("a join of hops over distinct rows") {
+  test("a join of hops over distinct rows", Thorough) {
     streaming()(checkHops(batches) { rows =>
       def of(some: DataFrame) = hops(some.dropDuplicates("id", "ts"))
       join(of(rows), of(rows.where("d > 50")), "l.k = r.k AND l.window = r.window")

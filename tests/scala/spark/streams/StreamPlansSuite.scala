@@ -4,6 +4,8 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.functions.col
 
+import io.sash.spark.Thorough
+
 /** OVER on streams among other operators, and what it keeps. */
 class StreamPlansSuite extends StreamSuite {
 
@@ -129,7 +131,7 @@ class StreamPlansSuite extends StreamSuite {
         """SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING) AS a
           |  FROM events""".stripMargin
     )
-  } test(s"a stream's answers are the batch's: $name") {
+  } test(s"a stream's answers are the batch's: $name", each(4): _*) {
     streaming() {
       checkStream(batches(7), delaySeconds = 15, restartBefore = Set(3))(sql(query))
     }
@@ -147,7 +149,7 @@ class StreamPlansSuite extends StreamSuite {
     }
   }
 
-  test("more rows at once than memory has room for") {
+  test("more rows at once than memory has room for", Thorough) {
     val most = ReadyRows.MostBytes
     try {
       ReadyRows.MostBytes = 2000
@@ -211,7 +213,7 @@ class StreamPlansSuite extends StreamSuite {
       "count" -> "window_slide(2)",
       "time" -> "window_slide(INTERVAL 1 HOUR)"
     )
-  } test(s"a key that comes again slides on: $name") {
+  } test(s"a key that comes again slides on: $name", each(2): _*) {
     val times = Seq("10:00:01", "10:01:00", "10:02:00", "10:03:00", "10:04:00", "10:05:00")
     val others = times.zipWithIndex.map { case (t, i) =>
       Seq(eventAt(i + 10L, 2, s"2021-01-01 $t"))
@@ -249,7 +251,7 @@ class StreamPlansSuite extends StreamSuite {
     }
   }
 
-  test("the pending rows of many small batches are in a few chunks") {
+  test("the pending rows of many small batches are in a few chunks", Thorough) {
     withSource("1 hour") { source =>
       val query =
         source.start(sql("SELECT id, sum(x) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM events"))
@@ -260,7 +262,7 @@ class StreamPlansSuite extends StreamSuite {
     }
   }
 
-  test("keys of a range of a day leave, in the calendar of a time zone, too") {
+  test("keys of a range of a day leave, in the calendar of a time zone, too", Thorough) {
     withSettings("spark.sql.session.timeZone" -> "Europe/Berlin") {
       withSource("0 seconds") { source =>
         val day = 86400.0
@@ -286,7 +288,7 @@ class StreamPlansSuite extends StreamSuite {
       "range" -> "sum(x) OVER (PARTITION BY id % 500 ORDER BY ts RANGE INTERVAL 10 SECONDS PRECEDING)",
       "session" -> "sum(x) OVER (PARTITION BY id % 500, gap_window(INTERVAL 5 SECONDS) ORDER BY ts)"
     )
-  } test(s"keys without rows leave, once no window can hold one: $name") {
+  } test(s"keys without rows leave, once no window can hold one: $name", each(3): _*) {
     withSource("0 seconds") { source =>
       val query = source.start(sql(s"SELECT id, $call AS a FROM events"))
       def at(second: Int, keys: Range): Seq[Event] = keys.map { id =>

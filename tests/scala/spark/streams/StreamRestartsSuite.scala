@@ -6,6 +6,8 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.OutputMode
 
+import io.sash.spark.Thorough
+
 /** Queries that go on from a checkpoint, changed or not. */
 class StreamRestartsSuite extends StreamSuite {
   import StreamSuite.at
@@ -151,7 +153,7 @@ class StreamRestartsSuite extends StreamSuite {
     }
   }
 
-  test("hops below OVER are Spark's rows") {
+  test("hops below OVER are Spark's rows", Thorough) {
     streaming() {
       val answers = Seq("true", "false").map { on =>
         withSettings("spark.sash.hops.enabled" -> on) {
@@ -175,7 +177,7 @@ class StreamRestartsSuite extends StreamSuite {
   }
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
-    test(s"a batch that fails after its rows were given is given again: $mode") {
+    test(s"a batch that fails after its rows were given is given again: $mode", each(2): _*) {
       streaming()(inDirectory { c =>
         val events = org.apache.spark.sql.execution.streaming.runtime
           .MemoryStream[Event](org.apache.spark.sql.Encoders.product[Event], spark)

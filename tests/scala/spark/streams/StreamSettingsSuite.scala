@@ -54,7 +54,7 @@ class StreamSettingsSuite extends StreamSuite {
       ("ANSI mode left", Nil, ansi -> "false"),
       ("ANSI mode entered", Seq(ansi -> "false"), ansi -> "true")
     )
-  } test(s"a restart changes nothing: $name") {
+  } test(s"a restart changes nothing: $name", each(3): _*) {
     streaming(first: _*) {
       checkStream(batches, delaySeconds = 15, restartBefore = Set(2, 3), later = Seq(later))(over)
       checkHops(batches, later = Seq(later))(hops)

@@ -4,6 +4,8 @@ import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
+import io.sash.spark.Thorough
+
 /** Queries in which operators of ours are alike, or beside Spark's own of another kind. */
 class StreamTwinsSuite extends StreamSuite {
   import StreamSuite.{at, micros, onTime}
@@ -51,7 +53,7 @@ class StreamTwinsSuite extends StreamSuite {
       ("join with a table", sorted + twice, false)
     )
   )
-    test(s"what is read twice is two operators: $name") {
+    test(s"what is read twice is two operators: $name", each(3): _*) {
       spark.range(3).selectExpr("id AS j").createOrReplaceTempView("s")
       val asked =
         (events: DataFrame) => sql(query)(if (exchanged) events.repartition(3) else events)
@@ -71,7 +73,10 @@ class StreamTwinsSuite extends StreamSuite {
       }
     }
 
-  test("what is read twice is two operators: files, of which each batch has columns of its own") {
+  test(
+    "what is read twice is two operators: files, of which each batch has columns of its own",
+    Thorough
+  ) {
     streaming()(inDirectory { directory =>
       val batches =
         (1 to 5).map(b => (0 until 9).map(i => at(b * 9L + i, b * 100 + i, k = i % 3)))
@@ -100,7 +105,8 @@ class StreamTwinsSuite extends StreamSuite {
       common + "SELECT id, a FROM c LEFT SEMI JOIN (SELECT id AS j, ts AS t FROM c) ON id = j AND ts = t"
     withSource("1 second") { source =>
       val error = intercept[Exception](source.start(sql(join)))
-      assert(error.getMessage.contains("both sides of a semi join"))
+      assert(error.getMessage.contains("both sides of the semi join on ((id = j) AND (ts = t))"))
+      assert(error.getMessage.contains("sum(") && error.getMessage.contains("OVER (PARTITION BY"))
     }
   }
 
@@ -117,7 +123,12 @@ class StreamTwinsSuite extends StreamSuite {
     ) _
     withSource("1 second") { source =>
       val error = intercept[Exception](source.start(drawn))
-      assert(error.getMessage.contains("common table expression"))
+      val message = error.getMessage
+      assert(
+        message.contains("beside the common table expression c, which") && message.contains(
+          "(rand("
+        )
+      )
     }
   }
 
@@ -157,7 +168,7 @@ class StreamTwinsSuite extends StreamSuite {
     }
   }
 
-  test("hops below an aggregation of Spark's are Spark's, restarts included") {
+  test("hops below an aggregation of Spark's are Spark's, restarts included", Thorough) {
     streaming() {
       val query = sql(
         s"""SELECT window(window_time(window), '1 minute') AS w, sum(c) AS c, max(a) AS a FROM ($hops)

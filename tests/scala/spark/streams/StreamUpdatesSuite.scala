@@ -4,6 +4,8 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.streaming.OutputMode
 
+import io.sash.spark.Thorough
+
 /** OVER on streams, in update mode: each row's answer as soon as it is there, and when it changes. */
 class StreamUpdatesSuite extends StreamSuite {
 
@@ -49,7 +51,7 @@ class StreamUpdatesSuite extends StreamSuite {
         """SELECT id, count(DISTINCT s) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS n,
           |  median(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 60 PRECEDING) AS m FROM events""".stripMargin
     )
-  } test(s"answers are those of the batch so far: $name") {
+  } test(s"answers are those of the batch so far: $name", each(3): _*) {
     checkUpdates(batches(7), delaySeconds = 15, restartBefore = Set(3, 5))(sql(query))
   }
 
@@ -121,7 +123,7 @@ class StreamUpdatesSuite extends StreamSuite {
     }
   }
 
-  test("a batch costs the waiting rows of those keys that it has rows of") {
+  test("a batch costs the waiting rows of those keys that it has rows of", Thorough) {
     inDirectory { c =>
       streaming() {
         val source = new Source("1 hour", c, OutputMode.Update())
@@ -142,7 +144,7 @@ class StreamUpdatesSuite extends StreamSuite {
     }
   }
 
-  test("keys that never leave are walked over as often as rows have paid for it") {
+  test("keys that never leave are walked over as often as rows have paid for it", Thorough) {
     updating("1 second") { source =>
       val query = source.start(
         sql(
@@ -164,7 +166,7 @@ class StreamUpdatesSuite extends StreamSuite {
     }
   }
 
-  test("rows of a key that never comes again are settled or leave (ROWS)") {
+  test("rows of a key that never comes again are settled or leave (ROWS)", Thorough) {
     inDirectory { c =>
       streaming() {
         val source = new Source("10 seconds", c, OutputMode.Update())
@@ -189,7 +191,7 @@ class StreamUpdatesSuite extends StreamSuite {
   }
 
   for (seed <- Seq(21, 23))
-    test(s"peers, sessions, ranges: $seed") {
+    test(s"peers, sessions, ranges: $seed", each(2): _*) {
       checkUpdates(
         StreamSuite.batches(seed.toLong, count = 6, size = 60, jitterSeconds = 40, keys = 2),
         delaySeconds = 5 * (seed - 20),

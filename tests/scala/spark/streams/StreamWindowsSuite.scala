@@ -2,6 +2,8 @@ package io.sash.spark.streams
 
 import org.apache.spark.sql.DataFrame
 
+import io.sash.spark.Thorough
+
 /** OVER on streams, in append mode: the batch's rows, once each. */
 class StreamWindowsSuite extends StreamSuite {
 
@@ -46,7 +48,7 @@ class StreamWindowsSuite extends StreamSuite {
   for {
     (frames, order, name) <- Seq((rows, "ts, id", "ROWS"), (ranges, "ts", "RANGE"))
     codegen <- Seq("CODEGEN_ONLY", "NO_CODEGEN")
-  } test(s"a stream's answers are the batch's: $name, $codegen") {
+  } test(s"a stream's answers are the batch's: $name, $codegen", each(3): _*) {
     streaming("spark.sql.codegen.factoryMode" -> codegen) {
       checkStream(batches(seed = name.length), delaySeconds = 15, restartBefore = Set(2, 5))(
         over(order, frames, aggregates)
@@ -55,7 +57,7 @@ class StreamWindowsSuite extends StreamSuite {
   }
 
   for (frame <- rows.slice(1, 3) ++ Seq(ranges.head, ranges(2)))
-    test(s"one window alone: $frame") {
+    test(s"one window alone: $frame", each(3): _*) {
       streaming() {
         val order = if (rows.contains(frame)) "ts, id" else "ts"
         checkStream(batches(seed = 3), delaySeconds = 15, restartBefore = Set(4))(
@@ -73,7 +75,7 @@ class StreamWindowsSuite extends StreamSuite {
     }
   }
 
-  test("more frames than a byte tells apart") {
+  test("more frames than a byte tells apart", Thorough) {
     val calls = (0 until 258).map { i =>
       s"sum(x + $i) OVER (PARTITION BY k ORDER BY ts, id ROWS ${40 + i} PRECEDING) AS a$i"
     }

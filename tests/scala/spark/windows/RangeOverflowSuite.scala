@@ -64,22 +64,23 @@ class RangeOverflowSuite extends SashSuite {
     withSash(enabled)(Try(spark.sql(sql).collect().toSeq.sortBy(_.getInt(0))).toEither).left
       .map(ErrorCondition.of)
 
-  for (ansi <- Seq(true, false)) test(s"bounds beyond the ends of a type, ANSI $ansi") {
-    val random = new Random(seed)
-    val outcomes = (1 to 60).map { n =>
-      val sql = query(random)
-      withClue(s"seed $seed, query $n\n$sql\n") {
-        withSettings("spark.sql.ansi.enabled" -> ansi.toString) {
-          val expected = outcome(sql, enabled = false)
-          assert(outcome(sql, enabled = true) == expected)
-          expected
+  for (ansi <- Seq(true, false))
+    test(s"bounds beyond the ends of a type, ANSI $ansi", each(2): _*) {
+      val random = new Random(seed)
+      val outcomes = (1 to 60).map { n =>
+        val sql = query(random)
+        withClue(s"seed $seed, query $n\n$sql\n") {
+          withSettings("spark.sql.ansi.enabled" -> ansi.toString) {
+            val expected = outcome(sql, enabled = false)
+            assert(outcome(sql, enabled = true) == expected)
+            expected
+          }
         }
       }
+      val failures = outcomes.collect { case Left(condition) => condition }
+      assert(failures.length < outcomes.length * 2 / 3, "many queries should answer")
+      assert(failures.nonEmpty, "some should fail")
     }
-    val failures = outcomes.collect { case Left(condition) => condition }
-    assert(failures.length < outcomes.length * 2 / 3, "many queries should answer")
-    assert(failures.nonEmpty, "some should fail")
-  }
 
   for (zone <- Seq("PST", "EST", "CST", "+8:00", "UTC+3", "Europe/Berlin", "Z"))
     test(s"hours and days in a session's time zone as Spark spells it: $zone") {

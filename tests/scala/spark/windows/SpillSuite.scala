@@ -2,7 +2,7 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.{DataFrame, Row}
 
-import io.sash.spark.{LittleMemory, RowEquality, SashConf, SashSession, SashSuite}
+import io.sash.spark.{LittleMemory, RowEquality, SashConf, SashSession, SashSuite, Thorough}
 import io.sash.spark.memory.TaskWindowMemory
 import io.sash.spark.ordering.OrderingExec
 
@@ -126,7 +126,7 @@ class SpillSuite extends SashSuite with LittleMemory {
     assert(run(query(s"$call OVER w AS c", "ROWS 100 PRECEDING"))._1.length == rows)
   }
 
-  test("merged buffers, and lists that are as long as their window") {
+  test("merged buffers, and lists that are as long as their window", Thorough) {
     for (
       (call, rows) <- Seq("approx_count_distinct(x)" -> 9000, "collect_list(s)" -> 500);
       ahead <- Seq(0, 100)
