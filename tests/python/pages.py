@@ -30,6 +30,8 @@ PAGES = [
     "windows-that-end-themselves",
     "window-kinds",
     "streaming",
+    "from-pandas-rolling",
+    "faster-without-a-change",
 ]
 _CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
 _ASKED = re.compile(

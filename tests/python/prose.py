@@ -6,7 +6,7 @@
 1. *Headless relatives* are clauses in the place of a noun: "what …", "of which …", "that of …",
    "those that …". Each sends the reader back to look for a noun. Questions are none.
 2. *Long sentences* have more than 30 words.
-3. *Long lines* have more than 98 columns. Tables, code and the targets of links are no lines.
+3. *Long lines* have more than 98 columns. Tables, headings, code and targets of links are none.
 
 Code never counts, neither a block nor a word in backquotes. A word in backquotes is one word.
 """
@@ -129,7 +129,8 @@ def markdown(source: str) -> Text:
     tables = re.compile(r"^\s*\|.*$", re.MULTILINE)
     cells = [cell for row in tables.findall(source) for cell in row.strip(" |").split("|")]
     rest = tables.sub("", source)
-    long_lines = [line for line in rest.splitlines() if len(line) > LONGEST_LINE]
+    # a heading has one line
+    long_lines = [x for x in rest.splitlines() if len(x) > LONGEST_LINE and x[0] != "#"]
     # an item and a heading are paragraphs
     rest = re.sub(r"^(\s*(?:[-*]|\d+\.|#+)\s)", r"\n\1", rest, flags=re.MULTILINE)
     rest = re.sub(r"^(#+ .*)$", r"\1\n", rest, flags=re.MULTILINE)

@@ -98,6 +98,7 @@ def test_the_prose_of_a_page_is_without_code_and_targets():
         ("w" * 98, False),
         ("w" * 99, True),
         (f"| {'w' * 99} |", False),
+        (f"# {'w' * 99}", False),
         (f"[w]({'w' * 99})", False),
         (f"[{'w' * 99}](w)", True),
         (f"```\n{'w' * 99}\n```", False),
