@@ -37,6 +37,16 @@ def test_every_page_is_one_of_the_first_page():
     assert "(docs/index.md)" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_sources_that_a_page_names_exist(page):
+    named = re.findall(r"`((?:\w+/)*\w+\.scala)`", (REPOSITORY / page).read_text(encoding="utf-8"))
+    assert len(named) >= 4
+    places = ["", "scala/spark", "scala/core", "scala/spark/functions", "scala/spark/monoids"]
+    places += ["tests/scala/core/inorder"]
+    missing = [n for n in named if not any((REPOSITORY / p / n).exists() for p in places)]
+    assert missing == []
+
+
 def test_the_readme_shows_plans_of_its_query(spark):
     names = {}
     readme = pages.run(pages.README, spark, names)
