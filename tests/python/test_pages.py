@@ -39,7 +39,8 @@ def test_every_page_is_one_of_the_first_page():
 
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_the_sources_that_a_page_names_exist(page):
-    named = re.findall(r"`((?:\w+/)*\w+\.scala)`", (REPOSITORY / page).read_text(encoding="utf-8"))
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)*\w+\.scala)`", text)
     assert len(named) >= 4
     places = ["", "scala/spark", "scala/core", "scala/spark/functions", "scala/spark/monoids"]
     places += ["tests/scala/core/inorder"]
