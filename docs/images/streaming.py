@@ -1,4 +1,4 @@
-"""The picture of docs/streaming.md: what a stream's rows, watermark and answers are.
+"""The picture of docs/streaming.md: rows of a stream, its watermark, and answers.
 
 python docs/images/streaming.py
 """
@@ -96,10 +96,10 @@ def _window(axis: plt.Axes) -> None:
 
 def _notes(axis: plt.Axes) -> None:
     note = {"size": 9, "color": "#333333"}
-    axis.text(12.3, 1.6, "wait in the state", **note)
+    axis.text(12.3, 1.6, "pending, in the state", **note)
     axis.text(5.4, 1.05, "out of order, in time", **note)
-    axis.text(-1.3, 2.05, "too late", **note)
-    axis.text(29.7, 2.6, "waits for\nlater rows", ha="right", **note)
+    axis.text(-3.6, 2.05, "late: dropped", **note)
+    axis.text(29.7, 2.6, "pending", ha="right", **note)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from sash.jar import jar_path
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 when it did what it says, 1 when it could not."""
+    """Run one command; 0 when it succeeded, 1 when it could not."""
     command = _parser().parse_args(arguments).command
     try:
         print(_COMMANDS[command]())
@@ -39,7 +39,7 @@ _NO_PYSPARK = (
 )
 
 
-# what needs PySpark is imported by the commands that need it
+# only the commands that need PySpark import it
 
 
 def _install() -> str:

@@ -34,27 +34,27 @@ def sliding_agg(
     """Aggregate ``col`` over a sliding window.
 
     ``sliding_agg("x", "max", w)`` is ``F.max("x").over(w)``, and SQL's
-    ``sliding_agg(x, 'max') OVER (…)``: all three compile to one expression, so types, NULLs
-    and errors are those of the aggregate.
+    ``sliding_agg(x, 'max') OVER (…)``. All three compile to one expression, so the aggregate
+    decides about types, NULLs and errors.
 
     Args:
         col: The column to aggregate, or its name.
         monoid: The name of any aggregate of Spark or Sash; a ``sash.Monoid`` of your own; or a
-            function that makes an aggregate of the column, for aggregates that take more than one
-            argument. It is called once, when the query is built; no row passes through it.
+            function that makes an aggregate of the column. A function suits aggregates of several
+            arguments. It is called once, when the query is built; no row passes through it.
         window: Partitioning, order and frame, from ``pyspark.sql.Window``; or partitioning, order
             and a kind of window that SQL has no frame for, from ``sash.SlidingWindow``.
 
     Returns:
         A column of the type that the aggregate returns. Rows whose ``col`` is NULL count as the
         aggregate counts them: ``max`` skips them, ``count`` too. A frame without rows gives
-        what the aggregate gives for no rows, which for most is NULL.
+        the aggregate's answer for no rows, which for most is NULL.
 
     Cost:
         A constant number of combines a row, amortized, whatever the length of the window.
 
     Raises:
-        PySparkTypeError: an argument is of the wrong type; the message says what it should be.
+        PySparkTypeError: an argument is of the wrong type; the message names the right one.
         AnalysisException: no aggregate has that name; the message names the nearest ones. Under
             Spark Connect it is raised where the query is analyzed, not here.
 
@@ -206,7 +206,7 @@ def arg_min(arg: ColumnOrName, val: ColumnOrName) -> Column:
 def value_range(col: ColumnOrName) -> Column:
     """Return how far apart the values are: ``max(col) - min(col)``.
 
-    The type and the overflow are those of that difference. A NaN makes it NaN.
+    That difference decides the type, and whether it overflows. A NaN makes it NaN.
 
     Args:
         col: A column of numbers or intervals, or its name.

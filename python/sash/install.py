@@ -40,7 +40,7 @@ def uninstall() -> list[Path]:
     """Remove every version of the jar from the PySpark installation.
 
     Returns:
-        What was removed, possibly nothing.
+        The jars that were removed, possibly none.
 
     Raises:
         OSError: you may not write to the directory.

@@ -10,8 +10,8 @@ _JAR = Path(__file__).parent / "jars" / f"sash-spark_2.13-{__version__}.jar"
 def jar_path() -> str:
     """The path of the jar that this package carries.
 
-    It is what ``spark-submit --jars``, a cluster's ``spark.jars`` and a Spark Connect server
-    want; in a session of your own ``sash.configure`` sees to it.
+    Name it in ``spark-submit --jars``, in a cluster's ``spark.jars``, or to a Spark Connect
+    server. In a session of your own ``sash.configure`` sees to it.
 
     Returns:
         An absolute path. One jar serves every Spark from 4.0 to 4.3.

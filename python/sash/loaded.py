@@ -1,4 +1,4 @@
-"""Calls of Sash's functions, which say what to do where the session does not have Sash."""
+"""Calls of Sash's functions, and the remedy where the session does not have Sash."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def is_loaded(spark: SparkSession) -> bool:
 
 
 def missing(spark: SparkSession) -> str | None:
-    """Why a session cannot run Sash's functions, and what to do; None if it can."""
+    """Why a session cannot run Sash's functions, and the remedy; None if it can."""
     if not is_loaded(spark):
         return _NOT_SERVED if is_remote() else NOT_LOADED
     return SWITCHED_OFF if spark.conf.get(ENABLED) == "false" else None

@@ -31,10 +31,10 @@ Binary = Callable[[Column, Column], Column]
 class Monoid:
     """An aggregate in three functions: of one row, of two neighbours, and of the answer.
 
-    The functions get Columns and return Columns. They are called once, when the query is built,
-    and what they return is compiled by Catalyst like any other expression of the query; no row
-    passes through Python. A partial aggregate that is a struct is kept as its fields, so that it
-    costs what as many columns do. In SQL the same is ``monoid_agg(x, x -> …, (a, b) -> …)``.
+    The functions get Columns and return Columns. They are called once, when the query is built.
+    Catalyst compiles their results like any other expression of the query, and no row passes
+    through Python. A partial aggregate that is a struct is kept as its fields, and costs as much
+    as that many columns. In SQL the same is ``monoid_agg(x, x -> …, (a, b) -> …)``.
 
     The one law: ``combine`` is associative. It need not be commutative: its first operand
     always holds older rows than the second. ``sash.testing.check_monoid`` looks for data that
@@ -47,11 +47,11 @@ class Monoid:
         lift: From the input to its partial aggregate, of any type. It may also refer to other
             columns of the row.
         combine: From the partials of two neighbouring parts of the rows, the older first, to
-            that of both; of the same type as what ``lift`` returns.
+            the partial of both, which has the type of ``lift``'s result.
         lower: From a partial to the answer. The default is the partial itself.
         identity: The partial of no rows, a constant: a Column or a value for ``F.lit``. Without
             one the aggregate of no rows is NULL.
-        inverse: From the partials of a whole and of its oldest part to that of the rest. A moving
+        inverse: From the partials of a whole and of its oldest part to the rest's. A moving
             window then takes rows back instead of combining anew. It is taken at its word: of
             floats, ``(a + b) - a`` is not always ``b``, and a window drifts.
         selective: True if ``combine`` always returns one of its operands; or a function that says
@@ -59,9 +59,9 @@ class Monoid:
             window then needs fewer combines.
 
     Raises:
-        AnalysisException: where the query is analyzed: the types do not close, that is
-            ``combine`` returns another than ``lift`` (the message has both), or a function
-            other than ``lift`` refers to a column.
+        AnalysisException: where the query is analyzed. The types do not close: ``combine``
+            returns another type than ``lift``, and the message has both. Or a function other
+            than ``lift`` refers to a column.
         PySparkTypeError: an argument is of the wrong type, or a function does not return
             a Column.
 
@@ -103,7 +103,7 @@ class Monoid:
     selective: bool | Binary = False
 
     def __post_init__(self) -> None:
-        """Look at what can be known before there is a session."""
+        """Check the arguments as far as that needs no session."""
         require_function("lift", self.lift, 1)
         require_function("combine", self.combine, 2)
         if self.lower is not None:
@@ -135,7 +135,7 @@ class Monoid:
 
 
 def require_function(argument: str, function: object, operands: int, also: str = "") -> None:
-    """Refuse what cannot be called with so many Columns."""
+    """Refuse an object that cannot be called with so many Columns."""
     many = "one Column" if operands == 1 else "two Columns"
     expected = f"{also}a function from {many} to a Column"
     if isinstance(function, Column) or not callable(function):
@@ -156,7 +156,7 @@ def identity_column(identity: object) -> Column:
         return identity
     try:
         return F.lit(identity)
-    except Exception:  # what a literal cannot be differs from version to version
+    except Exception:  # versions of PySpark refuse different values here
         raise type_error("identity", _IDENTITY, identity) from None
 
 

@@ -1,4 +1,4 @@
-"""What Sash did with the windows of a query."""
+"""Which windows of a query Sash runs, and why Spark runs the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXPLAIN = "io.sash.spark.Explain"
 
 
 def explain(df: DataFrame) -> None:
-    """Print what Sash took over in a query, and why it left the rest to Spark.
+    """Print which windows of a query Sash runs, and why Spark runs the others.
 
     First come the ``SlidingWindow`` nodes of the physical plan, then one line for each window
     function: the algorithm that runs it, or the reason why Spark does. ``df.explain()`` prints
@@ -46,7 +46,7 @@ def explain(df: DataFrame) -> None:
 
 
 def explanation(df: DataFrame) -> str:
-    """What ``explain`` prints, as a string."""
+    """Return the text that ``explain`` prints."""
     if not isinstance(df, DataFrame):
         raise type_error("df", "a DataFrame", df)
     why = missing(df.sparkSession)
@@ -64,7 +64,7 @@ def explanation(df: DataFrame) -> str:
 
 @contextmanager
 def _provided(spark: SparkSession) -> Iterator[None]:
-    """The session with Sash's part in EXPLAIN, beside what the user has set."""
+    """The session with Sash's part in EXPLAIN, beside the user's own providers."""
     before = spark.conf.get(_PROVIDERS, None)
     others = [name for name in (before or "").split(",") if name and name != _EXPLAIN]
     spark.conf.set(_PROVIDERS, ",".join([*others, _EXPLAIN]))

@@ -37,7 +37,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     Raises:
         PySparkRuntimeError: this process already has a JVM, and that one lacks the jar; or
             another version of the jar is in the PySpark installation and would hide this one.
-            The message says what to do.
+            The message has the remedy.
 
     Example:
         >>> from pyspark.sql import SparkSession

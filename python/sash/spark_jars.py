@@ -1,7 +1,7 @@
 """The places where a user may have named jars, so that ours joins them and replaces none.
 
 Spark takes ``spark.jars`` from ``PYSPARK_SUBMIT_ARGS`` before the builder's, and the builder's
-before that of ``spark-defaults.conf``; what comes later is dropped, not merged.
+before the one in ``spark-defaults.conf``. It takes the first, and merges none.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _jars_of(option: str, value: str) -> str | None:
 
 
 def _naming(arguments: list[str], jars: list[str]) -> list[str]:
-    """The command line with ``jars`` in place of those that it names."""
+    """The command line with ``jars`` in place of the jars that it names."""
     rest: list[str] = []
     position = 0
     while position < len(arguments):
@@ -67,7 +67,7 @@ def _naming(arguments: list[str], jars: list[str]) -> list[str]:
 
 
 def _default_jars(arguments: list[str]) -> str:
-    """What ``spark-defaults.conf``, or the file given instead of it, says of ``spark.jars``."""
+    """The ``spark.jars`` of ``spark-defaults.conf``, or of the file given instead of it."""
     file = _properties_file(arguments)
     if not file.is_file():
         return ""

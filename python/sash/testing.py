@@ -15,7 +15,7 @@ from sash.monoid import Monoid, identity_column
 if TYPE_CHECKING:
     from pyspark.sql import Column, Row
 
-# what a law is called, its operands, and the two sides that have to be the same
+# the name of a law, its operands, and the two sides that have to be the same
 _Law = tuple[str, str, str, str, Callable[..., "Column"], Callable[..., "Column"]]
 
 
@@ -24,11 +24,11 @@ def check_monoid(
 ) -> None:
     """Look for data that break the laws of a monoid.
 
-    The laws are that ``combine`` is associative and, where the monoid has them, that ``identity``
-    is neutral, that ``inverse`` leaves the rest, and that ``combine`` picks an operand, the one
-    that ``selective`` says. They are tried on the partials of single rows and of pairs, in
-    queries over the functions as columns: the JVM does the work. That nothing is found proves
-    the laws for the rows that were tried, no others.
+    The first law is that ``combine`` is associative. A monoid with ``identity``, ``inverse`` or
+    ``selective`` has three more: ``identity`` is neutral, ``inverse`` leaves the rest, and
+    ``combine`` picks the operand that ``selective`` says. They are tried on the partials of
+    single rows and of pairs, in queries over the functions as columns: the JVM does the work.
+    Finding nothing proves the laws for the rows that were tried, no others.
 
     Args:
         df: The inputs: its only column, or a struct of its columns.

@@ -37,16 +37,16 @@ Extent = int | float | str | timedelta | Column
 class SlidingWindow:
     """Where a sliding window begins, as ``pyspark.sql.Window`` is where a WindowSpec begins.
 
-    Name partitions and an order, then one of the kinds of window, which says which rows the
-    window of each row holds; ``sliding_agg`` takes what comes out:
+    Name partitions and an order, then one of the kinds of window. The kind says which rows the
+    window of each row holds. Pass the result to ``sliding_agg``:
 
     ========================== =======================================================
     ``count(100)``             the last 100 rows
     ``time("1 hour")``         the rows of the last hour
-    ``delta("celsius", 5.0)``  back to the oldest row that the delta policy still holds
+    ``delta("celsius", 5.0)``  the youngest rows: older ones left at a rise of over 5.0
     ``punctuation("reset")``   the rows since the last punctuation
     ``session("30 minutes")``  the rows since the last gap
-    ``predicate(condition)``   back to where a condition on their aggregate begins to hold
+    ``predicate(condition)``   the youngest rows whose aggregate meets the condition
     ``groups(2, 0)``           whole groups of peers
     ``rows(preceding="n")``    each row's own number of rows
     ``range(preceding="w")``   each row's own width of the order
@@ -56,9 +56,9 @@ class SlidingWindow:
     window slide by more than a row.
 
     A row's window never holds rows of another partition. Rows that are equal in the order come in
-    any order, and may do so differently from run to run; ``time`` and ``groups`` hold all of
-    them, the others count or look at single rows. In SQL a kind is a function among the
-    expressions of PARTITION BY:
+    any order, which may differ from run to run. ``time`` and ``groups`` hold all of them; the
+    others count or look at single rows. In SQL a kind is a function among the expressions of
+    PARTITION BY:
     ``max(x) OVER (PARTITION BY k, delta_window(x, 5.0) ORDER BY ts)``.
 
     Example:
@@ -142,17 +142,17 @@ class SlidingWindowSpec:
         ``size`` PRECEDING AND CURRENT ROW. Rows whose place is NULL are each other's window.
 
         Args:
-            size: A number for an order by a number; for one by time a timedelta or an interval as
-                a string, as in "90 minutes"; or a Column of a constant.
+            size: A number for an order by a number. For an order by time a timedelta or an
+                interval as a string, as in "90 minutes". Or a Column of a constant.
         """
         _require_extent("size", size)
         return self._of(lambda *_: call("time_window", _constant(size)))
 
     def delta(self, attribute: ColumnOrName, delta: Extent) -> SlidingWindowSpec:
-        """Hold the rows back to the oldest that the delta policy still holds.
+        """Hold the youngest rows, until the attribute rises above the oldest by over ``delta``.
 
         When a row comes, the oldest leave while their ``attribute`` is less than the row's by
-        more than ``delta``. What has left stays out, also where the attribute goes down again. A
+        more than ``delta``. A row that has left never returns, even if the attribute falls. A
         NULL is less than every number, and no row leaves because of one whose attribute is NULL.
 
         Paper: General Incremental Sliding-Window Aggregation, section 2.2.
@@ -197,15 +197,16 @@ class SlidingWindowSpec:
         condition: Condition | None = None,
         col: ColumnOrName | None = None,
     ) -> SlidingWindowSpec:
-        """Hold the rows back to where a condition on an aggregate of theirs begins to hold.
+        """Hold the youngest rows whose aggregate meets a condition.
 
         ``predicate(condition)`` looks at the aggregate that is asked for,
         ``predicate(monoid, condition, col)`` at another one.
 
-        When a row comes, the oldest leave until ``condition`` is true of the aggregate of what
-        is left, or no row is. What has left stays out. With a condition that is true of every
-        younger part of a window of which it is true (a sum of at most 100 over what is not
-        negative), that is the longest window that ends here and meets it. NULL is not true.
+        When a row comes, the oldest leave until ``condition`` is true of the aggregate of the
+        remaining rows, or no row is left. A row that has left never returns. NULL is not true.
+        Some conditions that hold for a window hold for all its younger parts, too, as a sum of at
+        most 100 over values that are not negative. The window is then the longest that ends here
+        and meets the condition.
 
         Paper: Constant-Time Sliding Window Framework, section 3.2 (window slide policy).
 
@@ -214,7 +215,7 @@ class SlidingWindowSpec:
                 ``sash.Monoid``, or a function that makes an aggregate of the column.
             condition: From the aggregate to a boolean, a function from Column to Column. It is
                 called once, when the query is built, and compiled by Catalyst.
-            col: What ``monoid`` aggregates; by default the column that is asked for.
+            col: The column for ``monoid``; by default the column that is asked for.
         """
         if col is not None:
             _require_column("col", col)
@@ -246,9 +247,9 @@ class SlidingWindowSpec:
         """Hold as many rows before the current one as that row says, and itself.
 
         A row whose ``preceding`` is NULL or negative has a window without rows. A row costs
-        O(log n) combines of an aggregate that merges, or 2 if it counts or sums integers, and the
-        rows of a partition are held until it ends; DISTINCT, percentiles and modes cost as
-        much as the window is long.
+        O(log n) combines of an aggregate that merges, or 2 if it counts or sums integers.
+        DISTINCT, percentiles and modes cost as much as the window is long. The rows of a
+        partition are held until it ends.
 
         Args:
             preceding: A column of integers, or its name; or one number for all.
@@ -321,10 +322,10 @@ class SlidingWindowSpec:
     def slide(self, every: int | str | timedelta | Column) -> SlidingWindowSpec:
         """Let the window slide by ``every``: rows at which it does not slide have NULL.
 
-        An answer is what it would be without the slide. A slide by a number answers at every row
-        whose number in its partition, from 1, is a multiple of it. One by time answers at the
-        first row of each pane; panes begin at multiples of ``every`` since 1970-01-01 00:00:00
-        UTC, as those of Spark's ``window`` do, or at beginnings of months.
+        A slide changes no answer, and leaves some out. A slide by a number answers at every row
+        whose number in its partition, from 1, is a multiple of it. A slide by time answers at the
+        first row of each pane. Panes begin at multiples of ``every`` since 1970-01-01 00:00:00
+        UTC, as in Spark's ``window``, or at beginnings of months.
 
         Paper: General Incremental Sliding-Window Aggregation, section 2 (slide granularity).
 
@@ -357,7 +358,7 @@ class SlidingWindowSpec:
         return replace(self, _every=every)
 
     def spec(self, aggregated: Column, aggregate: Column) -> WindowSpec:
-        """Return what an aggregate takes in ``over``.
+        """Return the WindowSpec that an aggregate takes in ``over``.
 
         Args:
             aggregated: The column that is aggregated.
@@ -387,7 +388,7 @@ def _constant(extent: Extent) -> Column:
 
 
 def _width(preceding: object, constants: tuple[type, ...]) -> Callable[[], Column]:
-    """Return what makes the column of the rows' own widths, once there is a session."""
+    """Return a function that makes the column of the rows' own widths, given a session."""
     if isinstance(preceding, Column):
         return lambda: preceding
     if isinstance(preceding, str):
@@ -426,6 +427,6 @@ def _require(name: str, value: object, kind: type) -> None:
 
 
 def _require_bits(name: str, value: object) -> None:
-    """Refuse what is no BIGINT, before PySpark fails on it."""
+    """Refuse a number beyond BIGINT, before PySpark fails on it."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise value_error(name, "a number of 64 bits at most", value)

@@ -21,12 +21,17 @@ from pyspark.sql import functions as F
 import sash
 
 DOCS = Path(__file__).parents[2] / "docs"
+README = "../README"
 PAGES = [
+    README,
     "rolling-features",
     "distinct-counts",
     "own-monoids",
     "windows-that-end-themselves",
+    "window-kinds",
     "streaming",
+    "from-pandas-rolling",
+    "faster-without-a-change",
 ]
 _CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
 _ASKED = re.compile(
@@ -39,11 +44,18 @@ def path(page: str) -> Path:
     return DOCS / f"{page}.md"
 
 
-def run(page: str, spark: SparkSession) -> str:
-    """Run a page's blocks, in order, and return its text with the outputs that they had."""
+def run(page: str, spark: SparkSession, names: dict[str, Any] | None = None) -> str:
+    """Run a page's blocks, in order, and return its text with the outputs that they had.
+
+    Args:
+        page: Its name.
+        spark: A page has a session of its own, beside this one.
+        names: The page's variables, for who looks at them afterwards.
+    """
     spark = spark.newSession()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
-    names: dict[str, Any] = {"spark": spark, "sash": sash, "F": F, "Window": Window}
+    names = {} if names is None else names
+    names |= {"spark": spark, "sash": sash, "F": F, "Window": Window}
     text = path(page).read_text(encoding="utf-8")
     renewed, end = [], 0
     for asked in _ASKED.finditer(text):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 
 import pytest
@@ -16,18 +18,56 @@ def test_a_page_shows_what_its_code_prints(spark, page):
     assert shown == pages.run(page, spark), "run `python tests/python/pages.py`"
 
 
-@pytest.mark.parametrize("page", ["../README", *pages.PAGES])
+WITH_LINKS = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")]
+
+
+@pytest.mark.parametrize("page", sorted(WITH_LINKS), ids=lambda page: page.stem)
 def test_the_links_of_a_page_lead_somewhere(page):
-    text = pages.path(page).read_text(encoding="utf-8")
+    text = re.sub(r"(`+)[^`]+\1", "", page.read_text(encoding="utf-8"))
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
-    assert links
-    missing = [link for link in links if not (pages.path(page).parent / link).exists()]
+    missing = [link for link in links if not (page.parent / link).exists()]
     assert missing == []
 
 
-def test_every_page_is_one_of_the_readme():
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    assert [page for page in pages.PAGES if f"(docs/{page}.md)" not in readme] == []
+def test_every_page_is_one_of_the_first_page():
+    first = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
+    all_pages = {page.stem for page in (REPOSITORY / "docs").glob("*.md")} - {"index"}
+    assert [page for page in all_pages if f"]({page}.md)" not in first] == []
+    assert [page for page in all_pages if f"\n{page}\n" not in first] == []
+    assert "(docs/index.md)" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_sources_that_a_page_names_exist(page):
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)*\w+\.scala)`", text)
+    assert len(named) >= 4
+    places = ["", "scala/spark", "scala/core", "scala/spark/functions", "scala/spark/monoids"]
+    places += ["tests/scala/core/inorder"]
+    missing = [n for n in named if not any((REPOSITORY / p / n).exists() for p in places)]
+    assert missing == []
+
+
+def test_the_readme_shows_plans_of_its_query(spark):
+    names = {}
+    readme = pages.run(pages.README, spark, names)
+    shown = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)
+    assert len(shown) == 2
+    for enabled, plan in zip(("false", "true"), shown, strict=True):
+        names["spark"].conf.set("spark.sash.enabled", enabled)
+        again = names["spark"].table("flights")
+        df = again.select("*", pages.F.avg("delay").over(names["last_1000"]).alias("mean_delay"))
+        real = _plan(df)
+        for line in plan.splitlines():
+            assert any(r.startswith(line.rstrip("…").strip()) for r in real), (line, real)
+    names["spark"].conf.set("spark.sash.enabled", "true")
+
+
+def _plan(df):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        df.explain()
+    return [re.sub(r"#\d+", "", line).strip() for line in out.getvalue().splitlines()]
 
 
 def test_the_code_of_a_page_has_to_agree_with_what_is_shown(spark, monkeypatch, tmp_path):
