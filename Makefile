@@ -88,13 +88,30 @@ example-%: $(INSTALLED)
 	$(call step,$*)
 	$(SUBMIT) examples/$*.py
 
+.PHONY: quick
+quick: $(INSTALLED) ## the loop while writing: lint, the core's tests and two suites of Spark queries
+	$(call step,quick)
+	$(BIN)/ruff check $(LINTED_PYTHON)
+	$(BIN)/mypy
+	$(SBT) scalafmtCheckAll core/test \
+		'spark/testOnly *.PlanSuite *.WindowKindsSuite' $(NO_TERMINAL)
+
 .PHONY: test
-test: $(INSTALLED) ## every test, Scala and Python
-	$(call step,Scala tests and Spark's own suites of windows and streams)
-	$(SBT) test spark/sparkSuites \
-		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' $(NO_TERMINAL)
+test: $(INSTALLED) ## every kind of test, Scala and Python; of many tests that are alike a sample
+	$(call step,Scala tests and Spark's own suites of windows)
+	$(SBT) test spark/sparkSuites $(NO_TERMINAL)
 	$(call step,Python tests)
 	$(BIN)/pytest
+
+.PHONY: test-long
+test-long: $(INSTALLED) ## all of them, Spark's own suites of streams and its golden files; three hours
+	$(call step,Scala tests - all)
+	SASH_TEST=all $(SBT) test spark/sparkSuites \
+		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' \
+		'spark/sparkSuites $(LONG_STREAM_SUITES:%=streaming.%)' \
+		'spark/sparkSuites SQLQueryTestSuite -z window' $(NO_TERMINAL)
+	$(call step,Python tests - all)
+	SASH_TEST=all $(BIN)/pytest
 
 .PHONY: test-scala
 test-scala: $(TOOLS) ## the Scala tests

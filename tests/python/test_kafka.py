@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from broker import broker
 from killed import VALUE, features, with_time
 
-KILLS = int(os.environ.get("SASH_TEST_KILLS", "5"))
+KILLS = int(os.environ.get("SASH_TEST_KILLS", "3"))
 SEED = int(os.environ.get("SASH_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
 PROGRAM = Path(__file__).with_name("killed.py")
 START = 1_772_323_200_000_000  # 2026-03-01

@@ -15,7 +15,7 @@ import threads
 ROUNDS = int(os.environ.get("SASH_TEST_ROUNDS", "3"))
 
 
-@pytest.mark.parametrize("memory", ["heap", "off-heap"])
+@pytest.mark.parametrize("memory", ["heap", pytest.param("off-heap", marks=pytest.mark.thorough)])
 def test_rows_spill_while_python_reads_them(
     run_python: Callable[..., subprocess.CompletedProcess[str]], memory: str
 ) -> None:

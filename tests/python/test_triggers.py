@@ -10,7 +10,7 @@ import pytest
 PROGRAM = Path(__file__).with_name("triggers.py")
 
 
-@pytest.mark.parametrize("kind", ["classic", "connect"])
+@pytest.mark.parametrize("kind", ["classic", pytest.param("connect", marks=pytest.mark.thorough)])
 def test_every_trigger_and_two_sources_give_what_the_batch_gives(run_python, tmp_path, kind):
     done = run_python(str(PROGRAM), kind, str(tmp_path), timeout=600)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -153,7 +153,7 @@ class MovingAggregatesSuite extends SashSuite {
   )
 
   for ((mode, settings) <- modes; framed <- moving)
-    test(s"${framed.frame}: as a join and a GROUP BY have it, $mode", each(3): _*) {
+    test(s"${framed.frame}: as a join and a GROUP BY have it, $mode", each(5): _*) {
       withSettings(settings: _*) {
         assert(sliding(assertSame(framed)).map(_.calls.length).sum == calls.length)
       }

@@ -52,7 +52,7 @@ class StreamOperatorsSuite extends StreamSuite {
         over(rows.where("d < 50")).union(over(rows.where("d >= 50")))
       )
     )
-  } test(s"a stream's answers are the batch's: $name", each(3): _*) {
+  } test(s"a stream's answers are the batch's: $name", each(5): _*) {
     // rows without a match leave an outer join later
     val atOnce = name != "windows over a join"
     streaming() {

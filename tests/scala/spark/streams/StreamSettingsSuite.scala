@@ -4,7 +4,7 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.streaming.OutputMode
 
-import io.sash.spark.SashConf
+import io.sash.spark.{SashConf, Thorough}
 
 /** Streams under unusual settings, and those that change from run to run. */
 class StreamSettingsSuite extends StreamSuite {
@@ -54,7 +54,7 @@ class StreamSettingsSuite extends StreamSuite {
       ("ANSI mode left", Nil, ansi -> "false"),
       ("ANSI mode entered", Seq(ansi -> "false"), ansi -> "true")
     )
-  } test(s"a restart changes nothing: $name", each(3): _*) {
+  } test(s"a restart changes nothing: $name", each(6): _*) {
     streaming(first: _*) {
       checkStream(batches, delaySeconds = 15, restartBefore = Set(2, 3), later = Seq(later))(over)
       checkHops(batches, later = Seq(later))(hops)
@@ -116,7 +116,7 @@ class StreamSettingsSuite extends StreamSuite {
       })
   }
 
-  test("microseconds at the watermark, which counts milliseconds") {
+  test("microseconds at the watermark, which counts milliseconds", Thorough) {
     def micros(id: Long, time: Long): Event = {
       val ts = new Timestamp(1600000000000L + time / 1000)
       ts.setNanos((time % 1000000 * 1000).toInt)
