@@ -145,6 +145,8 @@ lazy val spark = (project in file("scala/spark"))
       "-Xss4m",
       // a query of a test ends before the second compiler has paid for itself: a quarter less time
       "-XX:TieredStopAtLevel=1",
+      // which has room for 48 MB of code otherwise, and sweeps all the time
+      "-XX:ReservedCodeCacheSize=512m",
       "-Dspark.testing=true",
       "-Dspark.ui.enabled=false",
       s"-Djava.io.tmpdir=${scratch.value}"
