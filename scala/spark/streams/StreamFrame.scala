@@ -1,7 +1,7 @@
 package io.sash.spark.streams
 
 import io.sash.core.policy.Condition
-import io.sash.core.stored.StoredWindow
+import io.sash.core.stored.TreeWindow
 
 /** Which rows a row's window holds, and which rows have an answer. */
 private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide]) {
@@ -84,17 +84,17 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   def isOfPeers: Boolean = false
 
   /** A row has come, and will enter. */
-  def arrive(window: StoredWindow, row: StreamRow): Unit = ()
+  def arrive(window: TreeWindow, row: StreamRow): Unit = ()
 
   /** The rows that the row's window holds, and that have come before, enter. */
-  def enter(window: StoredWindow, row: StreamRow): Unit
+  def enter(window: TreeWindow, row: StreamRow): Unit
 
   /**
    * The rows before the row's window leave; all that it holds have entered.
    *
    * @param condition of the program's slots
    */
-  def leave(window: StoredWindow, row: StreamRow, condition: Condition): Unit
+  def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit
 }
 
 /**
@@ -115,10 +115,10 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
 
   override def rowsAhead: Long = math.max(0L, -until)
 
-  override def enter(window: StoredWindow, row: StreamRow): Unit =
+  override def enter(window: TreeWindow, row: StreamRow): Unit =
     window.insertTo(math.max(0L, row.end - until))
 
-  override def leave(window: StoredWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
     if (evicts) window.evictTo(math.min(window.back, math.max(0L, row.end - 1 - first)))
 }
 
@@ -148,10 +148,10 @@ private[spark] final case class StreamRange(
 
   override def isOfPeers: Boolean = true
 
-  override def enter(window: StoredWindow, row: StreamRow): Unit =
+  override def enter(window: TreeWindow, row: StreamRow): Unit =
     if (until.isEmpty) window.insertTo(row.lastPeer) else window.insertUntil(row.values(last))
 
-  override def leave(window: StoredWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
     if (evicts) window.evictBefore(row.values(first))
 }
 
@@ -163,9 +163,9 @@ private[spark] case object StreamPeers extends StreamFrame {
 
   override def isOfPeers: Boolean = true
 
-  override def enter(window: StoredWindow, row: StreamRow): Unit = window.insertTo(row.lastPeer)
+  override def enter(window: TreeWindow, row: StreamRow): Unit = window.insertTo(row.lastPeer)
 
-  override def leave(window: StoredWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
     window.evictTo(row.firstPeer)
 }
 
@@ -180,10 +180,10 @@ private[spark] final case class StreamGroups(preceding: Long, following: Long)
 
   override def isOfPeers: Boolean = true
 
-  override def enter(window: StoredWindow, row: StreamRow): Unit =
+  override def enter(window: TreeWindow, row: StreamRow): Unit =
     window.insertUntil(row.group + following)
 
-  override def leave(window: StoredWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
     window.evictBefore(row.group - preceding)
 }
 
@@ -193,14 +193,14 @@ private[spark] sealed abstract class StreamSuffix extends StreamFrame {
 
   override final def canWait: Boolean = false
 
-  override final def enter(window: StoredWindow, row: StreamRow): Unit = ()
+  override final def enter(window: TreeWindow, row: StreamRow): Unit = ()
 
-  override final def leave(window: StoredWindow, row: StreamRow, condition: Condition): Unit = ()
+  override final def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit = ()
 }
 
 /** @param mark 1 in a row that is a punctuation */
 private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
-  override def arrive(window: StoredWindow, row: StreamRow): Unit =
+  override def arrive(window: TreeWindow, row: StreamRow): Unit =
     if (row.values(mark) == 1L) window.evictAll()
 }
 
@@ -209,7 +209,7 @@ private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.time < now.time && last.marks(mark) < now.time
 
-  override def arrive(window: StoredWindow, row: StreamRow): Unit =
+  override def arrive(window: TreeWindow, row: StreamRow): Unit =
     if (!row.isFirst && row.time > row.previousTime && row.time > row.previous(mark)) {
       window.evictAll()
     }
@@ -223,9 +223,9 @@ private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
 private[spark] final case class StreamPredicate(number: Int) extends StreamFrame {
   override def evicts: Boolean = true
 
-  override def enter(window: StoredWindow, row: StreamRow): Unit = window.insertTo(row.end)
+  override def enter(window: TreeWindow, row: StreamRow): Unit = window.insertTo(row.end)
 
-  override def leave(window: StoredWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 

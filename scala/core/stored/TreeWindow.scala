@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.Bytes
 
 /** A window over the elements of a [[StoredWindows]], from one position on until another. */
-abstract class StoredWindow private[stored] () {
+abstract class TreeWindow private[stored] () {
 
   /** Position of the oldest element. */
   def front: Long

@@ -1,4 +1,4 @@
-package io.sash.core.inorder
+package io.sash.core.elements
 
 import io.sash.core.slots.Partials
 

@@ -1,6 +1,6 @@
-package io.sash.core.slots
+package io.sash.core.elements
 
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.slots.{Partials, Slots}
 
 /**
  * The resizable double-ended queue under the algorithms: positions 0, 1, 2, … of the stream are
@@ -14,7 +14,7 @@ import io.sash.core.inorder.InOrderWindow
  *
  * @param reserved slots below the ring that belong to the algorithm (answers, running values)
  * @param paired   whether a position has a second slot, `length` slots behind its first
- * @param chunk    slots a chunk where whoever extends this opens and closes those of [[Chunked]]
+ * @param chunk    slots a chunk where whoever extends this opens and closes those of `Chunked`
  *                 slots, else 0: the ring is then as long as can be from the beginning
  */
 private[core] abstract class SlotRing(
@@ -131,7 +131,7 @@ private[core] abstract class SlotRing(
 
 private[core] object SlotRing {
   val InitialCapacity: Int = 16
-  val MaxCapacity: Int = 1 << 30
+  val MaxCapacity: Int = Slots.MaxCapacity
 
   /**
    * Spreads a full ring of `capacity` slots, which begins at slot `first` and holds the positions
