@@ -1,5 +1,7 @@
 package io.sash.spark
 
+import io.sash.spark.base.SashConf
+
 /** Prints docs/configuration.md. */
 object ConfigurationDoc {
   def main(args: Array[String]): Unit = print(markdown)

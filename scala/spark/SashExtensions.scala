@@ -6,7 +6,9 @@ import org.apache.spark.{SPARK_VERSION, SparkEnv}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.slf4j.LoggerFactory
 
-import io.sash.spark.features.{Features, Standing}
+import io.sash.spark.base.{KnownVersions, SashConf, SashVersion}
+import io.sash.spark.features.Features
+import io.sash.spark.links.Standing
 
 /**
  * What Sash adds to a session: its `Features`, each of which stands down where this Spark lacks
@@ -38,6 +40,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
 }
 
 private[spark] object SashExtensions {
+  import KnownVersions.UntestedVersions
 
   /** What has been told of this version; Spark loads extensions more than once. */
   private val said = ConcurrentHashMap.newKeySet[Boolean]
@@ -47,9 +50,6 @@ private[spark] object SashExtensions {
   /** Read when the session starts, before it has settings of its own. */
   private def runsUntested: Boolean =
     Option(SparkEnv.get).exists(_.conf.getBoolean(UntestedVersions, defaultValue = false))
-
-  /** The key of a setting that is read before [[SashConf]] is known to link. */
-  val UntestedVersions = "spark.sash.untestedVersions"
 
   private def unknown(isWanted: Boolean): String = {
     val versions = s"Sash ${SashVersion.Version} does not know Spark $SPARK_VERSION"

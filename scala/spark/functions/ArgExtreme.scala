@@ -6,13 +6,16 @@ import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.MonoidTraits.outdone
 
 /**
  * The argument at which a value beats all others, the first in arrival order of several. Unlike
  * Spark's `max_by`, of which ties have the last.
  */
-abstract class ArgExtreme private[functions] extends MonoidAggregate with BinaryLike[Expression] {
+abstract class ArgExtreme private[functions]
+    extends MonoidAggregate
+    with BinaryLike[Expression] {
   import MonoidAggregate._
 
   def arg: Expression

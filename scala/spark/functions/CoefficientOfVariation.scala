@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.CentralMomentAgg
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DoubleType
 
+import io.sash.spark.base.SashFunction
+
 /**
  * The coefficient of variation, stddev_samp(x) / avg(x), and NULL where the first is. See
  * `io.sash.core.algebra.CoefficientOfVariation`.

@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
-import io.sash.spark.monoids.MonoidTraits.outdone
+import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
+import io.sash.spark.monoids.MonoidTraits.outdone
 
 /** How often the value occurs that beats all others, as `max` and `min` compare; 0 of no rows. */
 abstract class ExtremeCount private[functions]

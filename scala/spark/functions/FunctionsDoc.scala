@@ -1,5 +1,6 @@
 package io.sash.spark.functions
 
+import io.sash.spark.base.SashFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /** Prints docs/functions.md. */

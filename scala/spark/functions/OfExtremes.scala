@@ -6,8 +6,12 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.SashFunction
+
 /** An aggregate whose answer follows from the greatest and the least value; NULL of no rows. */
-abstract class OfExtremes private[functions] extends MonoidAggregate with UnaryLike[Expression] {
+abstract class OfExtremes private[functions]
+    extends MonoidAggregate
+    with UnaryLike[Expression] {
   import MonoidAggregate._
 
   /** Of NULLs alone, whose type cannot be computed with, as doubles: Spark's `sum` has them so, too. */

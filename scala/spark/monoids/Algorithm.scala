@@ -2,9 +2,9 @@ package io.sash.spark.monoids
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
+import io.sash.core.elements.InOrderWindow
 import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{
-  InOrderWindow,
   PrefixAggregates,
   Recalculate,
   SlickDequeInv,
@@ -13,6 +13,7 @@ import io.sash.core.inorder.{
   TwoStacksLite
 }
 import io.sash.core.shared.{SharedWindows, Suffixed}
+import io.sash.spark.base.AlgorithmIds
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
@@ -21,7 +22,8 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
  * @param id what `spark.sash.window.algorithm` calls it
  * @param title its name in the literature, shown by EXPLAIN
  */
-sealed abstract class Algorithm(val id: String, val title: String) extends Serializable {
+sealed abstract class Algorithm(val id: String, val title: String)
+    extends Serializable {
 
   /** Whether the monoid has what the algorithm needs. */
   def accepts(monoid: AggregateMonoid): Boolean

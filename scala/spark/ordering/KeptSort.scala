@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.SortPrefixUtils
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.SashConf
-import io.sash.spark.features.Standing
+import io.sash.spark.base.SashConf
+import io.sash.spark.links.Standing
 
 /** Why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it. */
 sealed abstract class KeptSort(val reason: String)

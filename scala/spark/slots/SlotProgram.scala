@@ -2,8 +2,6 @@ package io.sash.spark.slots
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 
-import io.sash.spark.running.{RunningAnswer, RunningExpression}
-
 /**
  * What one class of slots holds and can do, said in Catalyst expressions. A slot is a row of
  * `columns`; each operation computes cells of a slot from the input row or from other slots.
