@@ -11,7 +11,7 @@ import io.sash.spark.links.Standing
 
 /**
  * The part of EXPLAIN that says which windows Sash took and why it left the others. It is printed
- * where `spark.sql.extendedExplainProviders` names this class.
+ * where `spark.sql.extendedExplainProviders` names this class. Part of the API.
  */
 final class Explain extends ExtendedExplainGenerator {
   override def title: String = "Sash"

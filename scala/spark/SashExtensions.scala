@@ -15,6 +15,9 @@ import io.sash.spark.links.Standing
  * what it links to. It is on wherever the jar is on the class path (META-INF/services), or by
  * `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once do no harm, since a second
  * strategy finds nothing left to plan.
+ *
+ * With `Explain`, `SashConf` and `CoreAggregator` it is Sash's API for Spark: all else is for Sash
+ * alone, and may change from version to version.
  */
 final class SashExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =

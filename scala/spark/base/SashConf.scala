@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.{buildConf, buildStaticConf}
 
-/** All settings of Sash. docs/configuration.md is generated from this list. */
+/** All settings of Sash. docs/configuration.md is generated from this list. Part of the API. */
 object SashConf {
   val Enabled = buildConf("spark.sash.enabled")
     .doc(

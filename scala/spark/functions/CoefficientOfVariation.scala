@@ -11,7 +11,7 @@ import io.sash.spark.base.SashFunction
  * The coefficient of variation, stddev_samp(x) / avg(x), and NULL where the first is. See
  * `io.sash.core.algebra.CoefficientOfVariation`.
  */
-final case class CoefficientOfVariation(
+private[sash] final case class CoefficientOfVariation(
     child: Expression,
     nullOnDivideByZero: Boolean = !SQLConf.get.legacyStatisticalAggregate
 ) extends CentralMomentAgg(child, nullOnDivideByZero) {
@@ -33,7 +33,7 @@ final case class CoefficientOfVariation(
     copy(child = newChild)
 }
 
-object CoefficientOfVariation {
+private[sash] object CoefficientOfVariation {
   private[spark] val Function: SashFunction = SashFunction(
     "coefficient_of_variation",
     "Returns the standard deviation relative to the mean: stddev_samp(x) / avg(x).",

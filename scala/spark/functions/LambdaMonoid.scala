@@ -20,7 +20,7 @@ import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong}
  * @param selective over two partials; or true, and then combine says which operand it picks
  * @param constants what the optimizer has yet to make constants, which it looks for in children
  */
-final case class LambdaMonoid(
+private[sash] final case class LambdaMonoid(
     inputs: Seq[Expression],
     required: Int,
     lift: Expression,
@@ -216,7 +216,7 @@ final case class LambdaMonoid(
   }
 }
 
-object LambdaMonoid {
+private[sash] object LambdaMonoid {
 
   /** What stands in a lambda's body for the constant of this number. */
   private[functions] def constant(constants: Seq[Expression], i: Int): Expression =

@@ -25,7 +25,7 @@ import io.sash.spark.monoids.LambdaBodies
  * @param lower NULL if left out, as are inverse and selective
  * @param selective a lambda, or a literal
  */
-final case class MonoidCall(
+private[sash] final case class MonoidCall(
     input: Expression,
     identity: Expression,
     lift: Expression,
@@ -240,7 +240,7 @@ final case class MonoidCall(
     MonoidCall(c(0), c(1), c(2), c(3), c(4), c(5), c(6))
 }
 
-object MonoidCall {
+private[sash] object MonoidCall {
   private[functions] val Name = "monoid_agg"
 
   private def isLeftOut(e: Expression): Boolean = e match {

@@ -22,7 +22,7 @@ import io.sash.spark.slots.RunningAnswer
  * @param running where the answer is kept, if not in a slot; combine and subtract then take one
  *   element on their right
  */
-final case class AggregateMonoid(
+private[sash] final case class AggregateMonoid(
     left: Seq[AttributeReference],
     right: Seq[AttributeReference],
     identity: Seq[Expression],
@@ -35,7 +35,7 @@ final case class AggregateMonoid(
     running: Option[RunningAnswer] = None
 )
 
-object AggregateMonoid {
+private[sash] object AggregateMonoid {
 
   /** The monoid of an aggregate whose answer is in its slots, or why it has none that Sash can use. */
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =

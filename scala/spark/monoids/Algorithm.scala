@@ -22,7 +22,7 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
  * @param id what `spark.sash.window.algorithm` calls it
  * @param title its name in the literature, shown by EXPLAIN
  */
-sealed abstract class Algorithm(val id: String, val title: String)
+private[sash] sealed abstract class Algorithm(val id: String, val title: String)
     extends Serializable {
 
   /** Whether the monoid has what the algorithm needs. */
@@ -72,7 +72,7 @@ sealed abstract class Algorithm(val id: String, val title: String)
     throw new UnsupportedOperationException(s"$title shares no elements")
 }
 
-object Algorithm {
+private[sash] object Algorithm {
   case object TwoStacksLiteAlgorithm
       extends Algorithm(AlgorithmIds.TwoStacksLite, "Two-Stacks Lite") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
@@ -158,9 +158,9 @@ object Algorithm {
 }
 
 /** What of its elements a window is asked for. */
-sealed abstract class Asked
+private[sash] sealed abstract class Asked
 
-object Asked {
+private[sash] object Asked {
 
   /** All of them, always. */
   case object Whole extends Asked

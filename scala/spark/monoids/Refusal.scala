@@ -3,9 +3,9 @@ package io.sash.spark.monoids
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 /** Why a window expression stays with Spark's own operator; EXPLAIN shows it. */
-sealed abstract class Refusal(val reason: String)
+private[sash] sealed abstract class Refusal(val reason: String)
 
-object Refusal {
+private[sash] object Refusal {
   case object EntirePartition
       extends Refusal("the frame is the entire partition, which Spark aggregates once")
 

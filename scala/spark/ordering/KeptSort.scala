@@ -9,9 +9,9 @@ import io.sash.spark.base.SashConf
 import io.sash.spark.links.Standing
 
 /** Why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it. */
-sealed abstract class KeptSort(val reason: String)
+private[sash] sealed abstract class KeptSort(val reason: String)
 
-object KeptSort {
+private[sash] object KeptSort {
   case object SwitchedOff extends KeptSort(s"${SashConf.OrderingEnabled.key} is false")
 
   final case class StandsDown(why: String) extends KeptSort(why)

@@ -34,7 +34,7 @@ import io.sash.spark.windows.{
  * @param windowExpression named expressions over window calls that Sash takes, all of them
  * @param forced the algorithm that `spark.sash.window.algorithm` asks for
  */
-final case class SlidingWindowExec(
+private[sash] final case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
     partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],

@@ -17,7 +17,7 @@ import io.sash.spark.windows.WindowCall
  * its rows. The rest of the node goes to Spark's own strategy, below ours, whose sort then serves
  * both.
  */
-final case class SlidingWindowStrategy(session: SparkSession)
+private[sash] final case class SlidingWindowStrategy(session: SparkSession)
     extends SparkStrategy {
 
   private def conf: SQLConf = session.sessionState.conf

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.DataType
  * leave one by one: a multiset, a tree of ranks. It is what SlickDeque (Inv) asks for, a combine
  * with an exact inverse, where the partial that is combined with is always one element.
  */
-trait RunningAnswer extends Serializable {
+private[sash] trait RunningAnswer extends Serializable {
 
   /** What a slot keeps of a row: the arguments of the aggregate. */
   def inputs: Seq[Expression]
@@ -30,7 +30,7 @@ trait RunningAnswer extends Serializable {
 }
 
 /** The running answer of one window. */
-trait RunningState {
+private[sash] trait RunningState {
   def clear(): Unit
 
   /** @param inputs valid during the call, as are the objects in it unless they are copied */

@@ -10,7 +10,7 @@ import io.sash.spark.memory.WindowMemory
  * Slots of a [[SlotProgram]]: partial aggregates, order keys or a partition key. A subclass is
  * generated for each program and implements just the operations that the program defines.
  */
-abstract class SlotColumns extends Invertible with Selective with Keys {
+private[sash] abstract class SlotColumns extends Invertible with Selective with Keys {
   import SlotColumns.ValueStep
 
   private[this] var memory: WindowMemory = WindowMemory.Unlimited
@@ -207,7 +207,7 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
 }
 
 /** Compiles a program; falls back to interpretation as Spark's own projections do. */
-object SlotColumns
+private[sash] object SlotColumns
     extends CodeGeneratorWithInterpretedFallback[SlotProgram, SlotColumns] {
   private val ValueStep = 64L * 1024
 

@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
  * @param matches a condition over the input row and the left slot
  * @param holds a condition over the left slot alone
  */
-final case class SlotProgram(
+private[sash] final case class SlotProgram(
     input: Seq[Attribute],
     columns: Seq[Attribute],
     right: Seq[Attribute],
@@ -59,7 +59,7 @@ final case class SlotProgram(
   }.sum
 }
 
-object SlotProgram {
+private[sash] object SlotProgram {
 
   /** The ordinal of a result that a range does not write. */
   val NotAsked: Int = -1

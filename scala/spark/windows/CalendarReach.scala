@@ -49,7 +49,7 @@ private[spark] final case class CalendarReach(
 }
 
 /** Called by generated code. */
-object CalendarReach {
+private[sash] object CalendarReach {
 
   /** @param extent months, microseconds in days and the rest of one, or all three */
   def of(start: Long, extent: Any, up: Boolean, strict: Boolean, zone: ZoneId): Long = {
@@ -105,7 +105,7 @@ private[spark] final case class IsForward(child: Expression)
 }
 
 /** Called by generated code. */
-object IsForward {
+private[sash] object IsForward {
   private val DaysPerMonth = 30L
 
   def holds(interval: CalendarInterval): Boolean =
