@@ -234,7 +234,7 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg pages ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg docs/images/rooms.svg pages ## what is generated in docs
 
 .PHONY: pages
 pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
@@ -256,6 +256,9 @@ docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/win
 	$(SUBMIT) examples/rolling_flights.py --chart $@
 
 docs/images/streaming.svg: docs/images/streaming.py | $(INSTALLED)
+	$(BIN)/python $<
+
+docs/images/rooms.svg: docs/images/rooms.py tests/scala/core/resources/rooms.txt | $(INSTALLED)
 	$(BIN)/python $<
 
 .PHONY: clean

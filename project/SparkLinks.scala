@@ -34,8 +34,7 @@ object SparkLinks {
 
   /** Where a feature begins that others name: they do without it, or stand down with it. */
   private val cuts: Map[String, Set[String]] = Map(
-    "ordering" -> Set("io/sash/spark/ordering/OrderingExec"),
-    "windows" -> Set("io/sash/spark/plan/SlidingWindowExec")
+    "ordering" -> Set("io/sash/spark/ordering/OrderingExec")
   )
 
   /**

@@ -1,7 +1,9 @@
 package io.sash.spark
 
+import io.sash.spark.base.SashConf
+
 /** Prints docs/configuration.md. */
-object ConfigurationDoc {
+private[sash] object ConfigurationDoc {
   def main(args: Array[String]): Unit = print(markdown)
 
   def markdown: String = {

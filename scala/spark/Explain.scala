@@ -5,11 +5,13 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.features.{Features, Standing}
+import io.sash.spark.base.SashConf
+import io.sash.spark.features.Features
+import io.sash.spark.links.Standing
 
 /**
  * The part of EXPLAIN that says which windows Sash took and why it left the others. It is printed
- * where `spark.sql.extendedExplainProviders` names this class.
+ * where `spark.sql.extendedExplainProviders` names this class. Part of the API.
  */
 final class Explain extends ExtendedExplainGenerator {
   override def title: String = "Sash"

@@ -1,6 +1,6 @@
 package io.sash.spark
 
-import io.sash.spark.features.Standing
+import io.sash.spark.links.Standing
 
 /**
  * Prints what would run on the Spark of the class path, without starting it: for each feature that

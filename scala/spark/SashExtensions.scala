@@ -6,13 +6,18 @@ import org.apache.spark.{SPARK_VERSION, SparkEnv}
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.slf4j.LoggerFactory
 
-import io.sash.spark.features.{Features, Standing}
+import io.sash.spark.base.{KnownVersions, SashConf, SashVersion}
+import io.sash.spark.features.Features
+import io.sash.spark.links.Standing
 
 /**
  * What Sash adds to a session: its `Features`, each of which stands down where this Spark lacks
  * what it links to. It is on wherever the jar is on the class path (META-INF/services), or by
  * `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once do no harm, since a second
  * strategy finds nothing left to plan.
+ *
+ * With `Explain`, `SashConf` and `CoreAggregator` it is Sash's API for Spark: all else is for Sash
+ * alone, and may change from version to version.
  */
 final class SashExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
@@ -38,6 +43,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
 }
 
 private[spark] object SashExtensions {
+  import KnownVersions.UntestedVersions
 
   /** What has been told of this version; Spark loads extensions more than once. */
   private val said = ConcurrentHashMap.newKeySet[Boolean]
@@ -47,9 +53,6 @@ private[spark] object SashExtensions {
   /** Read when the session starts, before it has settings of its own. */
   private def runsUntested: Boolean =
     Option(SparkEnv.get).exists(_.conf.getBoolean(UntestedVersions, defaultValue = false))
-
-  /** The key of a setting that is read before [[SashConf]] is known to link. */
-  val UntestedVersions = "spark.sash.untestedVersions"
 
   private def unknown(isWanted: Boolean): String = {
     val versions = s"Sash ${SashVersion.Version} does not know Spark $SPARK_VERSION"

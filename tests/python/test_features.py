@@ -11,7 +11,7 @@ MOVING = "SELECT sum(id) OVER (PARTITION BY id % 2 ORDER BY id ROWS 1 PRECEDING)
 
 def test_no_feature_stands_down(spark):
     """The links of the jar are all there on each version that it is tested with."""
-    standing = spark._jvm.io.sash.spark.features.Standing
+    standing = spark._jvm.io.sash.spark.links.Standing
     assert standing.lines().mkString("; ") == ""
 
 

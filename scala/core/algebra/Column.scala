@@ -2,8 +2,7 @@ package io.sash.core.algebra
 
 import java.util.Arrays
 
-import io.sash.core.fiba.Fiba
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.elements.{InOrderWindow, OutOfOrderWindow}
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**
@@ -30,7 +29,7 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
   }
 
   /** The window of values over `tree`, which must be a new one over this column. */
-  def over(tree: Fiba): TimedWindow[In, Out] = {
+  def over(tree: OutOfOrderWindow): TimedWindow[In, Out] = {
     requireOver(tree.column)
     new TimedWindow[In, Out](tree, this)
   }

@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**

@@ -1,9 +1,9 @@
 package io.sash.core.algebra
 
-import io.sash.core.fiba.Fiba
+import io.sash.core.elements.OutOfOrderWindow
 
 /** What a window of values by time can do without knowing their types. */
-sealed abstract class AnyTimedWindow private[algebra] (tree: Fiba) {
+sealed abstract class AnyTimedWindow private[algebra] (tree: OutOfOrderWindow) {
 
   /** Drops the oldest value; fails on an empty window and leaves it as it was. */
   final def evict(): Unit = tree.evict()
@@ -59,7 +59,7 @@ sealed abstract class AnyTimedWindow private[algebra] (tree: Fiba) {
 final class TimedWindow[
     @specialized(Int, Long, Double) In,
     @specialized(Int, Long, Double) Out
-] private[algebra] (tree: Fiba, column: Column[In, Out])
+] private[algebra] (tree: OutOfOrderWindow, column: Column[In, Out])
     extends AnyTimedWindow(tree) {
 
   /** Adds a value. If it cannot be lifted, the window stays as it was. */

@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.elements.InOrderWindow
 
 /**
  * What a window of values can do without knowing their types. Where a function of the aggregation

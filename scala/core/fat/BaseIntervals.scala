@@ -1,8 +1,8 @@
 package io.sash.core.fat
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.inorder.{InOrderWindow, Stretches, Suffixes}
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.{InOrderWindow, SlotRing, Stretches, Suffixes}
+import io.sash.core.slots.Partials
 
 /**
  * B-Int, base intervals: levels of dyadic intervals over the stream, of one element, of two, of

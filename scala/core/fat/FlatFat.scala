@@ -2,7 +2,8 @@ package io.sash.core.fat
 
 import java.util.Arrays
 
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.Partials
 
 /**
  * FlatFAT, the flat fixed-sized aggregator: values a[1] … a[n] at the leaves of a complete binary

@@ -1,8 +1,8 @@
 package io.sash.core.fat
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.inorder.InOrderWindow
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.{InOrderWindow, SlotRing}
+import io.sash.core.slots.Partials
 
 /**
  * The Reactive Aggregator: the leaves of a FlatFAT are a circular buffer, in which elements

@@ -3,6 +3,7 @@ package io.sash.core.fiba
 import java.util.Arrays
 
 import io.sash.core.algebra.{Aggregation, TimedWindow}
+import io.sash.core.elements.OutOfOrderWindow
 import io.sash.core.slots.Partials
 
 /**
@@ -51,7 +52,7 @@ import io.sash.core.slots.Partials
  *
  * @param store where the nodes live; a tree that it holds is taken up
  */
-final class Fiba(store: NodeStore) {
+final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   private[fiba] val tree = new FingerTree(store)
   private[this] val appending = new Append(tree)
   private[this] val insertion = new Insertion(tree)
@@ -77,38 +78,32 @@ final class Fiba(store: NodeStore) {
   def this(initial: Partials, minArity: Int = Fiba.MinArity) =
     this(ArrayNodeStore(initial, minArity))
 
-  /** Elements in the window; those of one timestamp are one. */
-  def size: Int = store.size
+  override def size: Int = store.size
 
   def isEmpty: Boolean = store.size == 0
 
-  /** The column whose slots are answered; it may change when slots are opened and at inserts. */
-  def column: Partials = store.column
+  override def column: Partials = store.column
 
   /** Moves the window onto the column that `move` answers; slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit = store.relocate(move)
 
-  /** The timestamp of the oldest element. */
-  def oldest: Long = {
+  override def oldest: Long = {
     requireNonEmpty("oldest")
     tree.oldest
   }
 
-  /** The timestamp of the youngest element. */
-  def youngest: Long = {
+  override def youngest: Long = {
     requireNonEmpty("youngest")
     tree.youngest
   }
 
-  /** Opens the slot for the next element to insert, always the same one. */
-  def open(): Int = {
+  override def open(): Int = {
     requireRoom(1)
     isOpen = true
     tree.opened
   }
 
-  /** Takes the element in the open slot into the window. */
-  def insert(time: Long): Unit = {
+  override def insert(time: Long): Unit = {
     if (!isOpen) throw new IllegalStateException("insert() without an open slot; call open()")
     if (isLast(time) && appending.hasRoom) appending.append(time, tree.opened)
     else
@@ -127,8 +122,7 @@ final class Fiba(store: NodeStore) {
 
   private def isLast(time: Long): Boolean = store.size == 0 || time > tree.youngest
 
-  /** Opens `count` adjacent slots, of which it answers the first, in place of those open so far. */
-  def openBulk(count: Int): Int = {
+  override def openBulk(count: Int): Int = {
     if (count < 0)
       throw new IllegalArgumentException(s"openBulk($count): a count is not negative")
     requireRoom(count)
@@ -137,8 +131,7 @@ final class Fiba(store: NodeStore) {
     firstOpen
   }
 
-  /** Takes the elements in the first `count` open slots, of ascending times, into the window. */
-  def bulkInsert(times: Array[Long], count: Int): Unit = {
+  override def bulkInsert(times: Array[Long], count: Int): Unit = {
     requireBulk(times, count)
     try {
       tree.begin()
@@ -160,8 +153,7 @@ final class Fiba(store: NodeStore) {
     }
   }
 
-  /** Drops the oldest element. */
-  def evict(): Unit = {
+  override def evict(): Unit = {
     requireNonEmpty("evict()")
     if (tree.spare > 0) eviction.evict()
     else
@@ -172,8 +164,7 @@ final class Fiba(store: NodeStore) {
       } catch takingBack
   }
 
-  /** Drops all elements of timestamps up to and including `time`. */
-  def bulkEvict(time: Long): Unit =
+  override def bulkEvict(time: Long): Unit =
     if (store.size > 0 && time >= tree.oldest) {
       if (time < tree.youngest) evictUntil(time) else uproot()
     }
@@ -185,8 +176,7 @@ final class Fiba(store: NodeStore) {
       store.commit()
     } catch takingBack
 
-  /** Drops the element of this timestamp. */
-  def remove(time: Long): Unit = {
+  override def remove(time: Long): Unit = {
     val inside = store.size > 0 && time >= tree.oldest && time <= tree.youngest
     if (!inside) throw missing(time)
     if (time == tree.oldest) evict() else removeInside(time)
@@ -202,22 +192,16 @@ final class Fiba(store: NodeStore) {
   private def missing(time: Long): NoSuchElementException =
     new NoSuchElementException(s"remove($time): no element has this timestamp")
 
-  /** The slot that holds v0 ⊗ … ⊗ vn-1, the identity for an empty window; valid until a change. */
-  def query(): Int = tree.query()
+  override def query(): Int = tree.query()
 
-  /**
-   * The slot of the aggregate of the elements whose timestamps are in [from, to], the identity if
-   * there are none; valid until a change or the next range query.
-   */
-  def range(from: Long, to: Long): Int =
+  override def range(from: Long, to: Long): Int =
     if (store.size == 0 || from > to || from > tree.youngest || to < tree.oldest) {
       ranges.identity()
     } else {
       ranges.query(math.max(from, tree.oldest), math.min(to, tree.youngest))
     }
 
-  /** Empties the window, open slots included, in constant time; capacity is kept. */
-  def clear(): Unit = {
+  override def clear(): Unit = {
     uproot()
     isOpen = false
     openSlots = 0

@@ -1,6 +1,6 @@
 package io.sash.core.frames
 
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.elements.InOrderWindow
 
 /**
  * The rows up to the current one, back to the oldest that the delta policy still holds: when a row

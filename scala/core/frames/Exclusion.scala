@@ -1,6 +1,6 @@
 package io.sash.core.frames
 
-import io.sash.core.inorder.{InOrderWindow, Stretches}
+import io.sash.core.elements.{InOrderWindow, Stretches}
 
 /**
  * EXCLUDE CURRENT ROW, GROUP or TIES: what a frame's answer for a row leaves out, though it stays in

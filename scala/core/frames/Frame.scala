@@ -1,6 +1,6 @@
 package io.sash.core.frames
 
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.elements.InOrderWindow
 
 /**
  * One frame of a window specification (ROWS or RANGE between two bounds), which moves over the

@@ -1,6 +1,7 @@
 package io.sash.core.frames
 
-import io.sash.core.slots.{Keys, Positions, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.{Keys, Positions}
 
 /**
  * The keys of the rows of a partition that frames still compare, in a ring behind two slots for

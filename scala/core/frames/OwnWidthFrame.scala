@@ -1,12 +1,12 @@
 package io.sash.core.frames
 
-import io.sash.core.inorder.{InOrderWindow, Suffixes}
+import io.sash.core.elements.{InOrderWindow, Suffixes}
 import io.sash.core.policy.Condition
 
 /**
  * Frames that end at the current row and reach back as far as that row itself says. Where they
  * begin may go back from one row to the next, so that no row ever leaves: windows hold the rows of
- * the partition so far, and answer for the youngest of them ([[io.sash.core.inorder.Suffixes]]).
+ * the partition so far, and answer for the youngest of them ([[io.sash.core.elements.Suffixes]]).
  */
 sealed abstract class OwnWidthFrame(windows: Array[InOrderWindow], keys: RangeKeys)
     extends Frame(windows) {

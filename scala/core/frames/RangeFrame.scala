@@ -1,6 +1,6 @@
 package io.sash.core.frames
 
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.elements.InOrderWindow
 
 /**
  * RANGE BETWEEN lower AND upper: the rows whose order keys lie between two bounds, which are the

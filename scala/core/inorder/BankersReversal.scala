@@ -1,6 +1,7 @@
 package io.sash.core.inorder
 
-import io.sash.core.slots.{Chunked, Partials, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.{Chunked, Partials}
 
 /**
  * What DABA and DABA Lite share: the pointers F <= L <= R <= A <= B <= E into the queue, and how

@@ -1,7 +1,8 @@
 package io.sash.core.inorder
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.{SlotRing, Suffixes}
+import io.sash.core.slots.Partials
 
 /**
  * FlatFIT, the Flat and Fast Index Traverser: each element holds the aggregate of itself and

@@ -1,7 +1,8 @@
 package io.sash.core.inorder
 
 import io.sash.core.algebra.OfInvertible
-import io.sash.core.slots.{Invertible, Partials, SlotRing}
+import io.sash.core.elements.{SlotRing, Stretches, Suffixes}
+import io.sash.core.slots.{Invertible, Partials}
 
 /**
  * Prefix aggregates: an element's slot holds the aggregate of all elements up to it, so that every

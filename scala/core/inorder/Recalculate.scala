@@ -1,7 +1,8 @@
 package io.sash.core.inorder
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.{SlotRing, Stretches, Suffixes}
+import io.sash.core.slots.Partials
 
 /**
  * Recalculate, the oracle: keeps the lifted values and combines all of them for each query.

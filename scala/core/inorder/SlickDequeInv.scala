@@ -1,7 +1,8 @@
 package io.sash.core.inorder
 
 import io.sash.core.algebra.OfInvertible
-import io.sash.core.slots.{Invertible, Partials, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.{Invertible, Partials}
 
 /**
  * SlickDeque (Inv): one running answer; an arriving partial is added to it, an expiring one is

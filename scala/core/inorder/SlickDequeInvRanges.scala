@@ -1,7 +1,8 @@
 package io.sash.core.inorder
 
+import io.sash.core.elements.SlotRing
 import io.sash.core.shared.SharedWindows
-import io.sash.core.slots.{Invertible, Partials, Positions, SlotRing}
+import io.sash.core.slots.{Invertible, Partials, Positions}
 
 /**
  * SlickDeque (Inv) over several ranges: the elements once, and one running answer for each

@@ -3,7 +3,8 @@ package io.sash.core.inorder
 import java.util.Arrays
 
 import io.sash.core.algebra.OfSelective
-import io.sash.core.slots.{Partials, Selective, SlotRing}
+import io.sash.core.elements.{InOrderWindow, SlotRing, Suffixes}
+import io.sash.core.slots.{Partials, Selective}
 
 /**
  * SlickDeque (Non-Inv): a deque of those elements that may still become the answer, each with

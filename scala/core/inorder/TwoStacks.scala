@@ -1,7 +1,8 @@
 package io.sash.core.inorder
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.Partials
 
 /**
  * Two-Stacks: a queue made of two stacks. An element carries its value and the aggregate of all

@@ -1,7 +1,8 @@
 package io.sash.core.inorder
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.Partials
 
 /**
  * Two-Stacks Lite: a queue of partial aggregates with a boundary between a front and a back

@@ -3,7 +3,8 @@ package io.sash.core.mta
 import java.lang.Integer.numberOfTrailingZeros
 
 import io.sash.core.algebra.OfAggregation
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.Partials
 
 /**
  * Amortized MTA (AMTA) in memory: constant amortised time to insert and evict, logarithmic time

@@ -1,6 +1,7 @@
 package io.sash.core.mta
 
-import io.sash.core.slots.{Partials, SlotRing}
+import io.sash.core.elements.SlotRing
+import io.sash.core.slots.Partials
 
 /**
  * The slots of the level queues of a window in memory. Level l is a ring of capacity / 2^l^

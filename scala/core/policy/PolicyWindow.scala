@@ -1,6 +1,6 @@
 package io.sash.core.policy
 
-import io.sash.core.inorder.InOrderWindow
+import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.Partials
 
 /** Takes the answers of a window that triggers. */

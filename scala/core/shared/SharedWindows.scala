@@ -1,6 +1,6 @@
 package io.sash.core.shared
 
-import io.sash.core.inorder.{Coalescing, InOrderWindow, Suffixes}
+import io.sash.core.elements.{Coalescing, InOrderWindow, Suffixes}
 import io.sash.core.slots.Partials
 
 /**

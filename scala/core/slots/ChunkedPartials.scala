@@ -34,7 +34,7 @@ class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
   private[this] val logPart = logSize + LogEntries
 
   /** For all slots of the longest ring, and those that are reserved. */
-  private[this] val parts = (SlotRing.MaxCapacity >>> logPart) + 1
+  private[this] val parts = (Slots.MaxCapacity >>> logPart) + 1
 
   private[this] var directory = new Array[Array[Partials]](parts)
   private[this] val spares = new Array[Partials](Spares)

@@ -40,3 +40,9 @@ trait Slots {
   /** Gives back what memory the slots from `slots` on take, which nobody uses any more. */
   def shrink(slots: Int): Unit = ()
 }
+
+private[core] object Slots {
+
+  /** As many as there can be of those that are a power of two. */
+  val MaxCapacity: Int = 1 << 30
+}

@@ -30,7 +30,7 @@ private[stored] final class InverseWindow(
     tree: RadixTree,
     subtracting: Boolean,
     select: () => Unit
-) extends StoredWindow {
+) extends TreeWindow {
   private[this] val answer = tree.slot()
   private[this] val entering, leaving, first, next = new NodeCursor(tree)
 

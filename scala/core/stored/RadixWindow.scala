@@ -33,8 +33,7 @@ import io.sash.core.slots.Bytes
  *
  * @param evicting whether elements leave before others; if not, all is behind the boundary
  */
-final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean)
-    extends StoredWindow {
+final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) extends TreeWindow {
   private[this] val backSlot = tree.slot()
   private[this] val answerSlot = tree.slot()
 

@@ -50,8 +50,8 @@ final class StoredWindows(
     holding = inverse.nonEmpty || shapes.exists(s => s.evicts || s.lags),
     longest = if (inverse.nonEmpty) 1L else shapes.map(_.longest).max
   )
-  private[this] val windows: Array[StoredWindow] = shapes.indices.map { i =>
-    inverse.fold[StoredWindow](new RadixWindow(tree, shapes(i).evicts)) { how =>
+  private[this] val windows: Array[TreeWindow] = shapes.indices.map { i =>
+    inverse.fold[TreeWindow](new RadixWindow(tree, shapes(i).evicts)) { how =>
       new InverseWindow(tree, how.subtracting, () => how.select(i))
     }
   }.toArray
@@ -66,7 +66,7 @@ final class StoredWindows(
   /** Elements before this one are given up. */
   def kept: Long = tree.kept
 
-  def window(i: Int): StoredWindow = windows(i)
+  def window(i: Int): TreeWindow = windows(i)
 
   /** The slot for the next element. */
   def open(): Int = tree.open()

@@ -3,6 +3,8 @@ package io.sash.spark.features
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.SparkPlan
 
+import io.sash.spark.links.Standing
+
 /** The features that do not stand down. Each is loaded when it is first asked for, not before. */
 private[spark] object Features {
 

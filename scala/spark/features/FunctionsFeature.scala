@@ -2,9 +2,10 @@ package io.sash.spark.features
 
 import org.apache.spark.sql.SparkSessionExtensions
 
-import io.sash.spark.SashConf
+import io.sash.spark.base.SashConf
 import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
+import io.sash.spark.links.Standing
 
 /** All that is called by name: aggregates, sliding_agg, and the kinds of windows. */
 private[spark] object FunctionsFeature extends Feature {

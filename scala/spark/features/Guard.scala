@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNode
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, SparkStrategy}
 
+import io.sash.spark.links.Standing
+
 /**
  * Runs a feature's rules. A link that is missing after all makes the feature stand down for good:
  * plans go by its rules unchanged from then on, and no user meets a LinkageError.

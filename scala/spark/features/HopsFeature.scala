@@ -4,6 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.hops._
+import io.sash.spark.links.Standing
 
 /** Aggregates over window(time, size, slide), in batch. */
 private[spark] object HopsFeature extends Feature {

@@ -3,6 +3,7 @@ package io.sash.spark.features
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.SparkPlan
 
+import io.sash.spark.links.Standing
 import io.sash.spark.ordering.{OneSort, OrderingExec}
 
 /** Keys together and in order below windows, by hashing; Spark sorts where it stands down. */

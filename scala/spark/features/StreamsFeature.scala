@@ -3,8 +3,12 @@ package io.sash.spark.features
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.SparkPlan
 
+import io.sash.spark.hops.stream.SlimStreamHops
+import io.sash.spark.links.Standing
 import io.sash.spark.plan.MovingAggregates
-import io.sash.spark.streams._
+import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, StreamWindows}
+import io.sash.spark.streams.start.StreamingWrite
+import io.sash.spark.streams.task.BucketProcessor
 
 /** OVER and hops on a stream. */
 private[spark] object StreamsFeature extends Feature {

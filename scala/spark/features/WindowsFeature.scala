@@ -3,8 +3,10 @@ package io.sash.spark.features
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.SparkPlan
 
+import io.sash.spark.links.Standing
+import io.sash.spark.monoids.Refusal
 import io.sash.spark.ordering.KeptSort
-import io.sash.spark.plan.{MovingAggregates, Refusal, SlidingWindowExec, SlidingWindowStrategy}
+import io.sash.spark.plan.{MovingAggregates, SlidingWindowExec, SlidingWindowStrategy}
 
 /** Moving and shrinking frames of OVER, in batch. */
 private[spark] object WindowsFeature extends Feature {

@@ -6,13 +6,16 @@ import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.MonoidTraits.outdone
 
 /**
  * The argument at which a value beats all others, the first in arrival order of several. Unlike
  * Spark's `max_by`, of which ties have the last.
  */
-abstract class ArgExtreme private[functions] extends MonoidAggregate with BinaryLike[Expression] {
+private[sash] abstract class ArgExtreme private[functions]
+    extends MonoidAggregate
+    with BinaryLike[Expression] {
   import MonoidAggregate._
 
   def arg: Expression
@@ -47,14 +50,14 @@ abstract class ArgExtreme private[functions] extends MonoidAggregate with Binary
 }
 
 /** See `io.sash.core.algebra.ArgMax`; here values compare as Spark's do. */
-final case class ArgMax(arg: Expression, value: Expression) extends ArgExtreme {
+private[sash] final case class ArgMax(arg: Expression, value: Expression) extends ArgExtreme {
   override def prettyName: String = ArgMax.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = GreaterThan(x, y)
   override protected def withNewChildrenInternal(a: Expression, v: Expression): ArgMax =
     copy(arg = a, value = v)
 }
 
-object ArgMax {
+private[sash] object ArgMax {
   private[spark] val Function: SashFunction = SashFunction(
     "arg_max",
     "Returns `arg` of the row in which `val` is greatest.",
@@ -71,14 +74,14 @@ object ArgMax {
 }
 
 /** See `io.sash.core.algebra.ArgMin`; here values compare as Spark's do. */
-final case class ArgMin(arg: Expression, value: Expression) extends ArgExtreme {
+private[sash] final case class ArgMin(arg: Expression, value: Expression) extends ArgExtreme {
   override def prettyName: String = ArgMin.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = LessThan(x, y)
   override protected def withNewChildrenInternal(a: Expression, v: Expression): ArgMin =
     copy(arg = a, value = v)
 }
 
-object ArgMin {
+private[sash] object ArgMin {
   private[spark] val Function: SashFunction = SashFunction(
     "arg_min",
     "Returns `arg` of the row in which `val` is least.",

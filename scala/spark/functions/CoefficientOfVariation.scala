@@ -5,11 +5,13 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.CentralMomentAgg
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DoubleType
 
+import io.sash.spark.base.SashFunction
+
 /**
  * The coefficient of variation, stddev_samp(x) / avg(x), and NULL where the first is. See
  * `io.sash.core.algebra.CoefficientOfVariation`.
  */
-final case class CoefficientOfVariation(
+private[sash] final case class CoefficientOfVariation(
     child: Expression,
     nullOnDivideByZero: Boolean = !SQLConf.get.legacyStatisticalAggregate
 ) extends CentralMomentAgg(child, nullOnDivideByZero) {
@@ -31,7 +33,7 @@ final case class CoefficientOfVariation(
     copy(child = newChild)
 }
 
-object CoefficientOfVariation {
+private[sash] object CoefficientOfVariation {
   private[spark] val Function: SashFunction = SashFunction(
     "coefficient_of_variation",
     "Returns the standard deviation relative to the mean: stddev_samp(x) / avg(x).",

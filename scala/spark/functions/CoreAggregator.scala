@@ -20,6 +20,8 @@ import io.sash.core.algebra.Aggregation
  * Cost: a lift and a combine a row, and the encoding of partials between tasks, which are objects
  * to Spark: where speed matters, say the operation in lambdas (`monoid_agg`).
  *
+ * Part of the API.
+ *
  * @param bufferEncoder how partials travel; by Kryo unless said otherwise
  */
 final class CoreAggregator[In, Agg, Out](

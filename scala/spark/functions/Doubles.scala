@@ -25,7 +25,7 @@ private[functions] object Doubles {
 }
 
 /** Called by generated code. */
-object DoubleArithmetic {
+private[sash] object DoubleArithmetic {
   def quotient(x: Double, y: Double): Double = x / y
 
   def mean(sum: Double, count: Long): Double = sum / count.toDouble

@@ -6,11 +6,12 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
-import io.sash.spark.monoids.MonoidTraits.outdone
+import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
+import io.sash.spark.monoids.MonoidTraits.outdone
 
 /** How often the value occurs that beats all others, as `max` and `min` compare; 0 of no rows. */
-abstract class ExtremeCount private[functions]
+private[sash] abstract class ExtremeCount private[functions]
     extends MonoidAggregate
     with UnaryLike[Expression] {
   import MonoidAggregate._
@@ -45,14 +46,14 @@ abstract class ExtremeCount private[functions]
 }
 
 /** See `io.sash.core.algebra.MaxCount`; here values are equal where Spark's `=` says so. */
-final case class MaxCount(child: Expression) extends ExtremeCount {
+private[sash] final case class MaxCount(child: Expression) extends ExtremeCount {
   override def prettyName: String = MaxCount.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = GreaterThan(x, y)
   override protected def withNewChildInternal(newChild: Expression): MaxCount =
     copy(child = newChild)
 }
 
-object MaxCount {
+private[sash] object MaxCount {
   private[spark] val Function: SashFunction = SashFunction(
     "max_count",
     "Returns how often the greatest value occurs.",
@@ -64,14 +65,14 @@ object MaxCount {
 }
 
 /** See `io.sash.core.algebra.MinCount`; here values are equal where Spark's `=` says so. */
-final case class MinCount(child: Expression) extends ExtremeCount {
+private[sash] final case class MinCount(child: Expression) extends ExtremeCount {
   override def prettyName: String = MinCount.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = LessThan(x, y)
   override protected def withNewChildInternal(newChild: Expression): MinCount =
     copy(child = newChild)
 }
 
-object MinCount {
+private[sash] object MinCount {
   private[spark] val Function: SashFunction = SashFunction(
     "min_count",
     "Returns how often the least value occurs.",

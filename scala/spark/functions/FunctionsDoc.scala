@@ -1,9 +1,10 @@
 package io.sash.spark.functions
 
+import io.sash.spark.base.SashFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /** Prints docs/functions.md. */
-object FunctionsDoc {
+private[sash] object FunctionsDoc {
   def main(args: Array[String]): Unit = print(markdown)
 
   def markdown: String =

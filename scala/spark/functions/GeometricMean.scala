@@ -5,13 +5,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
 
 /**
  * The geometric mean, from count and the sum of logarithms, as core's
  * `io.sash.core.algebra.GeometricMean`, but NULL over no rows.
  */
-final case class GeometricMean(child: Expression)
+private[sash] final case class GeometricMean(child: Expression)
     extends MonoidAggregate
     with ImplicitCastInputTypes
     with UnaryLike[Expression] {
@@ -45,7 +46,7 @@ final case class GeometricMean(child: Expression)
     copy(child = newChild)
 }
 
-object GeometricMean {
+private[sash] object GeometricMean {
   private[spark] val Function: SashFunction = SashFunction(
     "geometric_mean",
     "Returns the geometric mean of the values: the nth root of their product.",

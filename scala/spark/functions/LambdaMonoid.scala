@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types._
 
-import io.sash.spark.monoids.{MonoidTraits, WrappingLong}
+import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong}
 
 /**
  * A monoid that a user said in lambdas, their bodies being plain expressions now: `lift` over
@@ -20,7 +20,7 @@ import io.sash.spark.monoids.{MonoidTraits, WrappingLong}
  * @param selective over two partials; or true, and then combine says which operand it picks
  * @param constants what the optimizer has yet to make constants, which it looks for in children
  */
-final case class LambdaMonoid(
+private[sash] final case class LambdaMonoid(
     inputs: Seq[Expression],
     required: Int,
     lift: Expression,
@@ -32,15 +32,15 @@ final case class LambdaMonoid(
     constants: Seq[Expression]
 ) extends DeclarativeAggregate
     with MonoidTraits {
-  import Partial.{compilable, field, optimized}
+  import LambdaBodies.{compilable, field, optimized}
 
   override def prettyName: String = MonoidCall.Function.name
   override def children: Seq[Expression] = inputs ++ constants
   override protected def stringArgs: Iterator[Any] = inputs.iterator
-  override def dataType: DataType = Partial.typeOf(lower.dataType)
+  override def dataType: DataType = LambdaBodies.typeOf(lower.dataType)
   override def nullable: Boolean = true
 
-  private lazy val partialType: DataType = Partial.typeOf(lift.dataType)
+  private lazy val partialType: DataType = LambdaBodies.typeOf(lift.dataType)
 
   private def over(body: Expression, values: Seq[Expression]): Expression =
     // upwards: what is put in may hold references itself, which stay
@@ -216,7 +216,7 @@ final case class LambdaMonoid(
   }
 }
 
-object LambdaMonoid {
+private[sash] object LambdaMonoid {
 
   /** What stands in a lambda's body for the constant of this number. */
   private[functions] def constant(constants: Seq[Expression], i: Int): Expression =

@@ -6,13 +6,14 @@ import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
 
 /**
  * The longest run of neighbouring rows whose values increase strictly, the first of several. See
  * `io.sash.core.algebra.LongestIncreasingRun`; here values compare as Spark's do.
  */
-final case class LongestIncreasingRun(time: Expression, value: Expression)
+private[sash] final case class LongestIncreasingRun(time: Expression, value: Expression)
     extends MonoidAggregate
     with BinaryLike[Expression] {
   import LongestIncreasingRun.Part
@@ -99,7 +100,7 @@ final case class LongestIncreasingRun(time: Expression, value: Expression)
   ): LongestIncreasingRun = copy(time = t, value = v)
 }
 
-object LongestIncreasingRun {
+private[sash] object LongestIncreasingRun {
 
   /** The cells of neighbouring rows by name. */
   private final case class Part(cells: Seq[Expression]) {

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.MonoidTraits.outdone
 
 /**
@@ -13,7 +14,7 @@ import io.sash.spark.monoids.MonoidTraits.outdone
  * which this is the answer where points arrive by time; here the time itself decides, so that
  * the order of a group's rows does not matter.
  */
-final case class M4(time: Expression, value: Expression)
+private[sash] final case class M4(time: Expression, value: Expression)
     extends MonoidAggregate
     with BinaryLike[Expression] {
   import M4.Names
@@ -77,7 +78,7 @@ final case class M4(time: Expression, value: Expression)
     copy(time = t, value = v)
 }
 
-object M4 {
+private[sash] object M4 {
   private val Names = Seq("first", "last", "min", "max")
 
   private[spark] val Function: SashFunction = SashFunction(

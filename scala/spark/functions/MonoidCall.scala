@@ -12,7 +12,8 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
-import io.sash.spark.SashConf
+import io.sash.spark.base.{SashConf, SashFunction}
+import io.sash.spark.monoids.LambdaBodies
 
 /**
  * A call of `monoid_agg` while it is analyzed. Spark binds the lambdas of higher-order functions
@@ -24,7 +25,7 @@ import io.sash.spark.SashConf
  * @param lower NULL if left out, as are inverse and selective
  * @param selective a lambda, or a literal
  */
-final case class MonoidCall(
+private[sash] final case class MonoidCall(
     input: Expression,
     identity: Expression,
     lift: Expression,
@@ -71,7 +72,7 @@ final case class MonoidCall(
   }
 
   /** The type of partial aggregates. */
-  private def partial: DataType = Partial.typeOf(lift.dataType)
+  private def partial: DataType = LambdaBodies.typeOf(lift.dataType)
 
   private def isBound: Boolean = argumentsResolved && functions.forall {
     case l: LambdaFunction => l.resolved
@@ -91,13 +92,13 @@ final case class MonoidCall(
       )
       results
         .collectFirst {
-          case ((part, actual), expected) if Partial.typeOf(actual) != expected =>
+          case ((part, actual), expected) if LambdaBodies.typeOf(actual) != expected =>
             DataTypeMismatch(
               "UNEXPECTED_RETURN_TYPE",
               Map(
                 "functionName" -> s"$part of `$Name`",
                 "expectedType" -> s"\"${expected.sql}\"",
-                "actualType" -> s"\"${Partial.typeOf(actual).sql}\""
+                "actualType" -> s"\"${LambdaBodies.typeOf(actual).sql}\""
               )
             )
         }
@@ -124,7 +125,7 @@ final case class MonoidCall(
 
   /** The identity as a partial, if its type is that or can be widened to it. */
   private def castIdentity: Option[Expression] =
-    if (Partial.typeOf(identity.dataType) == partial) Some(unaliased)
+    if (LambdaBodies.typeOf(identity.dataType) == partial) Some(unaliased)
     else if (Cast.canUpCast(identity.dataType, partial))
       Some(new Cast(unaliased, partial, Some(SQLConf.get.sessionLocalTimeZone)))
     else None
@@ -239,7 +240,7 @@ final case class MonoidCall(
     MonoidCall(c(0), c(1), c(2), c(3), c(4), c(5), c(6))
 }
 
-object MonoidCall {
+private[sash] object MonoidCall {
   private[functions] val Name = "monoid_agg"
 
   private def isLeftOut(e: Expression): Boolean = e match {

@@ -6,8 +6,12 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.SashFunction
+
 /** An aggregate whose answer follows from the greatest and the least value; NULL of no rows. */
-abstract class OfExtremes private[functions] extends MonoidAggregate with UnaryLike[Expression] {
+private[sash] abstract class OfExtremes private[functions]
+    extends MonoidAggregate
+    with UnaryLike[Expression] {
   import MonoidAggregate._
 
   /** Of NULLs alone, whose type cannot be computed with, as doubles: Spark's `sum` has them so, too. */
@@ -27,7 +31,7 @@ abstract class OfExtremes private[functions] extends MonoidAggregate with UnaryL
 }
 
 /** The range, max(x) - min(x). See `io.sash.core.algebra.Range`. */
-final case class ValueRange(child: Expression) extends OfExtremes {
+private[sash] final case class ValueRange(child: Expression) extends OfExtremes {
   override def prettyName: String = ValueRange.Function.name
 
   private lazy val difference: Expression = new Subtract(max, min)
@@ -41,7 +45,7 @@ final case class ValueRange(child: Expression) extends OfExtremes {
     copy(child = newChild)
 }
 
-object ValueRange {
+private[sash] object ValueRange {
   private[spark] val Function: SashFunction = SashFunction(
     "value_range",
     "Returns how far apart the values are: the greatest less the least.",
@@ -59,7 +63,7 @@ object ValueRange {
 }
 
 /** The range relative to the maximum. See `io.sash.core.algebra.RelativeVariation`. */
-final case class RelativeVariation(child: Expression)
+private[sash] final case class RelativeVariation(child: Expression)
     extends OfExtremes
     with ImplicitCastInputTypes {
   override def prettyName: String = RelativeVariation.Function.name
@@ -71,7 +75,7 @@ final case class RelativeVariation(child: Expression)
     copy(child = newChild)
 }
 
-object RelativeVariation {
+private[sash] object RelativeVariation {
   private[spark] val Function: SashFunction = SashFunction(
     "relative_variation",
     "Returns how far apart the values are, relative to the greatest: (max - min) / max.",

@@ -23,7 +23,7 @@ import org.apache.spark.sql.execution.command.{
   LeafRunnableCommand
 }
 
-import io.sash.spark.{FunctionVersions, SashConf}
+import io.sash.spark.base.{FunctionVersions, SashConf}
 
 /**
  * Gives a name to Sash only where nobody else has it: neither Spark nor, in the session or in a

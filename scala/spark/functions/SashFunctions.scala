@@ -2,6 +2,8 @@ package io.sash.spark.functions
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.Product
 
+import io.sash.spark.base.SashFunction
+
 /** Every aggregate that Sash adds to SQL; docs/functions.md is made from it. */
 private[spark] object SashFunctions {
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
 import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, NamedArgumentExpression}
 import org.apache.spark.sql.sash.FunctionInternals
 
-import io.sash.spark.SashVersionFunction
+import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /**

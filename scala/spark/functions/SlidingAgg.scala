@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.sash.spark.SashErrors
+import io.sash.spark.base.SashErrors
 import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate, WindowKind}
 
 /**

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, CTE}
 import org.apache.spark.sql.classic
 
-import io.sash.spark.{SashConf, SparkVersions}
+import io.sash.spark.base.{SashConf, SparkVersions}
 
 /**
  * Aggregates by pane, and slides over the panes, in the place of an aggregation of each row's copies.

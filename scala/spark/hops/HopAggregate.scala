@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.Metadata
 
-import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.running.WindowMonoid
 
 /**
  * An Aggregate over `window(time, size, slide)`, below which the analysis has copied each row into its
@@ -202,7 +202,7 @@ private[spark] object HopAggregate {
   }
 
   private def refusalOf(call: AggregateExpression): Option[String] =
-    AggregateMonoid.of(call) match {
+    WindowMonoid.of(call) match {
       case Left(refusal) => Some(refusal.reason)
       case Right(monoid) =>
         Option.when(monoid.running.nonEmpty) {

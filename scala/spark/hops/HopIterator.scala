@@ -6,11 +6,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
-import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
+import io.sash.core.elements.InOrderWindow
+import io.sash.core.inorder.TwoStacksLite
 import io.sash.core.slots.LongQueue
 import io.sash.spark.memory.{Spillable, TaskWindowMemory}
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
-import io.sash.spark.windows.WindowStore
+import io.sash.spark.windows.ElementStore
 
 /**
  * The windows of one partition, whose rows are sorted by keys and pane. Another thread of the task
@@ -43,7 +44,7 @@ private[hops] final class HopIterator(
   private[this] var window: InOrderWindow = inTurn {
     new TwoStacksLite(SlotColumns(program).accountedBy(memory, program))
   }
-  private[this] var store = new WindowStore(Array(window))
+  private[this] var store = new ElementStore(Array(window))
   memory.windows = this
 
   private[this] val answer = new SpecificInternalRow(types)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{LongType, StructType}
 
-import io.sash.spark.{MetricNames, SparkVersions}
+import io.sash.spark.base.{MetricNames, SparkVersions}
 import io.sash.spark.monoids.Algorithm.TwoStacksLiteAlgorithm
 import io.sash.spark.slots.SlotProgram
 

@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{
 }
 import org.apache.spark.sql.types._
 
-import io.sash.spark.SashConf
+import io.sash.spark.base.SashConf
 
 /**
  * `window(time, size, slide, start)` with so many windows for each row that Spark's analyzer would be

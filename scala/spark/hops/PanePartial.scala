@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.running.WindowMonoid
 
 /**
  * The partial of a pane: what an aggregate has after the pane's rows, as a struct of its cells, in
@@ -68,5 +69,5 @@ private[spark] object PanePartial {
 
   /** That of a call whose monoid has been found to be there. */
   def monoid(call: AggregateExpression): AggregateMonoid =
-    AggregateMonoid.of(call).fold(r => throw new IllegalStateException(r.reason), identity)
+    WindowMonoid.of(call).fold(r => throw new IllegalStateException(r.reason), identity)
 }

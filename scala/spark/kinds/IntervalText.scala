@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types.{DayTimeIntervalType, StringType, YearMonthIntervalType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-import io.sash.spark.SashErrors
+import io.sash.spark.base.SashErrors
 
 /** A constant string where a kind takes an interval, as in Spark's `window(time, '30 minutes')`. */
 private[kinds] object IntervalText {

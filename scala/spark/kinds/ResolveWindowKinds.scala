@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, WINDOW}
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
-import io.sash.spark.{SashConf, SashErrors}
+import io.sash.spark.base.{SashConf, SashErrors}
 
 /**
  * Takes window kinds from where users say them: from PARTITION BY into the aggregates of the

@@ -10,8 +10,7 @@ import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
 import org.apache.spark.sql.sash.WithLambda
 import org.apache.spark.sql.types._
 
-import io.sash.spark.functions.Partial
-import io.sash.spark.monoids.Replacement
+import io.sash.spark.monoids.{LambdaBodies, Replacement}
 
 /**
  * A kind of window that SQL's frames have no words for, said by a function: the value of
@@ -272,8 +271,9 @@ private[spark] final case class PredicateWindow(
   def evaluable: PredicateWindow = PredicateWindow(
     Replacement.of(aggregate),
     condition match {
-      case lambda: LambdaFunction => lambda.copy(function = Partial.optimized(lambda.function))
-      case other                  => other
+      case lambda: LambdaFunction =>
+        lambda.copy(function = LambdaBodies.optimized(lambda.function))
+      case other => other
     }
   )
 

@@ -7,8 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   Complete
 }
 
-import io.sash.spark.SashErrors
-import io.sash.spark.functions.SashFunction
+import io.sash.spark.base.{SashErrors, SashFunction}
 
 /** The functions that name window kinds in SQL; docs/functions.md is made from them. */
 private[spark] object WindowKindFunctions {

@@ -5,8 +5,7 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
-import io.sash.spark.plan.Refusal
-import io.sash.spark.running.{RunningAnswer, RunningAnswers, RunningMonoid}
+import io.sash.spark.slots.RunningAnswer
 
 /**
  * A Catalyst aggregate as a monoid over the cells `left` and `right`. A DeclarativeAggregate is
@@ -23,7 +22,7 @@ import io.sash.spark.running.{RunningAnswer, RunningAnswers, RunningMonoid}
  * @param running where the answer is kept, if not in a slot; combine and subtract then take one
  *   element on their right
  */
-final case class AggregateMonoid(
+private[sash] final case class AggregateMonoid(
     left: Seq[AttributeReference],
     right: Seq[AttributeReference],
     identity: Seq[Expression],
@@ -36,20 +35,16 @@ final case class AggregateMonoid(
     running: Option[RunningAnswer] = None
 )
 
-object AggregateMonoid {
+private[sash] object AggregateMonoid {
 
-  /** The monoid of an aggregate, or why it has none that Sash can use. */
+  /** The monoid of an aggregate whose answer is in its slots, or why it has none that Sash can use. */
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
     call.aggregateFunction match {
       case _: PythonFuncExpression => Left(Refusal.Python(call.aggregateFunction.prettyName))
       case f: DeclarativeAggregate =>
         ExactSum.of(f).map(Right(_)).getOrElse(declarative(f)).map(filtered(call, _))
       case f: ImperativeAggregate =>
-        RunningAnswers
-          .of(f)
-          .map(RunningMonoid(_, call.filter))
-          .orElse(MergedPartials.of(f).map(filtered(call, _)))
-          .toRight(Refusal.NotMergeable(f.prettyName))
+        MergedBuffers.of(f).map(filtered(call, _)).toRight(Refusal.NotMergeable(f.prettyName))
       case f => Left(Refusal.NotMergeable(f.prettyName))
     }
 

@@ -2,9 +2,9 @@ package io.sash.spark.monoids
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 
+import io.sash.core.elements.InOrderWindow
 import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{
-  InOrderWindow,
   PrefixAggregates,
   Recalculate,
   SlickDequeInv,
@@ -13,6 +13,7 @@ import io.sash.core.inorder.{
   TwoStacksLite
 }
 import io.sash.core.shared.{SharedWindows, Suffixed}
+import io.sash.spark.base.AlgorithmIds
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
@@ -21,7 +22,8 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
  * @param id what `spark.sash.window.algorithm` calls it
  * @param title its name in the literature, shown by EXPLAIN
  */
-sealed abstract class Algorithm(val id: String, val title: String) extends Serializable {
+private[sash] sealed abstract class Algorithm(val id: String, val title: String)
+    extends Serializable {
 
   /** Whether the monoid has what the algorithm needs. */
   def accepts(monoid: AggregateMonoid): Boolean
@@ -70,7 +72,7 @@ sealed abstract class Algorithm(val id: String, val title: String) extends Seria
     throw new UnsupportedOperationException(s"$title shares no elements")
 }
 
-object Algorithm {
+private[sash] object Algorithm {
   case object TwoStacksLiteAlgorithm
       extends Algorithm(AlgorithmIds.TwoStacksLite, "Two-Stacks Lite") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
@@ -156,9 +158,9 @@ object Algorithm {
 }
 
 /** What of its elements a window is asked for. */
-sealed abstract class Asked
+private[sash] sealed abstract class Asked
 
-object Asked {
+private[sash] object Asked {
 
   /** All of them, always. */
   case object Whole extends Asked

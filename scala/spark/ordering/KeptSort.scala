@@ -5,13 +5,13 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.SortPrefixUtils
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.SashConf
-import io.sash.spark.features.Standing
+import io.sash.spark.base.SashConf
+import io.sash.spark.links.Standing
 
 /** Why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it. */
-sealed abstract class KeptSort(val reason: String)
+private[sash] sealed abstract class KeptSort(val reason: String)
 
-object KeptSort {
+private[sash] object KeptSort {
   case object SwitchedOff extends KeptSort(s"${SashConf.OrderingEnabled.key} is false")
 
   final case class StandsDown(why: String) extends KeptSort(why)

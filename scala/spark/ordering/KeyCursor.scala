@@ -20,7 +20,7 @@ private[spark] final class KeyCursor(
   private[this] val row = new UnsafeRow(order.input.length)
 
   /** The late rows of the key that goes out. */
-  val late = new LateRecords(records, order)
+  val late = new OvertakenRows(records, order)
 
   private[this] var walking = 0L // so many of a walk are left
   private[this] var record = 0L // the next one of them

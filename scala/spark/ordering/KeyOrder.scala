@@ -4,8 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution}
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
-import io.sash.spark.SparkVersions
-import io.sash.spark.plan.SlidingWindowExec
+import io.sash.spark.base.SparkVersions
 
 /**
  * What a window needs of the order of its rows: each key's rows together, by `within`, and the
@@ -30,8 +29,8 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
 
   /** Whether the rows of each partition come so, by what a plan promises or by the step below it. */
   private def isKeptBy(plan: SparkPlan): Boolean = isGivenBy(plan.outputOrdering) || (plan match {
-    case step: OrderingExec        => isGivenBy(step.keyOrder)
-    case window: SlidingWindowExec => isKeptBy(window.child)
+    case step: OrderingExec   => isGivenBy(step.keyOrder)
+    case window: KeptOrder    => isKeptBy(window.child)
     case project: ProjectExec => !KeyOrder.computes(project, sorted) && isKeptBy(project.child)
     case filter: FilterExec   => isKeptBy(filter.child)
     case _                    => false

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
  * Orders the rows of one task: by hashing into keys, and within a key by nothing at all if its
- * rows came in order. Rows that came late are sorted ([[LateRecords]]), and merged with the others
+ * rows came in order. Rows that came late are sorted ([[OvertakenRows]]), and merged with the others
  * as they go out ([[OutgoingRows]]).
  *
  * Memory that runs out while rows arrive hands all rows to Spark's own sorter, and so do first

@@ -4,8 +4,6 @@ import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan}
 
-import io.sash.spark.plan.SlidingWindowExec
-
 /**
  * Has the rows below windows sorted by Spark, in the place of an [[OrderingExec]], where that is less
  * work or where an answer could tell:
@@ -26,10 +24,10 @@ private[spark] object OneSort extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan = SeenOrder(
     plan
       .transformDown { case sort: SortExec => movedBelow(sort).getOrElse(sort) }
-      .transformUp { case window: SlidingWindowExec => withoutStep(window) }
+      .transformUp { case window: KeptOrder => withoutStep(window) }
   )
 
-  private def withoutStep(window: SlidingWindowExec): SlidingWindowExec = window.child match {
+  private def withoutStep(window: KeptOrder): KeptOrder = window.child match {
     case step: OrderingExec if window.order.isGivenBy(step.child) =>
       // over another step, it is that one which EXPLAIN shows
       val isSorted = window.order.isGivenBy(step.child.outputOrdering)
@@ -60,7 +58,7 @@ private[spark] object OneSort extends Rule[SparkPlan] {
           step.child.outputPartitioning.satisfies(moved.requiredChildDistribution.head)
         Option.when(isPossible && (keepsTies || !seesTies))(moved)
       }
-    case window: SlidingWindowExec =>
+    case window: KeptOrder =>
       sortedBelow(window.child, sort, seesTies || window.seesTies)
         .map(kept(window, _, KeptSort.SortedAbove, told = true))
     case project: ProjectExec if !KeyOrder.computes(project, sort.sortOrder) =>
@@ -69,12 +67,12 @@ private[spark] object OneSort extends Rule[SparkPlan] {
   }
 
   private[ordering] def kept(
-      window: SlidingWindowExec,
+      window: KeptOrder,
       child: SparkPlan,
       why: KeptSort,
       told: Boolean
-  ): SlidingWindowExec = {
-    val result = window.withNewChildren(Seq(child)).asInstanceOf[SlidingWindowExec]
+  ): KeptOrder = {
+    val result = window.withNewChildren(Seq(child)).asInstanceOf[KeptOrder]
     if (told) result.setTagValue(KeptSort.Tag, why)
     result
   }

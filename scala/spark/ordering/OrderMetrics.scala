@@ -3,7 +3,7 @@ package io.sash.spark.ordering
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import io.sash.spark.MetricNames
+import io.sash.spark.base.MetricNames
 
 /** The SQL metrics of [[OrderingExec]], named as the fields are, reported once a task. */
 private[spark] final case class OrderMetrics(

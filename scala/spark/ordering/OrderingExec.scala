@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
  * hashing, and only those that come late, after a younger one of their key, are sorted
  * (`KeyedOrder`).
  */
-final case class OrderingExec(
+private[sash] final case class OrderingExec(
     partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],
     child: SparkPlan

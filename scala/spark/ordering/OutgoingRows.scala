@@ -85,7 +85,7 @@ private[spark] final class OutgoingRows(
   /** Gets an array to sort in. If there is none the rows leave memory, and are Spark's to sort. */
   private def makeRoom(longs: Long): Unit = {
     free(use(null))
-    if (longs > LateRecords.MostLongs) {
+    if (longs > OvertakenRows.MostLongs) {
       spill()
     } else {
       try free(use(pages.allocateArray(longs)))

@@ -5,8 +5,6 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SortExec, SparkP
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.window.WindowExecBase
 
-import io.sash.spark.plan.SlidingWindowExec
-
 /**
  * Puts Spark's sort in the place of an [[OrderingExec]] whose keys come in an order that a window
  * above can tell.
@@ -36,7 +34,7 @@ private[spark] object SeenOrder {
       else withChild(step, child)
     case sort: SortExec =>
       withChild(sort, below(sort.child, seen.map(_.and(sort.sortOrder.map(_.child)))))
-    case window: SlidingWindowExec =>
+    case window: KeptOrder =>
       val own = Option.when(window.seesTies)(tiesOf(window.partitionSpec, window.orderSpec))
       val child = below(window.child, seen ++ own)
       (window.child, child) match {

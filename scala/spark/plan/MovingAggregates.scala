@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 
-import io.sash.spark.SashConf
+import io.sash.spark.base.SashConf
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.running.MovingAggregate
 

@@ -6,11 +6,20 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.{EmptyBlock, FalseLiteral, JavaCode}
 import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning}
-import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.sash.spark.ordering.{KeptSort, KeyOrder}
-import io.sash.spark.windows._
+import io.sash.spark.ordering.{KeptOrder, KeptSort, KeyOrder}
+import io.sash.spark.windows.{
+  ImmediateWindows,
+  SharedElements,
+  Ties,
+  WaitingWindowTask,
+  WindowCall,
+  WindowMetrics,
+  WindowProgram,
+  WindowTask
+}
 
 /**
  * Aggregates over moving and shrinking frames, in amortised constant time a row.
@@ -25,13 +34,13 @@ import io.sash.spark.windows._
  * @param windowExpression named expressions over window calls that Sash takes, all of them
  * @param forced the algorithm that `spark.sash.window.algorithm` asks for
  */
-final case class SlidingWindowExec(
+private[sash] final case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
     partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],
     forced: String,
     child: SparkPlan
-) extends UnaryExecNode
+) extends KeptOrder
     with CodegenSupport {
 
   @transient private[spark] lazy val calls: Seq[WindowCall] =
@@ -54,10 +63,9 @@ final case class SlidingWindowExec(
 
   override def output: Seq[Attribute] = child.output ++ windowExpression.map(_.toAttribute)
 
-  def order: KeyOrder = KeyOrder(partitionSpec, orderSpec)
+  override def order: KeyOrder = KeyOrder(partitionSpec, orderSpec)
 
-  /** Whether an answer depends on the order in which rows that tie come. */
-  lazy val seesTies: Boolean =
+  override lazy val seesTies: Boolean =
     windowExpression.exists(_.exists {
       case w: WindowExpression => Ties.areSeenBy(w)
       case _                   => false

@@ -6,17 +6,19 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 
-import io.sash.spark.{SashConf, SparkVersions}
+import io.sash.spark.base.{SashConf, SparkVersions}
 import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate}
-import io.sash.spark.monoids.Algorithm
+import io.sash.spark.monoids.{Algorithm, Refusal}
 import io.sash.spark.ordering.{KeptSort, KeyOrder, OrderingExec}
+import io.sash.spark.windows.WindowCall
 
 /**
  * Plans SlidingWindowExec for the window expressions that Sash takes, over the step that orders
  * its rows. The rest of the node goes to Spark's own strategy, below ours, whose sort then serves
  * both.
  */
-final case class SlidingWindowStrategy(session: SparkSession) extends SparkStrategy {
+private[sash] final case class SlidingWindowStrategy(session: SparkSession)
+    extends SparkStrategy {
 
   private def conf: SQLConf = session.sessionState.conf
 

@@ -8,6 +8,8 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.{DataType, StringType}
 
+import io.sash.spark.slots.{RunningAnswer, RunningState}
+
 /**
  * An aggregate over the distinct inputs of a window: a multiset that counts how often each is
  * there, and the answer of `of` over its members. Inputs that Spark groups together are one, of

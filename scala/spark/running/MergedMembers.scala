@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.sash.core.fiba.Fiba
 import io.sash.spark.monoids.AggregateMonoid
-import io.sash.spark.slots.{SlotColumns, SlotProgram}
+import io.sash.spark.slots.{RunningAnswer, RunningState, SlotColumns, SlotProgram}
 
 /**
  * A monoid over members that come and go in any order, as they do in a multiset: by its inverse,

@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Mode
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types.DataType
 
+import io.sash.spark.slots.{RunningAnswer, RunningState}
+
 /**
  * The most frequent value: how often each value is there, and the values of each frequency. The
  * greatest frequency moves by at most one with each row.

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
 import io.sash.spark.monoids.{Replacement, WindowAggregate}
+import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
  * An aggregate over a frame that Spark's analyzer refuses though nothing is wrong with it: of

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.sql.types._
 
+import io.sash.spark.slots.{RunningAnswer, RunningState}
+
 /**
  * Exact percentiles (percentile, percentile_cont, percentile_disc, median) over a tree of ranks,
  * by the formulas of Spark's own.

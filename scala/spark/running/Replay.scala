@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.ImperativeAggregate
 import org.apache.spark.sql.types.DataType
 
+import io.sash.spark.slots.{RunningAnswer, RunningState}
+
 /**
  * An aggregate whose answer is about as long as its window (collect_list, listagg): the window is
  * kept once, and gone through for each answer by the aggregate itself.

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 
 import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.slots.RunningAnswer
 
 /**
  * A [[RunningAnswer]] as a monoid that needs nothing beside its slots, where a window has to be

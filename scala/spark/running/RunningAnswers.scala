@@ -2,6 +2,8 @@ package io.sash.spark.running
 
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
+import io.sash.spark.slots.RunningAnswer
+
 /** Which aggregates are answered beside the slots, and how. */
 private[spark] object RunningAnswers {
 

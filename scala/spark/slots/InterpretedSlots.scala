@@ -3,10 +3,8 @@ package io.sash.spark.slots
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.spark.running.RunningExpression
-
 /** Slots without code generation: a row of boxed cells per slot, expressions evaluated. */
-final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
+private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
   private[this] val width = program.columns.length
   private[this] var rows = Array.empty[GenericInternalRow]
 

@@ -5,13 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.CodeGeneratorWithInterpretedFal
 
 import io.sash.core.slots.{Invertible, Keys, Selective, SlotCodec}
 import io.sash.spark.memory.WindowMemory
-import io.sash.spark.running.RunningState
 
 /**
  * Slots of a [[SlotProgram]]: partial aggregates, order keys or a partition key. A subclass is
  * generated for each program and implements just the operations that the program defines.
  */
-abstract class SlotColumns extends Invertible with Selective with Keys {
+private[sash] abstract class SlotColumns extends Invertible with Selective with Keys {
   import SlotColumns.ValueStep
 
   private[this] var memory: WindowMemory = WindowMemory.Unlimited
@@ -208,7 +207,8 @@ abstract class SlotColumns extends Invertible with Selective with Keys {
 }
 
 /** Compiles a program; falls back to interpretation as Spark's own projections do. */
-object SlotColumns extends CodeGeneratorWithInterpretedFallback[SlotProgram, SlotColumns] {
+private[sash] object SlotColumns
+    extends CodeGeneratorWithInterpretedFallback[SlotProgram, SlotColumns] {
   private val ValueStep = 64L * 1024
 
   def apply(program: SlotProgram): SlotColumns =

@@ -2,8 +2,6 @@ package io.sash.spark.slots
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 
-import io.sash.spark.running.{RunningAnswer, RunningExpression}
-
 /**
  * What one class of slots holds and can do, said in Catalyst expressions. A slot is a row of
  * `columns`; each operation computes cells of a slot from the input row or from other slots.
@@ -21,7 +19,7 @@ import io.sash.spark.running.{RunningAnswer, RunningExpression}
  * @param matches a condition over the input row and the left slot
  * @param holds a condition over the left slot alone
  */
-final case class SlotProgram(
+private[sash] final case class SlotProgram(
     input: Seq[Attribute],
     columns: Seq[Attribute],
     right: Seq[Attribute],
@@ -61,7 +59,7 @@ final case class SlotProgram(
   }.sum
 }
 
-object SlotProgram {
+private[sash] object SlotProgram {
 
   /** The ordinal of a result that a range does not write. */
   val NotAsked: Int = -1

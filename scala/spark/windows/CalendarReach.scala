@@ -61,7 +61,7 @@ private[spark] final case class CalendarReach(
 }
 
 /** Called by generated code; intervals of 0 or more, or if `strict` of more than 0. */
-object CalendarReach {
+private[sash] object CalendarReach {
 
   def months(start: Long, months: Int, up: Boolean, strict: Boolean, zone: ZoneId): Long =
     end(moved(start, months.toLong, 0L, 0L, up, zone), up, strict)
@@ -136,7 +136,7 @@ private[spark] final case class IsForward(child: Expression)
 }
 
 /** Called by generated code. */
-object IsForward {
+private[sash] object IsForward {
   private val DaysPerMonth = 30L
 
   def holds(interval: CalendarInterval): Boolean =

@@ -3,11 +3,10 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
+import io.sash.core.elements.InOrderWindow
 import io.sash.core.frames._
-import io.sash.core.inorder.InOrderWindow
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.Asked
-import io.sash.spark.plan.FrameText
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**

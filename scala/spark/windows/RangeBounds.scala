@@ -5,7 +5,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 
 import io.sash.core.frames.RangeKeys
-import io.sash.spark.SparkVersions
+import io.sash.spark.base.SparkVersions
 import io.sash.spark.slots.SlotProgram
 
 /** The slot program of the order keys of range frames, and the shifts that give their bounds. */

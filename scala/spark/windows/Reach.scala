@@ -70,7 +70,7 @@ private[spark] final case class Reach(
 }
 
 /** Called by generated code. */
-object ReachArithmetic {
+private[sash] object ReachArithmetic {
   def longs(key: Long, extent: Long, up: Boolean, strict: Boolean): Long = {
     val by = if (strict) extent - 1 else extent
     val end = if (up) key + by else key - by

@@ -6,7 +6,6 @@ import org.apache.spark.sql.types.CalendarIntervalType
 
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.Algorithm
-import io.sash.spark.plan.{BoundingCall, WindowCall}
 
 /**
  * Which window calls keep their elements together: those of one frame and algorithm in one slot,
@@ -36,7 +35,7 @@ private[spark] object SharedElements {
   /** @param windows those that move by the frame */
   final case class Frame(
       framing: Framing,
-      windows: Seq[StoreWindow],
+      windows: Seq[StoreRange],
       bounding: Option[BoundingCall],
       results: Seq[Int]
   )
@@ -67,7 +66,7 @@ private[spark] object SharedElements {
       longestFirst.zipWithIndex.map { case ((framing, of), frame) =>
         val windows = groups.filter(_.frame == frame).map { g =>
           val store = keys.indexOf(g.key)
-          StoreWindow(store, sharing(store).indexOf(g))
+          StoreRange(store, sharing(store).indexOf(g))
         }
         Frame(framing, windows, of.head.call.bounding, of.map(_.result))
       }

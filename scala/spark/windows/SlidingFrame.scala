@@ -2,15 +2,15 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.catalyst.InternalRow
 
+import io.sash.core.elements.InOrderWindow
 import io.sash.core.frames.{Exclusion, Frame, KeyRing, Slide}
-import io.sash.core.inorder.InOrderWindow
 import io.sash.spark.slots.SlotColumns
 
 /**
  * Elements, and the windows over them: those of one frame, or of several that end together, of
  * which the first takes elements for all.
  */
-private[spark] final class WindowStore(val windows: Array[InOrderWindow]) {
+private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
   private[this] val first = windows(0)
   private[this] val varies = columns.varies
 
@@ -28,7 +28,7 @@ private[spark] final class WindowStore(val windows: Array[InOrderWindow]) {
 }
 
 /** Aggregates that share a window: the results of one algorithm over one class of slots. */
-private[spark] final class WindowGroup(store: WindowStore, range: Int) {
+private[spark] final class LoweredWindow(store: ElementStore, range: Int) {
   val window: InOrderWindow = store.windows(range)
 
   /** Writes the results of the slot that answers. */
@@ -46,7 +46,7 @@ private[spark] final class SlidingFrame(
     frame: Frame,
     exclusion: Exclusion,
     slide: Slide,
-    groups: Array[WindowGroup],
+    groups: Array[LoweredWindow],
     results: Array[Int]
 ) {
 
@@ -99,7 +99,7 @@ private[spark] final class SlidingFrame(
  */
 private[spark] final class SlidingFrames(
     frames: Array[SlidingFrame],
-    stores: Array[WindowStore],
+    stores: Array[ElementStore],
     keys: Array[KeyRing]
 ) {
   private[this] val keysVary = keys.map(column(_).varies)

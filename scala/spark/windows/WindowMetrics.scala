@@ -3,7 +3,7 @@ package io.sash.spark.windows
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import io.sash.spark.MetricNames
+import io.sash.spark.base.MetricNames
 import io.sash.spark.memory.TaskWindowMemory
 
 /** The operator's SQL metrics, named as the fields are; they are counted in plain fields and reported once a task. */

@@ -3,12 +3,11 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
+import io.sash.core.elements.InOrderWindow
 import io.sash.core.frames.KeyRing
-import io.sash.core.inorder.InOrderWindow
 import io.sash.core.shared.SharedWindow
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
-import io.sash.spark.plan.WindowCall
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /** @param ranges how many windows there are over the elements, the longest first */
@@ -17,19 +16,19 @@ private[spark] final case class StoreProgram(
     slots: SlotProgram,
     ranges: Int
 ) {
-  def create(memory: WindowMemory): WindowStore = {
+  def create(memory: WindowMemory): ElementStore = {
     val columns = SlotColumns(slots).accountedBy(memory, slots)
     if (ranges == 1) {
-      new WindowStore(Array(algorithm.window(columns)))
+      new ElementStore(Array(algorithm.window(columns)))
     } else {
       val shared = algorithm.windows(columns, ranges)
-      new WindowStore(Array.tabulate[InOrderWindow](ranges)(new SharedWindow(shared, _)))
+      new ElementStore(Array.tabulate[InOrderWindow](ranges)(new SharedWindow(shared, _)))
     }
   }
 }
 
 /** The window number `range` over a store. */
-private[spark] final case class StoreWindow(store: Int, range: Int)
+private[spark] final case class StoreRange(store: Int, range: Int)
 
 /**
  * One frame, ready to be sent to tasks.
@@ -41,7 +40,7 @@ private[spark] final case class StoreWindow(store: Int, range: Int)
 private[spark] final case class FrameProgram(
     framing: Framing,
     keys: Seq[Option[KeysView]],
-    windows: Seq[StoreWindow],
+    windows: Seq[StoreRange],
     bounding: Option[Int],
     results: Seq[Int]
 ) {
@@ -49,8 +48,8 @@ private[spark] final case class FrameProgram(
   /** Whether each row has its answer as soon as it arrives. */
   def isImmediate: Boolean = framing.frame.isImmediate
 
-  def create(rings: IndexedSeq[KeyRing], stores: IndexedSeq[WindowStore]): SlidingFrame = {
-    val groups = windows.map(w => new WindowGroup(stores(w.store), w.range)).toArray
+  def create(rings: IndexedSeq[KeyRing], stores: IndexedSeq[ElementStore]): SlidingFrame = {
+    val groups = windows.map(w => new LoweredWindow(stores(w.store), w.range)).toArray
     val bound = bounding.map(stores(_).windows.head)
     val moved = groups.map(_.window) ++ bound
     val Seq(ofFrame, ofPeers, ofPanes) = keys.map(_.map(_.of(rings)).orNull)

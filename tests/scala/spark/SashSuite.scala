@@ -6,6 +6,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.scalatest.{Assertion, Tag}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.sash.spark.base.SashConf
 import io.sash.spark.plan.SlidingWindowExec
 
 /** A suite over a session with Sash: runs a query with Sash on and off and compares the rows. */

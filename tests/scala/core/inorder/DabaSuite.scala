@@ -6,7 +6,7 @@ import org.scalacheck.Prop
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{ChunkedTestColumn, Element, Laws, Operation, Schedule, Step}
-import io.sash.core.slots.SlotRing
+import io.sash.core.elements.SlotRing
 
 /** Theorems and invariants of sections 5 and 6 of the DABA Lite paper. */
 class DabaSuite extends Laws {

@@ -4,7 +4,7 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, Schedule, Step}
-import io.sash.core.slots.SlotRing
+import io.sash.core.elements.SlotRing
 
 /** The theorem and the invariants of section 3 of the DABA Lite paper. */
 class TwoStacksSuite extends Laws {

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.sash.spark.links.Standing
+
 /** Links that turn out to be missing while a query is planned. */
 class GuardSuite extends AnyFunSuite {
   private val plan = LocalRelation()

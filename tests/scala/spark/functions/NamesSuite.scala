@@ -7,7 +7,8 @@ import org.apache.spark.sql.types.StringType
 import org.scalatest.Assertion
 import org.scalatest.prop.TableDrivenPropertyChecks.{forAll, Table}
 
-import io.sash.spark.{SashSuite, SashVersionFunction}
+import io.sash.spark.SashSuite
+import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /** A name that anybody else has is not Sash's: in every clause, whenever it was made. */

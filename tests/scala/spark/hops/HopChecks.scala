@@ -3,7 +3,8 @@ package io.sash.spark.hops
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.Assertion
 
-import io.sash.spark.{Explain, SashConf, SashSuite}
+import io.sash.spark.{Explain, SashSuite}
+import io.sash.spark.base.SashConf
 
 /** Runs hops with and without Sash, and compares the rows. */
 trait HopChecks extends SashSuite {

@@ -1,6 +1,7 @@
 package io.sash.spark.hops
 
-import io.sash.spark.{ErrorCondition, Explain, SashConf}
+import io.sash.spark.{ErrorCondition, Explain}
+import io.sash.spark.base.SashConf
 
 /** Hops in batch: Spark's rows, without its copies. */
 class HopsSuite extends HopChecks {

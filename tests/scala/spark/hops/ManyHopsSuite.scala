@@ -12,7 +12,8 @@ import org.scalacheck.Prop.forAllNoShrink
 import org.scalatest.Assertion
 import org.scalatestplus.scalacheck.Checkers
 
-import io.sash.spark.{ErrorCondition, SashConf, Thorough}
+import io.sash.spark.{ErrorCondition, Thorough}
+import io.sash.spark.base.SashConf
 
 /** Where windows are many, one Generate has them in the analyzed plan, and rows are Spark's. */
 class ManyHopsSuite extends HopChecks {

@@ -2,8 +2,7 @@ package io.sash.spark.links
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.sash.spark.features.Standing
-import io.sash.spark.features.Standing._
+import io.sash.spark.links.Standing._
 
 /** Which features stand down on a Spark of which one class is another, and for which reason. */
 class LinkCheckSuite extends AnyFunSuite {

@@ -2,7 +2,8 @@ package io.sash.spark.memory
 
 import org.apache.spark.sql.DataFrame
 
-import io.sash.spark.{ErrorCondition, LittleMemory, SashConf, SashSuite}
+import io.sash.spark.{ErrorCondition, LittleMemory, SashSuite}
+import io.sash.spark.base.SashConf
 
 /** Memory goes back as soon as the last row has left, and before it to whoever needs it. */
 class GivingBackSuite extends SashSuite with LittleMemory {

@@ -3,7 +3,8 @@ package io.sash.spark.memory
 import org.apache.spark.SparkException
 import org.apache.spark.sql.{DataFrame, Row}
 
-import io.sash.spark.{LittleMemory, SashConf, SashSuite}
+import io.sash.spark.{LittleMemory, SashSuite}
+import io.sash.spark.base.SashConf
 import io.sash.spark.ordering.OrderingExec
 
 /**

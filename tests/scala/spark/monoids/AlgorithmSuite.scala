@@ -1,6 +1,7 @@
 package io.sash.spark.monoids
 
-import io.sash.spark.{SashConf, SashSuite, TestCall, TestTable}
+import io.sash.spark.{SashSuite, TestCall, TestTable}
+import io.sash.spark.base.SashConf
 
 /** The cascade's choices, and `spark.sash.window.algorithm`, which forces one. */
 class AlgorithmSuite extends SashSuite {

@@ -6,7 +6,8 @@ import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions.{col, sum}
 
-import io.sash.spark.{RowEquality, SashConf, SashSuite, Thorough}
+import io.sash.spark.{RowEquality, SashSuite, Thorough}
+import io.sash.spark.base.SashConf
 
 /** Rows ordered by hashing and adaptive sorting, against rows in Spark's order. */
 class OrderingSuite extends SashSuite {

@@ -2,7 +2,8 @@ package io.sash.spark.plan
 
 import org.apache.spark.sql.Row
 
-import io.sash.spark.{ErrorCondition, SashConf, SashSuite}
+import io.sash.spark.{ErrorCondition, SashSuite}
+import io.sash.spark.base.SashConf
 import io.sash.spark.monoids.Algorithm
 
 /** What Spark refuses Sash refuses, by the same error; an exact sum that fits is no overflow. */

@@ -12,8 +12,10 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.execution.{ExtendedMode, FormattedMode, SimpleMode}
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
-import io.sash.spark.{Explain, SashConf, SashSuite}
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm}
+import io.sash.spark.{Explain, SashSuite}
+import io.sash.spark.base.SashConf
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Refusal}
+import io.sash.spark.windows.WindowCall
 
 /** EXPLAIN says which windows Sash took, by which algorithm, and why it left the others. */
 class ExplainSuite extends SashSuite {

@@ -1,6 +1,7 @@
 package io.sash.spark.plan
 
-import io.sash.spark.{SashConf, SashSuite}
+import io.sash.spark.SashSuite
+import io.sash.spark.base.SashConf
 
 /** The operator's SQL metrics say what its algorithms did. */
 class MetricsSuite extends SashSuite {

@@ -8,7 +8,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 
-import io.sash.spark.{CheckedExec, CheckedPromises, SashConf, SashSuite}
+import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite}
+import io.sash.spark.base.SashConf
 
 /**
  * The law of promises: whatever is above and below a sliding window, the rows come in the order

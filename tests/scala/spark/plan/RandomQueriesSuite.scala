@@ -5,15 +5,8 @@ import scala.util.Random
 import org.apache.spark.sql.functions.{col, product}
 import org.apache.spark.sql.expressions.Window
 
-import io.sash.spark.{
-  SashConf,
-  SashSuite,
-  TestCall,
-  TestTable,
-  Thorough,
-  WindowCalls,
-  WindowFrames
-}
+import io.sash.spark.{SashSuite, TestCall, TestTable, Thorough, WindowCalls, WindowFrames}
+import io.sash.spark.base.SashConf
 import io.sash.spark.monoids.Algorithm
 
 /** Random queries over types × aggregates × frames × data, in every mode of execution. */

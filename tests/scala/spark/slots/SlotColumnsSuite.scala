@@ -17,8 +17,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.{SashSuite, TestTable, WindowCalls, WindowFrames}
 import io.sash.spark.monoids.Algorithm
-import io.sash.spark.plan.WindowCall
-import io.sash.spark.windows.{KeysView, WindowProgram}
+import io.sash.spark.windows.{KeysView, WindowCall, WindowProgram}
 
 /** Every operation of every kind of slots, for the programs of all aggregates and all keys. */
 class SlotColumnsSuite extends SashSuite {

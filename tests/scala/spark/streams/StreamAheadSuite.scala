@@ -4,6 +4,8 @@ import java.sql.Timestamp
 import java.time.{LocalDateTime, ZoneId}
 
 import io.sash.spark.Thorough
+import io.sash.spark.streams.plan.OfStream
+import io.sash.spark.streams.task.ReadyRows
 
 /** Windows of streams that look ahead: a row is answered when all that they hold is there. */
 class StreamAheadSuite extends StreamSuite {

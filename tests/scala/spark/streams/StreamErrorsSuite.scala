@@ -7,7 +7,10 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{approx_count_distinct, col, expr, window}
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
-import io.sash.spark.SashConf
+import io.sash.spark.base.SashConf
+import io.sash.spark.streams.checkpoint.TextFile
+import io.sash.spark.streams.plan.{OfBuckets, OfStream}
+import io.sash.spark.streams.start.StreamingWrite
 
 /** What OVER on streams refuses, and how. */
 class StreamErrorsSuite extends StreamSuite {

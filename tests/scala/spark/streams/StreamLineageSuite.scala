@@ -6,6 +6,9 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
+import io.sash.spark.streams.plan.OfBuckets
+import io.sash.spark.streams.start.StreamingWrite
+
 /**
  * A query that is started on the checkpoint of another goes on, or is an error: whatever is changed
  * below its windows, down to the source.

@@ -5,6 +5,8 @@ import java.sql.Timestamp
 import org.apache.spark.sql.functions.col
 
 import io.sash.spark.Thorough
+import io.sash.spark.streams.plan.OfStream
+import io.sash.spark.streams.task.ReadyRows
 
 /** OVER on streams among other operators, and what it keeps. */
 class StreamPlansSuite extends StreamSuite {

@@ -4,7 +4,8 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.streaming.OutputMode
 
-import io.sash.spark.{SashConf, Thorough}
+import io.sash.spark.Thorough
+import io.sash.spark.base.SashConf
 
 /** Streams under unusual settings, and those that change from run to run. */
 class StreamSettingsSuite extends StreamSuite {

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, Streaming
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, Trigger}
 
 import io.sash.spark.{RowEquality, SashSuite}
+import io.sash.spark.streams.task.BucketProcessor
 
 /** One row of the streams of tests. */
 case class Event(

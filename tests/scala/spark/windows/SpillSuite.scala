@@ -2,7 +2,8 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.{DataFrame, Row}
 
-import io.sash.spark.{LittleMemory, RowEquality, SashConf, SashSession, SashSuite, Thorough}
+import io.sash.spark.{LittleMemory, RowEquality, SashSession, SashSuite, Thorough}
+import io.sash.spark.base.SashConf
 import io.sash.spark.memory.TaskWindowMemory
 import io.sash.spark.ordering.OrderingExec
 

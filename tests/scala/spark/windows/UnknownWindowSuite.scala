@@ -13,8 +13,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.types.{IntegerType, LongType, MetadataBuilder, TimestampType}
 
 import io.sash.spark.SashSuite
-import io.sash.spark.plan.{FrameText, Refusal, SlidingWindowStrategy, WindowCall}
-import io.sash.spark.streams.StreamWindows
+import io.sash.spark.monoids.Refusal
+import io.sash.spark.plan.SlidingWindowStrategy
+import io.sash.spark.streams.plan.StreamWindows
 
 /** Members of Spark's closed types that no Spark has yet. */
 class UnknownWindowSuite extends SashSuite {

@@ -1,0 +1,148 @@
+package io.sash.core.elements
+
+import io.sash.core.slots.{Partials, Slots}
+
+/**
+ * The resizable double-ended queue under the algorithms: positions 0, 1, 2, … of the stream are
+ * mapped onto the slots of a column that follow the first `reserved`, modulo a power of two.
+ * Positions are never reused, so pointers into the queue compare as numbers.
+ *
+ * Invariants:
+ *  - (R1) front <= back <= end, and end - front <= capacity: the window is [front, back), open
+ *    elements are [back, end)
+ *  - (R2) position p with front <= p < end lives in slot(p), and nowhere else
+ *
+ * @param reserved slots below the ring that belong to the algorithm (answers, running values)
+ * @param paired   whether a position has a second slot, `length` slots behind its first
+ * @param chunk    slots a chunk where whoever extends this opens and closes those of `Chunked`
+ *                 slots, else 0: the ring is then as long as can be from the beginning
+ */
+private[core] abstract class SlotRing(
+    initial: Partials,
+    reserved: Int,
+    paired: Boolean = false,
+    chunk: Int = 0
+) extends InOrderWindow {
+  private[this] val planes = if (paired) 2 else 1
+  private[this] val longest = SlotRing.MaxCapacity / planes
+  private[this] var capacity = if (chunk > 0) longest else SlotRing.InitialCapacity
+  private[this] var mask = capacity - 1L
+
+  /** A chunk that is closed behind the window must not be one that its end has reached again. */
+  private[this] var most = if (chunk > 0) capacity - chunk else capacity
+
+  protected[this] var partials: Partials =
+    initial.claimed(Partials.Slots).grow(reserved + (if (chunk > 0) 0 else planes * capacity))
+
+  /** Position of the oldest element. */
+  protected[this] var front = 0L
+
+  /** Position after the newest element, which is that of the oldest open one. */
+  protected[this] var back = 0L
+
+  /** Position after the newest open element. */
+  protected[this] var end = 0L
+
+  override final def size: Int = (back - front).toInt
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+  }
+
+  /** The place of a position in an array that lies beside the column, of `length` places. */
+  protected[this] final def index(position: Long): Int = (position & mask).toInt
+
+  protected[this] final def length: Int = capacity
+
+  protected[this] final def slot(position: Long): Int = reserved + index(position)
+
+  /** Turns the elements of the window into the aggregates of its suffixes, where they stand. */
+  protected[this] final def aggregateSuffixes(): Unit = {
+    val first = slot(front)
+    val last = slot(back - 1)
+    if (first <= last) {
+      partials.suffixes(first, last)
+    } else { // the window wraps around
+      val end = reserved + capacity - 1
+      partials.suffixes(reserved, last)
+      partials.combine(end, end, reserved)
+      partials.suffixes(first, end)
+    }
+  }
+
+  /** `dst <- dst ⊗ …` the elements of the window from position `from` on. */
+  protected[this] final def foldOnto(dst: Int, from: Long): Unit = foldOnto(dst, from, back)
+
+  /** `dst <- dst ⊗ …` the elements of the window from position `from` on, before `until`. */
+  protected[this] final def foldOnto(dst: Int, from: Long, until: Long): Unit = {
+    val first = slot(from)
+    val last = slot(until - 1)
+    if (first <= last) {
+      if (from < until) partials.foldRange(dst, first, last)
+    } else if (from < until) { // they wrap around
+      partials.foldRange(dst, first, reserved + capacity - 1)
+      partials.foldRange(dst, reserved, last)
+    }
+  }
+
+  override def open(): Int = {
+    if (end - front == most) doubleCapacity()
+    val opened = slot(end)
+    end += 1
+    opened
+  }
+
+  override protected final def openCount: Long = end - back
+
+  override protected final def openSlot(i: Long): Int = slot(back + i)
+
+  override protected final def dropYoungestOpen(): Unit = end -= 1
+
+  /**
+   * Called when `length` is about to double, whereupon positions with its bit are that much
+   * further up; changes nothing if it throws.
+   */
+  protected[this] def doubling(): Unit = ()
+
+  override final def column: Partials = partials
+
+  override def relocate(move: Partials => Partials): Unit = partials = move(partials)
+
+  /** Second slots make room for the longer first plane before that is spread. */
+  private def doubleCapacity(): Unit = {
+    if (capacity >= longest) {
+      throw new IllegalStateException(s"a window holds at most $most partial aggregates")
+    }
+    partials = partials.grow(reserved + planes * 2 * capacity)
+    doubling()
+    if (paired) {
+      val (from, to) = (reserved + capacity, reserved + 2 * capacity)
+      partials.move(to, from, capacity)
+      SlotRing.spread(partials, to, capacity, end)
+    }
+    SlotRing.spread(partials, reserved, capacity, end)
+    capacity *= 2
+    most = capacity
+    mask = capacity - 1L
+  }
+}
+
+private[core] object SlotRing {
+  val InitialCapacity: Int = 16
+  val MaxCapacity: Int = Slots.MaxCapacity
+
+  /**
+   * Spreads a full ring of `capacity` slots, which begins at slot `first` and holds the positions
+   * up to before `end`, over a ring of twice as many. A position whose bit `capacity` is set moves
+   * up by that much, and all others stay: one half of the ring moves, as it begins anew at a
+   * multiple of the capacity.
+   */
+  def spread(slots: Slots, first: Int, capacity: Int, end: Long): Unit = {
+    val turn = (end - 1) & -capacity.toLong
+    val after = (end - turn).toInt
+    if ((turn & capacity) != 0) slots.move(first + capacity, first, after)
+    else slots.move(first + capacity + after, first + after, capacity - after)
+  }
+}

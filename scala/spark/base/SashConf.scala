@@ -1,0 +1,93 @@
+package io.sash.spark.base
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.internal.SQLConf.{buildConf, buildStaticConf}
+
+/** All settings of Sash. docs/configuration.md is generated from this list. Part of the API. */
+object SashConf {
+  val Enabled = buildConf("spark.sash.enabled")
+    .doc(
+      "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's functions " +
+        "is known, and Spark plans every window. It can be set at any time, and holds for what is " +
+        "analyzed from then on. A DataFrame that was analyzed before keeps its functions, and is planned " +
+        "by Spark, which refuses the kinds of window that only Sash has. A stream has the setting with " +
+        "which it was started."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
+  private val AlgorithmNames = AlgorithmIds.Auto +: AlgorithmIds.All
+
+  val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
+    .doc(
+      "The algorithm for moving windows: 'auto' lets Sash choose for each aggregate; the " +
+        "name of an algorithm forces it wherever the aggregate has what it needs. Meant for tests " +
+        s"and benchmarks. One of ${AlgorithmNames.mkString(", ")}."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValues(AlgorithmNames.toSet)
+    .createWithDefault(AlgorithmIds.Auto)
+
+  val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
+    .doc(
+      "Whether the rows below a moving window are ordered by hashing their keys, and sorted only " +
+        "where rows of a key come late, wherever no operator above needs more. When " +
+        "false, Spark sorts them by keys and order."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
+  val StreamBuckets = buildConf("spark.sash.stream.buckets")
+    .doc(
+      "Into how many groups the keys of a window over a stream are divided, a power of two. More " +
+        "of them spread the keys more evenly over the tasks; each takes some 40 microseconds of a " +
+        "micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps what it began with: " +
+        "another number is an error there."
+    )
+    .version("0.1.0")
+    .intConf
+    .checkValue(b => b > 0 && Integer.bitCount(b) == 1, "must be a power of two")
+    .createWithDefault(1024)
+
+  val HopsEnabled = buildConf("spark.sash.hops.enabled")
+    .doc(
+      "Whether aggregates over window(time, size, slide) with a slide shorter than the size keep one " +
+        "partial for each key and pane. When false, Spark copies each row into all its windows."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
+  val UntestedVersions = buildStaticConf(KnownVersions.UntestedVersions)
+    .doc(
+      "Whether Sash runs on a minor version of Spark that it was not tested with, as far as it links " +
+        "to it. When false, Sash leaves such a Spark alone. Static: set it before Spark starts."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(false)
+
+  val All =
+    Seq(Enabled, WindowAlgorithm, OrderingEnabled, HopsEnabled, StreamBuckets, UntestedVersions)
+
+  /** Makes Spark know the settings: initializing this object does, and it is done by now. */
+  def register(): Unit = ()
+
+  def enabled(session: SparkSession): Boolean = session.sessionState.conf.getConf(Enabled)
+
+  /** By the active session, also where `conf` is what a view or a SQL function was made under. */
+  def enabled(conf: SQLConf): Boolean =
+    SparkSession.getActiveSession.fold(conf)(_.sessionState.conf).getConf(Enabled)
+
+  def orderingEnabled(conf: SQLConf): Boolean = conf.getConf(OrderingEnabled)
+
+  def hopsEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(HopsEnabled)
+
+  def streamBuckets(conf: SQLConf): Int = conf.getConf(StreamBuckets)
+
+  def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
+}

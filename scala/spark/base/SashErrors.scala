@@ -1,0 +1,24 @@
+package io.sash.spark.base
+
+import org.apache.spark.sql.AnalysisException
+
+/** Errors of Sash's functions, under Spark's own error conditions. */
+private[spark] object SashErrors {
+  def invalidArgument(function: String, argument: String, why: String): AnalysisException =
+    new AnalysisException(
+      errorClass = "INVALID_PARAMETER_VALUE.PATTERN",
+      messageParameters =
+        Map("parameter" -> s"`$argument`", "functionName" -> s"`$function`", "value" -> why)
+    )
+
+  def wrongArguments(function: String, expected: String, actual: Int): Throwable =
+    new AnalysisException(
+      errorClass = "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+      messageParameters = Map(
+        "functionName" -> s"`$function`",
+        "expectedNum" -> expected,
+        "actualNum" -> actual.toString,
+        "docroot" -> "https://spark.apache.org/docs/latest"
+      )
+    )
+}

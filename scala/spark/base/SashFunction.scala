@@ -1,0 +1,79 @@
+package io.sash.spark.base
+
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LambdaFunction}
+
+/**
+ * A function that SQL can call by name, with all that DESCRIBE FUNCTION and
+ * docs/functions.md say of it. `_FUNC_` stands for the name.
+ *
+ * @param usage what it returns, in a sentence that begins with a verb
+ * @param arguments names and meanings
+ * @param examples queries, each with the lines of its answer
+ * @param note what there is to know besides: NULLs, ties, cost
+ * @param optional how many of the arguments, the last ones, may be left out
+ * @param lambdas the arguments that take a lambda
+ * @param implementation the expression's class
+ * @param group as SHOW FUNCTIONS and Spark's documentation sort them
+ * @param make the expression, from as many arguments as there have to be
+ */
+private[spark] final case class SashFunction(
+    name: String,
+    usage: String,
+    arguments: Seq[(String, String)],
+    examples: Seq[(String, String)],
+    note: Seq[String],
+    implementation: Class[_],
+    optional: Int = 0,
+    group: String = "agg_funcs",
+    lambdas: Seq[String] = Nil
+)(make: Seq[Expression] => Expression) {
+
+  /** The same function under another name. */
+  def as(alias: String): SashFunction = copy(name = alias) { arguments =>
+    val made = make(arguments)
+    made.setTagValue(FunctionRegistry.FUNC_ALIAS, alias)
+    made
+  }
+
+  def build(actual: Seq[Expression]): Expression = {
+    val (least, most) = (arguments.length - optional, arguments.length)
+    if (actual.length >= least && actual.length <= most) {
+      actual.zip(arguments).foreach { case (value, (argument, _)) =>
+        if (value.isInstanceOf[LambdaFunction] && !lambdas.contains(argument))
+          throw SashErrors.invalidArgument(name, argument, "it is a lambda; write a value")
+      }
+      make(actual)
+    } else {
+      val expected = if (least == most) s"$most" else s"$least to $most"
+      throw SashErrors.wrongArguments(name, expected, actual.length)
+    }
+  }
+
+  /** As one calls it, the arguments that may be left out in brackets. */
+  def signature: String = {
+    val (needed, others) = arguments.map(_._1).splitAt(arguments.length - optional)
+    val brackets = others.map(" [, " + _).mkString + " ]" * others.length
+    s"$name(${needed.mkString(", ")}$brackets)"
+  }
+
+  def info: ExpressionInfo = {
+    val listed = arguments.map { case (argument, meaning) => s"      * $argument - $meaning\n" }
+    val queries = examples.map { case (query, answer) =>
+      s"      > $query;\n" + answer.linesIterator.map(line => s"       $line\n").mkString
+    }
+    new ExpressionInfo(
+      implementation.getName,
+      null,
+      name,
+      s"${signature.replace(name, "_FUNC_")} - $usage",
+      listed.mkString("\n    Arguments:\n", "", "  "),
+      queries.mkString("\n    Examples:\n", "", "  "),
+      if (note.isEmpty) "" else note.mkString("\n    ", "\n      ", "\n  "),
+      group,
+      "0.1.0",
+      "",
+      "scala_udf"
+    )
+  }
+}

@@ -1,0 +1,127 @@
+package io.sash.spark.base
+
+import java.lang.{Boolean => JBoolean}
+
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreId}
+import org.apache.spark.sql.streaming.StatefulProcessorHandle
+
+/** The minor versions that the jar is tested with. */
+private[spark] object KnownVersions {
+  val All: Seq[String] = Seq("4.0", "4.1", "4.2", "4.3")
+
+  /** The key of a setting that is read before [[SashConf]] is known to link. */
+  val UntestedVersions = "spark.sash.untestedVersions"
+
+  def contains(version: String): Boolean =
+    All.exists(v => version == v || version.startsWith(v + "."))
+}
+
+/**
+ * All that differs between the versions of Spark that one jar serves. The jar is compiled
+ * against 4.2; what another version spells differently is called by reflection here.
+ */
+private[spark] object SparkVersions {
+
+  /** ClusteredDistribution(clustering) with all defaults; 4.3 added a parameter. */
+  def clusteredDistribution(clustering: Seq[Expression]): Distribution =
+    withDefaults(classOf[ClusteredDistribution], clustering).asInstanceOf[Distribution]
+
+  /** Puts common table expressions where they are read; 4.3 added a parameter. */
+  def inlineCommonTables: Rule[LogicalPlan] =
+    withDefaults(classOf[InlineCTE], JBoolean.FALSE).asInstanceOf[Rule[LogicalPlan]]
+
+  /** Called TimeAdd up to 4.0. */
+  def timestampAddInterval(start: Expression, interval: Expression, zone: String): Expression =
+    Seq("TimestampAddInterval", "TimeAdd").flatMap { name =>
+      try {
+        val c = Class.forName(s"org.apache.spark.sql.catalyst.expressions.$name")
+        Some(
+          c.getConstructors
+            .maxBy(_.getParameterCount)
+            .newInstance(start, interval, Some(zone))
+            .asInstanceOf[Expression]
+        )
+      } catch { case _: ClassNotFoundException => None }
+    }.head
+
+  /** The window with other expressions; later versions have fields that are kept as they are. */
+  def withExpressions(window: Window, expressions: Seq[NamedExpression]): Window = {
+    val fields = window.productIterator.toArray.asInstanceOf[Array[Any]]
+    fields(0) = expressions
+    val constructor = classOf[Window].getConstructors.maxBy(_.getParameterCount)
+    val copy = constructor
+      .newInstance(fields.map(_.asInstanceOf[AnyRef]): _*)
+      .asInstanceOf[Window]
+    copy.copyTagsFrom(window)
+    copy
+  }
+
+  /** Calls the constructor of a case class with `first` and the defaults of all the rest. */
+  private def withDefaults(c: Class[_], first: AnyRef): Any = {
+    val constructor = c.getConstructors.maxBy(_.getParameterCount)
+    val companion = Class.forName(c.getName + "$").getField("MODULE$").get(null)
+    val rest = (2 to constructor.getParameterCount).map { i =>
+      companion.getClass.getMethod(s"$$lessinit$$greater$$default$$$i").invoke(companion)
+    }
+    constructor.newInstance(first +: rest: _*)
+  }
+}
+
+/** The same for functions, which alone need it. */
+private[spark] object FunctionVersions {
+
+  /** The same call of an internal function; some versions have an Option for IGNORE NULLS. */
+  def internalFunction(call: UnresolvedFunction, name: String): UnresolvedFunction = {
+    val fields = call.productIterator.toArray.asInstanceOf[Array[Any]]
+    fields(0) = Seq(name)
+    fields(fields.length - 1) = true
+    val constructor = classOf[UnresolvedFunction].getConstructors.maxBy(_.getParameterCount)
+    val copy = CurrentOrigin.withOrigin(call.origin) {
+      constructor
+        .newInstance(fields.map(_.asInstanceOf[AnyRef]): _*)
+        .asInstanceOf[UnresolvedFunction]
+    }
+    copy.copyTagsFrom(call)
+    copy
+  }
+
+  /** A name as a session's registry spells those of Spark's own functions: in one part, or in three. */
+  def builtinName(registry: FunctionRegistry, name: String): FunctionIdentifier =
+    registry
+      .listFunction()
+      .find(_.funcName == "sum")
+      .fold(FunctionIdentifier(name))(sparks =>
+        FunctionIdentifier(name, sparks.database, sparks.catalog)
+      )
+}
+
+/** The same for streams. */
+private[spark] object StreamVersions {
+
+  /** Whether a query is to run in real-time mode, which has come with 4.1. */
+  def isRealTime(statement: WriteToStreamStatement): Boolean =
+    statement.productElementNames.zip(statement.productIterator).exists { case (name, value) =>
+      name == "trigger" && value.getClass.getSimpleName == "RealTimeTrigger"
+    }
+
+  /** Whether a plan reads a stream in real-time mode. */
+  def isRealTime(plan: SparkPlan): Boolean =
+    plan.exists(_.getClass.getSimpleName == "RealTimeStreamScanExec")
+
+  /** The state store of transformWithState's processor, which the handle has and does not show. */
+  def storeOf(handle: StatefulProcessorHandle): Option[StateStoreId] =
+    handle.getClass.getDeclaredFields.find(_.getType == classOf[StateStore]).map { field =>
+      field.setAccessible(true)
+      field.get(handle).asInstanceOf[StateStore].id
+    }
+}

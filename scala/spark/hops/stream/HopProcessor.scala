@@ -1,0 +1,45 @@
+package io.sash.spark.hops.stream
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression}
+
+import io.sash.spark.streams.state.{StreamMetrics, StreamState}
+import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
+
+/**
+ * Answers the hops of a bucket of keys: rows become partials of their panes, whatever their order,
+ * and windows are answered as the mode says.
+ *
+ * @param late windows that ended by then, in microseconds, take no row any more: the watermark of
+ *   the batch before, which Spark tells its operators and not a processor; see `StatefulOperators`
+ */
+private[spark] final class HopProcessor(
+    val program: HopProgram,
+    late: Option[Long] = None,
+    override val metrics: Option[StreamMetrics] = None
+) extends BucketProcessor {
+  override def text: String = program.text
+
+  override def input: Seq[Attribute] = program.input
+
+  override def fields: Seq[Expression] = {
+    val keys = program.keys.map(input)
+    (keys :+ CreateStruct(keys :+ input(program.pane))) ++ program.calls
+  }
+
+  override def rowsOver: Seq[Expression] = program.keys.map(input) :+ input(program.pane)
+
+  override def in(late: Option[Long], metrics: StreamMetrics): HopProcessor =
+    new HopProcessor(program, late, Some(metrics))
+
+  override def explained: String =
+    s"hops on a stream: windows of ${program.hops.panes} panes, a partial for each key and pane"
+
+  override protected def newTask(state: StreamState): BucketTask = {
+    val known = late.getOrElse(
+      throw new IllegalStateException("the watermark of late rows has not been told")
+    )
+    new HopTask(program, state, known)
+  }
+
+  override def toString: String = s"Hops of ${text.linesIterator.mkString("; ")}"
+}

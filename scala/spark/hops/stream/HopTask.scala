@@ -1,0 +1,305 @@
+package io.sash.spark.hops.stream
+
+import java.nio.ByteBuffer
+
+import scala.collection.BufferedIterator
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import io.sash.core.slots.Bytes
+import io.sash.core.stored.{StoredPanes, WriteBehind}
+import io.sash.spark.memory.WindowMemory
+import io.sash.spark.slots.SlotColumns
+import io.sash.spark.streams.program.AnswerMode
+import io.sash.spark.streams.state.{BucketHeader, StreamState}
+import io.sash.spark.streams.task.{BucketTask, BucketTurn, ReadyRows, RowOrders, StreamTask}
+
+/**
+ * What a task keeps for a [[HopProgram]] from bucket to bucket. A key's header begins with the time
+ * at which it wants to be visited next.
+ *
+ * @param late in microseconds: windows that ended by then are closed for rows
+ */
+private[spark] final class HopTask(program: HopProgram, state: StreamState, late: Long)
+    extends BucketTask {
+  private[this] val hops = program.hops
+  private[this] val keys = program.keys.map(program.input)
+  private[this] val keyOf = UnsafeProjection.create(keys, program.input)
+  private[this] val order = new RowOrders(
+    program.input,
+    keys,
+    Seq(SortOrder(program.input(program.pane), Ascending))
+  )
+
+  private[this] val nodes = new state.Nodes(tree = 0)
+  private[this] val behind = new WriteBehind(nodes, changing = true)
+  private[this] val slots =
+    SlotColumns(program.slots).accountedBy(WindowMemory.Unlimited, program.slots)
+  private[this] val panes =
+    new StoredPanes(slots, slots.compactCodec, behind, StreamTask.LogFanOut)
+  private[this] val window = panes.window
+  private[this] val lifted = panes.slot() // a row's partial
+
+  private[this] val output = UnsafeProjection.create(program.output.toSeq)
+  private[this] val joined = new JoinedRow
+  private[this] val answer = new SpecificInternalRow(program.answerTypes)
+  private[this] val out = new Bytes
+  private[this] val firstInTime = hops.firstEndingAfter(late)
+
+  override def time: Int = program.pane
+
+  override def turn(
+      before: BucketHeader,
+      rows: Iterator[UnsafeRow],
+      passed: Long
+  ): BucketTurn = {
+    val ready = new ReadyRows(keyOf, order)
+    rows.foreach(ready.add)
+    val answers = new Answers(ready.sorted().buffered, before.sweep, passed)
+    BucketTurn(answers, () => before.copy(sweep = answers.due))
+  }
+
+  /**
+   * The windows that are to be answered now, key by key; a key's state is read and written on the
+   * way.
+   *
+   * @param known when the first key of the bucket wants to be visited, if any does
+   * @param passed what the watermark has passed
+   */
+  private final class Answers(
+      rows: BufferedIterator[UnsafeRow],
+      known: Option[Long],
+      passed: Long
+  ) extends Iterator[InternalRow] {
+    private[this] var key: UnsafeRow = _ // the one that is open
+    private[this] var windows: Iterator[InternalRow] = Iterator.empty
+    private[this] var idle: Iterator[(Array[Byte], Array[Byte])] = _
+    private[this] val isWalk = known.exists(_ <= passed)
+    private[this] var earliest = if (isWalk) Long.MaxValue else known.getOrElse(Long.MaxValue)
+
+    /** When the first key wants to be visited next, once all have been answered. */
+    def due: Option[Long] = Option.when(earliest != Long.MaxValue)(earliest)
+
+    override def hasNext: Boolean = {
+      while (!windows.hasNext && advance()) {}
+      windows.hasNext
+    }
+
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("no more windows")
+      output(joined(key, windows.next()))
+    }
+
+    /** The next key, whose windows are answered then. */
+    private def advance(): Boolean = {
+      if (key != null) close()
+      if (rows.hasNext) {
+        key = keyOf(rows.head).copy()
+        val header = state.heads.getValue(key.getBytes)
+        open(header)
+        val first = rows.head.getLong(program.pane)
+        begun = if (header == null) first else math.min(begun, math.max(first, panes.kept))
+        windows = answering(takeIn(rows, key))
+        true
+      } else if (isWalk) {
+        if (idle == null) idle = idleKeys()
+        idle.hasNext && {
+          val (bytes, header) = idle.next()
+          key = new UnsafeRow(program.keys.length)
+          key.pointTo(bytes, bytes.length)
+          open(header)
+          windows = answering(Nil)
+          true
+        }
+      } else {
+        false
+      }
+    }
+
+    /** The keys that want to be visited by now; of the others, when. */
+    private def idleKeys(): Iterator[(Array[Byte], Array[Byte])] =
+      state.heads
+        .iterator()
+        .filter { case (_, header) =>
+          val at = ByteBuffer.wrap(header).getLong()
+          if (at > passed) earliest = math.min(earliest, at)
+          at <= passed
+        }
+        .toVector // the walk comes before what is written
+        .iterator
+
+    private def answering(touched: Seq[(Long, Long)]): Iterator[InternalRow] =
+      program.mode match {
+        case AnswerMode.Append => new Closing(passed)
+        case AnswerMode.Update => touched.iterator.flatMap { case (w, v) => answered(w, v) }
+      }
+
+    private[this] var keptBefore = 0L // when the key's state was read
+
+    /** The pane of the key's first row, while none from there on is given up. */
+    private[this] var begun = 0L
+
+    private def open(header: Array[Byte]): Unit = {
+      nodes.of(key.getBytes)
+      if (header == null) {
+        panes.startAt(hops.firstPaneOf(firstInTime))
+      } else {
+        val in = ByteBuffer.wrap(header)
+        in.getLong()
+        panes.read(in)
+        begun = panes.kept + Bytes.number(in)
+      }
+      keptBefore = panes.kept
+    }
+
+    private def close(): Unit = {
+      val at = settle(passed)
+      at match {
+        case Some(time) =>
+          earliest = math.min(earliest, time)
+          out.clear().putLong(time)
+          panes.write(out)
+          out.putNumber(math.max(0L, begun - panes.kept))
+          state.heads.updateValue(key.getBytes, out.toArray)
+        case None => state.heads.removeKey(key.getBytes)
+      }
+      state.counts.partialsEvicted += math.max(panes.kept, begun) - math.max(keptBefore, begun)
+      behind.flush()
+      key = null
+    }
+  }
+
+  /**
+   * Takes the rows of a key into their panes.
+   *
+   * @return the windows that have them and are open, as ranges from the first to the last
+   */
+  private def takeIn(rows: BufferedIterator[UnsafeRow], key: UnsafeRow): Seq[(Long, Long)] = {
+    val touched = ArrayBuffer.empty[(Long, Long)]
+    while (rows.hasNext && keyOf(rows.head) == key) {
+      val pane = rows.head.getLong(program.pane)
+      column.lift(panes.open(), rows.next())
+      while (rows.hasNext && rows.head.getLong(program.pane) == pane && keyOf(rows.head) == key) {
+        column.lift(lifted, rows.next())
+        column.combine(panes.open(), panes.open(), lifted)
+      }
+      if (pane >= panes.kept) {
+        panes.add(pane)
+        val first = math.max(hops.firstWindowOf(pane), firstOpen)
+        val last = hops.lastWindowOf(pane) // before the first if there is none
+        if (touched.nonEmpty && first <= touched.last._2 + 1) {
+          touched(touched.length - 1) = (touched.last._1, math.max(touched.last._2, last))
+        } else if (first <= last) {
+          touched += (first -> last)
+        }
+      }
+    }
+    touched.toSeq
+  }
+
+  /** The key's first window that is not over. What Spark says of the watermark may fall: see `OwnWatermark`. */
+  private def firstOpen: Long = math.max(firstInTime, hops.lastWindowOf(panes.kept))
+
+  /** Lowers the window, which is this one; whether it has rows. */
+  private def lower(number: Long): Boolean = {
+    column.lower(0, window.query(), answer)
+    answer.setLong(program.startOrdinal, hops.startOf(number))
+    answer.setLong(program.endOrdinal, hops.endOf(number))
+    answer.getLong(program.rowsOrdinal) > 0
+  }
+
+  /** Moves the window to this one, as far as there are panes; forwards it costs what moves. */
+  private def moveTo(number: Long): Unit = {
+    val first = hops.firstPaneOf(number)
+    val until = math.min(hops.endPaneOf(number), panes.end)
+    if (first < window.front || first >= window.back) {
+      window.restart(first, math.max(first, until))
+    } else {
+      window.insertTo(until)
+      window.evictTo(first)
+    }
+  }
+
+  /** The first window from this one on that has rows, if one has. */
+  private def nextWithRows(number: Long): Option[Long] = {
+    val pane = panes.next(hops.firstPaneOf(number))
+    Option.when(pane < panes.end)(math.max(number, hops.firstWindowOf(pane)))
+  }
+
+  /** The windows with rows that the watermark has passed, each once. */
+  private final class Closing(passed: Long) extends Iterator[InternalRow] {
+    private[this] var number = // of the next one
+      math.max(hops.lastWindowOf(window.front), firstOpen)
+    private[this] var found = false
+
+    override def hasNext: Boolean = {
+      if (!found) found = find()
+      found
+    }
+
+    override def next(): InternalRow = {
+      if (!hasNext) throw new NoSuchElementException("no more windows")
+      found = false
+      number += 1
+      answer
+    }
+
+    private def find(): Boolean = {
+      var isFound = false
+      while (!isFound && hops.exists(number) && hops.endOf(number) <= passed) {
+        moveTo(number)
+        isFound = lower(number)
+        if (!isFound) {
+          number = nextWithRows(number).getOrElse(hops.firstEndingAfter(passed))
+        }
+      }
+      isFound
+    }
+  }
+
+  /** Windows from the first to the last that have rows. */
+  private def answered(first: Long, last: Long): Iterator[InternalRow] =
+    Iterator
+      .range(0, Math.toIntExact(last - first + 1))
+      .map(first + _)
+      .filter { number =>
+        moveTo(number)
+        lower(number)
+      }
+      .map(_ => answer)
+
+  /**
+   * Gives up what is in no open window.
+   *
+   * @return when the key wants to be visited next; none if nothing of it is left
+   */
+  private def settle(passed: Long): Option[Long] = {
+    val lastEnd = hops.endOf(hops.lastWindowOf(panes.end - 1))
+    if (lastEnd <= passed) {
+      panes.drop()
+      None
+    } else {
+      val open = math.max(hops.firstEndingAfter(passed), firstOpen)
+      moveOn(hops.firstPaneOf(open))
+      panes.keepFrom(window.front)
+      program.mode match {
+        case AnswerMode.Update                => Some(lastEnd)
+        case AnswerMode.Append if lower(open) => Some(hops.endOf(open))
+        case AnswerMode.Append =>
+          nextWithRows(open).filter(hops.exists).map(hops.endOf)
+      }
+    }
+  }
+
+  /** The window begins at `front`, where it is answered next. */
+  private def moveOn(front: Long): Unit =
+    if (program.mode == AnswerMode.Update || front < window.front || front > window.back) {
+      window.restart(front, front)
+    } else {
+      window.evictTo(front)
+    }
+
+  private def column: SlotColumns = panes.column.asInstanceOf[SlotColumns]
+}

@@ -1,0 +1,244 @@
+package io.sash.spark.hops.stream
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.{SashConf, StreamVersions}
+import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
+import io.sash.spark.monoids.Algorithm
+import io.sash.spark.running.WindowMonoid
+import io.sash.spark.slots.SlotProgram
+import io.sash.spark.streams.checkpoint.{Checkpoint, Said, StateText}
+import io.sash.spark.streams.plan.{
+  InputColumns,
+  Lineage,
+  StateWords,
+  StatefulPlan,
+  StreamSettings
+}
+import io.sash.spark.streams.program.AnswerMode
+
+/** Puts an operator with state in the place of each Aggregate over hops of a stream. */
+private[spark] final class StreamHops(
+    statement: WriteToStreamStatement,
+    checkpoint: Checkpoint,
+    conf: SQLConf
+) extends Logging {
+
+  /** The statement's, which is analyzed, so that rules of the analyzer would pass it by. */
+  def query: LogicalPlan = {
+    val original = statement.inputQuery
+    val planned = if (SashConf.hopsEnabled(conf)) withHops(original) else original
+    // of operators above that would count windows twice, since Spark takes ours for append mode's
+    val mayCount = mode.contains(AnswerMode.Update) && (planned ne original)
+    if (mayCount && conf.isUnsupportedOperationCheckEnabled)
+      UnsupportedOperationChecker.checkForStreaming(original, statement.outputMode)
+    if (planned eq original) checkpoint.dropBegunHops()
+    planned
+  }
+
+  /** The query itself if it has none, or Spark keeps them. */
+  private def withHops(original: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      val found = original.transformUp(hops)
+      if (found eq original) original
+      else
+        // what nobody reads Spark leaves out when it optimizes, which is late for our state
+        ColumnPruning(found)
+          .transform {
+            case Project(list, h: FoundHops) => Project(list, h.readBy(list))
+            case Project(list, Filter(met, h: FoundHops)) =>
+              Project(list, Filter(met, h.readBy(list :+ met)))
+          }
+          .transformUp { case h: FoundHops => planned(h.hop.copy(child = h.child)) }
+    }
+
+  private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case aggregate: Aggregate if aggregate.isStreaming =>
+      HopAggregate.of(aggregate)(reason) match {
+        case None => aggregate
+        case Some(Right(hop)) =>
+          val found = FoundHops(hop, hop.child)
+          Project(
+            hop.results,
+            hop.conditions.reduceOption(And).fold[LogicalPlan](found)(Filter(_, found))
+          )
+        case Some(Left(why)) =>
+          val said = aggregate.aggregateExpressions.map(_.sql).mkString(", ")
+          logOnce(s"Spark keeps the hops of $said: $why")
+          BatchHops.refused(aggregate, why)
+      }
+  }
+
+  /** The analyzer comes by more than once when a query starts. */
+  private def logOnce(text: String): Unit = {
+    val before = statement.getTagValue(StreamHops.Logged).getOrElse(Set.empty)
+    if (!before(text)) logInfo(text)
+    statement.setTagValue(StreamHops.Logged, before + text)
+  }
+
+  private val mode: Option[AnswerMode] = AnswerMode.of(statement.outputMode)
+
+  /** Why Spark keeps them. */
+  private def reason(hop: HopAggregate): Option[String] = {
+    val provider = checkpoint.stateStoreProvider
+    if (StreamVersions.isRealTime(statement))
+      Some("in real-time mode a window is answered with each of its rows")
+    else if (mode.isEmpty) Some("complete mode answers all windows again in each batch")
+    else if (!StreamSettings.isRocksDB(provider))
+      Some(s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is $provider, not RocksDB's")
+    else if (!hop.window.metadata.contains(EventTimeWatermark.delayKey))
+      Some("without a watermark no window is ever over")
+    else if (!StreamSettings.allowsSeveral(conf))
+      Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
+    else if (checkpoint.hasSparksHops) Some("the checkpoint has state of Spark's own operator")
+    else
+      hop.calls.map(_.aggregateFunction.prettyName).find(isApproximate).map { name =>
+        s"$name would give another approximation where panes are merged"
+      }
+  }
+
+  /** By name, since not every version has all of them. What `approx_count_distinct` keeps is no matter of order. */
+  private def isApproximate(name: String): Boolean =
+    Set("percentile_approx", "approx_percentile", "histogram_numeric").contains(name) ||
+      Seq("approx_top_k", "hll_", "kll_", "theta_", "tuple_").exists(name.startsWith)
+
+  private def planned(hop: HopAggregate): LogicalPlan = {
+    val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
+    val calls = hop.calls.map(columns.of)
+    val keys = hop.keys.zip(hop.keyValues).map { case (k, value) =>
+      Alias(SqlInternals.normalized(value), k.name)(explicitMetadata = none)
+    }
+    val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
+    // by which Spark drops the rows of windows that are all over, and counts them
+    val lastEnd = Alias(
+      PreciseTimestampConversion(LastEndOf(hop.time, hop.hops), LongType, TimestampType),
+      "last_end"
+    )(explicitMetadata = Some(watermarkOf(hop.window)))
+    val rows = Project(
+      keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
+      hop.rows
+    )
+    // by names that are the same when the query starts again
+    val answers = hop.calls.zipWithIndex.map { case (c, i) =>
+      c.resultAttribute.withName(s"answer$i")
+    }
+    StatefulPlan(
+      rows,
+      keys.map(_.toAttribute),
+      pane.toAttribute,
+      SashConf.streamBuckets(conf),
+      hop.keys.map(_.toAttribute) ++ (hop.window +: answers)
+    ) { input =>
+      val at = input.indexWhere(_.exprId == pane.exprId)
+      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, columns.aliases))
+    }
+  }
+
+  private def program(
+      hop: HopAggregate,
+      input: Seq[Attribute],
+      keys: Seq[Attribute],
+      pane: Int,
+      calls: Seq[aggregate.AggregateExpression],
+      inputs: Seq[Alias]
+  ): HopProgram = {
+    val rows = Count(Seq(Literal(1))).toAggregateExpression()
+    val monoids = (calls :+ rows).map(WindowMonoid.of(_).toOption.get)
+    val slots = Algorithm.TwoStacksLiteAlgorithm.program(input, monoids)
+    HopProgram(
+      input,
+      keys.map(k => input.indexWhere(_.exprId == k.exprId)),
+      pane,
+      hop.hops,
+      slots,
+      calls.map(_.dataType),
+      // behind the answers is the count of rows
+      HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
+      mode.get,
+      calls,
+      text(hop, input, calls, inputs, slots)
+    )
+  }
+
+  private def text(
+      hop: HopAggregate,
+      input: Seq[Attribute],
+      calls: Seq[aggregate.AggregateExpression],
+      inputs: Seq[Alias],
+      slots: SlotProgram
+  ): String = {
+    val lineage = new Lineage(statement.inputQuery, conf.caseSensitiveAnalysis)
+    val words = new StateWords(lineage, lineage.of(hop.child), inputs, Seq(slots))
+    StateText.of(
+      Seq(
+        StateText.Hops -> words.said(hop.time).in(s"${hop.hops} of "),
+        "group by" -> words.all(hop.keyValues),
+        "aggregates" -> words.all(calls),
+        "arguments" -> words.all(inputs),
+        "rows" -> words.rows,
+        "definitions" -> words.definitions
+      ),
+      Seq(
+        "columns" -> Said(input.map(_.dataType.sql).mkString(", ")),
+        "answered" -> Said(mode.get.text),
+        "buckets" -> Said(SashConf.streamBuckets(conf).toString)
+      )
+    )
+  }
+
+  /** Columns that aggregates read as they are. */
+  private def usedBy(
+      calls: Seq[aggregate.AggregateExpression],
+      child: LogicalPlan
+  ): Seq[Attribute] = {
+    val used = AttributeSet.fromAttributeSets(calls.map(_.references))
+    child.output.filter(used.contains)
+  }
+
+  private val none = Some(Metadata.empty)
+
+  private def watermarkOf(window: Attribute): Metadata =
+    new MetadataBuilder()
+      .putLong(
+        EventTimeWatermark.delayKey,
+        window.metadata.getLong(EventTimeWatermark.delayKey)
+      )
+      .build()
+}
+
+private object StreamHops {
+
+  /** On the statement that starts a query: what the log says of it. */
+  private val Logged: TreeNodeTag[Set[String]] = TreeNodeTag("sash.logged")
+}
+
+/** Hops that Sash is to answer, until it is known which of the answers are read. */
+private final case class FoundHops(hop: HopAggregate, child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] =
+    hop.keys.map(_.toAttribute) ++ (hop.window +: hop.calls.map(_.resultAttribute))
+
+  override def producedAttributes: AttributeSet = outputSet
+
+  override lazy val references: AttributeSet =
+    AttributeSet.fromAttributeSets((hop.keyValues ++ hop.calls :+ hop.time).map(_.references))
+
+  def readBy(list: Seq[Expression]): FoundHops = {
+    val read = AttributeSet.fromAttributeSets(list.map(_.references))
+    copy(hop.copy(calls = hop.calls.filter(c => read.contains(c.resultAttribute))))
+  }
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): FoundHops =
+    copy(child = newChild)
+}

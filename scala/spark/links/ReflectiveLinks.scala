@@ -1,0 +1,82 @@
+package io.sash.spark.links
+
+import Standing.{Hops, Ordering, Streams, Windows}
+
+/** What `SparkVersions` reaches by reflection, and rooms that go by the names of fields. */
+private[spark] object ReflectiveLinks {
+  private val Catalyst = "org/apache/spark/sql/catalyst"
+  private val Execution = "org/apache/spark/sql/execution"
+  private val Streaming = s"$Execution/streaming"
+
+  val All: Seq[ReflectiveLink] = Seq(
+    withDefaults(
+      s"$Catalyst/plans/physical/ClusteredDistribution",
+      "Lscala/collection/immutable/Seq;",
+      Windows,
+      Ordering,
+      Hops
+    ),
+    withDefaults(s"$Catalyst/optimizer/InlineCTE", "Z", Streams),
+    ReflectiveLink(Seq(Windows, Streams), "an expression that adds an interval to a time") {
+      classes =>
+        Seq("TimestampAddInterval", "TimeAdd")
+          .flatMap(name => classes.get(s"$Catalyst/expressions/$name"))
+          .headOption
+          .flatMap(ReflectiveLink.longestConstructor)
+          .contains(Seq(Expression, Expression, "Lscala/Option;"))
+    },
+    ReflectiveLink(Seq(Windows), "the constructor of Window that Sash copies it by") { classes =>
+      classes
+        .get(s"$Catalyst/plans/logical/Window")
+        .flatMap(ReflectiveLink.longestConstructor)
+        .exists(_.headOption.contains("Lscala/collection/immutable/Seq;"))
+    },
+    fields(
+      Seq("", "operators/stateful/transformwithstate/").map(p =>
+        s"$Streaming/${p}TransformWithStateExec"
+      ),
+      "eventTimeWatermarkForLateEvents",
+      "stateInfo"
+    ),
+    fields(
+      Seq("", "operators/stateful/").map(p => s"$Streaming/${p}StatefulOperatorStateInfo"),
+      "checkpointLocation",
+      "operatorId"
+    ),
+    ReflectiveLink(
+      Seq(Hops),
+      "the aggregates' field requiredChildDistributionExpressions"
+    ) { classes =>
+      val half = s"$Execution/aggregate/HashAggregateExec"
+      classes.get(half).exists(hasField(_, "requiredChildDistributionExpressions"))
+    }
+  )
+
+  private def Expression = s"L$Catalyst/expressions/Expression;"
+
+  private def withDefaults(name: String, first: String, features: String*): ReflectiveLink =
+    ReflectiveLink(features, s"the constructor of ${name.split('/').last} with defaults") {
+      classes =>
+        val constructor = classes.get(name).flatMap(ReflectiveLink.longestConstructor)
+        val defaults = classes
+          .get(name + "$")
+          .fold(Set.empty[String])(_.methodKeys.map(_.takeWhile(_ != '(')).toSet)
+        constructor.exists { types =>
+          types.headOption.contains(first) && (2 to types.length).forall(i =>
+            defaults(s"$$lessinit$$greater$$default$$$i")
+          )
+        }
+    }
+
+  /** The first class of these that is there has fields of these names. */
+  private def fields(oneOf: Seq[String], names: String*): ReflectiveLink =
+    ReflectiveLink(
+      Seq(Streams),
+      s"${names.mkString(" or ")} of ${oneOf.head.split('/').last}"
+    ) { classes =>
+      oneOf.flatMap(classes.get).headOption.exists(c => names.forall(hasField(c, _)))
+    }
+
+  private def hasField(c: ClassFacts, name: String): Boolean =
+    c.methodKeys.exists(_.startsWith(s"$name()"))
+}

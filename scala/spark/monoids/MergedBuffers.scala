@@ -1,0 +1,231 @@
+package io.sash.spark.monoids
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{BinaryType, DataType}
+
+import io.sash.spark.slots.Unboxed
+
+/**
+ * The monoid of an imperative aggregate: a slot's only cell holds a whole buffer, as the bytes
+ * that Spark would send through a shuffle (TypedImperativeAggregate), or as a row.
+ *
+ * Merging writes into its left operand and may keep parts of its right one, which both may live
+ * on in their slots. So each merge is given buffers of its own, and what comes of it is written
+ * into a new cell: no two slots ever share an object.
+ *
+ * Cost of a combine: that of the merge, and of copying both operands.
+ */
+private[spark] object MergedBuffers {
+
+  /** None for a function that ranks or offsets, which cannot be merged. */
+  def of(f: ImperativeAggregate): Option[AggregateMonoid] =
+    if (f.isInstanceOf[WindowFunction]) None else Some(monoid(f))
+
+  private def monoid(f: ImperativeAggregate): AggregateMonoid = {
+    val partial = f match {
+      case t: TypedImperativeAggregate[_] =>
+        TypedBuffer(at0(t).asInstanceOf[TypedImperativeAggregate[AnyRef]])
+      case _ => RowBuffer(at0(f))
+    }
+    val left = AttributeReference("partial", partial.cellType, nullable = false)()
+    val right = left.newInstance()
+    AggregateMonoid(
+      left = Seq(left),
+      right = Seq(right),
+      identity = Seq(EmptyPartial(partial)),
+      lift = Seq(LiftPartial(f, partial)),
+      combine = Seq(MergePartials(partial, left, right)),
+      lower = LowerPartial(partial, left, f.dataType, f.nullable)
+    )
+  }
+
+  private def at0(f: ImperativeAggregate): ImperativeAggregate =
+    f.withNewMutableAggBufferOffset(0).withNewInputAggBufferOffset(0)
+}
+
+/** What an imperative aggregate does to its buffers, in the form in which cells keep them. */
+private[spark] sealed abstract class BufferForm extends Serializable {
+  def cellType: DataType
+
+  def empty(): Any
+
+  /** @param f the aggregate, bound to what `row` holds */
+  def lift(f: ImperativeAggregate, row: InternalRow): Any
+
+  /** A new partial; leaves its operands as they are. */
+  def merge(left: Any, right: Any): Any
+
+  def lower(partial: Any): Any
+}
+
+/** Buffers as bytes. */
+private final case class TypedBuffer(f: TypedImperativeAggregate[AnyRef]) extends BufferForm {
+  override def cellType: DataType = BinaryType
+
+  override def empty(): Any = bytesOf(f.createAggregationBuffer())
+
+  override def lift(bound: ImperativeAggregate, row: InternalRow): Any = {
+    val typed = bound.asInstanceOf[TypedImperativeAggregate[AnyRef]]
+    bytesOf(typed.update(typed.createAggregationBuffer(), row))
+  }
+
+  override def merge(left: Any, right: Any): Any = {
+    val merged = f.createAggregationBuffer()
+    bytesOf(f.merge(f.merge(merged, buffer(left)), buffer(right)))
+  }
+
+  override def lower(partial: Any): Any = f.eval(buffer(partial))
+
+  /** What serializes may answer the same array each time, which is the aggregate's own. */
+  private def bytesOf(buffer: AnyRef): Array[Byte] = f.serialize(buffer).clone()
+
+  private def buffer(partial: Any): AnyRef = f.deserialize(partial.asInstanceOf[Array[Byte]])
+}
+
+/** Buffers as rows. */
+private final case class RowBuffer(f: ImperativeAggregate) extends BufferForm {
+  private val types = f.aggBufferSchema.map(_.dataType).toArray
+  private val inPlace = types.forall(t => UnsafeRow.isMutable(t) && UnsafeRow.isFixedLength(t))
+
+  override def cellType: DataType = f.aggBufferSchema
+
+  @transient private lazy val initial: InternalRow = {
+    val buffer = new SpecificInternalRow(types.toIndexedSeq)
+    f.initialize(buffer)
+    if (inPlace) UnsafeProjection.create(types)(buffer) else buffer
+  }
+
+  override def empty(): Any = own(initial)
+
+  override def lift(bound: ImperativeAggregate, row: InternalRow): Any = {
+    val buffer = empty().asInstanceOf[InternalRow]
+    bound.update(buffer, row)
+    buffer
+  }
+
+  override def merge(left: Any, right: Any): Any = {
+    val buffer = own(left.asInstanceOf[InternalRow])
+    f.merge(buffer, right.asInstanceOf[InternalRow])
+    buffer
+  }
+
+  override def lower(partial: Any): Any = f.eval(own(partial.asInstanceOf[InternalRow]))
+
+  private def own(partial: InternalRow): InternalRow = partial match {
+    case u: UnsafeRow if inPlace => u.copy()
+    case row =>
+      val copy = new GenericInternalRow(types.length)
+      var i = 0
+      while (i < types.length) {
+        copy.update(i, own(row.get(i, types(i))))
+        i += 1
+      }
+      copy
+  }
+
+  /** Bytes too, which Spark's copies share and merges write into (a bitmap, a heap's indexes). */
+  private def own(value: Any): Any = value match {
+    case bytes: Array[Byte] => bytes.clone()
+    case other              => InternalRow.copyValue(other)
+  }
+}
+
+/** An operation on partials, compiled as a call of it. */
+private[spark] sealed trait OnPartials extends Expression {
+  protected def partial: BufferForm
+
+  override def nullable: Boolean = false
+
+  /** `ev` as the value that the Java expression `call` answers. */
+  protected final def called(
+      ctx: CodegenContext,
+      ev: ExprCode,
+      call: String => String
+  ): ExprCode = {
+    val partialTerm = ctx.addReferenceObj("partial", partial, classOf[BufferForm].getName)
+    if (nullable) {
+      Unboxed(ctx, ev, dataType, call(partialTerm))
+    } else {
+      val declared = JavaCode.javaType(dataType)
+      val value = s"(${CodeGenerator.boxedType(dataType)}) ${call(partialTerm)}"
+      ev.copy(code = code"$declared ${ev.value} = $value;", isNull = FalseLiteral)
+    }
+  }
+}
+
+private[spark] final case class EmptyPartial(partial: BufferForm)
+    extends LeafExpression
+    with OnPartials {
+  override def dataType: DataType = partial.cellType
+
+  override def eval(input: InternalRow): Any = partial.empty()
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    called(ctx, ev, p => s"$p.empty()")
+}
+
+/** The partial of one input row, which the aggregate reads itself. */
+private[spark] final case class LiftPartial(child: Expression, partial: BufferForm)
+    extends UnaryExpression
+    with OnPartials {
+  override def nullable: Boolean = false
+
+  override def dataType: DataType = partial.cellType
+
+  override def eval(input: InternalRow): Any =
+    partial.lift(child.asInstanceOf[ImperativeAggregate], input)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val f = ctx.addReferenceObj("aggregate", child, classOf[ImperativeAggregate].getName)
+    called(ctx, ev, p => s"$p.lift($f, ${ctx.INPUT_ROW})")
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): LiftPartial =
+    copy(child = newChild)
+}
+
+private[spark] final case class MergePartials(
+    partial: BufferForm,
+    left: Expression,
+    right: Expression
+) extends BinaryExpression
+    with OnPartials {
+  override def nullable: Boolean = false
+
+  override def dataType: DataType = partial.cellType
+
+  override def eval(input: InternalRow): Any = partial.merge(left.eval(input), right.eval(input))
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val (l, r) = (left.genCode(ctx), right.genCode(ctx))
+    val merged = called(ctx, ev, p => s"$p.merge(${l.value}, ${r.value})")
+    merged.copy(code = l.code + r.code + merged.code)
+  }
+
+  override protected def withNewChildrenInternal(l: Expression, r: Expression): MergePartials =
+    copy(left = l, right = r)
+}
+
+private[spark] final case class LowerPartial(
+    partial: BufferForm,
+    child: Expression,
+    dataType: DataType,
+    override val nullable: Boolean
+) extends UnaryExpression
+    with OnPartials {
+  override def eval(input: InternalRow): Any = partial.lower(child.eval(input))
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val operand = child.genCode(ctx)
+    val answer = called(ctx, ev, p => s"$p.lower(${operand.value})")
+    answer.copy(code = operand.code + answer.code)
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): LowerPartial =
+    copy(child = newChild)
+}

@@ -1,0 +1,37 @@
+package io.sash.spark.monoids
+
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+
+/** Why a window expression stays with Spark's own operator; EXPLAIN shows it. */
+private[sash] sealed abstract class Refusal(val reason: String)
+
+private[sash] object Refusal {
+  case object EntirePartition
+      extends Refusal("the frame is the entire partition, which Spark aggregates once")
+
+  case object Growing
+      extends Refusal(
+        "the frame only grows (UNBOUNDED PRECEDING), which Spark aggregates incrementally"
+      )
+
+  final case class NotAnAggregate(function: String)
+      extends Refusal(s"$function is a ranking or offset function, not an aggregate")
+
+  final case class Python(function: String)
+      extends Refusal(s"$function runs in Python and cannot be merged")
+
+  final case class NotMergeable(function: String) extends Refusal(s"$function defines no merge")
+
+  final case class Unbound(bound: String) extends Refusal(s"unknown frame bound $bound")
+
+  final case class Unknown(what: String)
+      extends Refusal(s"this Spark has $what, which Sash does not know")
+
+  final case class Unordered(key: String) extends Refusal(s"rows cannot be ordered by $key")
+
+  case object NoWindowFunction
+      extends Refusal("the optimizer replaced the window function by a constant")
+
+  /** On a logical Window: what stays with Spark, each as (SQL of the expression, why). */
+  val Tag: TreeNodeTag[Seq[(String, Refusal)]] = TreeNodeTag("sash.refusals")
+}

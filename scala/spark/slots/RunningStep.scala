@@ -1,0 +1,134 @@
+package io.sash.spark.slots
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+/** Refers to the running state of number `index` in the column that evaluates it. */
+private[spark] sealed trait RunningExpression extends Expression {
+  def index: Int
+
+  /** How an interpreted column finds its states. */
+  def states: Int => RunningState
+
+  /** The same, of the state of this number. */
+  def at(index: Int): Expression
+
+  /** The same, in an interpreted column. */
+  def in(states: Int => RunningState): Expression
+
+  override final lazy val deterministic: Boolean = false
+
+  override final def foldable: Boolean = false
+
+  protected final def state: RunningState = states(index)
+
+  /** How generated columns do: by a method that they inherit. */
+  protected final def stateTerm: String = s"running($index)"
+}
+
+/**
+ * Clears the state, or adds or removes the inputs where `counts`; true, which the caller may keep
+ * as the cell of an answer.
+ */
+private[spark] final case class RunningStep(
+    kind: RunningStep.Kind,
+    counts: Expression,
+    inputs: Seq[Expression],
+    index: Int = 0,
+    states: Int => RunningState = null
+) extends RunningExpression {
+  override def children: Seq[Expression] = counts +: inputs
+
+  override def dataType: DataType = BooleanType
+
+  override def nullable: Boolean = false
+
+  override def at(index: Int): Expression = copy(index = index)
+
+  override def in(states: Int => RunningState): Expression = copy(states = states)
+
+  override def eval(input: InternalRow): Any = {
+    if (counts.eval(input) == true) {
+      val row = new GenericInternalRow(inputs.map(_.eval(input)).toArray[Any])
+      kind match {
+        case RunningStep.Clear  => state.clear()
+        case RunningStep.Add    => state.add(row)
+        case RunningStep.Remove => state.remove(row)
+      }
+    }
+    true
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val types = ctx.addReferenceObj("types", inputs.map(_.dataType).toArray, "Object")
+    val rowClass = classOf[SpecificInternalRow].getName
+    val factory = RunningStep.getClass.getName.stripSuffix("$")
+    val row =
+      ctx.addMutableState(
+        rowClass,
+        "inputs",
+        v => s"$v = $factory.row($types);",
+        forceInline = true
+      )
+    val on = counts.genCode(ctx)
+    val values = inputs.map(_.genCode(ctx))
+    val writes = inputs.zip(values).zipWithIndex.map { case ((e, v), i) =>
+      // slots keep copies, so the row needs none
+      val write =
+        if (CodeGenerator.isPrimitiveType(e.dataType))
+          CodeGenerator.setColumn(row, e.dataType, i, v.value)
+        else s"$row.update($i, ${v.value})"
+      if (e.nullable) s"if (${v.isNull}) { $row.setNullAt($i); } else { $write; }" else s"$write;"
+    }
+    val call = kind match {
+      case RunningStep.Clear  => s"$stateTerm.clear();"
+      case RunningStep.Add    => s"$stateTerm.add($row);"
+      case RunningStep.Remove => s"$stateTerm.remove($row);"
+    }
+    val code = code"""
+      ${on.code}
+      if (${on.value}) {
+        ${values.map(_.code.toString).mkString("\n")}
+        ${writes.mkString("\n")}
+        $call
+      }"""
+    ev.copy(code = code, isNull = FalseLiteral, value = TrueLiteral)
+  }
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): RunningStep = copy(counts = newChildren.head, inputs = newChildren.tail)
+}
+
+private[spark] object RunningStep {
+  sealed trait Kind
+  case object Clear extends Kind
+  case object Add extends Kind
+  case object Remove extends Kind
+
+  /** For generated code. */
+  def row(types: Any): SpecificInternalRow =
+    new SpecificInternalRow(types.asInstanceOf[Array[DataType]].toIndexedSeq)
+}
+
+/** What the state answers. */
+private[spark] final case class RunningResult(
+    dataType: DataType,
+    index: Int = 0,
+    states: Int => RunningState = null
+) extends LeafExpression
+    with RunningExpression {
+  override def nullable: Boolean = true
+
+  override def at(index: Int): Expression = copy(index = index)
+
+  override def in(states: Int => RunningState): Expression = copy(states = states)
+
+  override def eval(input: InternalRow): Any = state.result()
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    Unboxed(ctx, ev, dataType, s"$stateTerm.result()")
+}

@@ -1,0 +1,111 @@
+package io.sash.spark.streams.checkpoint
+
+import java.util.Locale
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.internal.SQLConf
+import org.json4s._
+import org.json4s.jackson.JsonMethods.parse
+
+import io.sash.spark.base.StreamVersions
+
+/** What there is of a query's earlier runs when it starts. */
+private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: SQLConf) {
+  private[this] val location: Option[Path] = statement.userSpecifiedCheckpointLocation
+    .orElse(conf.checkpointLocation.zip(statement.userSpecifiedName).map { case (l, n) =>
+      s"$l/$n"
+    })
+    .map(new Path(_))
+
+  /** The provider that the query's state is in: that of the checkpoint, which Spark stays with. */
+  lazy val stateStoreProvider: String = storedProvider.getOrElse {
+    val key = SQLConf.STATE_STORE_PROVIDER_CLASS
+    // where nothing else is set, Spark sets it itself in real-time mode
+    if (StreamVersions.isRealTime(statement) && !conf.contains(key.key)) Checkpoint.RocksDB
+    else conf.getConf(key)
+  }
+
+  private lazy val storedProvider: Option[String] = {
+    val offsets = location.toSeq.flatMap(l => filesIn(new Path(l, "offsets")))
+    val last = offsets.filter(_.getName.forall(_.isDigit)).maxByOption(_.getName.toLong)
+    last.flatMap(confIn(_, SQLConf.STATE_STORE_PROVIDER_CLASS.key))
+  }
+
+  /** Whence it is that, and what to do about it. */
+  def saidOfProvider: String = {
+    val key = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+    val ask = s"set $key to ${Checkpoint.RocksDB}"
+    if (storedProvider.nonEmpty)
+      s"which the checkpoint was begun with ($ask, and start with a new one)"
+    else if (conf.contains(key)) s"to which $key is set ($ask)"
+    else s"which is the default of $key ($ask)"
+  }
+
+  /**
+   * Whether hops go on as Spark's own: there is state of aggregations, and no hops of Sash's but such
+   * as ended in their first batch.
+   */
+  lazy val hasSparksHops: Boolean = !operators.exists(isHops) && operators.exists(isAggregation)
+
+  /**
+   * Removes the state of hops that Spark's own take the place of, if no batch has been committed: Spark
+   * would take what it wrote itself of the operator for that of its own, and refuse the next start.
+   */
+  def dropBegunHops(): Unit =
+    operators.filter(o => hasHops(o) && !stateFile(o).hasBatch).foreach { o =>
+      o.getFileSystem(statement.hadoopConf).delete(o, true)
+    }
+
+  private def isAggregation(operator: Path): Boolean = {
+    val metadata =
+      filesIn(new Path(operator, "_metadata")).map(TextFile.read(_, statement.hadoopConf))
+    metadata.isEmpty || hasHops(operator) ||
+    metadata.exists(_.toLowerCase(Locale.ROOT).contains("statestoresave"))
+  }
+
+  private def isHops(operator: Path): Boolean = hasHops(operator) && !hasSparksSchema(operator)
+
+  private def hasHops(operator: Path): Boolean =
+    stateFile(operator).read().exists(StateText.isOfHops)
+
+  /** Where Spark's own operators describe their state, and transformWithState does not. */
+  private def hasSparksSchema(operator: Path): Boolean = {
+    val schema = new Path(operator, "0/_metadata/schema")
+    schema.getFileSystem(statement.hadoopConf).exists(schema)
+  }
+
+  private def stateFile(operator: Path) = new StateFile(operator, statement.hadoopConf)
+
+  private def operators: Seq[Path] = location.toSeq.map(new Path(_, "state")).flatMap { states =>
+    val files = states.getFileSystem(statement.hadoopConf)
+    if (files.exists(states)) files.listStatus(states).toSeq.filter(_.isDirectory).map(_.getPath)
+    else Nil
+  }
+
+  /** A setting in a file of offsets: a version, the settings of the batch, an offset a source. */
+  private def confIn(offsets: Path, key: String): Option[String] =
+    TextFile.read(offsets, statement.hadoopConf).linesIterator.drop(1).nextOption().flatMap {
+      line =>
+        parse(line) \ "conf" \ key match {
+          case JString(value) => Some(value)
+          case _              => None
+        }
+    }
+
+  private def filesIn(directory: Path): Seq[Path] = {
+    val files = directory.getFileSystem(statement.hadoopConf)
+    val found = ArrayBuffer.empty[Path]
+    if (files.exists(directory)) {
+      val all = files.listFiles(directory, true)
+      while (all.hasNext) found += all.next().getPath
+    }
+    found.toSeq
+  }
+}
+
+private object Checkpoint {
+  val RocksDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+}

@@ -1,0 +1,55 @@
+package io.sash.spark.streams.checkpoint
+
+import scala.util.hashing.MurmurHash3
+
+import org.apache.spark.sql.catalyst.expressions.{LeafExpression, Unevaluable}
+import org.apache.spark.sql.types.DataType
+
+/**
+ * An expression, a column or a relation in words that are the same each time that a query starts.
+ *
+ * @param reads columns of sources that are in it, with their types
+ * @param isZoned whether the session's time zone has a part in it
+ */
+private[spark] final case class Said(
+    text: String,
+    reads: Set[String] = Set.empty,
+    isZoned: Boolean = false
+) {
+
+  /** As a part of others: a text that is long has a hash in the place of its end. */
+  def short: Said =
+    if (text.length <= Said.Most) this
+    else copy(text = f"${text.take(Said.Shown)}... ~${Said.hash(text)}%016x")
+
+  /** With words around it. */
+  def in(before: String, after: String = ""): Said = copy(text = before + text + after)
+}
+
+private[spark] object Said {
+  private val Most = 240
+  private val Shown = 80
+
+  def all(of: Seq[Said], start: String = "", separator: String = ", ", end: String = ""): Said =
+    Said(
+      of.map(_.text).mkString(start, separator, end),
+      of.flatMap(_.reads).toSet,
+      of.exists(_.isZoned)
+    )
+
+  /** The same in every JVM. */
+  def hash(text: String): Long =
+    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
+}
+
+/** What is said of a column, in its place in an expression. */
+private[streams] final case class SaidColumn(
+    said: Said,
+    override val dataType: DataType,
+    override val nullable: Boolean
+) extends LeafExpression
+    with Unevaluable {
+  override def sql: String = said.text
+
+  override def toString: String = said.text
+}

@@ -1,0 +1,28 @@
+package io.sash.spark.streams.checkpoint
+
+import org.apache.spark.sash.SparkInternals
+
+/** Errors of states that are not what a query asks for, under Spark's own condition. */
+private[streams] object StateErrors {
+
+  /** A checkpoint of another query's windows, under Spark's condition for that. */
+  def otherState(was: String, is: String): Throwable = {
+    val (before, now) = StateText.differences(was, is)
+    notMatching(s"Sash's windows with $before", s"Sash's windows with $now")
+  }
+
+  /** A checkpoint whose state this version does not read. */
+  def earlierState(): Throwable = notMatching(
+    "Sash's windows, as an earlier version of Sash has written them",
+    "Sash's windows, which this version writes otherwise"
+  )
+
+  private def notMatching(was: String, is: String): Throwable =
+    SparkInternals.runtimeError(
+      "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
+      Map(
+        "OpsInMetadataSeq" -> was,
+        "OpsInCurBatchSeq" -> s"$is; start with a new checkpoint location, or with what the query was"
+      )
+    )
+}

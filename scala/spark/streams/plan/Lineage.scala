@@ -1,0 +1,247 @@
+package io.sash.spark.streams.plan
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+
+import io.sash.spark.streams.checkpoint.Said
+import io.sash.spark.streams.task.BucketProcessor
+
+/**
+ * What the rows of a plan are, and its columns.
+ *
+ * @param fields of columns that are the rows of operators with state
+ */
+private[spark] final case class Origin(
+    rows: Said,
+    columns: Map[ExprId, Said],
+    fields: Map[ExprId, Seq[Said]] = Map.empty
+) {
+  def and(more: Map[ExprId, Said]): Origin = copy(columns = columns ++ more)
+}
+
+/**
+ * Says what the columns of a plan are made of, down to its sources, and what its rows are.
+ *
+ * A source is its number among the plan's, and a column of it its name; where it is and what its options
+ * are does not matter, nor which rows a filter leaves out. Of an operator that is unknown here its name
+ * and all of its expressions are said, so that two that differ are not taken for the same.
+ *
+ * @param query that the plan is of, with the common table expressions that it reads
+ */
+private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean) {
+  private[this] var sources = 0
+  private[this] val common: Map[Long, LogicalPlan] =
+    query.collect { case w: WithCTE => w.cteDefs.map(d => d.id -> d.child) }.flatten.toMap
+  private[this] val known =
+    mutable.HashMap.empty[Long, Option[Origin]] // none while it is looked into
+
+  def of(plan: LogicalPlan): Origin = of(plan, Map.empty)
+
+  /** Words over columns of it; subqueries count their sources by themselves. */
+  def words(origin: Origin): Words =
+    new Words(
+      origin.columns,
+      origin.fields,
+      new Lineage(query, isCaseSensitive).subquery(_, origin.columns)
+    )
+
+  private def subquery(plan: LogicalPlan, outer: Map[ExprId, Said]): Said = {
+    val origin = of(plan, outer)
+    val said = Said.all(origin.rows +: plan.output.map(column(origin, _).short), separator = "; ")
+    said.copy(reads = said.reads.map("subquery " + _))
+  }
+
+  /** @param outer columns of the query that a subquery is in */
+  private def of(plan: LogicalPlan, outer: Map[ExprId, Said]): Origin = plan match {
+    case OfBuckets(stateful, processor) => ofBuckets(stateful, processor, outer)
+    case r: CTERelationRef              => read(r, outer)
+    case w: WithCTE                     => of(w.plan, outer)
+    case p: Project =>
+      val child = of(p.child, outer)
+      child.and(aliases(p.projectList, words(child, outer)))
+    case a: Aggregate => aggregate(a, of(a.child, outer), outer)
+    case g: Generate  => generate(g, of(g.child, outer), outer)
+    case e: Expand    => expand(e, of(e.child, outer), outer)
+    case u: Union     => union(u, outer)
+    case j: Join      => join(j, of(j.left, outer), of(j.right, outer), outer)
+    case u: UnaryNode if Lineage.isTransparent(u)                     => of(u.child, outer)
+    case other if other.children.isEmpty && other.expressions.isEmpty => source(other)
+    case other                                                        => unknown(other, outer)
+  }
+
+  private def words(of: Origin, outer: Map[ExprId, Said]): Words =
+    words(of.copy(columns = outer ++ of.columns))
+
+  private def aliases(list: Seq[Expression], words: Words): Map[ExprId, Said] =
+    list.collect { case a: Alias => a.exprId -> words.said(a.child) }.toMap
+
+  private def source(leaf: LogicalPlan): Origin = leaf match {
+    case _: Range | _: OneRowRelation =>
+      Origin(Said(Lineage.simple(leaf)), columns(leaf.output, _ => Said("id")))
+    case _ =>
+      val number = sources
+      sources += 1
+      val of = if (number == 0) "" else s" of source $number"
+      Origin(
+        Said(s"source $number"),
+        columns(
+          leaf.output,
+          c => {
+            val name = lower(c.name) + of
+            Said(name, Set(s"$name ${c.dataType.sql}"))
+          }
+        )
+      )
+  }
+
+  private def lower(name: String): String =
+    if (isCaseSensitive) name else name.toLowerCase(java.util.Locale.ROOT)
+
+  private def columns(output: Seq[Attribute], said: Attribute => Said): Map[ExprId, Said] =
+    output.map(a => a.exprId -> said(a)).toMap
+
+  /** A common table expression, which is the same wherever it is read. */
+  private def read(ref: CTERelationRef, outer: Map[ExprId, Said]): Origin = {
+    val id = ref.cteId
+    val definition = common.get(id)
+    if (!known.contains(id)) {
+      known(id) = None
+      known(id) = definition.map(of(_, outer))
+    }
+    known(id).fold(Origin(Said("itself"), columns(ref.output, a => Said(lower(a.name))))) {
+      origin =>
+        renamed(origin, definition.get.output, ref.output)
+    }
+  }
+
+  private def renamed(origin: Origin, from: Seq[Attribute], to: Seq[Attribute]): Origin =
+    origin.and(from.zip(to).map { case (f, t) => t.exprId -> column(origin, f) }.toMap)
+
+  private def column(origin: Origin, a: Attribute): Said =
+    origin.columns.getOrElse(a.exprId, Said(lower(a.name)))
+
+  private def aggregate(a: Aggregate, child: Origin, outer: Map[ExprId, Said]): Origin = {
+    val words = this.words(child, outer)
+    val by = a.groupingExpressions.map(words.said)
+    Origin(
+      Said.all(child.rows +: by, "groups of (", "; ", ")"),
+      child.columns ++ aliases(a.aggregateExpressions, words),
+      child.fields
+    )
+  }
+
+  private def generate(g: Generate, child: Origin, outer: Map[ExprId, Said]): Origin = {
+    val generator = words(child, outer).said(g.generator)
+    val made = g.generatorOutput.zipWithIndex.map { case (a, i) =>
+      a.exprId -> generator.in(s"column $i of ")
+    }
+    child
+      .copy(rows = Said.all(Seq(child.rows, generator), "", if (g.outer) " outer " else " "))
+      .and(made.toMap)
+  }
+
+  private def expand(e: Expand, child: Origin, outer: Map[ExprId, Said]): Origin = {
+    val words = this.words(child, outer)
+    val made = e.output.zipWithIndex.map { case (a, i) =>
+      a.exprId -> Said.all(
+        e.projections.map(p => words.said(p(i))).distinct,
+        "each of (",
+        ", ",
+        ")"
+      )
+    }
+    child
+      .copy(rows = child.rows.in(s"${e.projections.length} copies of (", ")"))
+      .and(made.toMap)
+  }
+
+  private def union(u: Union, outer: Map[ExprId, Said]): Origin = {
+    val children = u.children.map(of(_, outer))
+    val made = u.output.zipWithIndex.map { case (a, i) =>
+      val each =
+        u.children.zip(children).map { case (plan, o) => column(o, plan.output(i)).short }
+      a.exprId -> Said.all(each, "(", " | ", ")")
+    }
+    Origin(Said.all(children.map(_.rows), "union of (", "; ", ")"), made.toMap)
+  }
+
+  private def join(j: Join, left: Origin, right: Origin, outer: Map[ExprId, Said]): Origin = {
+    val both = Origin(left.rows, left.columns ++ right.columns, left.fields ++ right.fields)
+    val on = j.condition.map(words(both, outer).said(_).in("on "))
+    val kind = j.joinType.sql.toLowerCase(java.util.Locale.ROOT)
+    val rows = Said.all(Seq(left.rows, right.rows), "(", s") $kind join (", ")")
+    val made = j.output.filterNot(a => both.columns.contains(a.exprId))
+    both
+      .copy(rows = Said.all(rows +: on.toSeq, separator = " "))
+      .and(columns(made, a => Said(s"${lower(a.name)} of a join")))
+  }
+
+  /** Windows of Sash's below: what a field of their rows is. */
+  private def ofBuckets(
+      stateful: TransformWithState,
+      processor: BucketProcessor,
+      outer: Map[ExprId, Said]
+  ): Origin = {
+    val child = of(stateful.child, outer)
+    val input = stateful.child.output.zip(processor.input)
+    val over = child.and(input.map { case (a, own) => own.exprId -> column(child, a) }.toMap)
+    val words = this.words(over, outer)
+    Origin(
+      Said.all(child.rows +: processor.rowsOver.map(words.said), separator = " by "),
+      Map.empty,
+      Map(stateful.outputObjAttr.exprId -> processor.fields.map(words.said))
+    )
+  }
+
+  private def unknown(plan: LogicalPlan, outer: Map[ExprId, Said]): Origin = {
+    val children = plan.children.map(of(_, outer))
+    val below = Origin(
+      Said(""),
+      children.flatMap(_.columns).toMap,
+      children.flatMap(_.fields).toMap
+    )
+    val words = this.words(below, outer)
+    val expressions =
+      if (plan.expressions.nonEmpty) plan.expressions.map(words.said)
+      else plan.children.flatMap(_.output).map(column(below, _).short) // DISTINCT, EXCEPT
+    val name = plan.nodeName
+    val made = aliases(plan.expressions, words)
+    below
+      .copy(rows = Said.all(children.map(_.rows) ++ expressions, s"$name(", "; ", ")"))
+      .and(
+        columns(
+          plan.output.filterNot(a => below.columns.contains(a.exprId)),
+          a => made.getOrElse(a.exprId, Said(s"${lower(a.name)} of $name"))
+        )
+      )
+  }
+}
+
+private object Lineage {
+
+  /** By name, since not every version has all of them: rows stay as they are, or are left out. */
+  private def isTransparent(plan: UnaryNode): Boolean = Transparent(plan.nodeName)
+
+  private val Transparent = Set(
+    "CollectMetrics",
+    "EventTimeWatermark",
+    "Filter",
+    "RebalancePartitions",
+    "Repartition",
+    "RepartitionByExpression",
+    "ResolvedHint",
+    "Sample",
+    "Sort",
+    "SubqueryAlias",
+    "TypedFilter",
+    "UpdateEventTimeWatermarkColumn",
+    "View"
+  )
+
+  private def simple(leaf: LogicalPlan): String = leaf match {
+    case r: Range => s"range(${r.start}, ${r.end}, ${r.step})"
+    case other    => other.nodeName
+  }
+}

@@ -1,0 +1,395 @@
+package io.sash.spark.streams.plan
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{Metadata, TimestampType}
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import io.sash.spark.base.SashConf
+import io.sash.spark.kinds._
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies}
+import io.sash.spark.running.{ReplayedMonoid, WindowMonoid}
+import io.sash.spark.streams.checkpoint.Said
+import io.sash.spark.streams.program.{
+  AnswerMode,
+  StreamCountSlide,
+  StreamDue,
+  StreamFrame,
+  StreamFraming,
+  StreamGroup,
+  StreamGroups,
+  StreamLater,
+  StreamPaneSlide,
+  StreamPeers,
+  StreamPredicate,
+  StreamProgram,
+  StreamPunctuation,
+  StreamRange,
+  StreamRows,
+  StreamSession,
+  StreamSlide,
+  StreamWords
+}
+import io.sash.spark.windows.{RangeBounds, UnknownWindow}
+
+/**
+ * The calls of a Window, as a program of windows and monoids, each of them once.
+ *
+ * @param inputs columns that aggregates read, beside those of the window's child
+ * @param lineage of the window's child
+ * @param origin what it says of that
+ * @param written the Window's expressions, as the user wrote them
+ */
+private[streams] final class StreamCalls(
+    window: Window,
+    inputs: Seq[Alias],
+    lineage: Lineage,
+    origin: Origin,
+    written: Written,
+    conf: SQLConf
+) {
+  import StreamCalls._
+
+  private val expressions = window.windowExpressions
+    .flatMap(_.collect { case w: WindowExpression => w })
+    .distinctBy(_.canonicalized)
+
+  private val time = window.orderSpec.head
+  private var marks = Vector.empty[Expression]
+  private var conditions = Vector.empty[StreamCondition]
+  private val windows = expressions.map(windowOf)
+  private val aggregates = expressions.map(aggregateOf)
+
+  /**
+   * The columns of rows that wait for the watermark because windows look ahead in time: the time that it
+   * has to pass, and their place among equal ones, first the same for all.
+   */
+  lazy val waiting: Seq[Alias] = due.toSeq.flatMap { d =>
+    Seq(d, Alias(time.child, "position")(explicitMetadata = Some(Metadata.empty)))
+  }
+
+  private val due: Option[Alias] = {
+    val times = windows.map(_.frame).distinct.collect { case StreamRange(_, Some(until), true) =>
+      marks(until)
+    }
+    Option.when(times.nonEmpty)(
+      Alias(times.reduce((a, b) => Greatest(Seq(a, b))), "due")()
+    )
+  }
+
+  /** What each call asks: calls that come to the same (by a minute, and by 60 seconds) are one. */
+  private val asked: Seq[(Expression, StreamFraming)] =
+    aggregates.map(_.canonicalized).zip(windows)
+
+  def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
+    val groups = this.groups(input)
+    val answers = output(input)
+    val later = this.later(input)
+    (answers ++ marks ++ groups.flatMap(_.slots.holds)).foreach(refuseMoment)
+    StreamProgram(
+      input,
+      keys,
+      time,
+      window.orderSpec,
+      groups,
+      allWindows,
+      marks,
+      expressions.map(_.dataType),
+      answers,
+      later,
+      AnswerMode.Append,
+      expressions.indices.map(i => expressions(asked.indexOf(asked(i)))),
+      written.calls,
+      words(keys, groups)
+    )
+  }
+
+  private def allWindows: Seq[StreamFraming] = windows.distinct
+
+  /** Aggregates are together that the same windows ask for, of one kind of element. */
+  private def groups(input: Seq[Attribute]): Seq[StreamGroup] = {
+    val distinct = aggregates.distinctBy(_.canonicalized)
+    val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w).frame)).toSeq
+    alike.sortBy(_._2.head).flatMap { case (elements, among) =>
+      val asking = distinct
+        .map(a => (among.filter(w => asked.contains((a.canonicalized, allWindows(w)))), a))
+        .filter(_._1.nonEmpty)
+      elements match {
+        case StreamElements.Bounded(number) =>
+          Seq(bounded(input, among, asking.map(_._2), conditions(number)))
+        case _ =>
+          val together = asking.map { case (windows, a) => (windows, a, monoidOf(a)) }
+          together
+            .groupBy(t => (t._1, t._3.running.map(_.isInvertible)))
+            .toSeq
+            .sortBy(g => asking.indexOf((g._2.head._1, g._2.head._2)))
+            .map { case ((windows, _), of) => group(input, windows, of.map(_._2), of.map(_._3)) }
+      }
+    }
+  }
+
+  private def elementsOf(frame: StreamFrame): StreamElements = frame match {
+    case StreamPredicate(number) => StreamElements.Bounded(number)
+    case f if f.countsGroups     => StreamElements.ByGroup
+    case _                       => StreamElements.ByTime
+  }
+
+  /** Windows bounded by a condition, which asks for the aggregate of theirs at any time. */
+  private def bounded(
+      input: Seq[Attribute],
+      windows: Seq[Int],
+      asked: Seq[AggregateExpression],
+      condition: StreamCondition
+  ): StreamGroup = {
+    val aggregates = (asked ++ condition.of).distinctBy(_.canonicalized)
+    val monoids = aggregates.map { a =>
+      val m = monoidOf(a)
+      m.running.fold(m)(ReplayedMonoid(_, a.filter))
+    }
+    val lowered = condition.of.map { a =>
+      monoids(aggregates.indexWhere(_.canonicalized == a.canonicalized)).lower
+    }
+    val of = group(input, windows, aggregates, monoids)
+    of.copy(slots =
+      of.slots.copy(holds = Some(LambdaBodies.compilable(condition.holds(lowered))))
+    )
+  }
+
+  private def group(
+      input: Seq[Attribute],
+      windows: Seq[Int],
+      aggregates: Seq[AggregateExpression],
+      monoids: Seq[AggregateMonoid]
+  ): StreamGroup = {
+    // -1, NotAsked, where no call asks for it
+    val ordinals = aggregates.map { a =>
+      windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
+    }
+    val algorithm =
+      if (monoids.forall(_.running.exists(_.isInvertible))) Algorithm.SlickDequeInvAlgorithm
+      else Algorithm.TwoStacksLiteAlgorithm
+    StreamGroup(algorithm.program(input, monoids, ordinals), windows)
+  }
+
+  private def output(input: Seq[Attribute]): Seq[Expression] = {
+    val answers = expressions.zipWithIndex.map { case (e, i) =>
+      e.canonicalized -> BoundReference(
+        input.length + asked.indexOf(asked(i)),
+        e.dataType,
+        e.nullable
+      )
+    }.toMap
+    window.child.output ++ window.windowExpressions.map(_.transform { case w: WindowExpression =>
+      answers(w.canonicalized)
+    })
+  }
+
+  /** Says all that the state depends on, in words, and what words leave out in a hash. */
+  private def words(keys: Seq[Expression], groups: Seq[StreamGroup]): StreamWords = {
+    val words = new StateWords(lineage, origin, inputs, groups.map(_.slots))
+    val asks = expressions.indices.map { i =>
+      words.said(aggregates(i)).in("", s" in window ${allWindows.indexOf(windows(i))}")
+    }
+    val later =
+      this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
+    val parts = Seq(
+      "partition by" -> words.all(keys),
+      "order by" -> words.all(window.orderSpec),
+      "aggregates" -> Said.all(asks.distinct),
+      "arguments" -> words.all(inputs),
+      "windows" -> Said(allWindows.mkString(", ")),
+      "bounds of windows" -> words.all(marks),
+      "conditions of windows" -> words.all(conditions.map(_.words)),
+      "rows" -> words.rows,
+      "answers" -> Said(later),
+      "buckets" -> Said(SashConf.streamBuckets(conf).toString),
+      "definitions" -> words.definitions
+    )
+    StreamWords(
+      parts,
+      origin.columns ++ waiting.map(w => w.exprId -> words.said(w.child)) ++
+        inputs.map(i => i.exprId -> words.said(i.child))
+    )
+  }
+
+  private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {
+    case a @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+      a.copy(aggregateFunction = s.function)
+    case a: AggregateExpression => a
+    case f                      => refuse(notAnAggregate(f))
+  }
+
+  /** Why, and what to write instead. */
+  private def notAnAggregate(f: Expression): String = f match {
+    case _: DenseRank =>
+      val by = window.orderSpec.map(o => written(o.child))
+      val of = if (by.length == 1) by.head else by.mkString("struct(", ", ", ")")
+      s"dense_rank() is not an aggregate; write count(DISTINCT $of) over the same window"
+    case _: NTile | _: PercentRank | _: CumeDist =>
+      s"${written(f)} depends on how many rows its partition has, which is never known on a stream; " +
+        InBatch
+    case l: FrameLessOffsetWindowFunction =>
+      s"${written(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag by one row " +
+        s"does; leave rows where ${written(l.input)} is NULL out below the window, and write it without " +
+        "IGNORE NULLS"
+    case n: NthValue =>
+      s"${written(f)} is not an aggregate; write try_element_at(collect_list(${written(n.input)}), " +
+        s"${written(n.offset)}) with collect_list over the same window, which leaves NULLs out"
+    case _ => s"${written(f)} is not an aggregate; write one over the same window, or $InBatch"
+  }
+
+  private def kindOf(e: WindowExpression): Option[WindowKind] = e.windowFunction match {
+    case AggregateExpression(s: SlidingAggregate, _, _, _, _) => s.kind
+    case _                                                    => None
+  }
+
+  private def monoidOf(a: AggregateExpression): AggregateMonoid = WindowMonoid.of(a) match {
+    case Right(m) => m
+    case Left(r) =>
+      refuse(
+        s"${written(a)} has no partial answer: ${r.reason}; write another aggregate, or $InBatch"
+      )
+  }
+
+  private def windowOf(e: WindowExpression): StreamFraming = {
+    UnknownWindow
+      .of(e.windowSpec)
+      .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
+    val frame = kindOf(e).fold(sqlFrame(e))(frameOf)
+    e.windowFunction match {
+      case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+        s.exclude.foreach(x => refuse(s"${written(x)} is not on streams yet; $InBatch"))
+        StreamFraming(frame, s.slide.map(slideOf))
+      case _ => StreamFraming(frame, None)
+    }
+  }
+
+  private def sqlFrame(e: WindowExpression): StreamFrame =
+    e.windowSpec.frameSpecification match {
+      case SpecifiedWindowFrame(RowFrame, lower, upper) =>
+        StreamRows(rows(lower), rows(upper).getOrElse(0L))
+      case SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow) => StreamPeers
+      case SpecifiedWindowFrame(RangeFrame, lower, upper) =>
+        StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
+      case other => refuse(s"the frame ${other.sql} is not on streams yet")
+    }
+
+  private def frameOf(kind: WindowKind): StreamFrame = kind match {
+    case p: PunctuationWindow =>
+      val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
+      StreamPunctuation(markOf(isOne))
+    case g: GapWindow =>
+      val zone = conf.sessionLocalTimeZone
+      StreamSession(markOf(RangeBounds.reach(time.child, g.gap, up = true, strict = true, zone)))
+    case p: PredicateWindow => StreamPredicate(conditionOf(StreamCondition.of(p)))
+    case d: DeltaWindow =>
+      StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))
+    case g: GroupsWindow => StreamGroups(constant(g.preceding), constant(g.following))
+    case own @ (_: OwnRowsWindow | _: OwnRangeWindow) =>
+      refuse(
+        s"how far ${written(own)} looks back has no bound, so that a stream would have to keep all rows; ask " +
+          "for a window that is as long as the longest"
+      )
+    case other => refuse(s"${written(other)} is not on streams yet; $InBatch")
+  }
+
+  private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
+
+  /** Its number. */
+  private def conditionOf(condition: StreamCondition): Int = {
+    if (!conditions.exists(_.words == condition.words)) conditions :+= condition
+    conditions.indexWhere(_.words == condition.words)
+  }
+
+  private def slideOf(slide: WindowSlide): StreamSlide =
+    if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
+    else
+      StreamPaneSlide(
+        markOf(SlidePanes.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
+      )
+
+  /** How many rows before the current one, which may be less than 0; none if without bound. */
+  private def rows(bound: Expression): Option[Long] = bound match {
+    case UnboundedPreceding => None
+    case CurrentRow         => Some(0L)
+    case b if b.foldable    => Some(-b.eval().asInstanceOf[Int].toLong)
+    case _                  => refuseAhead(bound)
+  }
+
+  /** What rows wait for, if windows look ahead. */
+  private def later(input: Seq[Attribute]): Option[StreamLater] = {
+    val frames = allWindows.map(_.frame)
+    val rows = frames.map(_.rowsAhead).max
+    val groups = frames.map(_.groupsAhead).max
+    val looksAhead = rows > 0 || groups > 0 || due.nonEmpty
+    if (looksAhead && allWindows.exists(w => w.slide.nonEmpty || !w.frame.canWait))
+      refuse(
+        "beside a frame that looks ahead no window may slide, or begin at a punctuation or a gap; ask " +
+          "for them in one query each"
+      )
+    Option.when(looksAhead)(
+      StreamLater(
+        rows,
+        groups,
+        Option.when(due.nonEmpty) {
+          val Seq(at, position) = waiting.map(c => input.indexWhere(_.exprId == c.exprId))
+          StreamDue(at, position)
+        }
+      )
+    )
+  }
+
+  /** The mark of a bound, none if nothing lies beyond it yet. */
+  private def range(bound: Expression): Option[Int] = bound match {
+    case UnboundedPreceding | CurrentRow => None
+    case UnboundedFollowing              => refuseAhead(bound)
+    case _                               => Some(markOf(shifted(time.child, bound)))
+  }
+
+  private def shifted(of: Expression, bound: Expression): Expression =
+    RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
+
+  /** The mark of the first time, none if there is none. */
+  private def rangeFrom(bound: Expression): Option[Int] =
+    if (bound == CurrentRow) Some(markOf(time.child)) else range(bound)
+
+  private def isAhead(bound: Expression): Boolean = bound match {
+    case _: SpecialFrameBoundary => false
+    case _ =>
+      bound.eval() match {
+        case i: CalendarInterval => i.months > 0 || i.days > 0 || i.microseconds > 0
+        case _ => shifted(Literal(0L, TimestampType), bound).eval().asInstanceOf[Long] > 0
+      }
+  }
+
+  private def markOf(e: Expression): Int = {
+    if (!marks.exists(_.semanticEquals(e))) marks :+= e
+    marks.indexWhere(_.semanticEquals(e))
+  }
+
+  /** Spark replaces it in the plan of each batch, where it does not see what is sent to tasks. */
+  private def refuseMoment(e: Expression): Unit = if (e.containsPattern(CURRENT_LIKE)) {
+    if (e.children.exists(_.containsPattern(CURRENT_LIKE))) e.children.foreach(refuseMoment)
+    else
+      refuse(
+        s"${written(e)} asks for the time or the user of the moment; name it as a column below the window"
+      )
+  }
+
+  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(written, why)
+
+  private def refuseAhead(bound: Expression): Nothing =
+    refuse(
+      s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks ahead, as " +
+        "in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
+    )
+}
+
+private object StreamCalls {
+  private val InBatch = "ask for it in batch, over a table that the stream is written to"
+}

@@ -1,0 +1,25 @@
+package io.sash.spark.streams.plan
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.WindowExpression
+
+/** Errors of windows on streams, under Spark's own conditions. */
+private[spark] object StreamErrors {
+
+  /** Spark's own refusal of OVER on a stream, which says why Sash does not take it, either. */
+  def unsupported(written: Written, why: String): AnalysisException = {
+    val window = written.window
+    val names = window.windowExpressions.flatMap(e =>
+      e.collect { case _: WindowExpression => e.toAttribute.name }
+    )
+    new AnalysisException(
+      errorClass = "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING",
+      messageParameters = Map(
+        "windowFunc" -> written.calls.map(c => s"'$c'").mkString(","),
+        "columnName" -> names.map(n => s"'$n'").mkString(","),
+        "windowSpec" -> s"'${written.spec}'; Sash: $why"
+      ),
+      origin = window.origin
+    )
+  }
+}

@@ -1,0 +1,129 @@
+package io.sash.spark.streams.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.{CollapseWindow, ReplaceExpressions}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
+import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
+
+import io.sash.spark.base.SashConf
+import io.sash.spark.running.Distinct
+import io.sash.spark.streams.task.StreamProcessor
+
+/**
+ * Puts an operator with state in the place of each Window over a stream; Windows of one partition and
+ * order are one.
+ */
+private[spark] object StreamWindows extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.enabled(conf) || !plan.exists(isOfStream)) plan
+    else {
+      val collapsed = AnalysisHelper.allowInvokingTransformsInAnalyzer(CollapseWindow(plan))
+      collapsed.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
+        case window: Window if isOfStream(window) => planned(window, plan)
+      }
+    }
+
+  private def isOfStream(plan: LogicalPlan): Boolean = plan match {
+    case w: Window => w.resolved && w.child.isStreaming
+    case _         => false
+  }
+
+  /** @param query that it is in */
+  private def planned(original: Window, query: LogicalPlan): LogicalPlan = {
+    val written = new Written(original)
+    val time = timeOf(written)
+    val window = withoutOthers(original, time)
+    val child = Filter(IsNotNull(time), window.child)
+    val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
+    val (over, inputs) = StreamFunctions.overColumns(replaced)
+    val lineage = new Lineage(query, conf.caseSensitiveAnalysis)
+    val origin = lineage.of(window.child)
+    val calls =
+      new StreamCalls(over, inputs, lineage, origin, new Written(original, inputs), conf)
+    val keys = keysOf(window, written)
+    StatefulPlan(
+      // in the state they have the same order if a source has another one, or names above it are others
+      Project(
+        child.output.sortBy(c => origin.columns(c.exprId).text) ++ inputs ++ calls.waiting,
+        child
+      ),
+      keys,
+      time,
+      SashConf.streamBuckets(conf),
+      original.output
+    ) { input =>
+      new StreamProcessor(
+        calls.program(input, keys, input.indexWhere(_.exprId == time.exprId))
+      )
+    }
+  }
+
+  /**
+   * The window over rows whose other event times are columns like any: an operator with state has one
+   * watermark.
+   */
+  private def withoutOthers(window: Window, time: Attribute): Window = {
+    val others = window.child.output.filter(a => hasWatermark(a) && a.exprId != time.exprId)
+    val plain = AttributeMap(others.map { a =>
+      val metadata = new MetadataBuilder()
+        .withMetadata(a.metadata)
+        .remove(EventTimeWatermark.delayKey)
+        .build()
+      a -> Alias(a, a.name)(explicitMetadata = Some(metadata))
+    })
+    if (others.isEmpty) window
+    else
+      window
+        .transformExpressions { case a: Attribute => plain.get(a).fold(a)(_.toAttribute) }
+        .asInstanceOf[Window]
+        .withNewChildren(
+          Seq(Project(window.child.output.map(a => plain.getOrElse(a, a)), window.child))
+        )
+        .asInstanceOf[Window]
+  }
+
+  private def keysOf(window: Window, written: Written): Seq[Expression] =
+    window.partitionSpec.map { p =>
+      if (!Distinct.canKey(p.dataType))
+        throw StreamErrors.unsupported(
+          written,
+          s"PARTITION BY ${written(p)}: values of type ${p.dataType.sql} are not told apart by their " +
+            "bytes; partition by another expression of it"
+        )
+      Distinct.key(SqlInternals.normalized(p))
+    }
+
+  private def hasWatermark(a: Attribute): Boolean =
+    a.metadata.contains(EventTimeWatermark.delayKey)
+
+  /** The event time, by which the window has to be ordered. */
+  private def timeOf(written: Written): Attribute = {
+    val window = written.window
+    def refuse(why: String) = throw StreamErrors.unsupported(written, why)
+    val here = window.child.output.filter(hasWatermark)
+    val below = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
+    def nearest = here.find(_.dataType == TimestampType).orElse((here ++ below).headOption)
+    def remedy = nearest match {
+      case None => "call withWatermark on the event time below the window"
+      case Some(a) if a.dataType != TimestampType =>
+        s"name window_time(${a.name}) below the window, and ORDER BY it"
+      case Some(a) if here.exists(_.exprId == a.exprId) =>
+        s"ORDER BY ${a.name}, which has a watermark"
+      case Some(a) => s"ORDER BY ${a.name}, which has a watermark, and select it below the window"
+    }
+    window.orderSpec.headOption match {
+      case Some(SortOrder(a: Attribute, Ascending, _, _))
+          if hasWatermark(a) && a.dataType == TimestampType =>
+        a
+      case Some(SortOrder(a: Attribute, Descending, _, _)) if hasWatermark(a) =>
+        refuse(s"a stream is ordered by ascending event time; ORDER BY ${a.name}")
+      case Some(o) =>
+        refuse(s"ORDER BY ${written(o.child)} is not an event time with a watermark; $remedy")
+      case None => refuse(s"the window has no ORDER BY; $remedy")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.sash.spark.streams.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Project, Window}
+
+import io.sash.spark.windows.FrameText
+
+/**
+ * Expressions of a Window as the user wrote them: the analyzer has taken apart what PARTITION BY,
+ * ORDER BY and arguments are made of, and gives it names of its own.
+ *
+ * @param inputs columns in the place of what aggregates read
+ */
+private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Nil) {
+  private[this] val made: Map[ExprId, Expression] = window.child
+    .collect { case Project(list, _) =>
+      list.collect { case a: Alias if isOfAnalyzer(a.name) => a.exprId -> a.child }
+    }
+    .flatten
+    .toMap ++ inputs.map(i => i.exprId -> i.child)
+
+  private[this] val fields: Map[ExprId, Seq[Expression]] = window.child.collect {
+    case OfBuckets(stateful, processor) => stateful.outputObjAttr.exprId -> processor.fields
+  }.toMap
+
+  def apply(e: Expression): String = whole(e).sql
+
+  /** What is asked for over the window. */
+  val calls: Seq[String] = window.windowExpressions
+    .flatMap(_.collect { case w: WindowExpression => call(w) })
+    .distinct
+
+  /** The window itself. */
+  def spec: String = of(window.partitionSpec, window.orderSpec)
+
+  private def call(w: WindowExpression): String = {
+    val spec = w.windowSpec
+    val frame = spec.frameSpecification match {
+      case f: SpecifiedWindowFrame => Seq(FrameText(f))
+      case _                       => Nil
+    }
+    s"${apply(w.windowFunction)} OVER ${of(spec.partitionSpec, spec.orderSpec, frame)}"
+  }
+
+  private def of(by: Seq[Expression], order: Seq[SortOrder], frame: Seq[String] = Nil): String =
+    (said("PARTITION BY", by.map(apply)) ++ said("ORDER BY", order.map(ordered)) ++ frame)
+      .mkString("(", " ", ")")
+
+  private def said(clause: String, of: Seq[String]): Seq[String] =
+    if (of.isEmpty) Nil else Seq(of.mkString(s"$clause ", ", ", ""))
+
+  private def ordered(o: SortOrder): String = {
+    val nulls =
+      if (o.nullOrdering == o.direction.defaultNullOrdering) "" else s" ${o.nullOrdering.sql}"
+    val direction = if (o.direction == Ascending) "" else s" ${o.direction.sql}"
+    apply(o.child) + direction + nulls
+  }
+
+  private def whole(e: Expression): Expression = e match {
+    case FieldOf(a, i) if fields.contains(a.exprId)                 => whole(fields(a.exprId)(i))
+    case a: Attribute if made.contains(a.exprId)                    => whole(made(a.exprId))
+    case a: AttributeReference                                      => a.withQualifier(Nil)
+    case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => whole(c.child)
+    case other                                                      => other.mapChildren(whole)
+  }
+
+  /** Names of expressions that were taken out of windows, and of arguments. */
+  private def isOfAnalyzer(name: String): Boolean = name.matches("_we?\\d+")
+}

@@ -1,0 +1,224 @@
+package io.sash.spark.streams.start
+
+import java.util.Locale
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.LeftSemi
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.catalyst.util.toPrettySQL
+import org.apache.spark.sql.internal.SQLConf
+
+import io.sash.spark.base.{SparkVersions, StreamVersions}
+import io.sash.spark.hops.stream.StreamHops
+import io.sash.spark.streams.checkpoint.Checkpoint
+import io.sash.spark.streams.plan.{OfBuckets, OfStream, StatefulPlan, StreamSettings}
+import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
+import io.sash.spark.streams.task.StreamProcessor
+
+/**
+ * When a query starts, of which not before then the output mode is known: refuses what its windows
+ * could not run with, and plans its hops.
+ */
+private[spark] object StreamingWrite extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case w: WriteToStreamStatement =>
+      val checkpoint = new Checkpoint(w, conf)
+      val inlined = of(w, inline(w.inputQuery))
+      val over = if (inlined.inputQuery.exists(isOver)) planned(inlined, checkpoint) else inlined
+      val query = new StreamHops(over, checkpoint, conf).query
+      if (query.exists(isOurs)) {
+        checkCommon(w, query)
+        checkSemi(w, query)
+        of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
+      } else w
+    case other => other
+  }
+
+  private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =
+    write.withNewChildren(Seq(query)).asInstanceOf[WriteToStreamStatement]
+
+  /** With an operator for each place that reads a CTE, as Spark's optimizer has it in each batch. */
+  private def inline(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(SparkVersions.inlineCommonTables(query))
+
+  /** Spark computes a CTE that is still there once, and all that read it share a watermark. */
+  private def checkCommon(write: WriteToStreamStatement, query: LogicalPlan): Unit =
+    query.foreach {
+      case WithCTE(_, common) =>
+        common.find(_.isStreaming).foreach { shared =>
+          val name = shared.child match {
+            case alias: SubqueryAlias => s" ${alias.alias}"
+            case _                    => ""
+          }
+          val uncertain = shared.collectFirst {
+            case p if p.expressions.exists(!_.deterministic) =>
+              p.expressions.find(!_.deterministic)
+          }
+          val why = uncertain.flatten.fold("")(e => s" (${textOf(e)})")
+          refuse(
+            write,
+            s"${windowsOf(write)} beside the common table expression$name, which is read several " +
+              s"times and is not deterministic$why; make a view of it, or write it to a table in " +
+              "between"
+          )
+        }
+      case _ =>
+    }
+
+  /** Spark keeps no row of a semi join that is final when it comes, so that the other side finds none. */
+  private def checkSemi(write: WriteToStreamStatement, query: LogicalPlan): Unit =
+    query.foreach {
+      case Join(left, right, LeftSemi, on, _)
+          if left.exists(hasState) && right.exists(hasState) =>
+        refuse(
+          write,
+          s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
+            s"${on.fold("")(c => s" on ${textOf(c)}")}, which would find no row; write one side to " +
+            "a table in between"
+        )
+      case _ =>
+    }
+
+  /** The query's windows, answered as its mode says. */
+  private def planned(
+      write: WriteToStreamStatement,
+      checkpoint: Checkpoint
+  ): WriteToStreamStatement = {
+    // what Spark would say of another mode is of its own operators
+    val mode = AnswerMode
+      .of(write.outputMode)
+      .getOrElse(refuse(write, s"${over(write)}; write in append or update mode"))
+    if (mode != AnswerMode.Update && StreamVersions.isRealTime(write))
+      refuse(
+        write,
+        s"${over(write)} in real-time mode, which does not wait for the watermark; write in update " +
+          "mode, or with another trigger"
+      )
+    checkNeighbours(write, mode)
+    if (!StreamSettings.isRocksDB(checkpoint.stateStoreProvider)) refuseStore(write, checkpoint)
+    val answered = AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
+      case OfStream(stateful, processor) if processor.program.mode != mode =>
+        StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
+    })
+    of(write, answered)
+  }
+
+  /** The query's windows of rows, as the user wrote them. */
+  private def over(write: WriteToStreamStatement): String = named(write, _ => true)
+
+  /** The same, and hops otherwise. */
+  private def windowsOf(write: WriteToStreamStatement): String = {
+    val calls = over(write)
+    if (calls.isEmpty) "hop windows" else calls
+  }
+
+  /** In the user's words, without the numbers of columns. */
+  private def textOf(e: Expression): String = toPrettySQL(e)
+
+  private def ahead(write: WriteToStreamStatement): String = named(write, _.later.nonEmpty)
+
+  private def named(write: WriteToStreamStatement, which: StreamProgram => Boolean): String = {
+    val all = write.inputQuery
+      .collect { case OfStream(_, p) if which(p.program) => p.program.written }
+      .flatten
+      .distinct
+    val more = if (all.length > MostNamed) s" and ${all.length - MostNamed} more" else ""
+    all.take(MostNamed).mkString(", ") + more
+  }
+
+  private val MostNamed = 3
+
+  private val BesideOther =
+    "beside another operator with state (another order or partition, or another withColumn, is one, too)"
+
+  /** What other operators, above and below, would make of the windows' rows. */
+  private def checkNeighbours(write: WriteToStreamStatement, mode: AnswerMode): Unit = {
+    val isAlone = write.inputQuery.collect { case p if hasState(p) => p }.size == 1
+    if (mode == AnswerMode.Update && !isAlone)
+      refuse(
+        write,
+        s"${over(write)} $BesideOther, which would count rows that are answered again; " +
+          "write in append mode"
+      )
+    val looksAhead = write.inputQuery.exists {
+      case OfStream(_, processor) => processor.program.later.nonEmpty
+      case _                      => false
+    }
+    if (looksAhead && mode == AnswerMode.Update)
+      refuse(
+        write,
+        s"${ahead(write)}, frames that look ahead, whose rows wait for others; " +
+          (if (StreamVersions.isRealTime(write))
+             "in real-time mode end the frame at the current row"
+           else "write in append mode")
+      )
+    if (looksAhead && !isAlone)
+      refuse(
+        write,
+        s"${ahead(write)}, frames that look ahead, $BesideOther, which would take their rows for late ones; " +
+          "write them to a table in between"
+      )
+    if (!StreamSettings.allowsSeveral(conf) && !isAlone)
+      refuse(
+        write,
+        s"${over(write)} beside another operator with state while " +
+          s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their rows " +
+          "for late ones; set it to true"
+      )
+    write.inputQuery.foreach {
+      case e: EventTimeWatermark if e.child.exists(isOver) =>
+        refuse(
+          write,
+          s"withWatermark on ${e.eventTime.name} above ${over(write)}, whose answers it would " +
+            "take for late ones; call it below them"
+        )
+      case _ =>
+    }
+  }
+
+  private def refuse(write: WriteToStreamStatement, what: String): Nothing =
+    throw new AnalysisException(
+      errorClass = "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION",
+      messageParameters = Map(
+        "outputMode" -> write.outputMode.toString.toLowerCase(Locale.ROOT),
+        "operation" -> what
+      )
+    )
+
+  /** Spark says it in the first batch. */
+  private def refuseStore(write: WriteToStreamStatement, checkpoint: Checkpoint): Nothing =
+    throw new AnalysisException(
+      errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
+      messageParameters = Map(
+        "stateStoreProvider" -> (s"${checkpoint.stateStoreProvider}, ${checkpoint.saidOfProvider}, of " +
+          s"${over(write)},")
+      )
+    )
+
+  private def hasState(plan: LogicalPlan): Boolean = plan.isStreaming && (plan match {
+    case Join(left, right, _, _, _) => left.isStreaming && right.isStreaming
+    case _                          => WithState(plan.nodeName)
+  })
+
+  /** By name, since not every version has all of them. */
+  private val WithState = Set(
+    "Aggregate",
+    "Deduplicate",
+    "DeduplicateWithinWatermark",
+    "Distinct",
+    "FlatMapGroupsInPandasWithState",
+    "FlatMapGroupsWithState",
+    "GlobalLimit",
+    "TransformWithState",
+    "TransformWithStateInPandas",
+    "TransformWithStateInPySpark"
+  )
+
+  private def isOver(plan: LogicalPlan): Boolean = OfStream.unapply(plan).nonEmpty
+
+  private def isOurs(plan: LogicalPlan): Boolean = OfBuckets.unapply(plan).nonEmpty
+}

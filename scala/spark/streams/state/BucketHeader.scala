@@ -1,0 +1,93 @@
+package io.sash.spark.streams.state
+
+import java.nio.ByteBuffer
+
+import io.sash.core.slots.Bytes
+
+/**
+ * What is known of a bucket: when it wants to be called, and where its rows that wait are.
+ *
+ * @param latest the latest time of a row, in microseconds or in panes; or `KeyHeader.NoTime`
+ * @param timer in milliseconds, if there is one
+ * @param sweep when idle keys leave next, in microseconds, if they do
+ * @param debt how many rows have to come before another walk over keys that never leave
+ * @param pending rows that the watermark has not passed
+ * @param unanswered rows that it has passed, but not all of their windows
+ */
+private[spark] final case class BucketHeader(
+    latest: Long,
+    timer: Option[Long],
+    sweep: Option[Long],
+    debt: Long,
+    pending: PendingChunks,
+    unanswered: PendingChunks
+) {
+
+  /** When something of it is due, in microseconds, if ever. */
+  def due: Option[Long] = (pending.earliest ++ unanswered.earliest ++ sweep).minOption
+
+  def toBytes: Array[Byte] = {
+    val out = new Bytes
+    out.putLong(latest)
+    Seq(timer, sweep).foreach { time =>
+      out.putNumber(time.size)
+      time.foreach(out.putLong)
+    }
+    out.putNumber(debt)
+    pending.write(out)
+    unanswered.write(out)
+    out.toArray
+  }
+}
+
+private[spark] object BucketHeader {
+  val Empty: BucketHeader =
+    BucketHeader(KeyHeader.NoTime, None, None, 0L, PendingChunks.Empty, PendingChunks.Empty)
+
+  def read(bytes: Array[Byte]): BucketHeader = {
+    val in = ByteBuffer.wrap(bytes)
+    def time() = Option.when(Bytes.number(in) == 1)(in.getLong())
+    BucketHeader(
+      in.getLong(),
+      time(),
+      time(),
+      Bytes.number(in),
+      PendingChunks.read(in),
+      PendingChunks.read(in)
+    )
+  }
+}
+
+/**
+ * The chunks of [[PendingRows]], in the order in which they came.
+ *
+ * @param next the number of the next one
+ */
+private[spark] final case class PendingChunks(chunks: Vector[PendingChunk], next: Long) {
+  def earliest: Option[Long] = chunks.map(_.earliest).minOption
+
+  def write(out: Bytes): Unit = {
+    out.putNumber(next)
+    out.putNumber(chunks.length)
+    chunks.foreach { c =>
+      out.putNumber(c.number)
+      out.putLong(c.earliest)
+      out.putNumber(c.bytes)
+    }
+  }
+}
+
+private[spark] object PendingChunks {
+  val Empty: PendingChunks = PendingChunks(Vector.empty, 0L)
+
+  def read(in: ByteBuffer): PendingChunks = {
+    val next = Bytes.number(in)
+    val chunks = Vector.fill(Bytes.number(in).toInt)(
+      PendingChunk(Bytes.number(in), in.getLong(), Bytes.number(in).toInt)
+    )
+    PendingChunks(chunks, next)
+  }
+}
+
+/** @param earliest the least time of its rows, in microseconds */
+private[spark] final case class PendingChunk(number: Long, earliest: Long, bytes: Int)

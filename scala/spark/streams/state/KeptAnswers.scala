@@ -1,0 +1,161 @@
+package io.sash.spark.streams.state
+
+import java.util.{LinkedHashMap, UUID}
+import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
+import org.apache.spark.sql.sash.StreamInternals
+
+import io.sash.spark.slots.{RunningAnswer, RunningState}
+
+/**
+ * Answers beside the slots of the keys of a partition, which are not stored: from one micro-batch to
+ * the next they stay in the process, each key's under a stamp that is new in each header of the
+ * key. A header whose stamp is not here, as after a restart, a retry or on another executor, says
+ * that its answers have to be made anew.
+ *
+ * One task at a time has them: states that one program has made may share what they compute with.
+ *
+ * They go with the state that they stand beside: every ten seconds the process looks which state stores
+ * Spark has unloaded. Spark unloads those of a query that has stopped in its next maintenance
+ * (spark.sql.streaming.stateStore.maintenanceInterval), and at once where another run of the query
+ * loads the same store.
+ *
+ * @param program what makes states
+ */
+private[streams] final class KeptAnswers(program: Seq[RunningAnswer], windows: Int) {
+
+  /** New answers, for each of the windows. */
+  def create(): Array[Array[RunningState]] =
+    Array.fill(windows)(program.map(_.create()).toArray)
+
+  /** Those of this stamp, which are the caller's then; null if they are not here. */
+  def take(stamp: UUID): Array[Array[RunningState]] = KeptAnswers.take(this, stamp)
+
+  /** Keeps answers, which the caller gives up. */
+  def keep(answers: Array[Array[RunningState]]): UUID = KeptAnswers.keep(this, answers)
+}
+
+private[streams] object KeptAnswers {
+
+  /** What all queries may keep in a process: a twentieth of its heap. Not final: for tests. */
+  private[streams] var MostBytes: Long = Runtime.getRuntime.maxMemory / 20
+
+  private val EntryBytes = 256L
+  private val MostPlaces = 10000
+
+  /** How often it is looked which stores are unloaded. Not final: for tests. */
+  private[streams] var SweepMillis: Long = 10000L
+
+  /**
+   * Whose they are.
+   *
+   * @param store of the run of a query, an operator and a partition
+   * @param group of the operator's windows
+   */
+  private[streams] final case class Place(store: StateStoreProviderId, group: Int)
+
+  private final class Kept(
+      val of: KeptAnswers,
+      val answers: Array[Array[RunningState]],
+      val bytes: Long
+  )
+
+  private[this] val byStamp = new LinkedHashMap[UUID, Kept] // the longest unasked first
+  private[this] var bytes = 0L
+  private[this] val idle = new LinkedHashMap[Place, KeptAnswers]
+
+  private def take(of: KeptAnswers, stamp: UUID): Array[Array[RunningState]] = synchronized {
+    val kept = byStamp.get(stamp)
+    if (kept == null || (kept.of ne of)) {
+      null
+    } else {
+      byStamp.remove(stamp)
+      bytes -= kept.bytes
+      kept.answers
+    }
+  }
+
+  private def keep(of: KeptAnswers, answers: Array[Array[RunningState]]): UUID = {
+    val stamp = UUID.randomUUID()
+    val kept = new Kept(of, answers, answers.map(_.map(_.bytes).sum).sum + EntryBytes)
+    synchronized {
+      byStamp.put(stamp, kept)
+      bytes += kept.bytes
+      val eldest = byStamp.values.iterator
+      while (bytes > MostBytes) {
+        bytes -= eldest.next().bytes
+        eldest.remove()
+      }
+    }
+    stamp
+  }
+
+  /** Those of a place, until the task ends. */
+  def lease(place: Place, create: => KeptAnswers): KeptAnswers = {
+    val kept = synchronized(Option(idle.remove(place))).getOrElse(create)
+    TaskContext.get().addTaskCompletionListener[Unit](_ => giveBack(place, kept))
+    kept
+  }
+
+  private def giveBack(place: Place, kept: KeptAnswers): Unit = synchronized {
+    idle.put(place, kept)
+    if (idle.size > MostPlaces) drop(idle.keySet.iterator.next())
+    sweepLater()
+  }
+
+  /** Drops the answers of a place, if no task has them. */
+  private def drop(place: Place): Unit = synchronized {
+    val kept = idle.remove(place)
+    val all = byStamp.values.iterator
+    while (kept != null && all.hasNext) {
+      val entry = all.next()
+      if (entry.of eq kept) {
+        bytes -= entry.bytes
+        all.remove()
+      }
+    }
+  }
+
+  /** How many there are: of keys, and of places that no task has. */
+  private[streams] def size: (Int, Int) = synchronized((byStamp.size, idle.size))
+
+  /** Drops those beside stores that Spark has unloaded, which it is asked without a lock of ours. */
+  private def sweep(): Unit = {
+    val places = synchronized(idle.keySet.asScala.toSeq)
+    places.filterNot(p => StreamInternals.isLoaded(p.store)).foreach(drop)
+  }
+
+  private[this] val timer = {
+    val one = new ScheduledThreadPoolExecutor(
+      1,
+      task => {
+        val thread = new Thread(task, "sash-kept-answers")
+        thread.setDaemon(true)
+        thread
+      }
+    )
+    one.setKeepAliveTime(20, TimeUnit.SECONDS)
+    one.allowCoreThreadTimeOut(true)
+    one
+  }
+  private[this] var isPlanned = false
+
+  private def sweepLater(): Unit = synchronized {
+    if (!isPlanned && !idle.isEmpty) {
+      isPlanned = true
+      timer.schedule((() => sweepNow()): Runnable, SweepMillis, TimeUnit.MILLISECONDS)
+    }
+  }
+
+  private def sweepNow(): Unit =
+    try sweep()
+    finally
+      synchronized {
+        isPlanned = false
+        sweepLater()
+      }
+}

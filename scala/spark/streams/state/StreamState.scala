@@ -1,0 +1,128 @@
+package io.sash.spark.streams.state
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.execution.streaming.state.{StateStoreId, StateStoreProviderId}
+import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
+
+import io.sash.core.mta.KeyValueStore
+import io.sash.spark.base.StreamVersions
+import io.sash.spark.streams.program.StreamProgram
+
+/**
+ * The state of a bucket of keys, in two variables of Spark's state store: each one costs every task
+ * of every batch some milliseconds.
+ *
+ * | variable | key | value |
+ * |---|---|---|
+ * | `head` | key | header of its windows, see `StoredWindows`; what walks over all keys reads these, and in update mode `W` |
+ * | `rest` | `B` | [[BucketHeader]] |
+ * | | `P`, number of the chunk | rows that the watermark has not passed |
+ * | | `U`, number of the chunk | rows of which it has not passed all that their windows hold |
+ * | | `W`, key | rows that wait for further rows of their key; in update mode, for the watermark |
+ * | | `N`, key, tree, level, number | node of a tree of the key's |
+ */
+private[spark] final class StreamState(handle: StatefulProcessorHandle) {
+  import StreamState._
+
+  /** Of what is done for the bucket. */
+  val counts: StreamCounts = new StreamCounts
+
+  val heads: MapState[Array[Byte], Array[Byte]] = variable("head")
+  private[this] val rest = variable("rest")
+
+  private def variable(name: String): MapState[Array[Byte], Array[Byte]] =
+    handle.getMapState(name, Encoders.BINARY, Encoders.BINARY, TTLConfig.NONE)
+
+  /** What is known of the bucket; null if nothing is. */
+  def bucket: Array[Byte] = rest.getValue(BucketKey)
+
+  def bucket_=(header: Array[Byte]): Unit = rest.updateValue(BucketKey, header)
+
+  val pending: Chunks = new Chunks('P')
+  val unanswered: Chunks = new Chunks('U')
+
+  /** Chunks of rows, by their numbers. */
+  final class Chunks private[StreamState] (kind: Char) {
+    def get(number: Long): Array[Byte] = rest.getValue(keyOf(number))
+
+    def put(number: Long, chunk: Array[Byte]): Unit = rest.updateValue(keyOf(number), chunk)
+
+    def remove(number: Long): Unit = rest.removeKey(keyOf(number))
+
+    private def keyOf(number: Long): Array[Byte] =
+      ByteBuffer.allocate(1 + 8).put(kind.toByte).putLong(number).array
+  }
+
+  /** The rows of a key that wait; null if none do. */
+  def waiting(key: Array[Byte]): Array[Byte] = rest.getValue(waitingKey(key))
+
+  def putWaiting(key: Array[Byte], rows: Array[Byte]): Unit =
+    rest.updateValue(waitingKey(key), rows)
+
+  def removeWaiting(key: Array[Byte]): Unit = rest.removeKey(waitingKey(key))
+
+  private def waitingKey(key: Array[Byte]): Array[Byte] =
+    ByteBuffer.allocate(1 + key.length).put('W'.toByte).put(key).array
+
+  /**
+   * The nodes of one key at a time.
+   *
+   * @param tree of those of a key
+   */
+  final class Nodes(tree: Int) extends KeyValueStore {
+    private[this] var place = ByteBuffer.allocate(0)
+
+    def of(key: Array[Byte]): Unit =
+      place = ByteBuffer
+        .allocate(1 + key.length + PlaceBytes)
+        .put('N'.toByte)
+        .put(key)
+        .putShort(tree.toShort)
+
+    override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit = {
+      counts.nodesWritten += values.length
+      values.indices.foreach(i => rest.updateValue(keyOf(level, first + i), values(i)))
+    }
+
+    override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] = {
+      counts.nodesRead += count
+      Array.tabulate(count)(i => rest.getValue(keyOf(level, first + i)))
+    }
+
+    override def remove(level: Int, from: Long, until: Long): Unit = {
+      counts.nodesRemoved += until - from
+      (from until until).foreach(number => rest.removeKey(keyOf(level, number)))
+    }
+
+    private def keyOf(level: Int, number: Long): Array[Byte] = {
+      val end = place.capacity - PlaceBytes
+      place.put(end + 2, level.toByte).putLong(end + 3, number)
+      place.array.clone()
+    }
+  }
+
+  /** What a group of the program's windows has left in this process. */
+  def keptAnswers(program: StreamProgram, group: Int): KeptAnswers = {
+    // of one that nobody knows they go soon, and are made anew
+    val store = StreamVersions.storeOf(handle).getOrElse {
+      StateStoreId(program.text, 0L, TaskContext.getPartitionId())
+    }
+    val run = handle.getQueryInfo().getRunId
+    val place = KeptAnswers.Place(StateStoreProviderId(store, run), group)
+    val of = program.groups(group)
+    KeptAnswers.lease(place, new KeptAnswers(of.slots.running, of.windows.length))
+  }
+
+  def registerTimer(timeMs: Long): Unit = handle.registerTimer(timeMs)
+
+  def deleteTimer(timeMs: Long): Unit = handle.deleteTimer(timeMs)
+}
+
+private[spark] object StreamState {
+  private val BucketKey = Array('B'.toByte)
+
+  private val PlaceBytes = 2 + 1 + 8
+}

@@ -1,0 +1,60 @@
+package io.sash.spark.streams.state
+
+import java.nio.ByteBuffer
+import java.util.{ArrayList, List}
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+/** A row that waits, and a fingerprint of its last answer, if it has one. */
+private[streams] final class Waiting(val row: UnsafeRow, var answered: Option[Long])
+
+/** The rows of a key that wait for an answer, or for another one: in the state, in order. */
+private[streams] final class WaitingRows(state: StreamState, columns: Int) {
+  import WaitingRows._
+
+  /** The caller's; they point into what was read. */
+  def read(key: Array[Byte]): ArrayList[Waiting] = {
+    val rows = new ArrayList[Waiting]
+    val bytes = state.waiting(key)
+    if (bytes != null) {
+      val in = ByteBuffer.wrap(bytes)
+      while (in.hasRemaining) {
+        val size = in.getInt()
+        val isAnswered = in.getInt() == Answered
+        val answered = in.getLong()
+        rows.add(new Waiting(next(in, size, columns), Option.when(isAnswered)(answered)))
+      }
+    }
+    rows
+  }
+
+  def write(key: Array[Byte], rows: List[Waiting]): Unit =
+    if (rows.isEmpty) {
+      state.removeWaiting(key)
+    } else {
+      var size = 0
+      rows.forEach(w => size += PrefixBytes + w.row.getSizeInBytes)
+      val out = ByteBuffer.allocate(size)
+      rows.forEach { w =>
+        out.putInt(w.row.getSizeInBytes).putInt(if (w.answered.isEmpty) 0 else Answered)
+        out.putLong(w.answered.getOrElse(0L)).put(w.row.getBytes)
+      }
+      state.putWaiting(key, out.array)
+    }
+}
+
+private[streams] object WaitingRows {
+  private val Answered = 1
+
+  /** The row of so many bytes that comes next; it points into them, and stays as it is. */
+  def next(in: ByteBuffer, size: Int, columns: Int): UnsafeRow = {
+    val row = new UnsafeRow(columns)
+    row.pointTo(in.array, Platform.BYTE_ARRAY_OFFSET.toLong + in.position(), size)
+    in.position(in.position() + size)
+    row
+  }
+
+  /** Rows of eight bytes each stay aligned. */
+  private val PrefixBytes: Int = 16
+}

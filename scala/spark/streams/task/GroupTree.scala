@@ -1,0 +1,161 @@
+package io.sash.spark.streams.task
+
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import io.sash.core.policy.Condition
+import io.sash.core.slots.Bytes
+import io.sash.core.stored.{StoredWindows, WriteBehind}
+import io.sash.spark.memory.WindowMemory
+import io.sash.spark.slots.{RunningState, SlotColumns}
+import io.sash.spark.streams.program.{AnswerMode, StreamProgram, StreamRow}
+import io.sash.spark.streams.state.StreamState
+
+/** The windows of a [[StreamGroup]], of one key at a time. */
+private[streams] final class GroupTree(
+    program: StreamProgram,
+    number: Int,
+    state: StreamState
+) {
+  private[this] val group = program.groups(number)
+  private[this] val frames = group.windows.map(program.windows(_).frame).toArray
+  private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
+  private[this] val countsGroups = frames.head.countsGroups // all of them do, or none
+  private[this] val nodes = new state.Nodes(number)
+
+  /** Whether answers are beside the slots: those of each window. */
+  private[this] val isBeside = group.slots.running.nonEmpty
+  private[this] val kept = Option.when(isBeside)(state.keptAnswers(program, number))
+
+  /** In append mode; in update mode they go on to rows that wait. Others are made anew anyway. */
+  private[this] val keeps =
+    isBeside && group.isInvertible && program.mode == AnswerMode.Append
+  private[this] var answers: Array[Array[RunningState]] = _
+  private[this] lazy val unused = kept.map(_.create()).orNull
+
+  private[this] val behind = new WriteBehind(nodes)
+  private[this] val slots =
+    SlotColumns(group.slots).accountedBy(WindowMemory.Unlimited, group.slots)
+  private[this] val stored = new StoredWindows(
+    slots,
+    slots.compactCodec,
+    behind,
+    StreamTask.LogFanOut,
+    frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
+    Option.when(isBeside)(StoredWindows.Inverse(group.isInvertible, select))
+  )
+  private[this] val condition: Condition = slot => column.holds(slot)
+
+  /** Works on the answers of a window from now on. */
+  private def select(window: Int): Unit = column.answeredBy(answers(window))
+
+  private[this] var keptBefore = 0L // when the key's state was read
+
+  /** How many rows have come. */
+  def end: Long = stored.end
+
+  /** Goes on with a key of which there is nothing yet. */
+  def clear(key: Array[Byte]): Unit = {
+    nodes.of(key)
+    stored.clear()
+    keptBefore = stored.kept
+    begin()
+  }
+
+  /** Goes on with a key, of which `write` has left this. */
+  def read(key: Array[Byte], in: ByteBuffer): Unit = {
+    nodes.of(key)
+    stored.read(in)
+    keptBefore = stored.kept
+    val found =
+      if (keeps) kept.map(_.take(new UUID(in.getLong(), in.getLong()))).orNull else null
+    if (found == null) begin()
+    else {
+      answers = unused // which is cleared
+      stored.resume()
+      answers = found
+    }
+  }
+
+  /** The answers are those of a key's that has none yet, or are yet to be made. */
+  private def begin(): Unit = if (answers == null) kept.foreach(k => answers = k.create())
+
+  def write(out: Bytes): Unit = {
+    stored.write(out)
+    if (keeps) writeStamp(out)
+    store()
+  }
+
+  private def store(): Unit = {
+    state.counts.partialsEvicted += stored.kept - keptBefore
+    behind.flush()
+  }
+
+  private def writeStamp(out: Bytes): Unit = {
+    val stamp = kept.filter(_ => stored.isCurrent).fold(GroupTree.NoStamp)(_.keep(answers))
+    if (stamp != GroupTree.NoStamp) answers = null
+    out.putLong(stamp.getMostSignificantBits)
+    out.putLong(stamp.getLeastSignificantBits)
+  }
+
+  /** Forgets what has not been written. */
+  def discard(): Unit = behind.discard()
+
+  /** Removes the key's nodes. */
+  def drop(): Unit = {
+    stored.drop()
+    store()
+  }
+
+  /** A row comes, and enters the windows that do not lag. */
+  def takeIn(row: InternalRow, current: StreamRow): Unit = {
+    val slot = stored.open()
+    column.lift(slot, row)
+    var w = 0
+    while (w < frames.length) {
+      val window = stored.window(w)
+      frames(w).arrive(window, current)
+      if (!lags(w)) window.insert(slot)
+      w += 1
+    }
+    stored.append(if (countsGroups) current.group else current.time)
+  }
+
+  /** Moves the windows that are of peers, or that are not, and writes what they answer. */
+  def answer(
+      ofPeers: Boolean,
+      current: StreamRow,
+      results: Array[InternalRow],
+      first: Int,
+      until: Int
+  ): Unit = {
+    var w = 0
+    while (w < frames.length) {
+      if (frames(w).isOfPeers == ofPeers) {
+        val window = stored.window(w)
+        if (lags(w)) frames(w).enter(window, current)
+        frames(w).leave(window, current, condition)
+        val slot = window.query()
+        var i = first
+        while (i < until) {
+          column.lower(w, slot, results(i))
+          i += 1
+        }
+      }
+      w += 1
+    }
+  }
+
+  /** Gives up what no window holds any more. */
+  def release(): Unit = stored.release()
+
+  private def column: SlotColumns = stored.column.asInstanceOf[SlotColumns]
+}
+
+private object GroupTree {
+
+  /** In the place of a stamp, where nothing is kept. */
+  private val NoStamp = new UUID(0L, 0L)
+}

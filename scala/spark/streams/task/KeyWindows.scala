@@ -1,0 +1,214 @@
+package io.sash.spark.streams.task
+
+import java.nio.ByteBuffer
+import java.util.BitSet
+
+import scala.collection.IndexedSeq
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import io.sash.core.slots.Bytes
+import io.sash.spark.streams.program.{StreamProgram, StreamRow}
+import io.sash.spark.streams.state.{KeyHeader, StreamState}
+
+/** The windows of a [[StreamProgram]], of one key at a time, and what they answer. */
+private[streams] final class KeyWindows(program: StreamProgram, state: StreamState) {
+  private[this] val groups =
+    program.groups.indices.map(new GroupTree(program, _, state)).toArray
+  private[this] val slides = program.windows.map(_.slide.orNull).toArray
+  private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
+  private[this] val current = new StreamRow(program.marks.length)
+
+  private[this] val output = UnsafeProjection.create(program.output, program.input)
+  private[this] val joined = new JoinedRow
+  private[this] var results = Array(newResult())
+  private[this] val out = new Bytes
+
+  private[this] val marks = new Marks(program)
+  private[this] val known = new KeyHeader(program)
+  private[this] val other = new KeyHeader(program) // of a key that is looked at in passing
+  private[this] var key: Array[Byte] = _
+
+  /**
+   * Goes on with a key.
+   *
+   * @param header what `write` has left, null if nothing
+   */
+  def open(key: Array[Byte], header: Array[Byte]): Unit = {
+    this.key = key
+    if (header == null) {
+      known.clear()
+      groups.foreach(_.clear(key))
+    } else {
+      val in = ByteBuffer.wrap(header)
+      known.read(in)
+      groups.foreach(_.read(key, in))
+    }
+    current.isFirst = known.isNew
+    if (!known.isNew) {
+      current.time = known.lastTime
+      marks.read(known.lastTime, current.values)
+    }
+  }
+
+  /** How far the key's rows have come. */
+  def header: KeyHeader = known
+
+  /** How many of them there have been. */
+  def end: Long = groups(0).end
+
+  /** Takes rows in, which are all that are equal to the first of them in the window's order. */
+  def take(peers: IndexedSeq[UnsafeRow]): Unit = {
+    begin(peers)
+    var i = 0
+    while (i < peers.length) {
+      come(peers(i), i)
+      takeIn(peers(i))
+      answerOne(i)
+      noteSlides(i)
+      i += 1
+    }
+    answerPeers(peers.length)
+  }
+
+  /** Takes peers in whose answers are asked for later. */
+  def takeUnanswered(peers: IndexedSeq[UnsafeRow]): Unit = {
+    begin(peers)
+    current.time = known.lastTime
+    peers.foreach(takeIn)
+    known.unanswered += peers.length
+    if (program.countsGroups) known.unansweredGroups += 1
+  }
+
+  /**
+   * Answers the oldest rows that have no answer. If the windows count groups, or are of peers, they
+   * are all that are equal in the window's order.
+   */
+  def answerLater(peers: IndexedSeq[UnsafeRow]): Unit = {
+    current.firstPeer = groups(0).end - known.unanswered
+    current.lastPeer = current.firstPeer + peers.length
+    current.group = known.groups - known.unansweredGroups + 1
+    var i = 0
+    while (i < peers.length) {
+      come(peers(i), i)
+      answerOne(i)
+      i += 1
+    }
+    answerPeers(peers.length)
+    known.unanswered -= peers.length
+    if (program.countsGroups) known.unansweredGroups -= 1
+  }
+
+  /** What a row becomes, which was given the answers of the peer of this number, until the next. */
+  def answer(row: UnsafeRow, i: Int): UnsafeRow = output(joined(row, results(i)))
+
+  /** Writes the key's state. */
+  def write(): Unit = {
+    out.clear()
+    known.write(out)
+    groups.foreach(_.write(out))
+    state.heads.updateValue(key, out.toArray)
+  }
+
+  /** Forgets the rows that have come since the key's state was written. */
+  def discard(): Unit = groups.foreach(_.discard())
+
+  /** Removes the key's state. */
+  def drop(): Unit = {
+    groups.foreach(_.drop())
+    state.heads.removeKey(key)
+  }
+
+  /** Whether no row to come could tell the key from a new one. */
+  def isIdle(passed: Long): Boolean = isIdle(known, passed)
+
+  /** The same of a key that has left this header. */
+  def isIdle(header: Array[Byte], passed: Long): Boolean = {
+    other.read(ByteBuffer.wrap(header))
+    isIdle(other, passed)
+  }
+
+  private def isIdle(key: KeyHeader, passed: Long): Boolean =
+    key.isNew || (key.unanswered == 0 && marks.isIdle(key.lastTime, passed))
+
+  /** When keys whose last row is of this time are idle, to within its double; none if never. */
+  def nextSweep(time: Long): Option[Long] = marks.nextSweep(time)
+
+  /** Peers come. What Spark has let through is not older than what came; else state would be wrong. */
+  private def begin(peers: IndexedSeq[UnsafeRow]): Unit = {
+    val time = peers.head.getLong(program.time)
+    if (time < known.lastTime) {
+      throw new IllegalStateException(
+        s"a row of $time came after one of ${known.lastTime}, in microseconds since 1970"
+      )
+    }
+    known.lastTime = time
+    known.groups += 1
+    current.firstPeer = groups(0).end
+    current.group = known.groups
+  }
+
+  /** The row that windows move to, of this number among its peers. */
+  private def come(row: UnsafeRow, peer: Int): Unit = {
+    if (peer == results.length) results ++= Array.fill(results.length)(newResult())
+    current.advance()
+    current.time = row.getLong(program.time)
+    current.end = current.firstPeer + peer + 1
+    marks.read(row, current.values)
+  }
+
+  private def takeIn(row: UnsafeRow): Unit = {
+    var g = 0
+    while (g < groups.length) {
+      groups(g).takeIn(row, current)
+      g += 1
+    }
+  }
+
+  /** The windows that are of single rows answer. */
+  private def answerOne(peer: Int): Unit = {
+    var g = 0
+    while (g < groups.length) {
+      groups(g).answer(ofPeers = false, current, results, peer, peer + 1)
+      g += 1
+    }
+  }
+
+  /** The windows that are of peers answer when all of them are there. */
+  private def answerPeers(count: Int): Unit = {
+    var g = 0
+    while (g < groups.length) {
+      groups(g).answer(ofPeers = true, current, results, 0, count)
+      groups(g).release()
+      g += 1
+    }
+    dropBetweenSlides(count)
+  }
+
+  /** Of the peers, at which each window slides. */
+  private[this] val slidesAt = slides.map(_ => new BitSet)
+
+  private def noteSlides(i: Int): Unit = {
+    var w = 0
+    while (w < slides.length) {
+      if (slides(w) != null) slidesAt(w).set(i, slides(w).isAt(current))
+      w += 1
+    }
+    current.isFirst = false
+  }
+
+  private def dropBetweenSlides(count: Int): Unit = {
+    var w = 0
+    while (w < slides.length) {
+      var i = 0
+      while (slides(w) != null && i < count) {
+        if (!slidesAt(w).get(i)) ordinals(w).foreach(results(i).setNullAt)
+        i += 1
+      }
+      w += 1
+    }
+  }
+
+  private def newResult(): InternalRow = new SpecificInternalRow(program.results)
+}

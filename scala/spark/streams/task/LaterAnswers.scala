@@ -1,0 +1,115 @@
+package io.sash.spark.streams.task
+
+import java.util.ArrayList
+
+import scala.collection.BufferedIterator
+import scala.collection.mutable
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+
+import io.sash.spark.streams.program.{StreamLater, StreamProgram}
+import io.sash.spark.streams.state.{PendingRows, StreamState, Waiting, WaitingRows}
+
+/**
+ * Answers of windows that look ahead. A row is taken in when the watermark has passed it, and then
+ * waits: for the watermark to pass what is due, among the bucket's `unanswered`, and then, with its
+ * key, for rows and groups of peers that have to come after it. Rows are answered in their order.
+ *
+ * @param source rows that the watermark has passed and those that are due, which were taken in by
+ *   an earlier batch
+ * @param unanswered takes what is not due; null if nothing ever is
+ * @param passed what the watermark has passed, in microseconds
+ */
+private[streams] final class LaterAnswers(
+    source: BufferedIterator[UnsafeRow],
+    keyOf: UnsafeProjection,
+    order: RowOrders,
+    windows: KeyWindows,
+    state: StreamState,
+    program: StreamProgram,
+    unanswered: PendingRows,
+    passed: Long
+) extends KeyAnswers(source, keyOf, order, windows, state) {
+  private[this] val StreamLater(rowsAhead, groupsAhead, due) = program.later.get
+  private[this] val dueAt = due.fold(-1)(_.at)
+  private[this] val waitsForRows = program.later.get.waitsForRows
+  private[this] val isByPeers = program.windows.exists(_.frame.isOfPeers)
+
+  private[this] val waiting = new WaitingRows(state, program.input.length)
+  private[this] val peers = ArrayBuffer.empty[UnsafeRow]
+
+  /** Rows of the key without an answer, in order. */
+  private[this] val queue = mutable.ArrayDeque.empty[UnsafeRow]
+
+  /** How many of them are answered next, all at once. */
+  private[this] var first = 0
+
+  private[this] var takenBefore = 0L // rows until then were taken in by an earlier batch
+  private[this] var complete = 0L // all rows until then are taken in
+
+  override protected def begin(key: Array[Byte]): Unit = {
+    takenBefore = windows.header.lastTime
+    complete = takenBefore
+    first = 0
+    queue.clear()
+    if (waitsForRows) waiting.read(key).forEach(w => queue += w.row)
+  }
+
+  override protected def step(): Boolean = {
+    val isAnswer = isAnswerable
+    val goesOn = isAnswer || isOfKey || complete < passed
+    if (isAnswer) {
+      (0 until first).foreach(_ => answered += queue.removeHead())
+      first = 0
+      windows.answerLater(answered)
+    } else if (isOfKey) {
+      take()
+    } else {
+      complete = passed
+    }
+    goesOn
+  }
+
+  private def take(): Unit = {
+    peers.clear()
+    takePeers(peers)
+    val time = peers.head.getLong(program.time)
+    if (time > takenBefore) {
+      due.foreach(d => setPositions(d.position))
+      windows.takeUnanswered(peers)
+      if (due.nonEmpty) peers.foreach(setDue)
+      complete = time - 1
+    }
+    queue ++= peers
+  }
+
+  private def setPositions(ordinal: Int): Unit =
+    peers.indices.foreach(i => peers(i).setLong(ordinal, windows.end + i))
+
+  /** Through the calendar of a time zone, bounds of later rows may be earlier; they wait for theirs. */
+  private def setDue(row: UnsafeRow): Unit = {
+    val header = windows.header
+    header.lastDue = math.max(header.lastDue, row.getLong(dueAt))
+    row.setLong(dueAt, header.lastDue)
+  }
+
+  /** Whether all that the windows of the first rows hold has been taken in. */
+  private def isAnswerable: Boolean = queue.nonEmpty && isDue(queue.head, complete) && {
+    if (first == 0)
+      first = if (isByPeers) queue.iterator.takeWhile(isPeer(queue.head, _)).size else 1
+    windows.header.unanswered - first >= rowsAhead &&
+    (groupsAhead == 0 || windows.header.unansweredGroups - 1 >= groupsAhead)
+  }
+
+  private def isDue(row: UnsafeRow, until: Long): Boolean =
+    due.isEmpty || row.getLong(dueAt) <= until
+
+  override protected def end(key: Array[Byte]): Unit = {
+    val left = new ArrayList[Waiting]
+    queue.foreach { row =>
+      if (isDue(row, passed)) left.add(new Waiting(row, None)) else unanswered.add(row)
+    }
+    if (waitsForRows) waiting.write(key, left)
+  }
+}

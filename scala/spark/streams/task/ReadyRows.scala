@@ -1,0 +1,123 @@
+package io.sash.spark.streams.task
+
+import java.util.{ArrayList, Arrays, Collections, Comparator, HashMap}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
+import org.apache.spark.sql.execution.UnsafeExternalRowSorter
+import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.util.collection.unsafe.sort.PrefixComparator
+
+/**
+ * Rows of a bucket that the watermark has passed: each key's together, in order. They are in
+ * memory up to some megabytes, and from then on in Spark's sorter, which spills.
+ *
+ * @param key of a row
+ */
+private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
+  import ReadyRows._
+
+  private[this] val byKey = new HashMap[UnsafeRow, ArrayList[UnsafeRow]]
+  private[this] var bytes = 0L
+  private[this] var sorter: UnsafeExternalRowSorter = _
+
+  /** The caller does not change the row any more. */
+  def add(row: UnsafeRow): Unit =
+    if (sorter != null) {
+      sorter.insertRow(row)
+    } else {
+      val of = key(row)
+      var rows = byKey.get(of)
+      if (rows == null) {
+        rows = new ArrayList
+        byKey.put(of.copy(), rows)
+      }
+      rows.add(row)
+      bytes += row.getSizeInBytes
+      if (bytes > MostBytes) moveToSorter()
+    }
+
+  /** All rows, of which no more come then. They are the caller's. */
+  def sorted(): Iterator[UnsafeRow] =
+    if (sorter == null) {
+      val keys = byKey.keySet.toArray(new Array[UnsafeRow](0))
+      Arrays.sort(keys, AsStored)
+      keys.iterator.flatMap { key =>
+        val rows = byKey.get(key)
+        Collections.sort(rows, order.ofRows) // linear where they are in order
+        rows.iterator.asScala
+      }
+    } else {
+      // Spark uses the row again
+      sorter.sort().map(_.asInstanceOf[UnsafeRow].copy())
+    }
+
+  private def moveToSorter(): Unit = {
+    val columns = StructType(order.input.map(a => StructField(a.name, a.dataType)))
+    sorter = UnsafeExternalRowSorter.create(
+      columns,
+      order.ofAll,
+      NoPrefix,
+      new NoPrefixes,
+      SparkEnv.get.memoryManager.pageSizeBytes,
+      false
+    )
+    byKey.values.forEach(_.forEach(row => sorter.insertRow(row)))
+    byKey.clear()
+  }
+}
+
+private[spark] object ReadyRows {
+
+  /** Not final: for tests. */
+  private[streams] var MostBytes: Long = 64L << 20
+
+  /**
+   * The order that keys have in the state store, so that a block of it that one key is read from
+   * serves those that follow: random ones would each have it read and unpacked again. (Keys of more
+   * than 255 bytes have another order there, by the last byte of their size.)
+   */
+  private object AsStored extends Comparator[UnsafeRow] {
+    override def compare(left: UnsafeRow, right: UnsafeRow): Int = {
+      val bySize = Integer.compare(left.getSizeInBytes, right.getSizeInBytes)
+      if (bySize != 0) bySize else Arrays.compareUnsigned(left.getBytes, right.getBytes)
+    }
+  }
+
+  private object NoPrefix extends PrefixComparator {
+    override def compare(left: Long, right: Long): Int = 0
+  }
+
+  private final class NoPrefixes extends UnsafeExternalRowSorter.PrefixComputer {
+    private[this] val prefix = new UnsafeExternalRowSorter.PrefixComputer.Prefix
+    override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix =
+      prefix
+  }
+}
+
+/**
+ * The order of a key's rows, and one of all rows that keeps each key's together.
+ *
+ * @param position a column by which rows that are equal in the window's order are in order, too
+ */
+private[spark] final class RowOrders(
+    val input: Seq[Attribute],
+    keys: Seq[Expression],
+    order: Seq[SortOrder],
+    position: Option[Attribute] = None
+) {
+  private[this] val ofOne = order ++ position.map(SortOrder(_, Ascending))
+
+  /** By which peers are equal. */
+  val ofKey: Comparator[InternalRow] = GenerateOrdering.generate(order, input)
+
+  val ofRows: Comparator[InternalRow] =
+    if (position.isEmpty) ofKey else GenerateOrdering.generate(ofOne, input)
+
+  lazy val ofAll: BaseOrdering =
+    GenerateOrdering.generate(keys.map(SortOrder(_, Ascending)) ++ ofOne, input)
+}

@@ -1,0 +1,37 @@
+package io.sash.spark.streams.task
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+
+import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
+import io.sash.spark.streams.state.{StreamMetrics, StreamState}
+
+/**
+ * Answers the rows of a bucket of keys. A row waits in the state until the watermark has passed it;
+ * then all rows of its time are there, so that what a key's windows have taken in is final.
+ */
+private[spark] final class StreamProcessor(
+    val program: StreamProgram,
+    override val metrics: Option[StreamMetrics] = None
+) extends BucketProcessor {
+  override def text: String = program.text
+
+  override def input: Seq[Attribute] = program.input
+
+  override def fields: Seq[Expression] = program.fields
+
+  override def in(late: Option[Long], metrics: StreamMetrics): StreamProcessor =
+    new StreamProcessor(program, Some(metrics))
+
+  override def explained: String = {
+    val windows = program.windows.length
+    val columns = program.input.length - 1
+    s"slides on a stream: $windows windows over AMTA in the state store, $columns columns wait there"
+  }
+
+  override protected def newTask(state: StreamState): BucketTask = program.mode match {
+    case AnswerMode.Append => new StreamTask(program, state)
+    case AnswerMode.Update => new UpdateTask(program, state)
+  }
+
+  override def toString: String = s"SlidingWindow of ${text.linesIterator.mkString("; ")}"
+}

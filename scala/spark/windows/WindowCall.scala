@@ -1,0 +1,102 @@
+package io.sash.spark.windows
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+
+import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Asked, LambdaBodies, Refusal}
+import io.sash.spark.running.WindowMonoid
+import io.sash.spark.slots.SlotProgram
+
+/**
+ * An aggregate over a frame, and the algorithm that was chosen for it.
+ *
+ * @param bounding what the frame is bounded by, if by an aggregate
+ */
+private[spark] final case class WindowCall(
+    expression: WindowExpression,
+    framing: Framing,
+    monoid: AggregateMonoid,
+    algorithm: Algorithm,
+    bounding: Option[BoundingCall]
+) {
+  override def toString: String = {
+    val of = monoid.running.fold("")(answer => s" of ${answer.title}")
+    s"${WindowCall.textOf(expression)}: ${algorithm.title}$of"
+  }
+}
+
+/** An aggregate by whose condition a frame is bounded. */
+private[spark] final case class BoundingCall(
+    monoid: AggregateMonoid,
+    algorithm: Algorithm,
+    kind: PredicateWindow
+) {
+  def program(input: Seq[Attribute]): StoreProgram = {
+    val part = algorithm.part(monoid, first = 0, result = 0).copy(results = Nil)
+    val condition = LambdaBodies.compilable(kind.of(monoid.lower))
+    val slots = SlotProgram(input, monoid.left, monoid.right, Seq(part), holds = Some(condition))
+    StoreProgram(algorithm, slots, ranges = 1)
+  }
+}
+
+private[spark] object WindowCall {
+
+  /** The aggregate and its frame, as a user would write them. */
+  def textOf(expression: WindowExpression): String = expression.windowFunction match {
+    case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
+      val window = s.kind.fold(frameText(expression))(k => s"over ${k.sql}")
+      (s"${call.copy(aggregateFunction = s.function).sql} $window" +: s.modifiers.map(_.sql))
+        .mkString(", ")
+    case f => s"${f.sql} ${frameText(expression)}"
+  }
+
+  private def frameText(expression: WindowExpression): String =
+    expression.windowSpec.frameSpecification match {
+      case specified: SpecifiedWindowFrame => FrameText(specified)
+      case other                           => other.sql
+    }
+
+  private def frameOf(expression: WindowExpression): SpecifiedWindowFrame =
+    expression.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
+
+  /** The call for an expression that Sash takes, or why it is Spark's. */
+  def of(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
+    for {
+      aggregate <- expression.windowFunction match {
+        case a: AggregateExpression => Right(a)
+        case f                      => Left(Refusal.NotAnAggregate(f.prettyName))
+      }
+      _ <- UnknownWindow.of(expression.windowSpec).map(Refusal.Unknown(_)).toLeft(())
+      call <- aggregate.aggregateFunction match {
+        case s: SlidingAggregate =>
+          val bounds = if (s.kind.isEmpty) constant(frameOf(expression)) else Right(())
+          bounds.map(_ => aggregate.copy(aggregateFunction = s.function))
+        case _ => moving(frameOf(expression)).map(_ => aggregate)
+      }
+      framing = Framing.of(expression)
+      monoid <- WindowMonoid.of(call)
+      bounding <- framing.frame.bounding
+        .fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
+          WindowMonoid.of(kind.function.toAggregateExpression()).map { of =>
+            Some(BoundingCall(of, Algorithm.choose(of, forced, Asked.Whole), kind))
+          }
+        }
+      algorithm = Algorithm.choose(monoid, forced, framing.asked)
+    } yield WindowCall(expression, framing, monoid, algorithm, bounding)
+
+  private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {
+    case SpecifiedWindowFrame(_, UnboundedPreceding, UnboundedFollowing) =>
+      Left(Refusal.EntirePartition)
+    case SpecifiedWindowFrame(_, UnboundedPreceding, _) => Left(Refusal.Growing)
+    case _                                              => constant(frame)
+  }
+
+  private def constant(frame: SpecifiedWindowFrame): Either[Refusal, Unit] =
+    frame.valueBoundary
+      .find(b => !b.foldable || b.eval() == null)
+      .map(b => Refusal.Unbound(b.sql))
+      .toLeft(())
+}
