@@ -19,7 +19,7 @@ try:
     from sash import functions, testing
     from sash.functions import sliding_agg
     from sash.monoid import Monoid
-    from sash.plan import explain
+    from sash.plan import explain, explanation
     from sash.session import configure, is_active
     from sash.window import SlidingWindow
 except ModuleNotFoundError as _missing:
@@ -39,6 +39,7 @@ __all__ = [
     "__version__",
     "configure",
     "explain",
+    "explanation",
     "functions",
     "is_active",
     "jar_path",

@@ -46,7 +46,23 @@ def explain(df: DataFrame) -> None:
 
 
 def explanation(df: DataFrame) -> str:
-    """Return the text that ``explain`` prints."""
+    """Return the text that ``explain`` prints: which windows Sash runs, and why Spark the others.
+
+    Args:
+        df: Any DataFrame, classic or Connect. It is planned, not run.
+
+    Returns:
+        The lines, joined by line feeds.
+
+    Raises:
+        PySparkTypeError: ``df`` is no DataFrame.
+        AnalysisException: the query is not valid.
+
+    Example:
+        >>> df = spark.sql("SELECT max(id) OVER (ORDER BY id ROWS 2 PRECEDING) FROM range(9)")
+        >>> "slides: max(id)" in sash.explanation(df)
+        True
+    """
     if not isinstance(df, DataFrame):
         raise type_error("df", "a DataFrame", df)
     why = missing(df.sparkSession)

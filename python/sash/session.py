@@ -15,14 +15,16 @@ from sash.install import check_installed_version
 from sash.jar import jar_path
 from sash.loaded import NOT_LOADED, is_loaded
 
+_STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _EXTENSIONS_CLASS = "io/sash/spark/SashExtensions.class"
 
 
-def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+def configure(builder: SparkSession.Builder, *, streaming: bool = False) -> SparkSession.Builder:
     """Put Sash's jar on the class path of the session that ``builder`` will make.
 
     The jar is added to the ``spark.jars`` that the builder, ``PYSPARK_SUBMIT_ARGS`` or
-    ``spark-defaults.conf`` already name. Nothing else is set: where the jar is, Sash is on.
+    ``spark-defaults.conf`` already name. Where the jar is, Sash is on.
     Calling it twice is harmless, and so is calling it where the jar is on the class path.
 
     Args:
@@ -30,6 +32,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             ``local[…]`` starts a Connect server of its own, which gets the jar. A builder whose
             remote is ``sc://…`` is returned as it is, since a client cannot change the class
             path of its server: start that one with ``--jars $(python -m sash jar)``.
+        streaming: Whether streams keep their state in RocksDB, which ``OVER`` on a stream needs.
+            It sets ``spark.sql.streaming.stateStore.providerClass``, a setting of each session,
+            also of one on another server. If false, nothing but the jar is set.
 
     Returns:
         The same builder.
@@ -45,6 +50,10 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         >>> sash.is_active(spark)
         True
     """
+    if not isinstance(streaming, bool):
+        raise type_error("streaming", "a bool", streaming)
+    if streaming:
+        builder = builder.config(_STATE_STORE, _ROCKSDB)
     options: dict[str, Any] = builder._options
     if is_remote_only() or _is_served_elsewhere(options):
         return builder

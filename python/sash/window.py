@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F
+from pyspark.sql.utils import is_remote
 
 from sash.errors import type_error, value_error
 from sash.loaded import call
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
 Condition = Callable[[Column], Column]
+# of the column that is aggregated and its aggregate, if they are known
+Kind = Callable[[Column | None, Column | None], Column]
 _EXTENT = "a number, a timedelta, an interval as in '1 hour', or a Column of a constant"
 # a name of a column has no number and unit
 _INTERVAL = re.compile(r"\s*(interval\s+)?[+-]?\s*\d+(\.\d+)?\s+[a-z]+\b", re.IGNORECASE)
@@ -38,7 +43,7 @@ class SlidingWindow:
     """Where a sliding window begins, as ``pyspark.sql.Window`` is where a WindowSpec begins.
 
     Name partitions and an order, then one of the kinds of window. The kind says which rows the
-    window of each row holds. Pass the result to ``sliding_agg``:
+    window of each row holds. The result is a WindowSpec, for ``over`` and for ``sliding_agg``:
 
     ========================== =======================================================
     ``count(100)``             the last 100 rows
@@ -69,11 +74,11 @@ class SlidingWindow:
         >>> w = sash.SlidingWindow.orderBy("ts")
         >>> df.select(
         ...     "ts",
-        ...     sash.sliding_agg("ts", "count", w.count(3)).alias("count"),
-        ...     sash.sliding_agg("ts", "count", w.time(3)).alias("time"),
-        ...     sash.sliding_agg("celsius", "min", w.delta("celsius", 1)).alias("delta"),
-        ...     sash.sliding_agg("ts", "count", w.punctuation("reset")).alias("reset"),
-        ...     sash.sliding_agg("ts", "count", w.session(5)).alias("session"),
+        ...     F.count("ts").over(w.count(3)).alias("count"),
+        ...     F.count("ts").over(w.time(3)).alias("time"),
+        ...     F.min("celsius").over(w.delta("celsius", 1)).alias("delta"),
+        ...     F.count("ts").over(w.punctuation("reset")).alias("reset"),
+        ...     F.count("ts").over(w.session(5)).alias("session"),
         ...     sash.sliding_agg("celsius", "sum", w.predicate(lambda s: s < 45)).alias("budget"),
         ... ).show()
         +---+-----+----+-----+-----+-------+------+
@@ -99,15 +104,16 @@ class SlidingWindow:
 
 
 @dataclass(frozen=True, eq=False)
-class SlidingWindowSpec:
-    """Partitions, an order, and the kind of window: see ``SlidingWindow``.
+class SlidingWindowSpec(WindowSpec):
+    """Partitions, an order, and the kind of window: a WindowSpec, see ``SlidingWindow``.
 
     Every method returns a new one. A kind can be named once; it costs a constant number of
     combines a row, amortised, unless it says otherwise.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
-        PySparkValueError: a second kind; or none, or no order, where ``sliding_agg`` takes it.
+        PySparkValueError: a second kind; or none, or no order, where ``over`` or ``sliding_agg``
+            takes it.
         AnalysisException: where the query is analyzed: a size that is negative or zero, an
             attribute from which no ``delta`` can be subtracted, a condition that is no boolean.
             The message names the argument.
@@ -115,15 +121,45 @@ class SlidingWindowSpec:
 
     keys: tuple[ColumnOrName, ...] = ()
     order: tuple[ColumnOrName, ...] = ()
-    _kind: Callable[[Column, Column], Column] | None = None
+    _kind: Kind | None = None
     _excluded: str | None = None
     _every: int | str | timedelta | Column | None = None
 
-    def partitionBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
+    def __new__(cls, *_: object, **__: object) -> SlidingWindowSpec:
+        """Make it a WindowSpec of the session's own kind, classic or Connect."""
+        own: type = cls
+        made: SlidingWindowSpec = object.__new__(_of_session(own, remote=is_remote()))
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """What PySpark reads of a WindowSpec where ``over`` takes it."""
+        # columns are made when they are used: a window may be named before there is a session
+        if name in ("_jspec", "_partitionSpec", "_orderSpec", "_frame"):
+            return getattr(self.spec(), name)
+        raise AttributeError(f"a sliding window has no attribute {name!r}")
+
+    def rowsBetween(self, start: int, end: int) -> WindowSpec:  # noqa: N802
+        """Name a frame instead of a kind, as ``pyspark.sql.Window`` has it."""
+        return self._framed().rowsBetween(start, end)
+
+    def rangeBetween(self, start: int, end: int) -> WindowSpec:  # noqa: N802
+        """Name a frame instead of a kind, as ``pyspark.sql.Window`` has it."""
+        return self._framed().rangeBetween(start, end)
+
+    def _framed(self) -> WindowSpec:
+        if self._kind is not None:
+            raise PySparkValueError("the window has a kind, and cannot have a frame, too")
+        return Window.partitionBy(*self.keys).orderBy(*self.order)
+
+    def partitionBy(  # type: ignore[override]  # noqa: N802
+        self, *cols: ColumnOrName
+    ) -> SlidingWindowSpec:
         """Name the columns in which the rows of a partition are equal."""
         return replace(self, keys=_columns(cols))
 
-    def orderBy(self, *cols: ColumnOrName) -> SlidingWindowSpec:  # noqa: N802
+    def orderBy(  # type: ignore[override]  # noqa: N802
+        self, *cols: ColumnOrName
+    ) -> SlidingWindowSpec:
         """Name the order of the rows within a partition."""
         return replace(self, order=_columns(cols))
 
@@ -186,21 +222,22 @@ class SlidingWindowSpec:
     @overload
     def predicate(
         self,
-        monoid: str | Monoid | Condition,
+        monoid: str | Monoid | Condition | Column,
         condition: Condition,
         col: ColumnOrName | None = None,
     ) -> SlidingWindowSpec: ...
 
     def predicate(
         self,
-        monoid: str | Monoid | Condition,
+        monoid: str | Monoid | Condition | Column,
         condition: Condition | None = None,
         col: ColumnOrName | None = None,
     ) -> SlidingWindowSpec:
         """Hold the youngest rows whose aggregate meets a condition.
 
-        ``predicate(condition)`` looks at the aggregate that is asked for,
-        ``predicate(monoid, condition, col)`` at another one.
+        ``predicate(F.sum("cost"), condition)`` looks at that aggregate, and so does
+        ``predicate("sum", condition, "cost")``. In ``sliding_agg``, ``predicate(condition)``
+        looks at the aggregate that is asked for.
 
         When a row comes, the oldest leave until ``condition`` is true of the aggregate of the
         remaining rows, or no row is left. A row that has left never returns. NULL is not true.
@@ -211,11 +248,27 @@ class SlidingWindowSpec:
         Paper: Constant-Time Sliding Window Framework, section 3.2 (window slide policy).
 
         Args:
-            monoid: The aggregate to look at, said as in ``sliding_agg``: a name, a
+            monoid: The aggregate to look at: a Column; or, said as in ``sliding_agg``, a name, a
                 ``sash.Monoid``, or a function that makes an aggregate of the column.
             condition: From the aggregate to a boolean, a function from Column to Column. It is
                 called once, when the query is built, and compiled by Catalyst.
-            col: The column for ``monoid``; by default the column that is asked for.
+            col: The column for ``monoid``; in ``sliding_agg`` by default the column that is asked
+                for. ``over`` needs it, if ``monoid`` is no Column.
+
+        Example:
+            >>> df = spark.createDataFrame([(1, 40), (2, 50), (3, 20), (4, 70)], ["ts", "cost"])
+            >>> w = sash.SlidingWindow.orderBy("ts")
+            >>> budget = w.predicate(F.sum("cost"), lambda s: s <= 100)
+            >>> df.select("ts", F.count("*").over(budget).alias("n")).show()
+            +---+---+
+            | ts|  n|
+            +---+---+
+            |  1|  1|
+            |  2|  2|
+            |  3|  2|
+            |  4|  2|
+            +---+---+
+            <BLANKLINE>
         """
         if col is not None:
             _require_column("col", col)
@@ -224,12 +277,22 @@ class SlidingWindowSpec:
         if isinstance(holds, (str, Monoid)) or not callable(holds):
             raise type_error("condition", "a function from Column to Column", holds)
         require_function("condition", holds, 1)
-        if not own and not isinstance(monoid, str) and not callable(monoid):
+        if not own and not isinstance(monoid, (str, Column)) and not callable(monoid):
             raise type_error("monoid", MONOID, monoid)
 
-        def kind(aggregated: Column, aggregate: Column) -> Column:
-            over = aggregated if col is None else to_column(col)
-            of = aggregate if own else aggregate_of(over, monoid)
+        def kind(aggregated: Column | None, aggregate: Column | None) -> Column:
+            if isinstance(monoid, Column):
+                of: Column | None = monoid
+            elif own:
+                of = aggregate
+            else:
+                over = aggregated if col is None else to_column(col)
+                of = None if over is None else aggregate_of(over, monoid)
+            if of is None:
+                raise PySparkValueError(
+                    "over does not tell the predicate at which aggregate it looks; name it, as "
+                    "in predicate(F.sum('cost'), condition), or use sliding_agg"
+                )
             return call("predicate_window", of, lambda_column("condition", holds))
 
         return self._of(kind)
@@ -357,12 +420,14 @@ class SlidingWindowSpec:
             raise PySparkValueError("the window slides already, and cannot do so twice")
         return replace(self, _every=every)
 
-    def spec(self, aggregated: Column, aggregate: Column) -> WindowSpec:
-        """Return the WindowSpec that an aggregate takes in ``over``.
+    def spec(
+        self, aggregated: Column | None = None, aggregate: Column | None = None
+    ) -> WindowSpec:
+        """Return PySpark's own WindowSpec, with the kind among its partitions.
 
         Args:
-            aggregated: The column that is aggregated.
-            aggregate: The aggregate of it that is asked for.
+            aggregated: The column that is aggregated, for a predicate that names none.
+            aggregate: The aggregate of it that is asked for, likewise.
         """
         if self._kind is None:
             raise PySparkValueError("the window has no kind; name one, as in window.count(100)")
@@ -375,11 +440,17 @@ class SlidingWindowSpec:
             keys.append(call("window_slide", _constant(self._every)))
         return Window.partitionBy(*keys).orderBy(*self.order)
 
-    def _of(self, kind: Callable[[Column, Column], Column]) -> SlidingWindowSpec:
-        # columns are made when they are used: a window may be named before there is a session
+    def _of(self, kind: Kind) -> SlidingWindowSpec:
         if self._kind is not None:
             raise PySparkValueError("the window has a kind already, and cannot have two")
         return replace(self, _kind=kind)
+
+
+@cache
+def _of_session(spec: type, *, remote: bool) -> type:
+    """The class of the windows of a session: ``over`` wants a WindowSpec of its own kind."""
+    own = import_module(f"pyspark.sql.{'connect' if remote else 'classic'}.window").WindowSpec
+    return spec if issubclass(spec, own) else type(spec.__name__, (spec, own), {})
 
 
 def _constant(extent: Extent) -> Column:

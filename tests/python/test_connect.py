@@ -63,6 +63,15 @@ windows = df.select(
     sash.sliding_agg("x", "sum", budget).alias("spent")).collect()
 assert all(row.nine[-1] == row.x and len(row.nine) <= 9 for row in windows)
 assert all(row.x <= row.spent <= 12 for row in windows)
+by_ts = sash.SlidingWindow.partitionBy("k").orderBy("ts")
+kinds = [
+    by_ts.count(3), by_ts.time(4), by_ts.session(5), by_ts.delta("x", 2), by_ts.groups(1),
+    by_ts.punctuation(F.col("x") == 3), by_ts.predicate(F.sum("x"), lambda s: s <= 12),
+    by_ts.rows("x"), by_ts.range("x"), by_ts.time(4).exclude("ties"), by_ts.count(3).slide(2)]
+for kind in kinds:
+    named = sash.sliding_agg("x", "max", kind)
+    both = df.select(F.max("x").over(kind).alias("over"), named.alias("named")).collect()
+    assert all(row.over == row.named for row in both), kind
 try:
     df.select(sash.sliding_agg("x", "maxx", w)).collect()
     raise SystemExit("an unknown monoid passed")

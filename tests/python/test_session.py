@@ -61,6 +61,16 @@ def test_without_the_jar_sash_is_not_active(session):
     assert session("builder.getOrCreate()")["active"] is False
 
 
+def test_configure_for_streams_keeps_state_in_rocksdb():
+    store = "spark.sql.streaming.stateStore.providerClass"
+    builder = SparkSession.Builder()
+    assert sash.configure(builder.remote("sc://elsewhere"), streaming=True) is builder
+    assert builder._options[store].endswith(".RocksDBStateStoreProvider")
+    assert store not in sash.configure(SparkSession.Builder().remote("sc://elsewhere"))._options
+    with pytest.raises(PySparkTypeError, match="`streaming` should be a bool, got str"):
+        sash.configure(SparkSession.Builder(), streaming="yes")
+
+
 def test_configure_makes_it_active_and_twice_is_once(session):
     told = session("sash.configure(sash.configure(builder)).getOrCreate()")
     assert told == {"active": True, "other": False, "shipped": sash.jar_path()}

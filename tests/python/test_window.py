@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
@@ -200,6 +200,58 @@ def test_a_kind_holds_the_rows_that_it_says(df, kind):
     query = distinct.select("k", "ts", sash.sliding_agg("x", "sum", window).alias("answer"))
     assert "SlidingWindow" in explanation(query)
     assert {tuple(row) for row in query.collect()} == expected(distinct, windows, total)
+
+
+def test_every_kind_is_a_window_spec(df):
+    distinct = df.dropDuplicates(["k", "ts"]).cache()
+    # this one alone has to be told the aggregate
+    windows = {name: window for name, (window, _) in KINDS.items() if name != "predicate"}
+    windows |= {name: window for name, (window, _) in SLIDES.items()}
+    windows["predicate of a column"] = BY_TS.predicate(F.sum("x"), lambda t: t <= 30)
+    for name, window in windows.items():
+        assert isinstance(window, type(Window.orderBy("ts"))), name
+        query = distinct.select(
+            F.max("x").over(window).alias("over"),
+            sash.sliding_agg("x", "max", window).alias("named"),
+        )
+        rows = query.collect()
+        assert all(row.over == row.named for row in rows), name
+        assert any(row.over is not None for row in rows), name
+
+
+def test_a_predicate_may_be_of_an_aggregate(df):
+    window = BY_TS.predicate(F.sum("x"), lambda t: t <= 30)
+    distinct = df.dropDuplicates(["k", "ts"]).cache()
+    query = distinct.select("k", "ts", F.sum("x").over(window).alias("answer"))
+    windows = last_while(within(total))
+    assert {tuple(row) for row in query.collect()} == expected(distinct, windows, total)
+
+
+def test_a_frame_in_the_place_of_a_kind(df):
+    own = Window.partitionBy("k").orderBy("ts")
+    pairs = [
+        (BY_TS.rowsBetween(-2, 1), own.rowsBetween(-2, 1)),
+        (BY_TS.rangeBetween(-90, 0), own.rangeBetween(-90, 0)),
+    ]
+    for ours, sparks in pairs:
+        rows = df.select(F.sum("x").over(ours).alias("a"), F.sum("x").over(sparks).alias("b"))
+        assert all(row.a == row.b for row in rows.collect())
+    with pytest.raises(PySparkValueError, match="cannot have a frame, too"):
+        BY_TS.count(3).rowsBetween(-2, 0)
+
+
+@pytest.mark.parametrize(
+    ("window", "message"),
+    [
+        (BY_TS, "has no kind"),
+        (sash.SlidingWindow.partitionBy("k").count(3), "has no order"),
+        (BY_TS.predicate(lambda t: t <= 30), "predicate\\(F.sum\\('cost'\\), condition\\)"),
+        (BY_TS.predicate("sum", lambda t: t <= 30), "or use sliding_agg"),
+    ],
+)
+def test_over_says_what_a_window_lacks(spark, window, message):
+    with pytest.raises(PySparkValueError, match=message):
+        F.sum("x").over(window)
 
 
 @pytest.mark.parametrize("slide", SLIDES)

@@ -22,9 +22,9 @@ object SashConf {
 
   val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
     .doc(
-      "The algorithm for moving windows: 'auto' lets Sash choose for each aggregate; the " +
-        "name of an algorithm forces it wherever the aggregate has what it needs. Meant for tests " +
-        s"and benchmarks. One of ${AlgorithmNames.mkString(", ")}."
+      "The algorithm for OVER in batch: 'auto' lets Sash choose for each aggregate; the name of " +
+        "an algorithm forces it for each aggregate that has the operations it needs. Hop windows " +
+        s"and streams do not read it. For tests and benchmarks. One of ${AlgorithmNames.mkString(", ")}."
     )
     .version("0.1.0")
     .stringConf

@@ -32,7 +32,8 @@ private[spark] final class HopProcessor(
     new HopProcessor(program, late, Some(metrics))
 
   override def explained: String =
-    s"hops on a stream: windows of ${program.hops.panes} panes, a partial for each key and pane"
+    s"hop windows on a stream: ${program.hops.panes} panes each, by Two-Stacks Lite over a forest; a " +
+      "partial aggregate for each key and pane in the state store"
 
   override protected def newTask(state: StreamState): BucketTask = {
     val known = late.getOrElse(

@@ -141,4 +141,10 @@ private[spark] final case class StreamGroup(slots: SlotProgram, windows: Seq[Int
 
   /** Whether an answer beside the slots can do without what has left its window. */
   def isInvertible: Boolean = slots.running.forall(_.isInvertible)
+
+  /** The name of the algorithm that moves the windows, as EXPLAIN shows it. */
+  def algorithm: String =
+    if (slots.running.isEmpty) "Two-Stacks Lite over a forest"
+    else if (isInvertible) "SlickDeque (Inv)"
+    else "Recalculate"
 }

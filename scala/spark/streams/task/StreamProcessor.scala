@@ -23,9 +23,14 @@ private[spark] final class StreamProcessor(
     new StreamProcessor(program, Some(metrics))
 
   override def explained: String = {
-    val windows = program.windows.length
+    val windows = program.windows.length match {
+      case 1 => "a window"
+      case n => s"$n windows"
+    }
     val columns = program.input.length - 1
-    s"slides on a stream: $windows windows over AMTA in the state store, $columns columns wait there"
+    val algorithms = program.groups.map(_.algorithm).distinct.mkString(", ")
+    s"slides on a stream: $windows by $algorithms; a pending row has $columns columns in the " +
+      "state store"
   }
 
   override protected def newTask(state: StreamState): BucketTask = program.mode match {

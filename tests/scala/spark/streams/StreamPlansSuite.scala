@@ -139,6 +139,24 @@ class StreamPlansSuite extends StreamSuite {
     }
   }
 
+  test("EXPLAIN names the algorithm of a stream's windows") {
+    val titles = Seq(
+      "sum(x)" -> "Two-Stacks Lite over a forest",
+      "count(DISTINCT x)" -> "SlickDeque (Inv)",
+      "collect_list(x)" -> "Recalculate"
+    )
+    withSource("1 minute") { source =>
+      for ((call, title) <- titles) {
+        val answers = sql(
+          s"SELECT id, $call OVER (PARTITION BY k ORDER BY ts ROWS 5 PRECEDING) AS a FROM events"
+        )(source.frame)
+        val explained =
+          answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.explained }
+        assert(explained.length == 1 && explained.head.contains(s"a window by $title;"), explained)
+      }
+    }
+  }
+
   test("windows of one partition and order are one operator") {
     withSource("1 minute") { source =>
       val answers = sql(
