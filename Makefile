@@ -28,7 +28,7 @@ TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
 FETCH := tests/python/fetch.py
 FLINK := $(VENV)/fetched/flink/made-of
-LINTED_PYTHON := python tests/python tests/mutants docs/conf.py docs/images $(wildcard examples benchmarks)
+LINTED_PYTHON := python tests/release_check.py tests/python tests/mutants docs/conf.py docs/images $(wildcard examples benchmarks)
 # progress bars are the benchmarks'
 MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 
@@ -66,6 +66,15 @@ wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
 	$(call step,wheel)
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./python
 	@ls dist/*.whl
+
+.PHONY: release-check
+release-check: $(INSTALLED) ## what a release would publish: licences, metadata, and the wheel in a new environment
+	$(call step,release check)
+	rm -rf dist target/repository
+	$(BIN)/pip install --quiet -e './python[release]'
+	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./python
+	$(SBT) core/mimaReportBinaryIssues core/publish $(NO_TERMINAL)
+	$(BIN)/python tests/release_check.py dist target/repository $(COMPILED_FOR)
 
 .PHONY: demo
 demo: $(INSTALLED) ## the main job on real flights and weather

@@ -1,4 +1,4 @@
-import scala.sys.process.Process
+import scala.sys.process.{Process, ProcessLogger}
 
 ThisBuild / organization := "io.sash"
 ThisBuild / scalaVersion := SparkVersions.scala
@@ -18,6 +18,11 @@ lazy val origin = {
     case _                         => file(".").getCanonicalFile.toURI.toString
   }
 }
+// the version of the last tag, as in v0.1.0
+lazy val lastRelease = scala.util
+  .Try(Process("git describe --tags --abbrev=0 --match v*").!!(ProcessLogger(_ => ())).trim)
+  .toOption
+  .map(_.stripPrefix("v"))
 ThisBuild / homepage := Some(url(origin))
 ThisBuild / scmInfo := Some(ScmInfo(url(origin), s"scm:git:$origin"))
 ThisBuild / developers := List(Developer("sash", "The Sash developers", "", url(origin)))
@@ -38,6 +43,15 @@ def layout(name: String) = Seq(
   target := (LocalRootProject / baseDirectory).value / "target" / name,
   Compile / scalaSource := (LocalRootProject / baseDirectory).value / "scala" / name,
   Compile / resourceDirectory := (Compile / scalaSource).value / "resources",
+  // each jar says under which licence it is
+  Compile / resourceGenerators += Def.task {
+    val root = (LocalRootProject / baseDirectory).value
+    Seq("LICENSE", "NOTICE").map { file =>
+      val copy = (Compile / resourceManaged).value / "META-INF" / file
+      IO.copyFile(root / file, copy)
+      copy
+    }
+  }.taskValue,
   Test / scalaSource := (LocalRootProject / baseDirectory).value / "tests/scala" / name,
   Test / resourceDirectory := (Test / scalaSource).value / "resources",
   libraryDependencies ++= Seq(
@@ -64,6 +78,9 @@ lazy val core = (project in file("scala/core"))
       // the store in which KVS-AMTA is tested, likewise
       "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
     ),
+    // what users have compiled against the last release has to go on running; none is there yet
+    mimaPreviousArtifacts := lastRelease.toSet.map((v: String) => organization.value %% "sash-core" % v),
+    mimaFailOnNoPrevious := false,
     publishTo := Some(scratchRepository.value),
     publishConfiguration ~= (_.withOverwrite(true)),
     publishLocalConfiguration ~= (_.withOverwrite(true))
@@ -188,6 +205,11 @@ lazy val spark = (project in file("scala/spark"))
     assembly / assemblyJarName := s"sash-spark_${scalaBinaryVersion.value}-${version.value}.jar",
     assembly / assemblyOutputPath :=
       (LocalRootProject / baseDirectory).value / "target" / (assembly / assemblyJarName).value,
+    // the library's and the plugin's are the same
+    assembly / assemblyMergeStrategy := {
+      case PathList("META-INF", "LICENSE" | "NOTICE") => MergeStrategy.first
+      case other => (assembly / assemblyMergeStrategy).value(other)
+    },
     // Spark brings the Scala library
     assembly / assemblyOption ~= (_.withIncludeScala(false)),
     assembly / test := {},

@@ -152,7 +152,10 @@ class StreamPlansSuite extends StreamSuite {
         )(source.frame)
         val explained =
           answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.explained }
-        assert(explained.length == 1 && explained.head.contains(s"a window by $title;"), explained)
+        assert(
+          explained.length == 1 && explained.head.contains(s"a window by $title;"),
+          explained
+        )
       }
     }
   }
