@@ -4,7 +4,9 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 private[spark] object MetricNames {
 
-  /** The fields of a case class of metrics, as Spark's plans have them. */
+  /**
+   * Maps the fields of a case class of metrics to their names, as `SparkPlan.metrics` needs them.
+   */
   def of(metrics: Product): Map[String, SQLMetric] = metrics.productElementNames
     .zip(metrics.productIterator.map(_.asInstanceOf[SQLMetric]))
     .toMap
