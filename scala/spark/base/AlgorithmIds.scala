@@ -1,8 +1,8 @@
 package io.sash.spark.base
 
 /**
- * The values of `spark.sash.window.algorithm`. The settings use them without linking to an
- * algorithm.
+ * The ids of algorithms, as in `spark.sash.window.algorithm`. Settings use these ids without
+ * linking to an algorithm.
  */
 private[spark] object AlgorithmIds {
   val Auto = "auto"

@@ -11,7 +11,7 @@ private[spark] object OrderingFeature extends Feature {
   private val guard = new Guard(Standing.Ordering)
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
-    // uses one sort if a window needs the rows below it sorted anyway
+    // replaces an OrderingExec by Spark's sort if the rows get sorted anyway
     extensions.injectQueryStagePrepRule(guard.rule(_ => OneSort))
     // plans without adaptive execution have no hook of their own for this rule
     extensions.injectColumnar(guard.columnar(_ => OneSort))

@@ -13,9 +13,9 @@ import io.sash.core.algebra.Aggregation
  * spark.udf.register("widest_step", functions.udaf(CoreAggregator(WidestStep)))
  * }}}
  * Over no rows it returns the lowered identity. Every row is lifted. A NULL is lifted as the
- * operation's input type represents it; `udaf` skips NULL rows if that type is primitive. Spark
- * chooses the order in which it merges partials, so the answer of an operation that is not
- * commutative depends on it, as with Spark's `first`.
+ * operation's input type represents it; `udaf` skips rows whose input is NULL if that type is
+ * primitive. Spark chooses the order in which it merges partials, so the answer of an operation
+ * that is not commutative depends on that order, as with Spark's `first`.
  *
  * Cost: one lift and one combine per row, plus the encoding of partials, which are opaque objects
  * to Spark, between tasks. If speed matters, write the operation in lambdas (`monoid_agg`).

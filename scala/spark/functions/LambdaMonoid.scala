@@ -16,7 +16,8 @@ import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong}
  * NULL, each of its fields is a cell. Without an identity, one more cell says whether there are
  * no rows; then the aggregate is NULL.
  *
- * @param required the first so many inputs must not be NULL, or else the row is skipped
+ * @param required the number of inputs, from the first on, that must not be NULL for a row to
+ *   count
  * @param selective an expression over two partials, whether combine picks the younger; or true,
  *   and then the combined partial is compared with the older one
  * @param constants expressions that the optimizer turns into constants, which it does for

@@ -122,7 +122,7 @@ private[sash] final case class MonoidCall(
     )
   )
 
-  /** The identity without aliases: struct(… AS …) keeps them until the end of the analysis. */
+  /** The identity without aliases, which struct(… AS …) keeps until the end of the analysis. */
   private def unaliased: Expression = identity.transform { case a: Alias => a.child }
 
   /**

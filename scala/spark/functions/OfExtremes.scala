@@ -15,7 +15,8 @@ private[sash] abstract class OfExtremes private[functions]
   import MonoidAggregate._
 
   /**
-   * NULLs without a type are cast to doubles, as in Spark's `sum`, to make arithmetic possible.
+   * The child. If it is VOID (NULLs only), a cast to DOUBLE makes arithmetic possible, as in
+   * Spark's `sum`.
    */
   private lazy val value = if (child.dataType == NullType) Cast(child, DoubleType) else child
 

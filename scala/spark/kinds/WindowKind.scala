@@ -118,7 +118,7 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
     copy(punctuation = newChild)
 }
 
-/** A session: the rows since the order value last grew by `gap` or more between two rows. */
+/** A session: the rows since the order last moved by `gap` or more from one row to the next. */
 private[spark] final case class GapWindow(gap: Expression)
     extends WindowKind
     with UnaryLike[Expression] {
@@ -154,8 +154,8 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
 }
 
 /**
- * Own width in rows: the current row and the `preceding` rows before it, a value of the current
- * row.
+ * Own width in rows: the current row and the `preceding` rows before it. The value of `preceding`
+ * is the current row's own.
  */
 private[spark] final case class OwnRowsWindow(preceding: Expression)
     extends WindowKind
@@ -172,8 +172,8 @@ private[spark] final case class OwnRowsWindow(preceding: Expression)
 }
 
 /**
- * Own width in the order: the rows at most `preceding` before the current row, a value of that
- * row, and its peers.
+ * Own width in the order: the rows at most `preceding` before the current row, and its peers. The
+ * value of `preceding` is the current row's own.
  */
 private[spark] final case class OwnRangeWindow(preceding: Expression)
     extends WindowKind
@@ -239,8 +239,8 @@ private[spark] final case class WindowSlide(every: Expression)
 }
 
 /**
- * The rows back to the oldest one from which a condition on an aggregate of the rows holds: see
- * `PredicateFrame`.
+ * Ends at the current row and begins where a condition on an aggregate of the rows begins to
+ * hold. When a row enters, the oldest rows leave until the condition holds. See `PredicateFrame`.
  *
  * @param aggregate the aggregate that the condition tests
  * @param condition a lambda from the aggregate's value to a boolean

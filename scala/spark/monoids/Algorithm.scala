@@ -43,8 +43,8 @@ private[sash] sealed abstract class Algorithm(val id: String, val title: String)
     )
 
   /**
-   * A program of slots that hold all monoids side by side. The answer of the i-th has the ordinal
-   * i.
+   * A program of slots that hold all monoids side by side. The i-th monoid's answer has the
+   * ordinal i.
    */
   def program(input: Seq[Attribute], monoids: Seq[AggregateMonoid]): SlotProgram =
     program(input, monoids, monoids.indices.map(Seq(_)))
@@ -134,8 +134,8 @@ private[sash] object Algorithm {
   val Auto: String = AlgorithmIds.Auto
 
   /**
-   * The algorithms in the order in which the cascade asks them. Recalculate takes the running
-   * answers without inverse, whose result is about as long as their window.
+   * The algorithms in the order in which the cascade asks them. Recalculate takes running answers
+   * without inverse, which are about as long as their window.
    */
   val All: Seq[Algorithm] = Seq(
     SlickDequeInvAlgorithm,
@@ -179,6 +179,6 @@ private[sash] object Asked {
   /** The youngest elements, whose number differs per row. */
   case object Suffixes extends Asked
 
-  /** Any contiguous elements. */
+  /** Any runs of neighbouring elements, one or several at once. */
   case object Stretches extends Asked
 }

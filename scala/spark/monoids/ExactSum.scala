@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types._
 
 /**
- * Exact sums with an exact inverse, for Sum and Average over types that fit a BIGINT: integers
- * and intervals. A value x is kept as two sums, of its upper half (x >> 32) and of its lower half
- * (x & 0xffffffff). Neither sum can overflow up to 2^31 rows.
+ * Exact sums with an exact inverse: Sum over integers and intervals, and Average over intervals.
+ * A value x is kept as two sums, of its upper half (x >> 32) and of its lower half (x &
+ * 0xffffffff). Neither sum can overflow up to 2^31 rows.
  *
  * So a window whose exact sum fits the type never fails, in whatever order it was added up. If
  * the sum does not fit, it fails, wraps or is NULL as in Spark.
@@ -16,7 +16,7 @@ private[spark] object ExactSum {
   private val LowerHalf = Literal(0xffffffffL)
   private val HalfBits = Literal(32)
 
-  /** The monoid of `f` with an exact sum, or none if `f` is no sum or average of such a type. */
+  /** The monoid of `f` with an exact sum, or none for any other aggregate or type. */
   def of(f: DeclarativeAggregate): Option[AggregateMonoid] = f match {
     case sum: Sum if isIntegral(sum.child.dataType) || isInterval(sum.child.dataType) =>
       Some(monoid(sum, sum.child))

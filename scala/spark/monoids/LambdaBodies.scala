@@ -61,7 +61,7 @@ private[spark] object LambdaBodies {
   }
 
   /**
-   * Wraps each expression without generated code in an [[EvaluatedOver]], so that the rest is
+   * Wraps each expression without generated code in an `EvaluatedOver`, so that the rest is
    * compiled. A running answer becomes an input like the cells, since only the operator's own
    * code can access its state.
    */

@@ -14,8 +14,8 @@ import io.sash.spark.running.MovingAggregate
 /**
  * Allows aggregates over windows that Spark's analyzer would refuse: DISTINCT over any frame;
  * median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one. An
- * aggregate that Sash cannot run either stays unchanged, and Spark refuses it. A `WindowFilter`
- * hides each FILTER from the optimizer, which could break the window.
+ * aggregate that Sash cannot run either stays unchanged, and Spark refuses it. In batch, a
+ * `WindowFilter` hides each FILTER from the optimizer, which could break the window.
  *
  * @param overStreams whether the rule applies to windows over streams, or to all others
  */

@@ -31,7 +31,7 @@ import io.sash.spark.windows.{
  * of its frame have come. In both cases the operator holds one window in memory, not the
  * partition.
  *
- * @param windowExpression named expressions over window calls, all of which Sash accepts
+ * @param windowExpression named expressions over window calls that Sash accepts
  * @param forced the value of `spark.sash.window.algorithm`
  */
 private[sash] final case class SlidingWindowExec(
@@ -156,7 +156,7 @@ private[sash] final case class SlidingWindowExec(
         else FalseLiteral
       ExprCode(isNull, JavaCode.expression(s"($value)", dataType))
     }
-    // Building a row here has evaluated its columns already.
+    // the code of the row evaluates the columns that it needs; here they would be evaluated again
     if (row.code.nonEmpty) input.foreach(_.code = EmptyBlock)
     ctx.currentVars = input ++ results
     val appended = BindReferences

@@ -24,7 +24,7 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
 
   /** Normalized, since Spark's DISTINCT, too, has one NaN and one zero. */
   override def inputs: Seq[Expression] = of.inputs.map {
-    case OrderedLong(value) => OrderedLong(SqlInternals.normalized(value)) // below the bits
+    case OrderedLong(value) => OrderedLong(SqlInternals.normalized(value)) // not the long
     case e                  => SqlInternals.normalized(e)
   }
 
@@ -85,7 +85,7 @@ private final class DistinctState(
     val wanted = key(inputs)
     val member = members.get(wanted)
     if (member == null) {
-      val first = inputs.copy() // the caller reuses this row
+      val first = inputs.copy() // slots may move to disk, and the row is reused
       members.put(wanted.copy(), new Member(first))
       memberBytes += DistinctState.bytesOf(wanted)
       if (invertible) of.add(first) else answered = false

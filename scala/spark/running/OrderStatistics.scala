@@ -39,7 +39,10 @@ private[spark] final case class OrderStatistics(
 
 private[spark] object OrderStatistics {
 
-  /** None if the values do not fit a long, or if a row can count more than once. */
+  /**
+   * None if the values do not fit a long, if a row can count more than once, or for
+   * percentile_disc in its legacy form.
+   */
   def of(f: AggregateFunction): Option[OrderStatistics] = f match {
     case p: PercentileBase if fits(p.child.dataType) && once(p.frequencyExpression) =>
       val legacy = p match {

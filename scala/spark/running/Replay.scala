@@ -78,6 +78,9 @@ private final class ReplayState(function: ImperativeAggregate) extends RunningSt
 
   override def result(): Any = function.eval(buffer)
 
-  /** The buffer holds rows for one answer only. The window's inputs are in slots. */
+  /**
+   * 0, since the buffer serves one answer, which is as large, and the window's inputs are in
+   * slots.
+   */
   override def bytes: Long = 0L
 }

@@ -12,7 +12,7 @@ import io.sash.core.slots.{Bytes, SlotCodec, Slots}
  * NULL. Each other column is an integer in groups of seven bits, or a float of four or eight
  * bytes. A sum of small integers takes 4 bytes, against 24 in an unsafe row.
  *
- * @param columnTypes the columns' types, each of which `fits`
+ * @param columnTypes the columns' types; each one `fits`
  */
 private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) extends SlotCodec {
   import CompactCodec._

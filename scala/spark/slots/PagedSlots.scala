@@ -8,8 +8,8 @@ import io.sash.core.slots.{Bytes, Pages}
 import io.sash.spark.memory.WindowMemory
 
 /**
- * Slots in pages, a few of which are in memory and the others in a file: see [[Pages]]. A page
- * has fewer slots if the values are larger. If the values grow further, `page` moves all slots to
+ * Slots in pages. A few pages are in memory, and the others in a file: see [[Pages]]. The larger
+ * the values, the fewer slots a page has. If the values grow further, `page` moves all slots to
  * smaller pages.
  */
 private[spark] final class PagedSlots private (
@@ -23,7 +23,7 @@ private[spark] final class PagedSlots private (
   private[this] val pages = new Pages(resident, codec, new SpilledPages(memory), pageSize)
   private[this] var operationsBefore = 0L
   private[this] var answersGranted = 0L
-  private[this] var answersBeyond = 0L // refused when last requested
+  private[this] var answersBeyond = 0L // bytes refused at the last request
 
   resident.resizeTo(pages.resident)
 
@@ -51,9 +51,9 @@ private[spark] final class PagedSlots private (
 
   /**
    * Accounts for the running answers, which cannot leave memory. If the task gets no more memory,
-   * they grow beyond their account, like the buffers of Spark's own aggregates, unless the
-   * memory's owner objects. After a refusal the task asks again when they have grown by another
-   * step.
+   * they grow beyond their account, like the buffers of Spark's own aggregates. If they grow far
+   * beyond it, `heldBeyond` fails the task. After a refusal the task asks again when they have
+   * grown by another step.
    */
   private def accountAnswers(): Unit = {
     val more = answerBytes - answersGranted

@@ -21,7 +21,7 @@ private[sash] trait RunningAnswer extends Serializable {
 
   /**
    * Whether elements can leave. Otherwise each answer is computed anew from all elements of the
-   * window, at a cost proportional to an answer that lists them.
+   * window, which costs as much as an answer that lists them all.
    */
   def isInvertible: Boolean
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
 private[spark] sealed trait RunningExpression extends Expression {
   def index: Int
 
-  /** Looks up the states of an interpreted column. */
+  /** Finds a running state by its number, in an interpreted column. */
   def states: Int => RunningState
 
   /** The same expression for another state number. */

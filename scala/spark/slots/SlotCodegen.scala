@@ -268,7 +268,7 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
       val dataType = columns(i).dataType
       if (SlotProgram.isPrimitive(dataType)) {
         written("out", i, dataType, columns(i).nullable, cell)
-      } else { // a slot without a value
+      } else { // a slot never written holds null
         val unset = JavaCode.isNullExpression(s"(${cell.isNull} || v$i[slot] == null)")
         written("out", i, dataType, nullable = true, cell.copy(isNull = unset))
       }

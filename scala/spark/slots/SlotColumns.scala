@@ -18,7 +18,7 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
   private[this] var slots = 0
   private[this] var called = 0L
   private[this] var values = 0L
-  private[this] var granted = 0L // the part granted
+  private[this] var granted = 0L // bytes granted for values and answers
 
   /** Accounts the slots' memory to `memory` from now on. Before, it is not accounted. */
   final def accountedBy(memory: WindowMemory, program: SlotProgram): this.type = {

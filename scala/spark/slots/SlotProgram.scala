@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
  * Each part becomes a method of its own, small enough for the JIT.
  *
  * @param input the attributes of the row that `lift` and `matches` read
- * @param columns the cells of a slot; as operands, those of the left (or only) slot
+ * @param columns the cells of a slot; as operands, the cells of the left (or only) slot
  * @param right the same cells as attributes of the right slot
  * @param parts one for each monoid in the slots
  * @param keyShifts assignments of the first column from another slot: bounds of a range frame

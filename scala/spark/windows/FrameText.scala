@@ -5,7 +5,10 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.CalendarIntervalType
 
-/** The SQL of frames. Catalyst folds `9 PRECEDING` to the offset -9, and this undoes it. */
+/**
+ * Prints frames as SQL. Catalyst folds `9 PRECEDING` to the offset -9; here it is PRECEDING
+ * again.
+ */
 private[spark] object FrameText {
   def apply(frame: SpecifiedWindowFrame): String =
     s"${frame.frameType.sql} BETWEEN ${bound(frame.lower)} AND ${bound(frame.upper)}"

@@ -75,8 +75,8 @@ private[spark] object RangeBounds {
     before == (by.direction == Descending)
 
   /**
-   * The bound of a key by an extent, as a [[Reach]] or, if it needs the calendar, a
-   * [[CalendarReach]].
+   * The bound of a key by an extent: a [[Reach]], or a `CalendarReach` if it depends on the
+   * calendar.
    */
   def reach(
       key: Expression,

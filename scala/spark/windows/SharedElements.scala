@@ -12,7 +12,7 @@ import io.sash.spark.monoids.Algorithm
  * holds all their partials. Calls of equal aggregates over frames that end together (7, 30 and 90
  * days) share one store, with a window for each frame.
  *
- * @param frames the frames; of those frames with a common store, the longest comes first
+ * @param frames the frames; if several share a store, the longest comes first
  */
 private[spark] final case class SharedElements(
     stores: Seq[SharedElements.Store],
@@ -74,8 +74,9 @@ private[spark] object SharedElements {
   }
 
   /**
-   * Groups the calls of one frame that share a slot. Equal calls get equal places. Calls with a
-   * running answer have a slot of their own, so that the other calls can share a store.
+   * Groups the calls of one frame that share a slot. The calls of a group are sorted by
+   * aggregate, so that a group with equal aggregates of another frame gets the same key. Calls
+   * with a running answer are in a group of their own, so that the other calls can share a store.
    */
   private def grouped(members: Seq[Member]): Seq[Seq[Member]] =
     members

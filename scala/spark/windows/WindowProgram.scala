@@ -13,7 +13,7 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
 /**
  * A store of elements, ready to be sent to tasks.
  *
- * @param ranges the number of windows over the elements, of which the longest comes first
+ * @param ranges the number of windows over the elements; the longest comes first
  */
 private[spark] final case class StoreProgram(
     algorithm: Algorithm,
