@@ -15,10 +15,7 @@ private[functions] abstract class MonoidAggregate extends DeclarativeAggregate w
   /** The arguments that must not be NULL, or else the row is skipped. */
   protected def required: Seq[Expression]
 
-  /**
-   * The cells of one row, as expressions over the arguments. No argument of `required` is NULL
-   * here.
-   */
+  /** The cells of one row, over the arguments. No argument of `required` is NULL here. */
   protected def lift: Seq[Expression]
 
   /** The combined cells. The left operand holds the older rows. */
@@ -54,7 +51,7 @@ private[functions] object MonoidAggregate {
       case Some(counts) => next.zip(now).map { case (n, before) => If(counts, n, before) }
     }
 
-  /** Takes all cells of the younger operand if `younger` is true, else all cells of the older. */
+  /** All cells of the younger operand if `younger` is true, else all of the older. */
   def pick(
       younger: Expression,
       cells: (Seq[Expression], Seq[Expression])

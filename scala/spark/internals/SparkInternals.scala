@@ -15,8 +15,7 @@ import org.apache.spark.util.collection.unsafe.sort.{
 }
 
 /**
- * Opens to Sash the parts of Spark that are `private[spark]`. Only [[RowFile]] is in this
- * package, too.
+ * Opens to Sash the `private[spark]` parts of Spark. Only [[RowFile]] is in this package, too.
  */
 object SparkInternals {
   def taskMemoryManager(context: TaskContext): TaskMemoryManager = context.taskMemoryManager()

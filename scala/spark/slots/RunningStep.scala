@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
-/** An expression that uses the running state number `index` of the column that evaluates it. */
+/** An expression that uses running state number `index` of its column. */
 private[spark] sealed trait RunningExpression extends Expression {
   def index: Int
 
@@ -16,7 +16,7 @@ private[spark] sealed trait RunningExpression extends Expression {
   /** The same expression for another state number. */
   def at(index: Int): Expression
 
-  /** The same expression for an interpreted column with these states. */
+  /** The same expression in an interpreted column with these states. */
   def in(states: Int => RunningState): Expression
 
   override final lazy val deterministic: Boolean = false
@@ -25,7 +25,7 @@ private[spark] sealed trait RunningExpression extends Expression {
 
   protected final def state: RunningState = states(index)
 
-  /** The Java expression for the state, a call of a method that generated columns inherit. */
+  /** The Java expression for the state, a call of an inherited method. */
   protected final def stateTerm: String = s"running($index)"
 }
 
@@ -109,7 +109,7 @@ private[spark] object RunningStep {
   case object Add extends Kind
   case object Remove extends Kind
 
-  /** Makes the row of inputs. Generated code calls it. */
+  /** Makes the row of inputs, for generated code. */
   def row(types: Any): SpecificInternalRow =
     new SpecificInternalRow(types.asInstanceOf[Array[DataType]].toIndexedSeq)
 }

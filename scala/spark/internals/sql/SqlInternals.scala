@@ -14,14 +14,14 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProviderId}
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
-/** Opens to Sash the parts of Spark that are `private[sql]`. */
+/** Opens to Sash the `private[sql]` parts of Spark. */
 object SqlInternals {
 
   /** Maps all NaNs to one NaN, and -0.0 to 0.0, in values of any type. */
   def normalized(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
 }
 
-/** The parts that are for functions. Only the functions feature links to them. */
+/** The parts for functions. Only the functions feature links to them. */
 object FunctionInternals {
 
   /** Registers an internal function for all sessions of the JVM. SQL cannot call it by name. */
@@ -32,7 +32,7 @@ object FunctionInternals {
   ): Unit = FunctionRegistry.internal.registerFunction(FunctionIdentifier(name), info, build)
 }
 
-/** The parts that are for streams. Only the streams feature links to them. */
+/** The parts for streams. Only the streams feature links to them. */
 object StreamInternals {
 
   /**
