@@ -10,8 +10,9 @@ import io.sash.spark.features.Features
 import io.sash.spark.links.Standing
 
 /**
- * The part of EXPLAIN that says which windows Sash took and why it left the others. It is printed
- * where `spark.sql.extendedExplainProviders` names this class. Part of the API.
+ * Adds Sash's lines to EXPLAIN: the windows that Sash runs, and for each other window the reason
+ * why Spark runs it. Spark prints the lines if `spark.sql.extendedExplainProviders` names this
+ * class. Part of the API.
  */
 final class Explain extends ExtendedExplainGenerator {
   override def title: String = "Sash"

@@ -3,8 +3,8 @@ package io.sash.spark
 import io.sash.spark.links.Standing
 
 /**
- * Prints what would run on the Spark of the class path, without starting it: for each feature that
- * it has all links, or all that are missing.
+ * Checks Sash's links against the Spark on the class path, without starting Spark. Prints one
+ * line per feature: "all links", or the links that are missing.
  */
 private object LinkReport {
   def main(args: Array[String]): Unit = {

@@ -11,13 +11,13 @@ import io.sash.spark.features.Features
 import io.sash.spark.links.Standing
 
 /**
- * What Sash adds to a session: its `Features`, each of which stands down where this Spark lacks
- * what it links to. It is on wherever the jar is on the class path (META-INF/services), or by
- * `spark.sql.extensions=io.sash.spark.SashExtensions`; both at once do no harm, since a second
- * strategy finds nothing left to plan.
+ * Adds Sash's `Features` to a Spark session. A feature stands down if this Spark lacks a class or
+ * method that the feature links to. Spark finds this class through META-INF/services when the jar
+ * is on the class path, or through `spark.sql.extensions=io.sash.spark.SashExtensions`. Both at
+ * once do no harm: the second strategy finds no window left to plan.
  *
- * With `Explain`, `SashConf` and `CoreAggregator` it is Sash's API for Spark: all else is for Sash
- * alone, and may change from version to version.
+ * The API of Sash in Spark is this class, `Explain`, `SashConf` and `CoreAggregator`. All other
+ * classes are internal, and may change in any version.
  */
 final class SashExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
@@ -25,14 +25,14 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
       if (isMeant) {
         Standing.log(SPARK_VERSION)
         if (Standing.isUp(Standing.Base)) {
-          // so that a wrong value is refused when it is set, not when a query is planned
+          // registers the settings first, so that SET refuses a wrong value at once
           SashConf.register()
           Features.inject(extensions)
         }
       }
     } catch { case e: LinkageError => Standing.failed(Standing.Base, e) }
 
-  /** Whether Sash is meant for this version of Spark, and if not, the user wants it all the same. */
+  /** Whether Sash knows this version of Spark, or else the user has asked to run it untested. */
   private def isMeant: Boolean = {
     val isKnown = KnownVersions.contains(SPARK_VERSION)
     val isWanted = isKnown || SashExtensions.runsUntested
@@ -45,12 +45,12 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
 private[spark] object SashExtensions {
   import KnownVersions.UntestedVersions
 
-  /** What has been told of this version; Spark loads extensions more than once. */
+  /** The warnings already logged; Spark loads extensions more than once. */
   private val said = ConcurrentHashMap.newKeySet[Boolean]
 
   private val log = LoggerFactory.getLogger(classOf[SashExtensions])
 
-  /** Read when the session starts, before it has settings of its own. */
+  /** Reads Spark's configuration, since the session has no settings of its own when it starts. */
   private def runsUntested: Boolean =
     Option(SparkEnv.get).exists(_.conf.getBoolean(UntestedVersions, defaultValue = false))
 

@@ -1,6 +1,9 @@
 package io.sash.spark.base
 
-/** What `spark.sash.window.algorithm` can be: known to settings, which link to no algorithm. */
+/**
+ * The ids of algorithms, as in `spark.sash.window.algorithm`. Settings use these ids without
+ * linking to an algorithm.
+ */
 private[spark] object AlgorithmIds {
   val Auto = "auto"
   val SlickDequeInv = "slickdeque-inv"
@@ -9,6 +12,6 @@ private[spark] object AlgorithmIds {
   val Recalculate = "recalculate"
   val BaseIntervals = "base-intervals"
 
-  /** In the order of the cascade, as `Algorithm.All`. */
+  /** The algorithms in the order in which `auto` tries them, as in `Algorithm.All`. */
   val All: Seq[String] = Seq(SlickDequeInv, SlickDequeNonInv, TwoStacksLite, Recalculate)
 }

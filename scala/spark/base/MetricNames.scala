@@ -4,7 +4,10 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 private[spark] object MetricNames {
 
-  /** The fields of a case class of metrics, as Spark's plans have them. */
+  /**
+   * Maps the field names of a case class of metrics to the metrics, as `SparkPlan.metrics` needs
+   * them.
+   */
   def of(metrics: Product): Map[String, SQLMetric] = metrics.productElementNames
     .zip(metrics.productIterator.map(_.asInstanceOf[SQLMetric]))
     .toMap

@@ -74,12 +74,17 @@ object SashConf {
   val All =
     Seq(Enabled, WindowAlgorithm, OrderingEnabled, HopsEnabled, StreamBuckets, UntestedVersions)
 
-  /** Makes Spark know the settings: initializing this object does, and it is done by now. */
+  /**
+   * Registers the settings with Spark. The call initializes this object, which registers them.
+   */
   def register(): Unit = ()
 
   def enabled(session: SparkSession): Boolean = session.sessionState.conf.getConf(Enabled)
 
-  /** By the active session, also where `conf` is what a view or a SQL function was made under. */
+  /**
+   * Reads the active session first: inside a view or a SQL function, `conf` is the configuration
+   * under which the view or function was created.
+   */
   def enabled(conf: SQLConf): Boolean =
     SparkSession.getActiveSession.fold(conf)(_.sessionState.conf).getConf(Enabled)
 

@@ -2,7 +2,7 @@ package io.sash.spark.base
 
 import org.apache.spark.sql.AnalysisException
 
-/** Errors of Sash's functions, under Spark's own error conditions. */
+/** Errors of Sash's functions, which use Spark's own error conditions. */
 private[spark] object SashErrors {
   def invalidArgument(function: String, argument: String, why: String): AnalysisException =
     new AnalysisException(

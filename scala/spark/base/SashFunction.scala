@@ -4,18 +4,18 @@ import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LambdaFunction}
 
 /**
- * A function that SQL can call by name, with all that DESCRIBE FUNCTION and
- * docs/functions.md say of it. `_FUNC_` stands for the name.
+ * A function that SQL calls by name, with its text in DESCRIBE FUNCTION and docs/functions.md.
+ * `_FUNC_` stands for the name.
  *
- * @param usage what it returns, in a sentence that begins with a verb
- * @param arguments names and meanings
+ * @param usage the returned value, in a sentence that begins with a verb
+ * @param arguments the arguments' names and meanings
  * @param examples queries, each with the lines of its answer
- * @param note what there is to know besides: NULLs, ties, cost
- * @param optional how many of the arguments, the last ones, may be left out
- * @param lambdas the arguments that take a lambda
+ * @param note further facts: NULLs, ties, cost
+ * @param optional how many of the last arguments may be left out
+ * @param lambdas the names of the arguments that take a lambda
  * @param implementation the expression's class
- * @param group as SHOW FUNCTIONS and Spark's documentation sort them
- * @param make the expression, from as many arguments as there have to be
+ * @param group the group in SHOW FUNCTIONS and in Spark's documentation
+ * @param make builds the expression from the arguments, whose number is checked before
  */
 private[spark] final case class SashFunction(
     name: String,
@@ -50,7 +50,7 @@ private[spark] final case class SashFunction(
     }
   }
 
-  /** As one calls it, the arguments that may be left out in brackets. */
+  /** The call as a user writes it; brackets enclose the arguments that may be left out. */
   def signature: String = {
     val (needed, others) = arguments.map(_._1).splitAt(arguments.length - optional)
     val brackets = others.map(" [, " + _).mkString + " ]" * others.length

@@ -6,7 +6,7 @@ private[spark] object SashVersion {
   val Version: String = Option(getClass.getPackage.getImplementationVersion).getOrElse("dev")
 }
 
-/** sash_version(), in SQL. */
+/** The SQL function sash_version(). */
 private[spark] object SashVersionFunction {
   val Name = "sash_version"
 

@@ -15,11 +15,11 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreId}
 import org.apache.spark.sql.streaming.StatefulProcessorHandle
 
-/** The minor versions that the jar is tested with. */
+/** The minor versions of Spark that the jar is tested with. */
 private[spark] object KnownVersions {
   val All: Seq[String] = Seq("4.0", "4.1", "4.2", "4.3")
 
-  /** The key of a setting that is read before [[SashConf]] is known to link. */
+  /** The key of a setting that Sash reads before it knows whether [[SashConf]] links. */
   val UntestedVersions = "spark.sash.untestedVersions"
 
   def contains(version: String): Boolean =
@@ -27,20 +27,22 @@ private[spark] object KnownVersions {
 }
 
 /**
- * All that differs between the versions of Spark that one jar serves. The jar is compiled
- * against 4.2; what another version spells differently is called by reflection here.
+ * The differences between the versions of Spark that the jar runs on. The jar is compiled against
+ * 4.2. These methods reach by reflection the names and constructors that differ elsewhere.
  */
 private[spark] object SparkVersions {
 
-  /** ClusteredDistribution(clustering) with all defaults; 4.3 added a parameter. */
+  /**
+   * ClusteredDistribution(clustering) with default values for the rest; 4.3 added a parameter.
+   */
   def clusteredDistribution(clustering: Seq[Expression]): Distribution =
     withDefaults(classOf[ClusteredDistribution], clustering).asInstanceOf[Distribution]
 
-  /** Puts common table expressions where they are read; 4.3 added a parameter. */
+  /** The rule that inlines common table expressions; 4.3 added a parameter. */
   def inlineCommonTables: Rule[LogicalPlan] =
     withDefaults(classOf[InlineCTE], JBoolean.FALSE).asInstanceOf[Rule[LogicalPlan]]
 
-  /** Called TimeAdd up to 4.0. */
+  /** Adds an interval to a timestamp. The expression's class is called TimeAdd up to 4.0. */
   def timestampAddInterval(start: Expression, interval: Expression, zone: String): Expression =
     Seq("TimestampAddInterval", "TimeAdd").flatMap { name =>
       try {
@@ -54,7 +56,10 @@ private[spark] object SparkVersions {
       } catch { case _: ClassNotFoundException => None }
     }.head
 
-  /** The window with other expressions; later versions have fields that are kept as they are. */
+  /**
+   * Copies the window with other expressions. All other fields stay as they are, among them
+   * fields that later versions add.
+   */
   def withExpressions(window: Window, expressions: Seq[NamedExpression]): Window = {
     val fields = window.productIterator.toArray.asInstanceOf[Array[Any]]
     fields(0) = expressions
@@ -66,7 +71,9 @@ private[spark] object SparkVersions {
     copy
   }
 
-  /** Calls the constructor of a case class with `first` and the defaults of all the rest. */
+  /**
+   * Calls the constructor of a case class with `first` and the default values of all the others.
+   */
   private def withDefaults(c: Class[_], first: AnyRef): Any = {
     val constructor = c.getConstructors.maxBy(_.getParameterCount)
     val companion = Class.forName(c.getName + "$").getField("MODULE$").get(null)
@@ -77,10 +84,13 @@ private[spark] object SparkVersions {
   }
 }
 
-/** The same for functions, which alone need it. */
+/** Version differences of function calls. Only the functions feature links to them. */
 private[spark] object FunctionVersions {
 
-  /** The same call of an internal function; some versions have an Option for IGNORE NULLS. */
+  /**
+   * Turns a call into one of Spark's internal function `name`. The type of the field for IGNORE
+   * NULLS differs between versions.
+   */
   def internalFunction(call: UnresolvedFunction, name: String): UnresolvedFunction = {
     val fields = call.productIterator.toArray.asInstanceOf[Array[Any]]
     fields(0) = Seq(name)
@@ -95,7 +105,10 @@ private[spark] object FunctionVersions {
     copy
   }
 
-  /** A name as a session's registry spells those of Spark's own functions: in one part, or in three. */
+  /**
+   * The identifier under which this Spark registers a built-in function: a name of one part, or
+   * of three.
+   */
   def builtinName(registry: FunctionRegistry, name: String): FunctionIdentifier =
     registry
       .listFunction()
@@ -105,10 +118,10 @@ private[spark] object FunctionVersions {
       )
 }
 
-/** The same for streams. */
+/** Version differences of streams. Only the streams feature links to them. */
 private[spark] object StreamVersions {
 
-  /** Whether a query is to run in real-time mode, which has come with 4.1. */
+  /** Whether a query is to run in real-time mode, which came with Spark 4.1. */
   def isRealTime(statement: WriteToStreamStatement): Boolean =
     statement.productElementNames.zip(statement.productIterator).exists { case (name, value) =>
       name == "trigger" && value.getClass.getSimpleName == "RealTimeTrigger"
@@ -118,7 +131,9 @@ private[spark] object StreamVersions {
   def isRealTime(plan: SparkPlan): Boolean =
     plan.exists(_.getClass.getSimpleName == "RealTimeStreamScanExec")
 
-  /** The state store of transformWithState's processor, which the handle has and does not show. */
+  /**
+   * The state store of a transformWithState processor. The handle keeps it in a private field.
+   */
   def storeOf(handle: StatefulProcessorHandle): Option[StateStoreId] =
     handle.getClass.getDeclaredFields.find(_.getType == classOf[StateStore]).map { field =>
       field.setAccessible(true)

@@ -5,13 +5,13 @@ import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.links.Standing
 
-/** The features that do not stand down. Each is loaded when it is first asked for, not before. */
+/** The features that do not stand down. Each is loaded at its first use. */
 private[spark] object Features {
 
   def inject(extensions: SparkSessionExtensions): Unit =
     Standing.All.foreach(name => new Guard(name).run(())(of(name).inject(extensions)))
 
-  /** What EXPLAIN says of a node of a plan. */
+  /** The lines of all features that EXPLAIN prints about a node of a plan. */
   def explained(plan: SparkPlan): Seq[String] =
     Standing.All.flatMap(name => new Guard(name).run(Seq.empty[String])(of(name).explained(plan)))
 

@@ -7,15 +7,15 @@ import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
 import io.sash.spark.links.Standing
 
-/** All that is called by name: aggregates, sliding_agg, and the kinds of windows. */
+/** Everything that SQL calls by name: aggregates, sliding_agg and the kinds of windows. */
 private[spark] object FunctionsFeature extends Feature {
   private val guard = new Guard(Standing.Functions)
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
-    // sliding_agg, geometric_mean and all others of docs/functions.md, where nobody has the name
+    // sliding_agg and the functions of docs/functions.md, unless someone else has the name
     extensions.injectHintResolutionRule(guard.rule(new ResolveSashNames(_)))
     extensions.injectPostHocResolutionRule(guard.rule(new CreateOverSash(_)))
-    // windows that SQL's frames have no words for
+    // windows that SQL's frames cannot express
     extensions.injectResolutionRule(guard.rule(_ => ResolveWindowKinds))
     // the lambdas of monoid_agg
     extensions.injectResolutionRule(guard.rule(_ => ResolveMonoids))
@@ -24,7 +24,7 @@ private[spark] object FunctionsFeature extends Feature {
     )
   }
 
-  /** Why a window that only Sash has cannot be answered. */
+  /** The reason why a window of a kind that only Sash has cannot run. */
   private def whyDown: Option[String] =
     Standing.reason(Standing.Windows).map(why => s"only Sash has it, and $why")
 }

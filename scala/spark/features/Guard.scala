@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, SparkStrategy}
 import io.sash.spark.links.Standing
 
 /**
- * Runs a feature's rules. A link that is missing after all makes the feature stand down for good:
- * plans go by its rules unchanged from then on, and no user meets a LinkageError.
+ * Runs a feature's rules. If a rule meets a LinkageError, the feature stands down for the rest of
+ * the JVM's life: its rules return every plan unchanged, and no user sees the error.
  */
 private[spark] final class Guard(feature: String) {
 
@@ -20,7 +20,7 @@ private[spark] final class Guard(feature: String) {
   def strategy(build: SparkSession => SparkStrategy)(session: SparkSession): SparkStrategy =
     run[SparkStrategy](IdleStrategy)(new GuardedStrategy(build(session)))
 
-  /** A rule over physical plans before Spark puts transitions to columns into them. */
+  /** A rule over physical plans that runs before Spark inserts columnar transitions. */
   def columnar(build: SparkSession => Rule[SparkPlan])(session: SparkSession): ColumnarRule = {
     val guarded = rule(build)(session)
     new ColumnarRule {
@@ -46,7 +46,7 @@ private[spark] final class Guard(feature: String) {
       }
 
   private final class Guarded[P <: TreeNode[_]](rule: Rule[P]) extends Rule[P] {
-    // by which Spark counts its time, and users exclude it
+    // the name under which Spark counts the rule's time and users exclude it
     override val ruleName: String = rule.ruleName
 
     override def apply(plan: P): P = run(plan)(rule(plan))

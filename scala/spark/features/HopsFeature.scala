@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import io.sash.spark.hops._
 import io.sash.spark.links.Standing
 
-/** Aggregates over window(time, size, slide), in batch. */
+/** Aggregates over hop windows, `window(time, size, slide)`, in batch. */
 private[spark] object HopsFeature extends Feature {
   private val guard = new Guard(Standing.Hops)
 

@@ -6,14 +6,14 @@ import org.apache.spark.sql.execution.SparkPlan
 import io.sash.spark.links.Standing
 import io.sash.spark.ordering.{OneSort, OrderingExec}
 
-/** Keys together and in order below windows, by hashing; Spark sorts where it stands down. */
+/** Orders the rows below windows by hashing their keys. When it stands down, Spark sorts. */
 private[spark] object OrderingFeature extends Feature {
   private val guard = new Guard(Standing.Ordering)
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
-    // one sort where the rows below windows are sorted anyway
+    // replaces an OrderingExec by Spark's sort if the rows get sorted anyway
     extensions.injectQueryStagePrepRule(guard.rule(_ => OneSort))
-    // plans that are not adaptive have no hook of their own for it
+    // plans without adaptive execution have no hook of their own for this rule
     extensions.injectColumnar(guard.columnar(_ => OneSort))
   }
 

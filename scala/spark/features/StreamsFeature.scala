@@ -10,7 +10,7 @@ import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, Stream
 import io.sash.spark.streams.start.StreamingWrite
 import io.sash.spark.streams.task.BucketProcessor
 
-/** OVER and hops on a stream. */
+/** Sliding windows (OVER) and hop windows on a stream. */
 private[spark] object StreamsFeature extends Feature {
   private val guard = new Guard(Standing.Streams)
 

@@ -14,7 +14,7 @@ private[spark] object WindowsFeature extends Feature {
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlannerStrategy(guard.strategy(SlidingWindowStrategy(_)))
-    // aggregates of moving frames that Spark's analyzer refuses
+    // aggregates over moving frames that Spark's analyzer refuses
     extensions.injectResolutionRule(guard.rule(MovingAggregates(_, overStreams = false)))
   }
 

@@ -10,8 +10,8 @@ import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.MonoidTraits.outdone
 
 /**
- * The argument at which a value beats all others, the first in arrival order of several. Unlike
- * Spark's `max_by`, of which ties have the last.
+ * The argument of the row whose value beats all others. Of equal values the first in arrival
+ * order wins, whereas in Spark's `max_by` the last one wins.
  */
 private[sash] abstract class ArgExtreme private[functions]
     extends MonoidAggregate
@@ -23,7 +23,7 @@ private[sash] abstract class ArgExtreme private[functions]
 
   private lazy val cells = Seq(cell("arg", arg.dataType), cell("value", value.dataType))
 
-  /** Whether x comes before y. */
+  /** Whether value x beats value y. */
   protected def beats(x: Expression, y: Expression): Expression
 
   override def left: Expression = arg

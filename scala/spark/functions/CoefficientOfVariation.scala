@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.DoubleType
 import io.sash.spark.base.SashFunction
 
 /**
- * The coefficient of variation, stddev_samp(x) / avg(x), and NULL where the first is. See
+ * The coefficient of variation, stddev_samp(x) / avg(x). NULL if stddev_samp(x) is NULL. See
  * `io.sash.core.algebra.CoefficientOfVariation`.
  */
 private[sash] final case class CoefficientOfVariation(

@@ -6,23 +6,23 @@ import org.apache.spark.sql.expressions.Aggregator
 import io.sash.core.algebra.Aggregation
 
 /**
- * An operation of the core library, or one of your own by its trait, as Spark's typed
- * `Aggregator`:
+ * Runs an operation of the core library, or your own implementation of its trait, as Spark's
+ * typed `Aggregator`:
  * {{{
  * dataset.select(CoreAggregator(GeometricMean).toColumn)
  * spark.udf.register("widest_step", functions.udaf(CoreAggregator(WidestStep)))
  * }}}
- * Over no rows it answers what the operation answers for its identity. Every row is lifted, NULLs
- * too, as the operation's input type has them; `udaf` skips rows whose input is NULL where that
- * type is primitive. Groups are combined in the order in which Spark merges them, so the answer of
- * an operation that is not commutative depends on it, as that of `first` does.
+ * Over no rows it returns the lowered identity. Every row is lifted. A NULL is lifted as the
+ * operation's input type represents it; `udaf` skips rows whose input is NULL if that type is
+ * primitive. Spark chooses the order in which it merges partials, so the answer of an operation
+ * that is not commutative depends on that order, as with Spark's `first`.
  *
- * Cost: a lift and a combine a row, and the encoding of partials between tasks, which are objects
- * to Spark: where speed matters, say the operation in lambdas (`monoid_agg`).
+ * Cost: one lift and one combine per row, plus the encoding of partials, which are opaque objects
+ * to Spark, between tasks. If speed matters, write the operation in lambdas (`monoid_agg`).
  *
  * Part of the API.
  *
- * @param bufferEncoder how partials travel; by Kryo unless said otherwise
+ * @param bufferEncoder how partials are encoded between tasks; Kryo by default
  */
 final class CoreAggregator[In, Agg, Out](
     operation: Aggregation[In, Agg, Out],
@@ -40,7 +40,7 @@ final class CoreAggregator[In, Agg, Out](
 
 object CoreAggregator {
 
-  /** Of whatever object a partial is, a primitive being one, too. */
+  /** An encoder for partials of any class, boxed primitives included. */
   private def byKryo: Encoder[AnyRef] = Encoders.kryo[AnyRef]
 
   def apply[In, Agg, Out](operation: Aggregation[In, Agg, Out])(implicit

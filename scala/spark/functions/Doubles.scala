@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types.DoubleType
 
 /**
- * Arithmetic of doubles as IEEE 754 has it. Spark's own division by 0 is an error or NULL, as the
- * session says, and its logarithm of what is not positive is NULL.
+ * Arithmetic of doubles as in IEEE 754. Spark's own division by 0 fails or returns NULL,
+ * depending on the session, and its logarithm returns NULL for arguments of 0 and less.
  */
 private[functions] object Doubles {
   def log(x: Expression): Expression = call(classOf[Math], "log", x)
@@ -16,7 +16,7 @@ private[functions] object Doubles {
   def quotient(x: Expression, y: Expression): Expression =
     call(DoubleArithmetic.getClass, "quotient", x, y)
 
-  /** Of a sum, and of a BIGINT that counts its terms. */
+  /** The mean, from a sum and a BIGINT that counts its terms. */
   def mean(sum: Expression, count: Expression): Expression =
     call(DoubleArithmetic.getClass, "mean", sum, count)
 
@@ -24,7 +24,7 @@ private[functions] object Doubles {
     StaticInvoke(owner, DoubleType, name, arguments, returnNullable = false)
 }
 
-/** Called by generated code. */
+/** Generated code calls these methods. */
 private[sash] object DoubleArithmetic {
   def quotient(x: Double, y: Double): Double = x / y
 

@@ -10,7 +10,7 @@ import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
 import io.sash.spark.monoids.MonoidTraits.outdone
 
-/** How often the value occurs that beats all others, as `max` and `min` compare; 0 of no rows. */
+/** Counts how often the extreme value occurs, compared as in `max` and `min`. 0 over no rows. */
 private[sash] abstract class ExtremeCount private[functions]
     extends MonoidAggregate
     with UnaryLike[Expression] {
@@ -19,7 +19,7 @@ private[sash] abstract class ExtremeCount private[functions]
   private lazy val extreme = cell("extreme", child.dataType)
   private lazy val times = count("times")
 
-  /** Whether x comes before y. */
+  /** Whether value x beats value y. */
   protected def beats(x: Expression, y: Expression): Expression
 
   override def dataType: DataType = LongType
@@ -36,7 +36,7 @@ private[sash] abstract class ExtremeCount private[functions]
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
     val younger = outdone(o(0), y(0), beats(y(0), o(0)))
     val Seq(kept, _) = pick(younger, (o, y))
-    // both may be NULL, and then occur 0 times
+    // both may be NULL; their counts are 0 then
     val both = WrappingLong.add(o(1), y(1))
     val all = If(EqualNullSafe(o(0), y(0)), both, o(1))
     Seq(kept, If(younger, y(1), all))
@@ -45,7 +45,7 @@ private[sash] abstract class ExtremeCount private[functions]
   override lazy val evaluateExpression: Expression = times
 }
 
-/** See `io.sash.core.algebra.MaxCount`; here values are equal where Spark's `=` says so. */
+/** See `io.sash.core.algebra.MaxCount`; here Spark's `=` decides whether values are equal. */
 private[sash] final case class MaxCount(child: Expression) extends ExtremeCount {
   override def prettyName: String = MaxCount.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = GreaterThan(x, y)
@@ -64,7 +64,7 @@ private[sash] object MaxCount {
   ) { case Seq(x) => MaxCount(x) }
 }
 
-/** See `io.sash.core.algebra.MinCount`; here values are equal where Spark's `=` says so. */
+/** See `io.sash.core.algebra.MinCount`; here Spark's `=` decides whether values are equal. */
 private[sash] final case class MinCount(child: Expression) extends ExtremeCount {
   override def prettyName: String = MinCount.Function.name
   override protected def beats(x: Expression, y: Expression): Expression = LessThan(x, y)

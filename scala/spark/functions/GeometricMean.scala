@@ -9,7 +9,7 @@ import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
 
 /**
- * The geometric mean, from count and the sum of logarithms, as core's
+ * The geometric mean, from the count and the sum of logarithms, as in
  * `io.sash.core.algebra.GeometricMean`, but NULL over no rows.
  */
 private[sash] final case class GeometricMean(child: Expression)

@@ -11,14 +11,17 @@ import org.apache.spark.sql.types._
 import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong}
 
 /**
- * A monoid that a user said in lambdas, their bodies being plain expressions now: `lift` over
- * references to `inputs`, all others over references to one or two partials. A partial that is a
- * struct and never NULL is kept as its fields, a cell each. Where there is no identity, one more
- * cell says whether there are no rows, of which the aggregate is NULL.
+ * A monoid that a user wrote in lambdas, whose bodies are plain expressions here. `lift` refers
+ * to `inputs`, all others to one or two partial aggregates. If a partial is a struct and never
+ * NULL, each of its fields is a cell. Without an identity, one more cell says whether there are
+ * no rows; then the aggregate is NULL.
  *
- * @param required how many of the inputs, the first ones, have to be there for a row to count
- * @param selective over two partials; or true, and then combine says which operand it picks
- * @param constants what the optimizer has yet to make constants, which it looks for in children
+ * @param required the number of inputs, from the first on, that must not be NULL for a row to
+ *   count
+ * @param selective an expression over two partials, whether combine picks the younger; or true,
+ *   and then the combined partial is compared with the older one
+ * @param constants expressions that the optimizer turns into constants, which it does for
+ *   children only
  */
 private[sash] final case class LambdaMonoid(
     inputs: Seq[Expression],
@@ -43,13 +46,13 @@ private[sash] final case class LambdaMonoid(
   private lazy val partialType: DataType = LambdaBodies.typeOf(lift.dataType)
 
   private def over(body: Expression, values: Seq[Expression]): Expression =
-    // upwards: what is put in may hold references itself, which stay
+    // bottom-up, since the inserted values may contain references that must stay
     optimized(body.transformUp {
       case r: BoundReference if r.ordinal < 0 => constants(-1 - r.ordinal)
       case r: BoundReference                  => values(r.ordinal)
     })
 
-  /** The partial of a row that counts. */
+  /** The partial aggregate of a row that is not skipped. */
   private lazy val lifted: Expression = {
     val (needed, others) = inputs.splitAt(required)
     over(lift, needed.map(i => if (i.nullable) KnownNotNull(i) else i) ++ others)
@@ -57,7 +60,10 @@ private[sash] final case class LambdaMonoid(
 
   private lazy val nothing: Option[Expression] = identity.map(over(_, Nil))
 
-  /** The cells of partials, of which it is known what may be NULL. */
+  /**
+   * The cells of a partial, with known nullability. `flat` is the partial's type if each of its
+   * fields is a cell.
+   */
   private case class Layout(flat: Option[StructType], cells: Seq[AttributeReference]) {
     def partial(of: Seq[Expression]): Expression = flat.fold(of.head) { struct =>
       CreateNamedStruct(struct.fieldNames.toSeq.zip(of).flatMap { case (n, c) =>
@@ -68,13 +74,16 @@ private[sash] final case class LambdaMonoid(
     def split(partial: Expression): Seq[Expression] =
       flat.fold(Seq(partial))(_.indices.map(field(partial, _)))
 
-    /** What the monoid's operations may put into the cells. */
+    /** The partials that the monoid's operations return. */
     def written: Seq[Expression] = {
       val two = Seq(partial(cells), partial(cells.map(_.newInstance())))
       Seq(lifted) ++ nothing ++ (combine +: inverse.toSeq).map(over(_, two))
     }
 
-    /** With every cell nullable into which a NULL can be written; wholes are never NULL if flat. */
+    /**
+     * Makes each cell nullable into which an operation can write a NULL. If the partial itself
+     * can be NULL, one cell holds it whole.
+     */
     def settled: Layout =
       if (flat.isDefined && written.exists(_.nullable)) {
         Layout(None, Seq(AttributeReference("partial", partialType)())).settled
@@ -86,7 +95,7 @@ private[sash] final case class LambdaMonoid(
   }
 
   private lazy val layout: Layout = {
-    // before the first row, only a primitive has a value that stands for none
+    // before the first row a cell without identity is NULL, or a default value if it is primitive
     def cell(name: String, dataType: DataType): AttributeReference =
       AttributeReference(
         name,
@@ -100,7 +109,10 @@ private[sash] final case class LambdaMonoid(
     }).settled
   }
 
-  /** Says that there are no rows, where no identity does; to take rows back they are counted. */
+  /**
+   * The cell that says whether there are no rows, if there is no identity. With an inverse it
+   * counts rows, so that they can be taken back; else it is a boolean.
+   */
   private lazy val absence: Option[AttributeReference] =
     if (identity.isDefined) None
     else if (inverse.isDefined) Some(MonoidAggregate.count("rows"))
@@ -171,8 +183,8 @@ private[sash] final case class LambdaMonoid(
   }
 
   /**
-   * What is answered over no rows, for plans that never come to have a group: Spark asks for it where
-   * it rewrites several DISTINCT, or a subquery that looks at outer rows.
+   * The answer over no rows. Spark asks for it when it rewrites several DISTINCT or a correlated
+   * subquery, since such a plan may have no group.
    */
   override lazy val defaultResult: Option[Literal] =
     if (identity.isEmpty || constants.exists(_.containsPattern(CURRENT_LIKE))) None
@@ -181,7 +193,7 @@ private[sash] final case class LambdaMonoid(
         val cells = new GenericInternalRow(initialValues.map(_.eval()).toArray[Any])
         BindReferences.bindReference(evaluateExpression, aggBufferAttributes).eval(cells)
       }.toOption
-        .map(Literal(_, dataType)) // a lower that fails over no rows does so when it is run
+        .map(Literal(_, dataType)) // if lower fails over no rows, it fails at run time instead
 
   override def subtract: Seq[Expression] = inverse.fold(Seq.empty[Expression]) { body =>
     val (whole, oldest) = (aggBufferAttributes, inputAggBufferAttributes)
@@ -218,7 +230,7 @@ private[sash] final case class LambdaMonoid(
 
 private[sash] object LambdaMonoid {
 
-  /** What stands in a lambda's body for the constant of this number. */
+  /** The reference that stands for the constant number `i` in a lambda's body. */
   private[functions] def constant(constants: Seq[Expression], i: Int): Expression =
     BoundReference(-1 - i, constants(i).dataType, constants(i).nullable)
 }

@@ -10,8 +10,8 @@ import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
 
 /**
- * The longest run of neighbouring rows whose values increase strictly, the first of several. See
- * `io.sash.core.algebra.LongestIncreasingRun`; here values compare as Spark's do.
+ * The longest run of neighbouring rows with strictly increasing values. Of equally long runs, the
+ * first. See `io.sash.core.algebra.LongestIncreasingRun`; here values compare as Spark's do.
  */
 private[sash] final case class LongestIncreasingRun(time: Expression, value: Expression)
     extends MonoidAggregate
@@ -38,7 +38,7 @@ private[sash] final case class LongestIncreasingRun(time: Expression, value: Exp
   override def left: Expression = time
   override def right: Expression = value
   override def nullable: Boolean = true
-  override lazy val deterministic: Boolean = false // as first, collect_list: order is all
+  override lazy val deterministic: Boolean = false // as collect_list: order matters
 
   override def dataType: DataType = new StructType()
     .add("start", time.dataType)
@@ -102,7 +102,7 @@ private[sash] final case class LongestIncreasingRun(time: Expression, value: Exp
 
 private[sash] object LongestIncreasingRun {
 
-  /** The cells of neighbouring rows by name. */
+  /** The cells of a partial aggregate, by name. */
   private final case class Part(cells: Seq[Expression]) {
     val Seq(
       length,

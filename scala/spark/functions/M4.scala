@@ -10,9 +10,9 @@ import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.MonoidTraits.outdone
 
 /**
- * First, last, least and greatest point of a time series. See `io.sash.core.algebra.M4`, of
- * which this is the answer where points arrive by time; here the time itself decides, so that
- * the order of a group's rows does not matter.
+ * The first, last, least and greatest point of a time series. In `io.sash.core.algebra.M4` the
+ * order of arrival decides which point is first and last. Here the time decides, so the order of
+ * a group's rows does not matter.
  */
 private[sash] final case class M4(time: Expression, value: Expression)
     extends MonoidAggregate
@@ -51,7 +51,7 @@ private[sash] final case class M4(time: Expression, value: Expression)
     }
   }
 
-  /** When a younger point takes the place of an older one, for each of the four. */
+  /** For each of the four points: whether a younger point replaces an older one. */
   private def better: Seq[(Seq[Expression], Seq[Expression]) => Expression] = {
     def earlier(y: Seq[Expression], o: Seq[Expression]): Expression = LessThan(y(0), o(0))
     def first(beats: (Expression, Expression) => Expression)(

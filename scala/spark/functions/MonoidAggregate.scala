@@ -7,18 +7,18 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.monoids.MonoidTraits
 
 /**
- * An aggregate that is said as a monoid: what one row becomes, and how two neighbours become one.
- * Rows in which one of `required` is NULL are skipped.
+ * An aggregate that is defined as a monoid: lift turns a row into cells, combine joins the cells
+ * of two neighbouring runs of rows. Rows in which an argument of `required` is NULL are skipped.
  */
 private[functions] abstract class MonoidAggregate extends DeclarativeAggregate with MonoidTraits {
 
-  /** The arguments without which a row does not count. */
+  /** The arguments that must not be NULL, or else the row is skipped. */
   protected def required: Seq[Expression]
 
-  /** The cells of one row, over the arguments, none of `required` being NULL. */
+  /** The cells of one row, over the arguments. No argument of `required` is NULL here. */
   protected def lift: Seq[Expression]
 
-  /** The cells of both, the older rows' being on the left. */
+  /** The combined cells. The left operand holds the older rows. */
   protected def combine(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression]
 
   override lazy val updateExpressions: Seq[Expression] = MonoidAggregate.counting(
@@ -40,7 +40,7 @@ private[functions] object MonoidAggregate {
 
   def nothing(dataType: DataType): Expression = Literal.create(null, dataType)
 
-  /** The cells after a row, `next` if none of `required` is NULL in it. */
+  /** The cells after a row: `next`, or `now` if an argument of `required` is NULL in it. */
   def counting(
       required: Seq[Expression],
       next: Seq[Expression],
@@ -51,7 +51,7 @@ private[functions] object MonoidAggregate {
       case Some(counts) => next.zip(now).map { case (n, before) => If(counts, n, before) }
     }
 
-  /** One of two operands, in all of its cells. */
+  /** All cells of the younger operand if `younger` is true, else all of the older. */
   def pick(
       younger: Expression,
       cells: (Seq[Expression], Seq[Expression])

@@ -16,10 +16,10 @@ import io.sash.spark.base.{SashConf, SashFunction}
 import io.sash.spark.monoids.LambdaBodies
 
 /**
- * A call of `monoid_agg` while it is analyzed. Spark binds the lambdas of higher-order functions
- * only, which an aggregate is not; so the call is one until its lambdas have their types, and is
- * then replaced by a [[LambdaMonoid]], in which no lambda is left. The lift is bound first: what
- * it returns, the partial, is what all others take.
+ * A call of `monoid_agg` during analysis. Spark binds lambdas in higher-order functions only, and
+ * an aggregate is none. So the call is a higher-order function until its lambdas have their
+ * types. Then a [[LambdaMonoid]], which contains no lambda, replaces it. The lift is bound first,
+ * because its result, the partial aggregate, is the input of all other lambdas.
  *
  * @param identity NULL if there is none
  * @param lower NULL if left out, as are inverse and selective
@@ -45,7 +45,7 @@ private[sash] final case class MonoidCall(
   override def checkArgumentDataTypes(): TypeCheckResult = TypeCheckSuccess
   override def children: Seq[Expression] = arguments ++ functions
 
-  /** Never: what gets resolved is the aggregate. */
+  /** Always false: the call is replaced by an aggregate, and only the aggregate gets resolved. */
   override lazy val resolved: Boolean = false
   override def dataType: DataType = partial
   override def nullable: Boolean = true
@@ -53,7 +53,7 @@ private[sash] final case class MonoidCall(
   override protected def bindInternal(
       bind: (Expression, Seq[(DataType, Boolean)]) => LambdaFunction
   ): MonoidCall = {
-    // rows without input are skipped
+    // the input is not NULL, since rows with a NULL input are skipped
     val first = bind(lift, Seq((input.dataType, false)))
     val call = copy(lift = first)
     if (!first.resolved) {
@@ -105,7 +105,9 @@ private[sash] final case class MonoidCall(
         .getOrElse(if (!unaliased.foldable) notConstant else comparable)
     }
 
-  /** Which operand a combine has picked is seen by comparing them. */
+  /**
+   * If `selective` is true, the operand that a combine has picked is found by comparing partials.
+   */
   private def comparable: TypeCheckResult = selective match {
     case Literal(true, _) => TypeUtils.checkForOrderingExpr(partial, Name)
     case _                => TypeCheckSuccess
@@ -120,17 +122,19 @@ private[sash] final case class MonoidCall(
     )
   )
 
-  /** The names that struct(… AS …) keeps beside its fields until the end of the analysis. */
+  /** The identity without aliases, which struct(… AS …) keeps until the end of the analysis. */
   private def unaliased: Expression = identity.transform { case a: Alias => a.child }
 
-  /** The identity as a partial, if its type is that or can be widened to it. */
+  /**
+   * The identity as a partial aggregate, if its type is the partial's or can be widened to it.
+   */
   private def castIdentity: Option[Expression] =
     if (LambdaBodies.typeOf(identity.dataType) == partial) Some(unaliased)
     else if (Cast.canUpCast(identity.dataType, partial))
       Some(new Cast(unaliased, partial, Some(SQLConf.get.sessionLocalTimeZone)))
     else None
 
-  /** The aggregate, once all that it needs is known. */
+  /** The aggregate, if all lambdas are bound and all types fit. */
   def aggregate: Option[AggregateExpression] =
     if (isBound && checkInputDataTypes().isSuccess) Some(made.toAggregateExpression()) else None
 
@@ -147,7 +151,7 @@ private[sash] final case class MonoidCall(
       if (row.isEmpty) places.head
       else CreateNamedStruct(row.zip(places).flatMap { case (name, c) => Seq(name, c) })
     val lifted = body(lift, Seq(x))
-    // columns that the lambda captures are inputs like others
+    // columns that the lambda captures become further inputs
     val captured = lifted.references.toSeq
     val at = captured.zipWithIndex.map { case (a, i) =>
       a.exprId -> BoundReference(columns.length + i, a.dataType, a.nullable)
@@ -193,7 +197,10 @@ private[sash] final case class MonoidCall(
     )
   }
 
-  /** The current time, user and the like, in whose place the optimizer puts a constant. */
+  /**
+   * Whether this is the current time, user or the like, which the optimizer turns into a
+   * constant.
+   */
   private def isCurrent(e: Expression): Boolean =
     e.containsPattern(CURRENT_LIKE) && !e.children.exists(_.containsPattern(CURRENT_LIKE))
 
@@ -203,7 +210,7 @@ private[sash] final case class MonoidCall(
     checked(
       function.transform {
         case v: NamedLambdaVariable if value.contains(v.exprId) => value(v.exprId)
-        case column: TempResolvedColumn                         => column.child // of HAVING
+        case column: TempResolvedColumn                         => column.child // in HAVING
       }
     )
   }
@@ -302,7 +309,7 @@ private[sash] object MonoidCall {
   }
 }
 
-/** Puts the aggregate in the place of a call whose lambdas are bound. */
+/** Replaces a call by its aggregate once all its lambdas are bound. */
 private[spark] object ResolveMonoids extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(conf)) plan

@@ -8,13 +8,16 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.SashFunction
 
-/** An aggregate whose answer follows from the greatest and the least value; NULL of no rows. */
+/** An aggregate computed from the greatest and the least value. NULL over no rows. */
 private[sash] abstract class OfExtremes private[functions]
     extends MonoidAggregate
     with UnaryLike[Expression] {
   import MonoidAggregate._
 
-  /** Of NULLs alone, whose type cannot be computed with, as doubles: Spark's `sum` has them so, too. */
+  /**
+   * The child. If it is VOID (NULLs only), a cast to DOUBLE makes arithmetic possible, as in
+   * Spark's `sum`.
+   */
   private lazy val value = if (child.dataType == NullType) Cast(child, DoubleType) else child
 
   protected lazy val max: AttributeReference = cell("max", value.dataType)
@@ -23,7 +26,7 @@ private[sash] abstract class OfExtremes private[functions]
   override def nullable: Boolean = true
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(max, min)
   override lazy val initialValues: Seq[Expression] = Seq.fill(2)(nothing(value.dataType))
-  override protected def required: Seq[Expression] = Nil // a NULL changes neither
+  override protected def required: Seq[Expression] = Nil // a NULL changes neither cell
   override protected def lift: Seq[Expression] = Seq(value, value)
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] =

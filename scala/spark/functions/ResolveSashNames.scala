@@ -26,10 +26,11 @@ import org.apache.spark.sql.execution.command.{
 import io.sash.spark.base.{FunctionVersions, SashConf}
 
 /**
- * Gives a name to Sash only where nobody else has it: neither Spark nor, in the session or in a
- * catalogue, the user. The rule runs before the analyzer looks whether all functions exist, in each
- * nested analysis too: of subqueries, views and the bodies of SQL functions. A plan without a
- * name of Sash's costs a look at its pattern bits and a look-up in a map per unresolved function.
+ * Resolves a name to Sash's function unless someone else has the name: Spark, or the user in the
+ * session or in a catalogue. The rule runs before the analyzer checks that all functions exist.
+ * It also runs in nested analyses: of subqueries, views and bodies of SQL functions. A plan
+ * without such a name costs a look at its pattern bits, and one map look-up per unresolved
+ * function.
  */
 private[spark] final class ResolveSashNames(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -59,8 +60,8 @@ private[spark] final class ResolveSashNames(session: SparkSession) extends Rule[
 }
 
 /**
- * Whether somebody has a name. The analyzer's own rules are asked, which know how their version of Spark
- * resolves names, and in whose view or SQL function.
+ * Whether Spark or the user has a function of some name. Asks the analyzer's own rules, since
+ * they know how this version of Spark resolves names, and inside which view or SQL function.
  */
 private[functions] object Owners {
   def isTaken(session: SparkSession, parts: Seq[String]): Boolean = {
@@ -75,13 +76,13 @@ private[functions] object Owners {
     }
   }
 
-  /** The same for DESCRIBE, which knows functions that give tables, too. */
+  /** The same for DESCRIBE, which knows table-valued functions, too. */
   def isTaken(session: SparkSession, function: UnresolvedFunctionName): Boolean =
     try session.sessionState.analyzer.ResolveFunctions(function).resolved
     catch { case _: AnalysisException => false }
 }
 
-/** Finds CREATE FUNCTION … RETURN … with names of Sash's in its body. */
+/** Finds CREATE FUNCTION … RETURN … whose body calls Sash's functions. */
 private[spark] final class CreateOverSash(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case create: CreateSQLFunctionCommand if SashConf.enabled(session) =>
@@ -95,8 +96,9 @@ private[spark] final class CreateOverSash(session: SparkSession) extends Rule[Lo
 }
 
 /**
- * CREATE FUNCTION with a body that calls functions of Sash's. Spark's command looks for the functions of
- * the body by itself, without the analyzer; so the session knows these names until it has ended.
+ * CREATE FUNCTION whose body calls Sash's functions. Spark's command looks these functions up in
+ * the session's registry, not through the analyzer. So the names are registered there for as long
+ * as the command runs.
  */
 private[functions] final case class CreateSqlFunction(
     create: CreateSQLFunctionCommand,

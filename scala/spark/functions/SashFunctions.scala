@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Product
 
 import io.sash.spark.base.SashFunction
 
-/** Every aggregate that Sash adds to SQL; docs/functions.md is made from it. */
+/** All aggregates that Sash adds to SQL. docs/functions.md is generated from this list. */
 private[spark] object SashFunctions {
 
-  /** Spark has it, too, but only its DataFrames can call it. */
+  /** Spark has this aggregate, too, but for DataFrames only. */
   private val product: SashFunction = SashFunction(
     "product",
     "Returns the product of the values.",

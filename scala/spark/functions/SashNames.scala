@@ -11,13 +11,16 @@ import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /**
- * Sash's functions by name. No catalogue and no session's registry holds them, so that CREATE,
- * DROP and SHOW FUNCTIONS are as without Sash. They lie in Spark's registry of internal functions,
- * which the parser never reads, under names of their own.
+ * Sash's functions by name. They are in no catalogue and in no session's registry, so CREATE,
+ * DROP and SHOW FUNCTIONS work as without Sash. They are in Spark's registry of internal
+ * functions, which the parser never reads, as `sash.name`.
  */
 private[spark] object SashNames {
 
-  /** A schema that nobody needs to have: `sash.geomean` is Sash's where `geomean` is a user's. */
+  /**
+   * A schema that need not exist: `sash.geomean` is Sash's function even if the user has a
+   * `geomean`.
+   */
   val Schema = "sash"
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
@@ -39,7 +42,10 @@ private[spark] object SashNames {
       )
     else build(arguments)
 
-  /** Sash's own spelling of a name of one part, or of two of which the first is Sash's schema. */
+  /**
+   * The function's name in lower case, if Sash has it. The name is given in one part, or in two
+   * with Sash's schema first.
+   */
   def of(parts: Seq[String]): Option[String] = parts match {
     case Seq(name)                                            => known(name)
     case Seq(schema, name) if schema.equalsIgnoreCase(Schema) => known(name)
@@ -49,7 +55,7 @@ private[spark] object SashNames {
   private def known(name: String): Option[String] =
     Some(name.toLowerCase(Locale.ROOT)).filter(all.contains)
 
-  /** Those that a text may call. */
+  /** Names of Sash's functions among the words of a text. */
   def in(text: String): Seq[String] =
     "\\w+".r.findAllIn(text).toSeq.flatMap(known).distinct
 
@@ -57,17 +63,17 @@ private[spark] object SashNames {
 
   def build(name: String): FunctionBuilder = all(name)._2
 
-  /** Those by which `sliding_agg` can name an aggregate. */
+  /** The aggregates that `sliding_agg` accepts by name. */
   def aggregates: Seq[String] =
     all.collect { case (name, (info, _)) if info.getGroup == "agg_funcs" => name }.toSeq
 
-  /** What Spark's registry of internal functions calls a function of Sash's. */
+  /** The name of a Sash function in Spark's registry of internal functions. */
   private[functions] def internal(name: String): String = {
     registered
     s"$Schema.$name"
   }
 
-  /** Once in a JVM, as is the registry. */
+  /** Registers all functions, once in a JVM, since the registry is global. */
   private lazy val registered: Unit = all.foreach { case (name, (info, build)) =>
     FunctionInternals.registerInternalFunction(s"$Schema.$name", info, build)
   }

@@ -12,9 +12,9 @@ import io.sash.spark.base.SashErrors
 import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate, WindowKind}
 
 /**
- * `sliding_agg(col, monoid, argument, …)`: the aggregate that `monoid` names, for use with OVER.
- * It resolves to that aggregate's own expression, so whatever holds for `max(x) OVER (…)` holds
- * for `sliding_agg(x, 'max') OVER (…)`: NULLs, types, errors and plan.
+ * `sliding_agg(col, monoid, argument, …)`: the aggregate with the name `monoid`, for use with
+ * OVER. It resolves to that aggregate's own expression. So `sliding_agg(x, 'max') OVER (…)` has
+ * the NULLs, types, errors and plan of `max(x) OVER (…)`.
  */
 private[spark] object SlidingAgg {
   val Name = "sliding_agg"
@@ -99,8 +99,8 @@ private[spark] object SlidingAgg {
   private def registry: FunctionRegistry = SparkSession.active.sessionState.functionRegistry
 
   /**
-   * The function as the registry spells it, a temporary one first: some versions of Spark know
-   * functions by one name, others by three.
+   * Finds a function in the session's registry, temporary functions first. Some versions of Spark
+   * register functions by one name, others by three.
    */
   private def identifier(name: String): Option[FunctionIdentifier] =
     registry
@@ -115,7 +115,7 @@ private[spark] object SlidingAgg {
     s"no aggregate is called `$name`; nearest are ${nearest(name)}"
   )
 
-  /** The aggregates whose names take the fewest edits. */
+  /** The three aggregates whose names need the fewest edits. */
   private def nearest(name: String): String = {
     val wanted = UTF8String.fromString(name.toLowerCase(java.util.Locale.ROOT))
     aggregates

@@ -11,9 +11,9 @@ import org.apache.spark.sql.execution.UnsafeRowSerializer
 import org.apache.spark.storage.{DiskBlockObjectWriter, FileSegment, TempLocalBlockId}
 
 /**
- * A temporary file of rows, in runs, each written at once and read once, in the order in which
- * they were written. Spark's own writer and serializer make it, compressed and encrypted as its
- * spills are; both are Spark's alone, and so is this package.
+ * A temporary file of rows in runs. A run is written in one go, and read once; runs are read in
+ * the order in which they were written. Spark's own writer and serializer compress and encrypt
+ * the file like Spark's spills. Both are `private[spark]`, hence this package.
  */
 final class RowFile(fields: Int, context: TaskContext) {
   private[this] val serializer = new UnsafeRowSerializer(fields).newInstance()
@@ -21,9 +21,9 @@ final class RowFile(fields: Int, context: TaskContext) {
   private[this] var block: TempLocalBlockId = _
   private[this] var file: File = _
   private[this] var writer: DiskBlockObjectWriter = _
-  private[this] var open: DeserializationStream = _ // of the run that is read
+  private[this] var open: DeserializationStream = _ // stream of the run being read
 
-  /** Writes a run of the rows that `each` hands over. */
+  /** Writes a run of the rows that `each` passes on. Returns an iterator that reads the run. */
   def write(each: (UnsafeRow => Unit) => Unit): Iterator[UnsafeRow] = {
     if (writer == null) create()
     val before = written.bytesWritten
@@ -45,7 +45,7 @@ final class RowFile(fields: Int, context: TaskContext) {
     }
   }
 
-  /** Bytes of all runs. */
+  /** The bytes of all runs written so far. */
   def bytes: Long = written.bytesWritten
 
   def close(): Unit = {
@@ -72,7 +72,7 @@ final class RowFile(fields: Int, context: TaskContext) {
     serializer.deserializeStream(SparkEnv.get.serializerManager.wrapStream(block, limited))
   }
 
-  /** Each row is valid until the next. */
+  /** Reads a run. Each row is valid until the next call. */
   private final class Run(segment: FileSegment, rows: Long) extends Iterator[UnsafeRow] {
     private[this] var left = rows
 
@@ -95,6 +95,6 @@ final class RowFile(fields: Int, context: TaskContext) {
 
 object RowFile {
 
-  /** Of a writer, as Spark's sorters have it. */
+  /** The size of the writer's buffer, as in Spark's sorters. */
   private val BufferBytes = 32 * 1024
 }

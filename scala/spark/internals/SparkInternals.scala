@@ -14,21 +14,26 @@ import org.apache.spark.util.collection.unsafe.sort.{
   UnsafeSortDataFormat
 }
 
-/** What Sash needs of Spark's `private[spark]` parts; only [[RowFile]] lives here, too. */
+/**
+ * Opens to Sash the `private[spark]` parts of Spark. Only [[RowFile]] is in this package, too.
+ */
 object SparkInternals {
   def taskMemoryManager(context: TaskContext): TaskMemoryManager = context.taskMemoryManager()
 
-  /** Ends a task that was asked to end. */
+  /** Throws if Spark has asked the task to end. */
   def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()
 
-  /** Bytes that a consumer of the task's memory gave back at the request of another. */
+  /**
+   * Counts bytes that a memory consumer of the task released when another consumer needed them.
+   */
   def countMemorySpilled(context: TaskContext, bytes: Long): Unit =
     context.taskMetrics().incMemoryBytesSpilled(bytes)
 
   /**
-   * Spark's adaptive merge sort of the first records of an array, each a pointer and a prefix.
+   * Sorts the first records of an array by Spark's adaptive merge sort. A record is a pointer and
+   * a prefix.
    *
-   * @param room for half of them
+   * @param room a buffer for half of the records
    */
   def mergeSort(
       array: LongArray,
@@ -40,7 +45,7 @@ object SparkInternals {
   def runtimeError(condition: String, parameters: Map[String, String]): Throwable =
     new SparkRuntimeException(condition, parameters)
 
-  /** The error of a task that gets no memory, which ends that task alone. */
+  /** The error of a task that gets no memory. It ends that task and not the executor. */
   def outOfMemory(requested: String, received: String): Throwable = new SparkOutOfMemoryError(
     "UNABLE_TO_ACQUIRE_MEMORY",
     Map("requestedBytes" -> requested, "receivedBytes" -> received).asJava

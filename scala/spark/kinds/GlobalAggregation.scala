@@ -8,14 +8,15 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, HIGH_ORDER_FUNCTION}
 
 /**
- * A list of columns that Spark has taken for a global aggregation is one of columns again. While an
- * argument of the aggregate in `predicate_window(percentile(x, 0.5), …)` waits for its cast, the call
- * stands in the list as any other aggregate would; then it is part of the window, and nothing else is
- * aggregated.
+ * Undoes a mistake of Spark's analyzer, which may take a list of columns for a global
+ * aggregation. While an argument of the aggregate in `predicate_window(percentile(x, 0.5), …)`
+ * waits for its cast, Spark takes the call for an ordinary aggregate of the list. Later the call
+ * is part of the window. If the list has no other aggregate, the Aggregate node becomes a
+ * Project.
  */
 private[kinds] object GlobalAggregation {
 
-  /** On an Aggregate that HAVING without GROUP BY asks for: it is meant. */
+  /** Marks an Aggregate below HAVING without GROUP BY: it really is a global aggregation. */
   private val Meant: TreeNodeTag[Unit] = TreeNodeTag("sash.meant")
 
   def undone(plan: LogicalPlan): LogicalPlan =

@@ -8,10 +8,13 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import io.sash.spark.base.SashErrors
 
-/** A constant string where a kind takes an interval, as in Spark's `window(time, '30 minutes')`. */
+/** Lets a string constant stand for an interval, as in Spark's `window(time, '30 minutes')`. */
 private[kinds] object IntervalText {
 
-  /** The interval of the type that INTERVAL '…' has; all but constant strings stay as they are. */
+  /**
+   * Turns a string constant into an interval of the type that INTERVAL '…' would have. Returns
+   * all other expressions unchanged.
+   */
   def of(kind: String, argument: String, e: Expression): Expression = e match {
     case constant
         if constant.resolved && constant.foldable && constant.dataType.isInstanceOf[StringType] =>

@@ -10,11 +10,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** What arguments of window kinds have to be, under Spark's own error conditions. */
+/** Checks arguments of window kinds, and reports errors under Spark's own error conditions. */
 private[spark] object KindChecks {
   private val Extents = "(\"NUMERIC\" or \"INTERVAL\")"
 
-  /** A constant number of rows or groups. */
+  /** Checks a constant number of rows or groups. */
   def checkCount(name: String, e: Expression, least: Int): TypeCheckResult =
     e.dataType match {
       case integer if isInteger(integer) =>
@@ -25,7 +25,7 @@ private[spark] object KindChecks {
       case _ => unexpectedType(name, e, "\"INT\"")
     }
 
-  /** A constant distance in an order or an attribute. */
+  /** Checks a constant distance between two values of an order or an attribute. */
   def checkExtent(name: String, e: Expression, positive: Boolean): TypeCheckResult =
     e.dataType match {
       case _: NumericType | _: YearMonthIntervalType | _: DayTimeIntervalType |
@@ -47,20 +47,20 @@ private[spark] object KindChecks {
     case _                                                                        => false
   }
 
-  /** A distance in an order, which each row may say for itself. */
+  /** Checks the type of a distance in an order, which may differ per row. */
   def checkExtentType(name: String, e: Expression): TypeCheckResult = e.dataType match {
     case _: NumericType                   => TypeCheckSuccess
     case interval if isInterval(interval) => TypeCheckSuccess
     case _                                => unexpectedType(name, e, Extents)
   }
 
-  /** A constant interval of time greater than 0. */
+  /** Checks a constant interval of time, which has to be greater than 0. */
   def checkInterval(name: String, e: Expression): TypeCheckResult = e.dataType match {
     case interval if isInterval(interval) => checkExtent(name, e, positive = true)
     case _                                => unexpectedType(name, e, "(\"INT\" or \"INTERVAL\")")
   }
 
-  /** A constant string out of a few. */
+  /** Checks that a constant string is one of a few names. */
   def checkOneOf(name: String, e: Expression, names: Seq[String]): TypeCheckResult =
     e.dataType match {
       case _: StringType =>
@@ -70,7 +70,7 @@ private[spark] object KindChecks {
       case _ => unexpectedType(name, e, "\"STRING\"")
     }
 
-  /** Something of which an extent of this type can be subtracted. */
+  /** Checks that `extent` can be subtracted from `attribute`, by their types. */
   def checkDifference(attribute: Expression, extent: Expression): TypeCheckResult =
     (attribute.dataType, extent.dataType) match {
       case (_: NumericType, _: NumericType)                   => TypeCheckSuccess

@@ -13,9 +13,9 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{
 import org.apache.spark.sql.types.{DataType, NullType}
 
 /**
- * A kind that a function has made, before [[ResolvePendingKinds]] has seen where it stands: Spark takes
- * window expressions apart as soon as they are resolved, and this one is not. A [[PredicateWindow]], whose
- * lambda Spark has to bind, says so itself.
+ * Wraps a kind until [[ResolvePendingKinds]] has seen its place in the plan. Spark extracts
+ * window expressions as soon as they are resolved, and this wrapper is never resolved. A
+ * [[PredicateWindow]] has the flag `isPending` instead, because Spark has to bind its lambda.
  */
 private[kinds] final case class PendingKind(child: WindowKind)
     extends UnaryExpression
@@ -31,8 +31,9 @@ private[kinds] final case class PendingKind(child: WindowKind)
 }
 
 /**
- * Lets Spark take kinds apart, when what they ask for is what it can give: over groups, an argument that
- * rows are grouped by is a value of the group's.
+ * Unwraps pending kinds, so that Spark can extract their window expressions. Above GROUP BY, a
+ * grouping expression in a kind's arguments becomes an aggregate, since it has one value per
+ * group.
  */
 private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
 
@@ -61,9 +62,9 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
   }
 
   /**
-   * What rows are grouped by, beside columns: what is said after GROUP BY, or, where that has yet to be
-   * found out (an alias, ALL), what the list names without an aggregate. The groups of CUBE and its like
-   * have columns of their own, which Spark puts in.
+   * The grouping expressions that are not columns. If GROUP BY is not resolved yet (an alias,
+   * ALL), also the expressions of the select list without an aggregate. CUBE and the like yield
+   * none here, since Spark makes columns for their groups.
    */
   private def groupedBy(groups: Aggregate): Seq[Expression] = {
     val said = groups.groupingExpressions
@@ -83,7 +84,10 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
       }
   }
 
-  /** All rows of a group have the same, which Spark extracts if it is said as an aggregate. */
+  /**
+   * Replaces a grouping expression by an aggregate with the same value, which Spark then
+   * extracts.
+   */
   private def ofGroup(argument: Expression, groups: Seq[Expression]): Expression =
     argument match {
       case call: AggregateExpression => call

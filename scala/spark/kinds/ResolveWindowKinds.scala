@@ -11,9 +11,8 @@ import org.apache.spark.sql.types.{BooleanType, IntegerType}
 import io.sash.spark.base.{SashConf, SashErrors}
 
 /**
- * Takes window kinds from where users say them: from PARTITION BY into the aggregates of the
- * window, and where SQL has the same frame (count_window, time_window), from the aggregate into
- * its frame.
+ * Moves window kinds to the place where they act. A kind in PARTITION BY moves into the window's
+ * aggregates. A kind that SQL can express (count_window, time_window) becomes the window's frame.
  */
 private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 
@@ -139,7 +138,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       )
   }
 
-  /** Why a window that only Sash has is refused where Sash is switched off. */
+  /** The reason for refusing a window of Sash's own kinds while Sash is off. */
   private[spark] val Off = "only Sash has it, and spark.sash.enabled is false"
 
   private[spark] def misplaced(kind: WindowKind, why: String): AnalysisException =
@@ -147,9 +146,10 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 }
 
 /**
- * Refuses kinds that no window has taken. While Sash is off there are none that are new.
+ * Refuses a kind that is not in a window's aggregate. Checks nothing while Sash is off, since no
+ * new kinds are made then.
  *
- * @param whyDown why Sash answers no window though it is on, if so
+ * @param whyDown the reason why the windows feature stands down, if it does
  */
 private[spark] final case class CheckWindowKinds(
     enabled: () => Boolean,

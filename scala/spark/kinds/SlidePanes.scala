@@ -9,12 +9,15 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * The panes that a slide by time cuts an order into: they begin at multiples of the slide since
- * 1970-01-01 00:00:00 UTC, as those of Spark's `window` function do, or at the beginning of a month.
+ * The panes of a slide by time. They begin at multiples of the slide since 1970-01-01 00:00:00
+ * UTC, like those in Spark's `window` function, or at the beginning of a month.
  */
 private[spark] object SlidePanes {
 
-  /** The number of a row's pane, for an order that has panes so wide. */
+  /**
+   * A number that identifies a row's pane. None if an order of this type has no panes of this
+   * width.
+   */
   def number(by: Expression, every: Expression, timeZone: String): Option[Expression] =
     (by.dataType, every.eval()) match {
       case (TimestampType | TimestampNTZType, width) if micros(width, every).nonEmpty =>
@@ -31,7 +34,7 @@ private[spark] object SlidePanes {
       case _ => None
     }
 
-  /** All of one pane, and no others, come to the same. */
+  /** The greatest multiple of `width` up to `at`, which is the same for all rows of a pane. */
   private def floored(at: Expression, width: Long): Expression =
     new Subtract(at, new Pmod(at, Literal(width)))
 

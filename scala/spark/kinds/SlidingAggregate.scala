@@ -9,10 +9,10 @@ import org.apache.spark.sql.sash.CastsAs
 import io.sash.spark.monoids.{Replacement, WindowAggregate}
 
 /**
- * An aggregate over windows that SQL has no frame for. Only Sash's operator runs it.
+ * An aggregate over windows that SQL's frames cannot express. Only Sash's operator runs it.
  *
- * @param function what is asked of each window
- * @param windows which rows are in it: a kind, unless the window's frame says so, and modifiers
+ * @param function the aggregate
+ * @param windows the modifiers, and the kind unless the window's frame defines the rows
  */
 private[spark] final case class SlidingAggregate(
     function: AggregateFunction,
@@ -30,7 +30,10 @@ private[spark] final case class SlidingAggregate(
 
   def slide: Option[WindowSlide] = windows.collectFirst { case s: WindowSlide => s }
 
-  /** What all of them read of a row; Spark takes these out, each by itself, and nothing between. */
+  /**
+   * The inputs of the aggregate and of all windows. Spark extracts each of them by itself, and
+   * none of the expressions above them.
+   */
   override def children: Seq[Expression] = function.children ++ windows.flatMap(_.inputs)
 
   override protected def castAs: Expression = function
@@ -69,7 +72,10 @@ private[spark] final case class SlidingAggregate(
 
 private[spark] object SlidingAggregate {
 
-  /** The aggregate over these windows, in addition to those that it is over already. */
+  /**
+   * Adds windows to an aggregate, which may have some already. Fails if two of them are kinds, or
+   * the same modifier.
+   */
   def of(function: AggregateFunction, windows: Seq[WindowKind]): SlidingAggregate = {
     val (of, before) = function match {
       case SlidingAggregate(f, already, _, _) => (f, already)

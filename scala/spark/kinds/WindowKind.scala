@@ -13,21 +13,21 @@ import org.apache.spark.sql.types._
 import io.sash.spark.monoids.{LambdaBodies, Replacement}
 
 /**
- * A kind of window that SQL's frames have no words for, said by a function: the value of
- * `delta_window(temperature, 5.0)` is one. It stands among the expressions of PARTITION BY, or as
- * the last argument of `sliding_agg`, and says which rows each row's window holds.
+ * A kind of window that SQL's frames cannot express, such as `delta_window(temperature, 5.0)`. It
+ * defines the rows of each row's window. In SQL it is an expression of PARTITION BY, or the last
+ * argument of `sliding_agg`.
  *
- * It is foldable so that Spark leaves it where it stands, with its arguments, when it takes window
- * expressions apart; `ResolveWindowKinds` takes it from there before anything could evaluate it.
+ * It is foldable, so that Spark leaves it and its arguments in place when it extracts window
+ * expressions. `ResolveWindowKinds` removes it before anything could evaluate it.
  */
 private[spark] sealed abstract class WindowKind extends Expression {
 
-  /** The name of its function. */
+  /** The name of its SQL function. */
   def name: String
 
   override final def prettyName: String = name
 
-  /** What it reads of a row. */
+  /** The expressions that the kind reads of each row. */
   def inputs: Seq[Expression] = children
 
   def withInputs(inputs: Seq[Expression]): WindowKind =
@@ -47,7 +47,7 @@ private[spark] sealed abstract class WindowKind extends Expression {
   private def unevaluable(): Nothing =
     throw new IllegalStateException(s"$sql says which rows are in a window, and has no value")
 
-  /** As a user would say it, for EXPLAIN. */
+  /** The kind in SQL, for EXPLAIN. */
   override def sql: String = children.map(_.sql).mkString(s"$name(", ", ", ")")
 
   override def toString: String = sql
@@ -67,7 +67,10 @@ private[spark] final case class CountWindow(size: Expression)
     copy(size = newChild)
 }
 
-/** The rows of the last `size` of the order: RANGE BETWEEN size PRECEDING AND CURRENT ROW. */
+/**
+ * The rows at most `size` before the current row's order value, and its peers: RANGE BETWEEN size
+ * PRECEDING AND CURRENT ROW.
+ */
 private[spark] final case class DurationWindow(size: Expression)
     extends WindowKind
     with UnaryLike[Expression] {
@@ -81,7 +84,7 @@ private[spark] final case class DurationWindow(size: Expression)
     copy(size = newChild)
 }
 
-/** Back to the oldest row that the delta policy still holds: see `DeltaFrame`. */
+/** The rows back to the oldest one that the delta policy keeps: see `DeltaFrame`. */
 private[spark] final case class DeltaWindow(attribute: Expression, delta: Expression)
     extends WindowKind
     with BinaryLike[Expression] {
@@ -100,7 +103,7 @@ private[spark] final case class DeltaWindow(attribute: Expression, delta: Expres
     copy(attribute = l, delta = r)
 }
 
-/** The rows from the last punctuation on, which is the first of its window. */
+/** The rows from the last punctuation on. The punctuation is the first row of its window. */
 private[spark] final case class PunctuationWindow(punctuation: Expression)
     extends WindowKind
     with UnaryLike[Expression] {
@@ -115,7 +118,7 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
     copy(punctuation = newChild)
 }
 
-/** The rows since the order last went up by `gap` or more from one row to the next. */
+/** A session: the rows since the order last moved by `gap` or more from one row to the next. */
 private[spark] final case class GapWindow(gap: Expression)
     extends WindowKind
     with UnaryLike[Expression] {
@@ -129,7 +132,10 @@ private[spark] final case class GapWindow(gap: Expression)
     copy(gap = newChild)
 }
 
-/** Whole groups of peers: GROUPS BETWEEN preceding PRECEDING AND following FOLLOWING. */
+/**
+ * The current row's peers and whole groups of peers around them: GROUPS BETWEEN preceding
+ * PRECEDING AND following FOLLOWING.
+ */
 private[spark] final case class GroupsWindow(preceding: Expression, following: Expression)
     extends WindowKind
     with BinaryLike[Expression] {
@@ -147,7 +153,10 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
     copy(preceding = l, following = r)
 }
 
-/** As many rows before the current one as that row says, and itself. */
+/**
+ * Own width in rows: the current row and the `preceding` rows before it. The value of `preceding`
+ * is the current row's own.
+ */
 private[spark] final case class OwnRowsWindow(preceding: Expression)
     extends WindowKind
     with UnaryLike[Expression] {
@@ -162,7 +171,10 @@ private[spark] final case class OwnRowsWindow(preceding: Expression)
     copy(preceding = newChild)
 }
 
-/** The rows as far before the current one in the order as that row says, and its peers. */
+/**
+ * Own width in the order: the rows at most `preceding` before the current row, and its peers. The
+ * value of `preceding` is the current row's own.
+ */
 private[spark] final case class OwnRangeWindow(preceding: Expression)
     extends WindowKind
     with UnaryLike[Expression] {
@@ -176,7 +188,7 @@ private[spark] final case class OwnRangeWindow(preceding: Expression)
     copy(preceding = newChild)
 }
 
-/** What is said of a window besides its kind, whether that is one of these or a frame of SQL's. */
+/** A property of a window besides its kind. It also applies to SQL's frames. */
 private[spark] sealed abstract class WindowModifier extends WindowKind
 
 /** EXCLUDE CURRENT ROW, GROUP or TIES: see `Exclusion`. */
@@ -206,7 +218,10 @@ private[spark] object WindowExclude {
     e.eval().toString.toLowerCase(java.util.Locale.ROOT)
 }
 
-/** An answer just where the window slides: every so many rows, or so much of the order. */
+/**
+ * Returns an answer only at the rows where the window slides: once per `every` rows, or once per
+ * pane of the order's values. The other rows get NULL.
+ */
 private[spark] final case class WindowSlide(every: Expression)
     extends WindowModifier
     with UnaryLike[Expression] {
@@ -224,11 +239,11 @@ private[spark] final case class WindowSlide(every: Expression)
 }
 
 /**
- * The rows back to where a condition on an aggregate of theirs begins to hold: see
- * `PredicateFrame`.
+ * Ends at the current row and begins where a condition on an aggregate of the rows begins to
+ * hold. When a row enters, the oldest rows leave until the condition holds. See `PredicateFrame`.
  *
- * @param aggregate what the condition looks at
- * @param condition a lambda from its value to a boolean
+ * @param aggregate the aggregate that the condition tests
+ * @param condition a lambda from the aggregate's value to a boolean
  * @param isPending as in a [[PendingKind]]
  */
 private[spark] final case class PredicateWindow(
@@ -252,14 +267,14 @@ private[spark] final case class PredicateWindow(
   ): HigherOrderFunction =
     copy(condition = f(condition, Seq((aggregate.dataType, true))))
 
-  /** The condition, of the value that `total` stands for. */
+  /** The condition over `total` in place of the lambda's variable. */
   def of(total: Expression): Expression = condition match {
     case LambdaFunction(body, Seq(variable: NamedLambdaVariable), _) =>
       body.transform { case v: NamedLambdaVariable if v.exprId == variable.exprId => total }
     case other => other
   }
 
-  /** Whether it is resolved but for the question where it stands. */
+  /** Whether the aggregate and the lambda are resolved, even if the kind is still pending. */
   def isBound: Boolean = aggregate.resolved && (condition match {
     case lambda: LambdaFunction => lambda.resolved
     case _                      => false
@@ -267,7 +282,10 @@ private[spark] final case class PredicateWindow(
 
   def function: AggregateFunction = aggregate.asInstanceOf[AggregateFunction]
 
-  /** As the optimizer would leave it, which does not look in here. */
+  /**
+   * Optimizes the lambda and replaces the aggregate as the optimizer would. The optimizer does
+   * not reach into a kind.
+   */
   def evaluable: PredicateWindow = PredicateWindow(
     Replacement.of(aggregate),
     condition match {
@@ -283,7 +301,7 @@ private[spark] final case class PredicateWindow(
     copy(aggregate = aggregate.withNewChildren(inputs))
 
   override def sql: String = {
-    // the type of an aggregate over names, as errors have it, may not be known
+    // in error messages the aggregate may be over unresolved names, without a known type
     val dataType = condition match {
       case LambdaFunction(_, Seq(v: NamedLambdaVariable), _) => v.dataType
       case _                                                 => NullType

@@ -9,7 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 
 import io.sash.spark.base.{SashErrors, SashFunction}
 
-/** The functions that name window kinds in SQL; docs/functions.md is made from them. */
+/**
+ * The SQL functions that make window kinds and modifiers. docs/functions.md is generated from
+ * them.
+ */
 private[spark] object WindowKindFunctions {
 
   val All: Seq[SashFunction] = Seq(

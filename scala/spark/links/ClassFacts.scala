@@ -4,8 +4,8 @@ import java.lang.reflect.Modifier
 import java.util.HashMap
 
 /**
- * What the JVM links by: a class's kind, its supertypes and its own members. Names are internal;
- * a member's key is its name and behind that its descriptor.
+ * The facts of a class by which the JVM links: its access flags, supertypes and own members.
+ * Names are internal. A member's key is its name followed by its descriptor.
  */
 private[spark] abstract class ClassFacts {
   def access: Int
@@ -17,19 +17,19 @@ private[spark] abstract class ClassFacts {
 
   def interfaces: Array[String]
 
-  /** The access flags of its fields, by key. */
+  /** The access flags of the class's own fields, by key. */
   protected def fields: HashMap[String, Integer]
 
   protected def methods: HashMap[String, Integer]
 
-  /** The access flags of a field of its own, or -1. */
+  /** The access flags of one of its own fields, or -1 if it has no such field. */
   final def field(key: String): Int = fields.getOrDefault(key, -1)
 
   final def method(key: String): Int = methods.getOrDefault(key, -1)
 
   final def methodKeys: Array[String] = methods.keySet.toArray(Array.empty[String])
 
-  /** The keys of methods that classes of it have to have. */
+  /** The keys of the abstract methods, which concrete subclasses have to implement. */
   final lazy val abstractMethods: Array[String] =
     methodKeys.filter(k => Modifier.isAbstract(method(k)))
 

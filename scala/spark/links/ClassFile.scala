@@ -4,13 +4,13 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.util.HashMap
 
 /**
- * A class as its file has it. Nothing is loaded by looking: a class whose signatures name a
- * thousand others is one file. Only the tables of the file are read, in one pass, and no code.
+ * Reads a class from its file, without loading it or any class that it names. Reads only the
+ * tables of the file, in one pass, and no code.
  */
 private[links] final class ClassFile(file: Array[Byte]) extends ClassFacts {
   private[this] val bytes = file
-  private[this] var at = 8 // behind magic number and version
-  // where each constant lies
+  private[this] var at = 8 // after magic number and version
+  // the offset of each constant
   private[this] val constants = new Array[Int](u2())
   readConstants()
 
@@ -36,7 +36,7 @@ private[links] final class ClassFile(file: Array[Byte]) extends ClassFacts {
         case 3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => at += 4
         case 5 | 6 =>
           at += 8
-          i += 1 // takes two places
+          i += 1 // a constant of two places
         case _ => throw new IllegalArgumentException(s"unknown constant $tag in a class file")
       }
       i += 1
@@ -68,7 +68,7 @@ private[links] final class ClassFile(file: Array[Byte]) extends ClassFacts {
   private def className(constant: Int): String =
     if (constant == 0) null else text(u2At(constants(constant) + 1))
 
-  /** Names of Java and Scala are ASCII, but for those that nobody asks for. */
+  /** Decodes text as Latin-1: all names that Sash asks for are ASCII. */
   private def text(constant: Int): String = {
     val begin = constants(constant)
     new String(bytes, begin + 3, u2At(begin + 1), ISO_8859_1)

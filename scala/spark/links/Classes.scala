@@ -3,7 +3,7 @@ package io.sash.spark.links
 import java.util.LinkedHashSet
 import java.util.concurrent.ConcurrentHashMap
 
-/** The classes that a loader finds, by their internal names, each read once. For many threads. */
+/** Finds classes with a class loader, by internal name, and reads each once. Thread-safe. */
 private[spark] final class Classes(loader: ClassLoader) {
   private val read = new ConcurrentHashMap[String, Option[ClassFacts]]
   private val lineages = new ConcurrentHashMap[String, Array[ClassFacts]]
@@ -18,7 +18,7 @@ private[spark] final class Classes(loader: ClassLoader) {
     }
   }
 
-  /** The type itself, its superclasses, and then all of their interfaces, each once. */
+  /** The class itself, its superclasses, and then all their interfaces, each once. */
   def lineage(name: String): Array[ClassFacts] = {
     val known = lineages.get(name)
     if (known != null) known
@@ -42,7 +42,7 @@ private[spark] final class Classes(loader: ClassLoader) {
     if (in == null) loaded(name)
     else
       try Some(new ClassFile(in.readAllBytes()))
-      catch { case _: RuntimeException => loaded(name) } // of a format that is not known here
+      catch { case _: RuntimeException => loaded(name) } // an unknown format
       finally in.close()
   }
 

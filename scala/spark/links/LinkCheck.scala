@@ -5,10 +5,10 @@ import java.lang.reflect.Modifier
 import java.util.Arrays
 
 /**
- * Looks for all that the jar links to among the classes that are there.
+ * Checks the links of the jar against the classes on the class path.
  *
- * The list is a resource of the jar, made by project/SparkLinks.scala, which says how it is
- * written. Nothing is loaded or initialized, and nothing of Spark is linked to here.
+ * The list of links is a resource of the jar. project/SparkLinks.scala writes it and documents
+ * its format. The check neither loads nor initializes a class, and has no link to Spark itself.
  */
 private[spark] final class LinkCheck(
     list: BufferedReader,
@@ -22,9 +22,11 @@ private[spark] final class LinkCheck(
   private var owner: String = _
   private var members: Array[ClassFacts] = _
 
-  /** By feature, the links of its that are missing, as reasons; not those that miss none. */
+  /**
+   * The missing links of each feature, as reasons. A feature that misses none is not in the map.
+   */
   def reasons: Map[String, Seq[String]] = {
-    // to read the files is most of the work
+    // reads the class files in parallel first, since that is most of the work
     Arrays.stream(lines).parallel().forEach { words =>
       words(0) match {
         case "c" => classes.get(words(3))
@@ -49,7 +51,9 @@ private[spark] final class LinkCheck(
     }
   }
 
-  /** @param how i or c: an interface or not; n: instances of it are made; x: it is extended */
+  /**
+   * @param how i or c: an interface or a class; n: Sash makes instances of it; x: Sash extends it
+   */
   private def lookForClass(bits: Int, how: String, name: String): Unit = {
     owner = name
     members = null
@@ -64,7 +68,7 @@ private[spark] final class LinkCheck(
     else lacks(bits, s"${LinkText.of(name)} as Sash was compiled with it")
   }
 
-  /** @param flags s or v: static or not; p: it was protected */
+  /** @param flags s or v: static or not; p: it was protected when Sash was compiled */
   private def lookForMember(
       bits: Int,
       flags: String,
@@ -88,7 +92,9 @@ private[spark] final class LinkCheck(
     found
   }
 
-  /** Whether a class of ours has a method for each abstract one that it gets from Spark. */
+  /**
+   * Checks that a class of Sash's implements every abstract method that it inherits from Spark.
+   */
   private def lookForAbstract(bits: Int, ours: String): Unit = {
     val types = classes.lineage(ours)
     types.foreach { t =>

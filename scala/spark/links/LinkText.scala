@@ -2,7 +2,7 @@ package io.sash.spark.links
 
 import java.lang.invoke.MethodType
 
-/** Links as a reader of Spark's sources knows them. */
+/** Prints links in the words of Spark's sources. */
 private[links] object LinkText {
   def of(owner: String): String = s"the class ${dotted(owner)}"
 
@@ -18,11 +18,11 @@ private[links] object LinkText {
 
   private val OneType = """\[*(?:L[^;]*;|[A-Z])""".r
 
-  /** The descriptors of a method's parameters. */
+  /** Splits the parameters of a method's descriptor into their types' descriptors. */
   def typesOf(descriptor: String): Seq[String] =
     OneType.findAllIn(descriptor.substring(1, descriptor.indexOf(')'))).toSeq
 
-  /** The simple names of the types of parameters. */
+  /** The simple names of the parameters' types. */
   private def parameters(descriptor: String): String =
     typesOf(descriptor).map(simple).mkString(", ")
 

@@ -3,7 +3,7 @@ package io.sash.spark.links
 import java.lang.invoke.MethodType
 import java.util.HashMap
 
-/** A class whose file its loader does not show, as reflection has it. It is not initialized. */
+/** A class read by reflection, because its loader shows no file of it. It is not initialized. */
 private[links] final class LoadedClass(c: Class[_]) extends ClassFacts {
   override def access: Int = c.getModifiers
 

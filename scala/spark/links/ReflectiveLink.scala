@@ -1,11 +1,10 @@
 package io.sash.spark.links
 
 /**
- * Something that is reached by reflection, which no bytecode shows: written down beside the code
- * that reaches for it.
+ * A link by reflection, which no bytecode shows. `holds` checks it against the classes.
  *
- * @param features which stand down without it
- * @param text what it is, behind "this Spark lacks"
+ * @param features the features that stand down without it
+ * @param text a description that follows "this Spark lacks"
  */
 private[spark] final case class ReflectiveLink(features: Seq[String], text: String)(
     val holds: Classes => Boolean
@@ -13,7 +12,7 @@ private[spark] final case class ReflectiveLink(features: Seq[String], text: Stri
 
 private[spark] object ReflectiveLink {
 
-  /** The parameters of the constructor that has the most, as `newInstance` is given them. */
+  /** The parameter types of the longest constructor, which is the one that reflection calls. */
   def longestConstructor(c: ClassFacts): Option[Seq[String]] =
     c.methodKeys.toSeq
       .filter(_.startsWith("<init>"))

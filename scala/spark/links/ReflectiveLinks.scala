@@ -2,7 +2,10 @@ package io.sash.spark.links
 
 import Standing.{Hops, Ordering, Streams, Windows}
 
-/** What `SparkVersions` reaches by reflection, and rooms that go by the names of fields. */
+/**
+ * The links by reflection: those in `SparkVersions`, and fields that other code reads by their
+ * names.
+ */
 private[spark] object ReflectiveLinks {
   private val Catalyst = "org/apache/spark/sql/catalyst"
   private val Execution = "org/apache/spark/sql/execution"
@@ -68,7 +71,7 @@ private[spark] object ReflectiveLinks {
         }
     }
 
-  /** The first class of these that is there has fields of these names. */
+  /** Checks that the first class found has fields of all these names. */
   private def fields(oneOf: Seq[String], names: String*): ReflectiveLink =
     ReflectiveLink(
       Seq(Streams),

@@ -12,10 +12,10 @@ import org.slf4j.LoggerFactory
 import io.sash.spark.base.SashVersion
 
 /**
- * Which features stand down in this JVM, and why. What is missing is known before the first of them
- * is loaded; what only turns up while queries are planned is added later.
+ * Records which features stand down in this JVM, and why. A check finds missing links before any
+ * feature is loaded. A LinkageError while a query is planned adds a reason later.
  *
- * Nothing here links to Spark.
+ * This object has no link to Spark.
  */
 private[spark] object Standing {
   val Base = "base"
@@ -25,13 +25,13 @@ private[spark] object Standing {
   val Hops = "hops"
   val Streams = "streams"
 
-  /** Beside the base, in the order in which they come into a session. */
+  /** All features but the base, in the order in which they are added to a session. */
   val All: Seq[String] = Seq(Functions, Windows, Hops, Streams, Ordering)
 
   private val log = LoggerFactory.getLogger("io.sash.spark.SashExtensions")
   private val downs = new ConcurrentHashMap[String, String]
 
-  /** Why a feature stands down, if it does. */
+  /** The reason why a feature stands down, or none if it is up. */
   def reason(feature: String): Option[String] = {
     checked
     Option(downs.getOrDefault(feature, downs.get(Base)))
@@ -39,14 +39,18 @@ private[spark] object Standing {
 
   def isUp(feature: String): Boolean = reason(feature).isEmpty
 
-  /** The reasons as EXPLAIN and the log say them. */
+  /** The reasons as lines for EXPLAIN and the log. */
   def lines: Seq[String] =
     reason(Base).map(why => s"left to Spark: all: $why").fold(all)(Seq(_))
 
   private def all: Seq[String] =
     All.flatMap(f => reason(f).map(why => s"left to Spark: $f: $why"))
 
-  /** @param spark the version that it calls itself */
+  /**
+   * Logs the reasons, once in a JVM.
+   *
+   * @param spark the version that Spark reports
+   */
   def log(spark: String): Unit = {
     checked
     if (logged.compareAndSet(false, true))
@@ -55,7 +59,7 @@ private[spark] object Standing {
 
   private val logged = new AtomicBoolean
 
-  /** A link that was found missing while a query was planned. */
+  /** Makes a feature stand down because of a link found missing while a query was planned. */
   def failed(feature: String, error: LinkageError): Unit = {
     val why = s"it does not link to this Spark ($error)"
     if (downs.putIfAbsent(feature, why) == null) {
@@ -69,14 +73,14 @@ private[spark] object Standing {
       missing(getClass.getClassLoader).foreach { case (feature, why) =>
         downs.put(feature, why.head)
       }
-    catch { // no session ends because it cannot be looked at
+    catch { // a check that fails must not end the session
       case NonFatal(e) => downs.put(Base, s"its classes cannot be looked at ($e)")
     }
-    // an order is only made below windows
+    // only windows use the ordering
     Option(downs.get(Windows)).foreach(downs.put(Ordering, _))
   }
 
-  /** By feature, all that it links to and that a loader of Spark's classes does not have. */
+  /** The missing links of each feature among the classes of a loader. */
   def missing(spark: ClassLoader): Map[String, Seq[String]] = {
     val list = getClass.getClassLoader.getResourceAsStream(Resource)
     try {
@@ -85,6 +89,6 @@ private[spark] object Standing {
     } finally list.close()
   }
 
-  /** What project/SparkLinks.scala writes. */
+  /** The list of links, which project/SparkLinks.scala writes. */
   private val Resource = "io/sash/spark/links.txt"
 }

@@ -8,19 +8,20 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import io.sash.spark.slots.RunningAnswer
 
 /**
- * A Catalyst aggregate as a monoid over the cells `left` and `right`. A DeclarativeAggregate is
- * one as it stands: identity = initialValues, lift = updateExpressions on fresh initialValues,
+ * A Catalyst aggregate as a monoid over the cells `left` and `right`. A DeclarativeAggregate has
+ * all parts already: identity = initialValues, lift = updateExpressions on fresh initialValues,
  * combine = mergeExpressions, lower = evaluateExpression.
  *
- * @param identity over nothing
+ * @param identity expressions without references
  * @param lift over the input row; a row that FILTER drops lifts to the identity
  * @param combine over (left, right)
  * @param lower over left
  * @param subtract over (left, right), if the combine has an exact inverse
- * @param selectsRight over (left, right), if the combine picks an operand: when it picks right
- * @param hasPrefixes whether `subtract` is exact however many elements have been combined
- * @param running where the answer is kept, if not in a slot; combine and subtract then take one
- *   element on their right
+ * @param selectsRight over (left, right), if the combine always picks one operand: whether it
+ *   picks right
+ * @param hasPrefixes whether `subtract` is exact for any number of combined elements
+ * @param running the running answer, if the result is not in a slot; then the right operand of
+ *   combine and subtract is one element
  */
 private[sash] final case class AggregateMonoid(
     left: Seq[AttributeReference],
@@ -37,7 +38,9 @@ private[sash] final case class AggregateMonoid(
 
 private[sash] object AggregateMonoid {
 
-  /** The monoid of an aggregate whose answer is in its slots, or why it has none that Sash can use. */
+  /**
+   * The monoid of an aggregate with its partials in slots, or the reason why Sash cannot use it.
+   */
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
     call.aggregateFunction match {
       case _: PythonFuncExpression => Left(Refusal.Python(call.aggregateFunction.prettyName))
@@ -67,22 +70,22 @@ private[sash] object AggregateMonoid {
           hasPrefixes = f.isInstanceOf[Count]
         )
       )
-    } catch { // ranking functions are declarative, too, but throw where they should merge
+    } catch { // ranking functions are declarative, too, but their mergeExpressions throw
       case _: UnsupportedOperationException | _: org.apache.spark.SparkException =>
         Left(Refusal.NotMergeable(f.prettyName))
     }
 
   /**
-   * Spark's merge, but for moments and covariances: theirs divides a mean by a count and multiplies
-   * it again even if the other operand is over no value. The mean changes in its last bit, and
-   * then values that are all alike have a variance, and by it a skewness or a slope. So an operand
-   * over no value leaves the other as it is.
+   * Spark's merge, except for moments and covariances. Theirs divides a mean by a count and
+   * multiplies it again, even if one operand is over no value. That changes the mean's last bit,
+   * and then equal values get a variance, and by it a skewness or a slope. So here an operand
+   * over no value leaves the other unchanged.
    */
   private def merge(f: DeclarativeAggregate): Seq[Expression] = f match {
     case _: CentralMomentAgg | _: Covariance | _: PearsonCorrelation | _: RegrSlope |
         _: RegrIntercept =>
       val (left, right) = (f.aggBufferAttributes, f.inputAggBufferAttributes)
-      def isEmpty(operand: Seq[Attribute]) = EqualTo(operand.head, Literal(0.0)) // its count
+      def isEmpty(operand: Seq[Attribute]) = EqualTo(operand.head, Literal(0.0)) // the count
       f.mergeExpressions.lazyZip(left).lazyZip(right).toSeq.map { case (merged, l, r) =>
         If(isEmpty(right), l, If(isEmpty(left), r, merged))
       }
@@ -103,7 +106,10 @@ private[sash] object AggregateMonoid {
     case _                 => Nil
   }
 
-  /** Ties keep the older operand wherever Spark's merge does, since equal values may differ. */
+  /**
+   * Whether the merge picks the younger operand, if it always picks one of the two. A tie goes to
+   * the operand that Spark's merge keeps, since equal values may differ.
+   */
   private def selection(f: DeclarativeAggregate): Option[Expression] = {
     def l(i: Int): Expression = f.aggBufferAttributes(i)
     def r(i: Int): Expression = f.inputAggBufferAttributes(i)

@@ -17,18 +17,18 @@ import io.sash.spark.base.AlgorithmIds
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
- * The algorithms that the operator can run, and the cascade that chooses one.
+ * An algorithm that the operator can run. The companion chooses one for each aggregate.
  *
- * @param id what `spark.sash.window.algorithm` calls it
- * @param title its name in the literature, shown by EXPLAIN
+ * @param id its name in `spark.sash.window.algorithm`
+ * @param title its name in the literature, which EXPLAIN shows
  */
 private[sash] sealed abstract class Algorithm(val id: String, val title: String)
     extends Serializable {
 
-  /** Whether the monoid has what the algorithm needs. */
+  /** Whether the monoid has the operations that the algorithm needs. */
   def accepts(monoid: AggregateMonoid): Boolean
 
-  /** Whether aggregates of one frame can share a window as one product monoid. */
+  /** Whether the aggregates of one frame can share a window, as one product monoid. */
   def sharesWindow: Boolean = true
 
   /** The operations of the monoid that the algorithm calls. */
@@ -42,11 +42,17 @@ private[sash] sealed abstract class Algorithm(val id: String, val title: String)
       running = monoid.running
     )
 
-  /** Slots that hold all monoids side by side; the answer of the i-th has the ordinal i. */
+  /**
+   * A program of slots that hold all monoids side by side. The i-th monoid's answer has the
+   * ordinal i.
+   */
   def program(input: Seq[Attribute], monoids: Seq[AggregateMonoid]): SlotProgram =
     program(input, monoids, monoids.indices.map(Seq(_)))
 
-  /** The same for several ranges of the slots; for each monoid its answers' ordinals, range by range. */
+  /**
+   * The same for several ranges of the slots. `ordinals` has for each monoid the ordinals of its
+   * answers, one per range.
+   */
   def program(
       input: Seq[Attribute],
       monoids: Seq[AggregateMonoid],
@@ -64,10 +70,12 @@ private[sash] sealed abstract class Algorithm(val id: String, val title: String)
 
   def window(columns: SlotColumns): InOrderWindow
 
-  /** Whether windows that end together can share their elements. */
+  /** Whether windows that end together can share one store of elements. */
   def sharesElements: Boolean = false
 
-  /** Windows that end together over one store of elements, the longest first. */
+  /**
+   * Makes windows that end together over one store of elements. The longest window comes first.
+   */
   def windows(columns: SlotColumns, count: Int): SharedWindows =
     throw new UnsupportedOperationException(s"$title shares no elements")
 }
@@ -125,7 +133,10 @@ private[sash] object Algorithm {
 
   val Auto: String = AlgorithmIds.Auto
 
-  /** In the order in which the cascade asks; Recalculate for answers as long as their window. */
+  /**
+   * The algorithms in the order in which the cascade asks them. Recalculate takes running answers
+   * without inverse, which are about as long as their window.
+   */
   val All: Seq[Algorithm] = Seq(
     SlickDequeInvAlgorithm,
     SlickDequeNonInvAlgorithm,
@@ -133,11 +144,11 @@ private[sash] object Algorithm {
     RecalculateAlgorithm
   )
 
-  /** Those whose windows are `Stretches`, likewise. */
+  /** Likewise, the algorithms whose windows are `Stretches`. */
   private val OfStretches: Seq[Algorithm] =
     Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
 
-  /** Those whose windows are `Suffixes`, likewise. */
+  /** Likewise, the algorithms whose windows are `Suffixes`. */
   private val OfSuffixes: Seq[Algorithm] = Seq(
     PrefixAggregatesAlgorithm,
     SlickDequeNonInvAlgorithm,
@@ -145,7 +156,7 @@ private[sash] object Algorithm {
     RecalculateAlgorithm
   )
 
-  /** The forced algorithm where the monoid has what it needs, else the cascade's choice. */
+  /** The forced algorithm if it accepts the monoid, else the first in the cascade that does. */
   def choose(monoid: AggregateMonoid, forced: String, asked: Asked): Algorithm = {
     val all = asked match {
       case Asked.Whole     => All
@@ -157,17 +168,17 @@ private[sash] object Algorithm {
   }
 }
 
-/** What of its elements a window is asked for. */
+/** The part of its elements that a window is queried for. */
 private[sash] sealed abstract class Asked
 
 private[sash] object Asked {
 
-  /** All of them, always. */
+  /** Always all elements. */
   case object Whole extends Asked
 
-  /** The youngest ones, as many as each row says. */
+  /** The youngest elements, whose number differs per row. */
   case object Suffixes extends Asked
 
-  /** Any stretches of them. */
+  /** Any runs of neighbouring elements, one or several at once. */
   case object Stretches extends Asked
 }

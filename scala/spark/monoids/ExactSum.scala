@@ -5,17 +5,18 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types._
 
 /**
- * Exact sums, and with them an exact inverse, of what a BIGINT can hold: integers and intervals,
- * summed or averaged. A value x is kept as two sums, of its upper half (x >> 32) and of its
- * lower half (x & 0xffffffff): up to 2^31 rows neither can overflow, so that a window whose
- * exact sum fits the type never raises, in whatever order it was added up, and one whose sum
- * does not fit fails, wraps or is NULL as Spark's would.
+ * Exact sums with an exact inverse: Sum over integers and intervals, and Average over intervals.
+ * A value x is kept as two sums, of its upper half (x >> 32) and of its lower half (x &
+ * 0xffffffff). Neither sum can overflow up to 2^31 rows.
+ *
+ * So a window whose exact sum fits the type never fails, in whatever order it was added up. If
+ * the sum does not fit, it fails, wraps or is NULL as in Spark.
  */
 private[spark] object ExactSum {
   private val LowerHalf = Literal(0xffffffffL)
   private val HalfBits = Literal(32)
 
-  /** The monoid of `f` with its sum kept exactly, if `f` is a sum that can be. */
+  /** The monoid of `f` with an exact sum, or none for any other aggregate or type. */
   def of(f: DeclarativeAggregate): Option[AggregateMonoid] = f match {
     case sum: Sum if isIntegral(sum.child.dataType) || isInterval(sum.child.dataType) =>
       Some(monoid(sum, sum.child))
@@ -52,7 +53,7 @@ private[spark] object ExactSum {
     )
   }
 
-  /** The aggregate's own result, with the cells of its buffer expressed by ours. */
+  /** The aggregate's own result, with these cells in place of its buffer. */
   private def lower(f: DeclarativeAggregate, cells: Seq[Attribute]): Expression = {
     val count = cells(2)
     val empty = EqualTo(count, Literal(0L))
@@ -61,7 +62,7 @@ private[spark] object ExactSum {
     val expressed = f.aggBufferAttributes
       .map(_.exprId)
       .zip(exact +: (f match {
-        case _: Sum => Seq(empty) // isEmpty, where Sum keeps it
+        case _: Sum => Seq(empty) // isEmpty, if Sum has it
         case _      => Seq(count)
       }))
       .toMap
@@ -85,8 +86,8 @@ private[spark] object ExactSum {
   }
 
   /**
-   * What Spark's addition does on overflow, by letting it overflow: raise the error (ANSI) or
-   * give NULL (TRY). None if it wraps around, as `value` does by itself.
+   * Spark's own result of an addition that overflows: an error (ANSI) or NULL (TRY). None if
+   * Spark's addition wraps around, since `value` then has the result already.
    */
   private def overflow(f: DeclarativeAggregate, dataType: DataType): Option[Expression] =
     f.mergeExpressions.flatMap(_.collectFirst { case a: Add => a }).headOption.flatMap { add =>
@@ -97,7 +98,7 @@ private[spark] object ExactSum {
       if (wraps) None else Some(overflowing)
     }
 
-  /** Two values whose sum is just too large. */
+  /** Two values whose sum overflows the type. */
   private def largest(dataType: DataType): Seq[Literal] = dataType match {
     case _: YearMonthIntervalType => Seq(Literal(Int.MaxValue, dataType), Literal(1, dataType))
     case _                        => Seq(Literal(Long.MaxValue, dataType), Literal(1L, dataType))

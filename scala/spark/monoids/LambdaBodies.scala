@@ -13,10 +13,13 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.slots.{RunningResult, Unboxed}
 
-/** How the bodies of lambdas become expressions over cells. */
+/** Turns the bodies of lambdas into expressions over cells. */
 private[spark] object LambdaBodies {
 
-  /** A type as partials have it, whatever may be NULL in it: types that close are equal so. */
+  /**
+   * The type with nothing nullable in it. Types of partials that differ in nullability only are
+   * equal in this form.
+   */
   def typeOf(dataType: DataType): DataType = dataType match {
     case StructType(fields) =>
       StructType(fields.map(f => StructField(f.name, typeOf(f.dataType))))
@@ -34,14 +37,17 @@ private[spark] object LambdaBodies {
       SimplifyConditionals
     )
 
-  /** What the optimizer does to expressions of a plan, which those of an aggregate's cells are not. */
+  /**
+   * Applies optimizer rules to an expression. The optimizer itself reaches expressions of a plan
+   * only, not those over an aggregate's cells.
+   */
   def optimized(body: Expression): Expression = {
     val plan: LogicalPlan =
       Project(Seq(Alias(body, "body")()), LocalRelation(body.references.toSeq: _*))
     rules.foldLeft(plan)((p, rule) => rule(p)).expressions.head.asInstanceOf[Alias].child
   }
 
-  /** A field of a struct, without the struct if possible. */
+  /** A field of a struct, if possible without making the struct. */
   def field(struct: Expression, i: Int): Expression = struct match {
     case s: CreateNamedStruct   => s.valExprs(i)
     case KnownNotNull(s)        => field(s, i)
@@ -55,8 +61,9 @@ private[spark] object LambdaBodies {
   }
 
   /**
-   * Puts what has no code of its own into what has, so that the rest is compiled. An answer that is
-   * kept beside the slots is an input as cells are: just the operator's own code finds it.
+   * Wraps each expression without generated code in an `EvaluatedOver`, so that the rest is
+   * compiled. A running answer becomes an input like the cells, since only the operator's own
+   * code can access its state.
    */
   def compilable(e: Expression): Expression = e match {
     case leaf: LeafExpression => leaf
@@ -83,10 +90,10 @@ private[spark] object LambdaBodies {
 }
 
 /**
- * An expression without code of its own (a higher-order function, say), evaluated over a row of
- * its inputs: where cells are combined there is no row that it could be evaluated over.
+ * An expression without generated code, such as a higher-order function, evaluated over a row of
+ * its inputs. Generated code that combines cells has no row for it.
  *
- * @param function over references to `inputs`
+ * @param function the expression, over references to `inputs`
  */
 private[monoids] final case class EvaluatedOver(function: Expression, inputs: Seq[Expression])
     extends Expression {

@@ -11,18 +11,18 @@ import org.apache.spark.sql.types.{BinaryType, DataType}
 import io.sash.spark.slots.Unboxed
 
 /**
- * The monoid of an imperative aggregate: a slot's only cell holds a whole buffer, as the bytes
- * that Spark would send through a shuffle (TypedImperativeAggregate), or as a row.
+ * The monoid of an imperative aggregate. A slot's only cell holds a whole buffer: the bytes that
+ * Spark would send through a shuffle (TypedImperativeAggregate), or a row.
  *
- * Merging writes into its left operand and may keep parts of its right one, which both may live
- * on in their slots. So each merge is given buffers of its own, and what comes of it is written
- * into a new cell: no two slots ever share an object.
+ * A merge writes into its left operand and may keep parts of its right one, and both may still be
+ * in their slots. So each merge gets buffers of its own, and its result goes into a new cell: no
+ * two slots ever share an object.
  *
- * Cost of a combine: that of the merge, and of copying both operands.
+ * Cost of a combine: one merge, and a copy of both operands.
  */
 private[spark] object MergedBuffers {
 
-  /** None for a function that ranks or offsets, which cannot be merged. */
+  /** The monoid of `f`, or none for a ranking or offset function, which cannot be merged. */
   def of(f: ImperativeAggregate): Option[AggregateMonoid] =
     if (f.isInstanceOf[WindowFunction]) None else Some(monoid(f))
 
@@ -48,16 +48,18 @@ private[spark] object MergedBuffers {
     f.withNewMutableAggBufferOffset(0).withNewInputAggBufferOffset(0)
 }
 
-/** What an imperative aggregate does to its buffers, in the form in which cells keep them. */
+/**
+ * The operations of an imperative aggregate on its buffers, in the form in which cells hold them.
+ */
 private[spark] sealed abstract class BufferForm extends Serializable {
   def cellType: DataType
 
   def empty(): Any
 
-  /** @param f the aggregate, bound to what `row` holds */
+  /** @param f the aggregate, bound to the columns of `row` */
   def lift(f: ImperativeAggregate, row: InternalRow): Any
 
-  /** A new partial; leaves its operands as they are. */
+  /** Returns a new partial and leaves its operands unchanged. */
   def merge(left: Any, right: Any): Any
 
   def lower(partial: Any): Any
@@ -81,7 +83,7 @@ private final case class TypedBuffer(f: TypedImperativeAggregate[AnyRef]) extend
 
   override def lower(partial: Any): Any = f.eval(buffer(partial))
 
-  /** What serializes may answer the same array each time, which is the aggregate's own. */
+  /** Copies the bytes, since an aggregate may serialize into the same array each time. */
   private def bytesOf(buffer: AnyRef): Array[Byte] = f.serialize(buffer).clone()
 
   private def buffer(partial: Any): AnyRef = f.deserialize(partial.asInstanceOf[Array[Byte]])
@@ -128,20 +130,23 @@ private final case class RowBuffer(f: ImperativeAggregate) extends BufferForm {
       copy
   }
 
-  /** Bytes too, which Spark's copies share and merges write into (a bitmap, a heap's indexes). */
+  /**
+   * Also copies bytes, which Spark's row copies share and merges write into (a bitmap, a heap's
+   * indexes).
+   */
   private def own(value: Any): Any = value match {
     case bytes: Array[Byte] => bytes.clone()
     case other              => InternalRow.copyValue(other)
   }
 }
 
-/** An operation on partials, compiled as a call of it. */
+/** An operation on partials, which generated code runs as a call of `BufferForm`. */
 private[spark] sealed trait OnPartials extends Expression {
   protected def partial: BufferForm
 
   override def nullable: Boolean = false
 
-  /** `ev` as the value that the Java expression `call` answers. */
+  /** Makes `ev` the value that the Java expression `call` returns. */
   protected final def called(
       ctx: CodegenContext,
       ev: ExprCode,
@@ -169,7 +174,7 @@ private[spark] final case class EmptyPartial(partial: BufferForm)
     called(ctx, ev, p => s"$p.empty()")
 }
 
-/** The partial of one input row, which the aggregate reads itself. */
+/** The partial of one input row. The aggregate itself reads the row. */
 private[spark] final case class LiftPartial(child: Expression, partial: BufferForm)
     extends UnaryExpression
     with OnPartials {

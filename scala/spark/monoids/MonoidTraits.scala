@@ -3,21 +3,24 @@ package io.sash.spark.monoids
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, IsNotNull, IsNull, Or}
 
 /**
- * What an aggregate of Sash's own knows of its merge, besides that it is associative. Expressions
- * are over its aggBufferAttributes, the older operand, and inputAggBufferAttributes.
+ * Properties of the merge of one of Sash's aggregates, besides associativity. The expressions
+ * refer to aggBufferAttributes, the older operand, and inputAggBufferAttributes, the younger.
  */
 private[spark] trait MonoidTraits {
 
-  /** Older less younger, where the merge has an exact inverse: the whole less its oldest part. */
+  /**
+   * The inverse of the merge: takes the oldest part (inputAggBufferAttributes) from the whole
+   * (aggBufferAttributes). Empty if there is no exact inverse.
+   */
   def subtract: Seq[Expression] = Nil
 
-  /** Where the merge picks an operand: when it picks the younger. */
+  /** Whether the merge picks the younger operand, if it always picks one of the two. */
   def selectsRight: Option[Expression] = None
 }
 
 private[spark] object MonoidTraits {
 
-  /** Whether the younger of two cells, which are NULL where there were no rows, is to be kept. */
+  /** Whether the younger of two cells is kept. A cell is NULL if it has no rows. */
   def outdone(older: Expression, younger: Expression, better: Expression): Expression =
     And(IsNotNull(younger), Or(IsNull(older), better))
 }

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, Codegen
 import org.apache.spark.sql.types._
 
 /**
- * The number inside an integer or interval, read as another type of that kind; the upper bits
- * are dropped if the other is shorter. Unlike a cast it asks for no meaning.
+ * Reads the number inside an integer or interval as another such type. A shorter type drops the
+ * upper bits. Unlike a cast, it allows any two of these types.
  */
 private[spark] final case class ReadAs(child: Expression, dataType: DataType)
     extends UnaryExpression {

@@ -2,7 +2,7 @@ package io.sash.spark.monoids
 
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-/** Why a window expression stays with Spark's own operator; EXPLAIN shows it. */
+/** The reason why a window expression stays with Spark's own operator. EXPLAIN shows it. */
 private[sash] sealed abstract class Refusal(val reason: String)
 
 private[sash] object Refusal {
@@ -32,6 +32,9 @@ private[sash] object Refusal {
   case object NoWindowFunction
       extends Refusal("the optimizer replaced the window function by a constant")
 
-  /** On a logical Window: what stays with Spark, each as (SQL of the expression, why). */
+  /**
+   * The refusals of a logical Window: for each expression that stays with Spark its SQL and the
+   * reason.
+   */
   val Tag: TreeNodeTag[Seq[(String, Refusal)]] = TreeNodeTag("sash.refusals")
 }

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 import org.apache.spark.sql.types.DataType
 
 /**
- * An aggregate that stands for another one in a window, where Spark's analyzer has no place for
- * what is asked of it. It is in no GROUP BY, so its buffers are never sent or merged.
+ * Stands for another aggregate in a window that Spark's analyzer cannot represent. It is in no
+ * GROUP BY, so its buffers are never sent or merged.
  */
 private[spark] abstract class WindowAggregate[T] extends TypedImperativeAggregate[T] {
   def function: AggregateFunction

@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * Addition and subtraction of longs that wrap around whatever the ANSI setting says, for cells
- * whose range is known. Catalyst's own take their mode from the session in some Spark versions
- * and from an argument of varying type in others.
+ * Addition and subtraction of longs that wrap around in any ANSI mode, for cells whose range is
+ * known. Catalyst's own operators take the mode from the session in some Spark versions, and from
+ * an argument of varying type in others.
  */
 private[spark] final case class WrappingLong(symbol: String, left: Expression, right: Expression)
     extends BinaryExpression {

@@ -12,12 +12,12 @@ import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.running.MovingAggregate
 
 /**
- * Lets aggregates pass over windows where Spark's analyzer would refuse them: DISTINCT over any
- * frame; median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one.
- * What Sash cannot run either is left as it is, for Spark to refuse. A FILTER is kept from the
- * optimizer, which would break the window (see `WindowFilter`).
+ * Allows aggregates over windows that Spark's analyzer would refuse: DISTINCT over any frame;
+ * median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one. An
+ * aggregate that Sash cannot run either stays unchanged, and Spark refuses it. In batch, a
+ * `WindowFilter` hides each FILTER from the optimizer, which could break the window.
  *
- * @param overStreams whether the windows are those of streams, or all others
+ * @param overStreams whether the rule applies to windows over streams, or to all others
  */
 private[spark] final case class MovingAggregates(session: SparkSession, overStreams: Boolean)
     extends Rule[LogicalPlan] {
@@ -27,7 +27,7 @@ private[spark] final case class MovingAggregates(session: SparkSession, overStre
     else
       plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
         case window: Window if window.resolved && window.child.isStreaming == overStreams =>
-          // nothing looks for literals in what is planned while it is analyzed
+          // windows over streams are planned during analysis, before the optimizer
           val kept = if (overStreams) identity[WindowExpression] _ else filtered _
           window.transformExpressions { case e: WindowExpression => kept(moved(e)) }
       }
@@ -59,7 +59,9 @@ private[spark] final case class MovingAggregates(session: SparkSession, overStre
 private[spark] object MovingAggregates {
   private val Entire = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, UnboundedFollowing)
 
-  /** Functions with an order of their own, which Spark takes over whole partitions only. */
+  /**
+   * Whether the function has an order of its own. Spark accepts it over whole partitions only.
+   */
   private def isOrdered(f: AggregateFunction): Boolean = f match {
     case _: Median | _: PercentileCont | _: PercentileDisc => true
     case list: ListAgg                                     => list.orderingFilled

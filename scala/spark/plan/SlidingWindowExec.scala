@@ -22,17 +22,17 @@ import io.sash.spark.windows.{
 }
 
 /**
- * Aggregates over moving and shrinking frames, in amortised constant time a row.
+ * Aggregates over moving and shrinking frames, in amortised constant time per row.
  *
- * Rows come clustered by `partitionSpec`, each key's rows together and sorted by `orderSpec`
- * (`KeyOrder`), and leave in the order in which they came. Where every frame ends at or before
- * the current row (ROWS … AND CURRENT ROW), rows stream through and the operator takes part in
- * whole-stage code generation; otherwise rows wait, in a queue that can spill, until the rows that
- * their frames look ahead to have come. Either way the memory is that of the window, not of the
+ * Input: rows clustered by `partitionSpec`, each key's rows together and sorted by `orderSpec`
+ * (`KeyOrder`). Rows leave in the order in which they came. If every frame ends at or before the
+ * current row (ROWS … AND CURRENT ROW), rows stream through, and the operator takes part in
+ * whole-stage code generation. Otherwise a queue, which can spill, holds each row until all rows
+ * of its frame have come. In both cases the operator holds one window in memory, not the
  * partition.
  *
- * @param windowExpression named expressions over window calls that Sash takes, all of them
- * @param forced the algorithm that `spark.sash.window.algorithm` asks for
+ * @param windowExpression named expressions over window calls that Sash accepts
+ * @param forced the value of `spark.sash.window.algorithm`
  */
 private[sash] final case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
@@ -49,7 +49,7 @@ private[sash] final case class SlidingWindowExec(
       .distinctBy(_.canonicalized)
       .map(WindowCall.of(_, forced).fold(r => throw new IllegalStateException(r.reason), c => c))
 
-  /** Each call as EXPLAIN shows it. */
+  /** The text of each call for EXPLAIN. */
   private[spark] def texts: Seq[String] = {
     val sharing = SharedElements.of(calls)
     calls.zipWithIndex.map { case (call, i) =>
@@ -87,7 +87,7 @@ private[sash] final case class SlidingWindowExec(
   override protected def withNewChildInternal(newChild: SparkPlan): SlidingWindowExec =
     copy(child = newChild)
 
-  /** The results of all calls, as attributes behind the child's output. */
+  /** The results of all calls, as references after the child's output. */
   private def resultReferences: Seq[BoundReference] = calls.zipWithIndex.map { case (c, i) =>
     BoundReference(child.output.length + i, c.expression.dataType, c.expression.nullable)
   }
@@ -123,7 +123,7 @@ private[sash] final case class SlidingWindowExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  /** Columns are read from the row where they are needed, so none is evaluated beforehand. */
+  /** Empty: the generated code reads each column from the row when it needs it. */
   override def usedInputs: AttributeSet = AttributeSet.empty
 
   private var taskTerm: String = _
@@ -156,7 +156,7 @@ private[sash] final case class SlidingWindowExec(
         else FalseLiteral
       ExprCode(isNull, JavaCode.expression(s"($value)", dataType))
     }
-    // a row that is built here evaluates the columns that it is built from, once
+    // the code of the row evaluates the columns that it needs; here they would be evaluated again
     if (row.code.nonEmpty) input.foreach(_.code = EmptyBlock)
     ctx.currentVars = input ++ results
     val appended = BindReferences

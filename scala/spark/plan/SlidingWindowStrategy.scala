@@ -13,9 +13,9 @@ import io.sash.spark.ordering.{KeptSort, KeyOrder, OrderingExec}
 import io.sash.spark.windows.WindowCall
 
 /**
- * Plans SlidingWindowExec for the window expressions that Sash takes, over the step that orders
- * its rows. The rest of the node goes to Spark's own strategy, below ours, whose sort then serves
- * both.
+ * Plans a SlidingWindowExec for the window expressions that Sash accepts, above the operator that
+ * orders its rows. Spark plans the other expressions of the node below it, and then Spark's sort
+ * serves both operators.
  */
 private[sash] final case class SlidingWindowStrategy(session: SparkSession)
     extends SparkStrategy {
@@ -81,7 +81,7 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
     }
   }
 
-  /** Spark has no operator for a window kind. */
+  /** Fails if the expression has a window kind, since Spark has no operator for it. */
   private def checkSparks(e: Expression, why: String): Unit =
     e.foreach {
       case s: SlidingAggregate =>

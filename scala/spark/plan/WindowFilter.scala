@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.types.DataType
 
 /**
- * The condition of a FILTER over a window, from the analysis to planning. Spark's optimizer puts a literal
- * in the place of an aggregate whose FILTER it finds to be false, and neither a window nor a slide
- * is one any more; in here it finds nothing.
+ * Hides the condition of a window's FILTER from analysis to planning. If Spark's optimizer finds
+ * the condition false, it replaces the aggregate by a literal, which is no longer a valid window
+ * function and knows no slide. It does not look into this expression.
  */
 private[spark] final case class WindowFilter(child: Expression) extends UnaryExpression {
   override def dataType: DataType = child.dataType
@@ -31,14 +31,14 @@ private[spark] final case class WindowFilter(child: Expression) extends UnaryExp
 
 private[spark] object WindowFilter {
 
-  /** The call with its condition kept from the optimizer. */
+  /** The call with its condition hidden from the optimizer. */
   def keep(call: AggregateExpression): AggregateExpression = call.filter match {
     case Some(condition) if !condition.isInstanceOf[WindowFilter] =>
       call.copy(filter = Some(WindowFilter(condition)))
     case _ => call
   }
 
-  /** The window with its conditions as they are for whoever plans it, if some were kept. */
+  /** The window with its conditions unwrapped, or none if no condition is wrapped. */
   def released(window: Window): Option[Window] =
     Option.when(window.windowExpressions.exists(_.exists(_.isInstanceOf[WindowFilter]))) {
       window

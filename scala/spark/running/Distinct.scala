@@ -11,20 +11,20 @@ import org.apache.spark.sql.types.{DataType, StringType}
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
- * An aggregate over the distinct inputs of a window: a multiset that counts how often each is
- * there, and the answer of `of` over its members. Inputs that Spark groups together are one, of
- * which the first to come stands for all.
+ * An aggregate over the distinct inputs of a window: a multiset that counts each distinct input,
+ * and the answer `of` over its members. Inputs are equal if Spark would group them together; the
+ * first of them to arrive is the member.
  *
- * Cost: a look-up in a hash map for each row that enters or leaves; a step of `of` for each first
- * and each last. Space: the distinct inputs.
+ * Cost: a hash look-up for each row that enters or leaves, and an addition or removal in `of`
+ * whenever an input's first row comes or its last one goes. Space: the distinct inputs.
  *
- * @param of what is asked about the members, whose inputs are not NULL where it ignores them
+ * @param of the answer over the members; an aggregate that ignores NULLs gets none
  */
 private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswer {
 
-  /** Spark's DISTINCT knows one NaN and one zero, too. */
+  /** Normalized, since Spark's DISTINCT, too, has one NaN and one zero. */
   override def inputs: Seq[Expression] = of.inputs.map {
-    case OrderedLong(value) => OrderedLong(SqlInternals.normalized(value)) // not by its bits
+    case OrderedLong(value) => OrderedLong(SqlInternals.normalized(value)) // not the long
     case e                  => SqlInternals.normalized(e)
   }
 
@@ -34,23 +34,29 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
 
   override def title: String = "a multiset"
 
-  /** Generated once: Spark's operator asks for a state in each partition. */
+  /** Compiled once, since Spark's operator creates a state in each partition. */
   @transient private lazy val key = UnsafeProjection.create(inputs.zipWithIndex.map {
     case (e, i) => Distinct.key(BoundReference(i, e.dataType, nullable = true))
   })
 
-  /** The key's row is used before another state asks for one. */
+  /**
+   * All states share the projection, and with it the row that it returns. Each state uses that
+   * row before another state can ask for one.
+   */
   override def create(): RunningState = new DistinctState(of.create(), of.isInvertible, key)
 }
 
 private[spark] object Distinct {
 
-  /** Whether values of the type can be told apart by their bytes. */
+  /** Whether the bytes of two values of the type tell if they are equal. */
   def canKey(dataType: DataType): Boolean =
     RowOrdering.isOrderable(dataType) &&
       (dataType.isInstanceOf[StringType] || UnsafeRowUtils.isBinaryStable(dataType))
 
-  /** What is equal in bytes where `e`, whose floats are normalized, is equal in a GROUP BY. */
+  /**
+   * A key whose bytes are equal if Spark's GROUP BY finds `e` equal. Floats in `e` are
+   * normalized.
+   */
   def key(e: Expression): Expression = e.dataType match {
     case s: StringType if !UnsafeRowUtils.isBinaryStable(s) => CollationKey(e)
     case _                                                  => e
@@ -65,7 +71,7 @@ private final class DistinctState(
   import DistinctState.Member
 
   private[this] val members = new LinkedHashMap[UnsafeRow, Member]
-  private[this] var answered = false // whether `of` has seen the present members
+  private[this] var answered = false // whether `of` holds the present members
   private[this] var memberBytes = 0L
 
   override def clear(): Unit = {
@@ -79,7 +85,7 @@ private final class DistinctState(
     val wanted = key(inputs)
     val member = members.get(wanted)
     if (member == null) {
-      val first = inputs.copy() // slots may leave memory, and the row is used again
+      val first = inputs.copy() // slots may move to disk, and the row is reused
       members.put(wanted.copy(), new Member(first))
       memberBytes += DistinctState.bytesOf(wanted)
       if (invertible) of.add(first) else answered = false
@@ -113,7 +119,9 @@ private final class DistinctState(
 
 private object DistinctState {
 
-  /** Of a key that stands in a map, and of a value of about its size: entries, rows and arrays. */
+  /**
+   * Estimated bytes of a key in the map and a value of about its size: entries, rows and arrays.
+   */
   def bytesOf(key: UnsafeRow): Long = 192L + 2L * key.getSizeInBytes
 
   final class Member(val inputs: InternalRow) {

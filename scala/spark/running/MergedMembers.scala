@@ -10,13 +10,14 @@ import io.sash.spark.monoids.AggregateMonoid
 import io.sash.spark.slots.{RunningAnswer, RunningState, SlotColumns, SlotProgram}
 
 /**
- * A monoid over members that come and go in any order, as they do in a multiset: by its inverse,
- * where it has one, else by FiBA, where a member's place is the number under which it came.
+ * A monoid over members that come and go in any order, as in a multiset. If the monoid has an
+ * inverse, one partial holds all members. Else FiBA holds them, each at the number under which it
+ * came.
  *
- * Cost: O(1) by the inverse; O(log n) combines for a member that comes or goes without it.
+ * Cost: O(1) per member with the inverse, O(log n) combines without it.
  *
- * @param inputs what members are made of, over which `monoid` lifts
- * @param row the same, as `monoid` refers to them
+ * @param inputs the expressions whose values make a member
+ * @param row the attributes by which `monoid` refers to these values
  */
 private[spark] final case class MergedMembers(
     inputs: Seq[Expression],
@@ -29,7 +30,7 @@ private[spark] final case class MergedMembers(
 
   override def title: String = "partial aggregates"
 
-  /** Generated once: Spark's operator asks for a state in each partition. */
+  /** Compiled once, since Spark's operator creates a state in each partition. */
   @transient private lazy val program = SlotProgram(row, monoid.left, monoid.right, Seq(part))
   @transient private lazy val compiled = SlotColumns(program)
 
@@ -52,7 +53,7 @@ private[spark] final case class MergedMembers(
 
 private[spark] object MergedMembers {
 
-  /** None where `f` cannot be merged. */
+  /** None if `f` cannot be merged. */
   def of(f: DeclarativeAggregate): Option[MergedMembers] = {
     val inputs = Replay.arguments(f)
     val row = inputs.map(e => AttributeReference("input", e.dataType, e.nullable)())
@@ -83,7 +84,7 @@ private final class InvertedMembers(columns: SlotColumns, result: InternalRow, d
   columns.grow(2)
   clear()
 
-  override def bytes: Long = 0L // two slots
+  override def bytes: Long = 0L // it has two slots only
 
   override def clear(): Unit = columns.identity(total)
 
@@ -100,7 +101,7 @@ private final class InvertedMembers(columns: SlotColumns, result: InternalRow, d
   override protected def lower(out: InternalRow): Unit = columns.lower(total, out)
 }
 
-/** Knows a member by the row that was added, which has to come back to be removed. */
+/** Finds a member by the identity of its row: `remove` needs the same object that was added. */
 private final class TreeOfMembers(
     columns: SlotColumns,
     result: InternalRow,

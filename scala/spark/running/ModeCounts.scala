@@ -11,13 +11,13 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
- * The most frequent value: how often each value is there, and the values of each frequency. The
- * greatest frequency moves by at most one with each row.
+ * The most frequent value. Keeps the count of each value, and the values of each frequency. One
+ * row changes the greatest frequency by at most one.
  *
- * Cost: O(1) a row; O(log n) where ties go to the least or the greatest value, among n that are
- * tied. Without such a rule a tie goes to the value that has had the frequency longest.
+ * Cost: O(1) per row. If ties go to the least or greatest value, O(log n) with n tied values.
+ * Without such a rule, a tie goes to the value that has had the frequency longest.
  *
- * @param ascending whether ties go to the least value; none if to any
+ * @param ascending whether ties go to the least value, or to the greatest; none for any value
  */
 private[spark] final case class ModeCounts(child: Expression, ascending: Option[Boolean])
     extends RunningAnswer {
@@ -55,10 +55,10 @@ private final class ModeState(
 
   private[this] val values = new HashMap[UnsafeRow, Value]
 
-  /** The values of each frequency, null where there are none. */
+  /** The values of each frequency, or null if there are none. */
   private[this] val tied = new ArrayList[Set[Value]]
 
-  /** The set last left empty, which a value on its way up or down needs next. */
+  /** The set that became empty last, for reuse when a value moves to another frequency. */
   private[this] var spare: Set[Value] = none()
   private[this] var greatest = 0
   private[this] var keyBytes = 0L
@@ -131,7 +131,7 @@ private final class ModeState(
 
 private object ModeState {
 
-  /** Of a key in a map, and of its value, of about its size, in a set. */
+  /** Estimated bytes of a key in the map, and of its value, about as large, in a set. */
   def bytesOf(key: UnsafeRow): Long = 256L + 2L * key.getSizeInBytes
 
   final class Value(val row: InternalRow) {

@@ -8,13 +8,12 @@ import io.sash.spark.monoids.{Replacement, WindowAggregate}
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
- * An aggregate over a frame that Spark's analyzer refuses though nothing is wrong with it: of
- * DISTINCT inputs, or a median, percentile_cont or percentile_disc over an ordered window.
+ * An aggregate over a frame that Spark's analyzer refuses, although the answer is well defined:
+ * with DISTINCT inputs, or a median, percentile_cont or percentile_disc over an ordered window.
  *
- * Where Spark's own operator runs it, over a frame that only grows, rows are added to the running
- * answer, too.
+ * If the frame only grows, Spark's own operator runs it and adds rows to the same running answer.
  *
- * @param function what is asked for, with its replacement in the place of a median
+ * @param function the aggregate; a median is replaced by its percentile
  */
 private[spark] final case class MovingAggregate(
     function: AggregateFunction,
@@ -59,7 +58,7 @@ private[spark] final case class MovingAggregate(
 
 private[spark] object MovingAggregate {
 
-  /** The aggregate as Sash can run it, if it can. */
+  /** The aggregate in the form that Sash runs, or none if Sash cannot run it. */
   def of(f: AggregateFunction, distinct: Boolean): Option[MovingAggregate] = {
     val function = Replacement.of(f)
     val answer = if (distinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)

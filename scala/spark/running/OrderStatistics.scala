@@ -10,15 +10,15 @@ import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
  * Exact percentiles (percentile, percentile_cont, percentile_disc, median) over a tree of ranks,
- * by the formulas of Spark's own.
+ * by Spark's own formulas.
  *
- * Cost: O(log n) for a row that enters or leaves, and for each percentage that is asked for.
+ * Cost: O(log n) for each row that enters or leaves, and for each percentage per answer.
  *
  * @param child the number or interval
- * @param percentages of 0 to 1
- * @param asArray whether the answer is an array, one element for each percentage
- * @param reverse whether ranks count from the largest
- * @param discrete whether the answer is a value that is there, as percentile_disc defines it
+ * @param percentages from 0 to 1
+ * @param asArray whether the answer is an array with one element for each percentage
+ * @param reverse whether ranks count from the largest value
+ * @param discrete whether the answer is one of the values, as percentile_disc defines it
  */
 private[spark] final case class OrderStatistics(
     child: Expression,
@@ -39,7 +39,10 @@ private[spark] final case class OrderStatistics(
 
 private[spark] object OrderStatistics {
 
-  /** None where the values do not fit the tree's numbers, or count more than once. */
+  /**
+   * None if the values do not fit a long, if a row can count more than once, or for
+   * percentile_disc in its legacy form.
+   */
   def of(f: AggregateFunction): Option[OrderStatistics] = f match {
     case p: PercentileBase if fits(p.child.dataType) && once(p.frequencyExpression) =>
       val legacy = p match {
@@ -102,7 +105,7 @@ private final class OrderStatisticsState(of: OrderStatistics) extends RunningSta
     }
   }
 
-  /** The value with the least cumulative distribution that is not below `percentage`. */
+  /** The first value whose cumulative distribution is at least `percentage`. */
   private def atLeast(percentage: Double): Double =
     valueAt(math.max(1L, (tree.size * percentage).ceil.toLong) - 1)
 

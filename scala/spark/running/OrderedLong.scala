@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types._
 
 /**
- * A number or interval as a long of the same order: all NaNs are one number above all others, and
- * -0.0 comes before 0.0.
+ * Maps a number or interval to a long with the same order. All NaNs are one number, above all
+ * others, and -0.0 comes before 0.0.
  */
 private[spark] final case class OrderedLong(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType
@@ -41,13 +41,15 @@ private[spark] object OrderedLong {
 
   def of(value: Double): Long = flipped(java.lang.Double.doubleToLongBits(value))
 
-  /** What `ordered` stands for among values of the type. */
+  /** The value of the type that was mapped to `ordered`. */
   def toDouble(ordered: Long, dataType: DataType): Double = dataType match {
     case FloatType | DoubleType => java.lang.Double.longBitsToDouble(flipped(ordered))
     case d: DecimalType         => Decimal(ordered, d.precision, d.scale).toDouble
     case _                      => ordered.toDouble
   }
 
-  /** Negative numbers ascend as their bits descend. */
+  /**
+   * Inverts the lower bits of negative numbers, since their bits descend as the numbers ascend.
+   */
   private def flipped(bits: Long): Long = if (bits < 0) bits ^ Long.MaxValue else bits
 }

@@ -3,17 +3,18 @@ package io.sash.spark.running
 import java.util.Arrays
 
 /**
- * Numbers with their multiplicities, in order, that answer which is the n-th: a B+-tree whose
- * entries count what lies below them.
+ * A multiset of numbers that finds its n-th number: a B+-tree whose entries count the numbers
+ * below them.
  *
  * Invariants:
- *  - (I1) keys ascend; an inner entry's key is not above any key below it, and above every key
- *    before it, but for the first entry, whose key may be anything
+ *  - (I1) keys ascend; an inner entry's key is at most every key below it, and above every key
+ *    before it; only the first entry's key may be anything
  *  - (I2) an entry's count is the multiplicity of its key, or the sum of the counts below it
- *  - (I3) only a root that is a leaf has no entry: a node that loses its last one goes
+ *  - (I3) only a root that is a leaf may be empty: any other node is removed with its last entry
  *
- * Cost: O(log n) for each operation, where n is the most keys that have been in the tree since it
- * was empty. Space: a node is at least half full when it is split off, and goes when it is empty.
+ * Cost: O(log n) for each operation, where n is the largest number of keys since the tree was
+ * last empty. Space: a node is at least half full when it is split off, and is removed when it is
+ * empty.
  */
 private[running] final class RankTree {
   import RankTree.{Arity, NodeBytes}
@@ -22,10 +23,10 @@ private[running] final class RankTree {
   private[this] var root = new Node(leaf = true)
   private[this] var sum = 0L
 
-  /** How many numbers there are. */
+  /** The count of all numbers, with multiplicity. */
   def size: Long = sum
 
-  /** About what its nodes take. */
+  /** The estimated size of the nodes. */
   def bytes: Long = nodes * NodeBytes
 
   def clear(): Unit = {
@@ -45,7 +46,7 @@ private[running] final class RankTree {
     }
   }
 
-  /** Takes one of this key away, which has to be there. */
+  /** Removes one occurrence of the key, which must be in the tree. */
   def remove(key: Long): Unit = {
     root.remove(key)
     sum -= 1
@@ -55,7 +56,7 @@ private[running] final class RankTree {
     }
   }
 
-  /** The number of which `rank` others come before it, of 0 to size - 1. */
+  /** The number at a rank from 0 to size - 1. */
   def select(rank: Long): Long = {
     var node = root
     var left = rank
@@ -112,7 +113,10 @@ private[running] final class RankTree {
       }
     }
 
-    /** Adds one of this key; the answer is the right half of this node, if it was split. */
+    /**
+     * Adds one occurrence of the key. Returns the right half of this node if it was split, else
+     * null.
+     */
     def add(key: Long): Node = {
       if (leaf) {
         val i = Arrays.binarySearch(keys, 0, length, key)
@@ -143,7 +147,10 @@ private[running] final class RankTree {
         if (counts(i) == 0) drop(i)
       }
 
-    /** The entry below which the key belongs: the last whose key is not above it, or the first. */
+    /**
+     * The index of the entry for the key: the last entry whose key is at most this key, or the
+     * first.
+     */
     private def below(key: Long): Int = {
       val i = Arrays.binarySearch(keys, 1, length, key)
       if (i >= 0) i else -i - 2
@@ -167,9 +174,9 @@ private[running] final class RankTree {
 
 private[running] object RankTree {
 
-  /** The most entries of a node. */
+  /** The maximal number of entries per node. */
   private final val Arity = 64
 
-  /** Of a node: two or three arrays of `Arity`, with their headers. */
+  /** Estimated bytes of a node: two or three arrays of `Arity`, with their headers. */
   private final val NodeBytes = 24L * Arity + 80
 }

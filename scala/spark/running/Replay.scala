@@ -8,10 +8,11 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
- * An aggregate whose answer is about as long as its window (collect_list, listagg): the window is
- * kept once, and gone through for each answer by the aggregate itself.
+ * An aggregate whose answer is about as long as its window (collect_list, listagg). The window's
+ * inputs are stored once, and the aggregate updates a new buffer with all of them for each
+ * answer.
  *
- * Cost: an update for each row of the window, and none else.
+ * Cost: per answer one update for each row of the window, and no other work.
  */
 private[spark] final case class Replay(function: ImperativeAggregate) extends RunningAnswer {
   override def inputs: Seq[Expression] = Replay.arguments(function)
@@ -27,11 +28,14 @@ private[spark] final case class Replay(function: ImperativeAggregate) extends Ru
 
 private[spark] object Replay {
 
-  /** What the function reads of a row; a foldable argument is part of the function. */
+  /**
+   * The expressions that the function reads of a row. A foldable argument is part of the
+   * function.
+   */
   def arguments(function: Expression): Seq[Expression] =
     function.children.map(argument).filterNot(_.foldable)
 
-  /** The function over a row of its arguments. */
+  /** The function bound to a row of its arguments. */
   def bound(function: ImperativeAggregate): ImperativeAggregate = {
     var ordinal = -1
     val children = function.children.map { child =>
@@ -74,6 +78,9 @@ private final class ReplayState(function: ImperativeAggregate) extends RunningSt
 
   override def result(): Any = function.eval(buffer)
 
-  /** The buffer lives for one answer, which is as large; what stays is in the slots. */
+  /**
+   * 0, since the buffer serves one answer, which is as large, and the window's inputs are in
+   * slots.
+   */
   override def bytes: Long = 0L
 }

@@ -10,10 +10,10 @@ import io.sash.spark.monoids.AggregateMonoid
 import io.sash.spark.slots.RunningAnswer
 
 /**
- * A [[RunningAnswer]] as a monoid that needs nothing beside its slots, where a window has to be
- * kept in pieces: a partial is the list of its inputs, and the answer is made of the whole list.
+ * A [[RunningAnswer]] as a monoid without running state, for a window that is kept in pieces. A
+ * partial is the list of its inputs, and the answer is computed from the whole list.
  *
- * Cost: of a combine, the length of its result; of an answer, that of the window.
+ * Cost: a combine takes the length of its result, an answer the length of the window.
  */
 private[spark] object ReplayedMonoid {
   def apply(answer: RunningAnswer, filter: Option[Expression]): AggregateMonoid = {
@@ -34,7 +34,7 @@ private[spark] object ReplayedMonoid {
   }
 }
 
-/** What a running answer comes to over a list of inputs. */
+/** The running answer over a list of inputs. */
 private[spark] final case class Replayed(child: Expression, answer: RunningAnswer)
     extends UnaryExpression
     with CodegenFallback {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 
 import io.sash.spark.slots.RunningAnswer
 
-/** Which aggregates are answered beside the slots, and how. */
+/** Chooses the aggregates with a running answer beside the slots, and the answer's kind. */
 private[spark] object RunningAnswers {
 
   def of(f: AggregateFunction): Option[RunningAnswer] = f match {
@@ -17,7 +17,9 @@ private[spark] object RunningAnswers {
     case _                                                      => None
   }
 
-  /** The answer over the distinct inputs of `f`, if Sash can tell them apart. */
+  /**
+   * The answer over the distinct inputs of `f`, or none if Sash cannot tell these inputs apart.
+   */
   def distinct(f: AggregateFunction): Option[RunningAnswer] =
     if (f.children.filterNot(_.foldable).forall(c => Distinct.canKey(c.dataType)))
       members(f).map(Distinct(_))

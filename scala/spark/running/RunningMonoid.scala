@@ -7,9 +7,9 @@ import io.sash.spark.monoids.AggregateMonoid
 import io.sash.spark.slots.{RunningAnswer, RunningResult, RunningStep}
 
 /**
- * The monoid of a [[RunningAnswer]]. Its first cell says whether the row counts (FILTER), the
- * others are the inputs; the answer's slot holds nothing, since what is combined into it goes into
- * the running state of its column.
+ * The monoid of a [[RunningAnswer]]. The first cell says whether the row counts (FILTER), the
+ * other cells are the answer's inputs. A combine with the answer's slot stores nothing in that
+ * slot: it adds the other operand to the column's running state.
  */
 private[spark] object RunningMonoid {
   def apply(answer: RunningAnswer, filter: Option[Expression]): AggregateMonoid = {

@@ -9,10 +9,13 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 
 import io.sash.spark.monoids.{AggregateMonoid, Refusal}
 
-/** What an aggregate is over windows: kept beside the slots where that is its way, else in them. */
+/**
+ * Chooses how windows run an aggregate: with a running answer beside the slots, or with partials
+ * in the slots.
+ */
 private[spark] object WindowMonoid {
 
-  /** The monoid of an aggregate, or why it has none that Sash can use. */
+  /** The monoid of an aggregate, or the reason why Sash cannot use it. */
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] = {
     val kept = call.aggregateFunction match {
       case f: ImperativeAggregate => RunningAnswers.of(f)

@@ -8,11 +8,11 @@ import org.apache.spark.sql.types._
 import io.sash.core.slots.{Bytes, SlotCodec, Slots}
 
 /**
- * A slot of numbers in as few bytes as they take: a bit for each column that is NULL, and for each
- * other an integer in groups of seven bits, a float in its four or eight bytes. A sum of small
- * integers so takes 4 bytes where an unsafe row of it takes 24.
+ * Encodes a slot of numbers in as few bytes as possible. One bit per column says whether it is
+ * NULL. Each other column is an integer in groups of seven bits, or a float of four or eight
+ * bytes. A sum of small integers takes 4 bytes, against 24 in an unsafe row.
  *
- * @param columnTypes of which each `fits`
+ * @param columnTypes the columns' types; each one `fits`
  */
 private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) extends SlotCodec {
   import CompactCodec._
@@ -34,7 +34,7 @@ private[spark] final class CompactCodec(columnTypes: IndexedSeq[DataType]) exten
     }
   }
 
-  /** A bit for each of eight columns that is NULL. */
+  /** The null bits of eight columns, from `first` on. */
   private def nulls(first: Int): Int = {
     var bits = 0
     var i = first

@@ -3,7 +3,9 @@ package io.sash.spark.slots
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-/** Slots without code generation: a row of boxed cells per slot, expressions evaluated. */
+/**
+ * Slots without code generation. A slot is a row of boxed cells, and expressions are evaluated.
+ */
 private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotColumns {
   private[this] val width = program.columns.length
   private[this] var rows = Array.empty[GenericInternalRow]
@@ -46,7 +48,7 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
       of(part).zipWithIndex.map { case (e, i) => (part.first + i, bind(e, schema)) }
     }.toArray
 
-  /** All cells are computed before one is written, since `dst` may be an operand. */
+  /** Computes all cells before it writes one, since `dst` may be an operand. */
   private def assign(dst: Int, cells: Array[(Int, Expression)], from: InternalRow): Unit = {
     val values = cells.map { case (_, e) => InternalRow.copyValue(e.eval(from)) }
     val row = new GenericInternalRow(width)

@@ -8,8 +8,9 @@ import io.sash.core.slots.{Bytes, Pages}
 import io.sash.spark.memory.WindowMemory
 
 /**
- * Slots of which a few pages are resident and the others in a file: see [[Pages]]. The larger the
- * values, the fewer slots a page has; if they become larger still, the slots move once more.
+ * Slots in pages. A few pages are in memory, and the others in a file: see [[Pages]]. The larger
+ * the values, the fewer slots a page has. If the values grow further, `page` moves all slots to
+ * smaller pages.
  */
 private[spark] final class PagedSlots private (
     resident: SlotColumns,
@@ -22,13 +23,15 @@ private[spark] final class PagedSlots private (
   private[this] val pages = new Pages(resident, codec, new SpilledPages(memory), pageSize)
   private[this] var operationsBefore = 0L
   private[this] var answersGranted = 0L
-  private[this] var answersBeyond = 0L // that were refused when they were last asked for
+  private[this] var answersBeyond = 0L // bytes refused at the last request
 
   resident.resizeTo(pages.resident)
 
   override def operations: Long = operationsBefore + resident.operations
 
-  /** Copies all slots of `other`, which keeps them, and goes on with its count. */
+  /**
+   * Copies all slots of `other`, and continues its count of operations. `other` keeps its slots.
+   */
   private def takeOver(other: SlotColumns): Unit = {
     operationsBefore = other.operations
     resizeTo(other.capacity)
@@ -47,9 +50,10 @@ private[spark] final class PagedSlots private (
   }
 
   /**
-   * Running answers cannot leave memory. Where the task has none left for them they go on beyond
-   * their account, as the buffers of Spark's own aggregates do, as long as the memory's owner lets
-   * them. A task that has been refused asks again when they have grown by another step.
+   * Accounts for the running answers, which cannot leave memory. If the task gets no more memory,
+   * they grow beyond their account, like the buffers of Spark's own aggregates. If they grow far
+   * beyond it, `heldBeyond` fails the task. After a refusal the task asks again when they have
+   * grown by another step.
    */
   private def accountAnswers(): Unit = {
     val more = answerBytes - answersGranted
@@ -135,12 +139,15 @@ private[spark] final class PagedSlots private (
 
 private[spark] object PagedSlots {
 
-  /** About what the resident pages may take. */
+  /** The approximate size of the resident pages. */
   private val ResidentBytes = 1L << 20
 
   private val AnswerStep = 64L * 1024
 
-  /** All slots of `slots`, by way of `resident`, of as many bytes each. */
+  /**
+   * Moves `slots` into pages. `resident` holds the pages in memory; `bytes` is the size of a
+   * slot.
+   */
   def of(
       slots: SlotColumns,
       resident: SlotColumns,

@@ -9,10 +9,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.sash.core.slots.{Bytes, SlotCodec, Slots}
 
-/** A slot of [[SlotColumns]] as the bytes of an unsafe row, and how many they are. */
+/** Encodes a slot of [[SlotColumns]] as the bytes of an unsafe row, preceded by their number. */
 private[spark] final class RowCodec(columnTypes: IndexedSeq[DataType]) extends SlotCodec {
 
-  /** A partial may exceed the precision of its column, so a decimal travels as its digits. */
+  /** Decimal columns, encoded as digits, since a partial may exceed its column's precision. */
   private[this] val decimals = columnTypes.indices.filter(isDecimal)
   private[this] val byteTypes =
     columnTypes.indices.map(i => if (isDecimal(i)) StringType else columnTypes(i)).toArray

@@ -5,27 +5,27 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.DataType
 
 /**
- * An aggregate whose answer is kept beside the slots, in a data structure that elements enter and
- * leave one by one: a multiset, a tree of ranks. It is what SlickDeque (Inv) asks for, a combine
- * with an exact inverse, where the partial that is combined with is always one element.
+ * An aggregate with a running answer beside the slots: a data structure, such as a multiset or a
+ * tree of ranks, that elements enter and leave one by one. SlickDeque (Inv) runs it as a combine
+ * with an exact inverse. The right operand is always a single element.
  */
 private[sash] trait RunningAnswer extends Serializable {
 
-  /** What a slot keeps of a row: the arguments of the aggregate. */
+  /** The aggregate's arguments, which the slot of a row holds. */
   def inputs: Seq[Expression]
 
   def dataType: DataType
 
-  /** The data structure, as EXPLAIN names it. */
+  /** The data structure's name in EXPLAIN. */
   def title: String
 
   /**
-   * Whether elements can leave. Else the answer is made anew from the elements of the window each
-   * time that it is asked for, which costs as much as an answer that names them all.
+   * Whether elements can leave. Otherwise each answer is computed anew from all elements of the
+   * window, which costs as much as an answer that lists them all.
    */
   def isInvertible: Boolean
 
-  /** A new, empty answer of one window. */
+  /** Makes the empty running answer of one window. */
   def create(): RunningState
 }
 
@@ -33,15 +33,18 @@ private[sash] trait RunningAnswer extends Serializable {
 private[sash] trait RunningState {
   def clear(): Unit
 
-  /** @param inputs valid during the call, as are the objects in it unless they are copied */
+  /**
+   * @param inputs valid during the call only, and so are the objects in it; copy them to keep
+   *   them
+   */
   def add(inputs: InternalRow): Unit
 
-  /** Takes away what was added with equal inputs. */
+  /** Removes an element that was added with equal inputs. */
   def remove(inputs: InternalRow): Unit
 
-  /** The present answer, null for NULL; it may be asked for again. */
+  /** The current answer, null for NULL. Does not change the state. */
   def result(): Any
 
-  /** About what it takes in memory; it grows and shrinks with its elements. */
+  /** The estimated size in memory, which changes with the elements. */
   def bytes: Long
 }

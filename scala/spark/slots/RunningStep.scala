@@ -6,17 +6,17 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
-/** Refers to the running state of number `index` in the column that evaluates it. */
+/** An expression that uses running state number `index` of its column. */
 private[spark] sealed trait RunningExpression extends Expression {
   def index: Int
 
-  /** How an interpreted column finds its states. */
+  /** Finds a running state by its number, in an interpreted column. */
   def states: Int => RunningState
 
-  /** The same, of the state of this number. */
+  /** The same expression for another state number. */
   def at(index: Int): Expression
 
-  /** The same, in an interpreted column. */
+  /** The same expression in an interpreted column with these states. */
   def in(states: Int => RunningState): Expression
 
   override final lazy val deterministic: Boolean = false
@@ -25,13 +25,13 @@ private[spark] sealed trait RunningExpression extends Expression {
 
   protected final def state: RunningState = states(index)
 
-  /** How generated columns do: by a method that they inherit. */
+  /** The Java expression for the state, a call of an inherited method. */
   protected final def stateTerm: String = s"running($index)"
 }
 
 /**
- * Clears the state, or adds or removes the inputs where `counts`; true, which the caller may keep
- * as the cell of an answer.
+ * If `counts` is true: clears the state, or adds or removes the inputs. Always returns true,
+ * which the caller may store in the first cell of the answer's slot.
  */
 private[spark] final case class RunningStep(
     kind: RunningStep.Kind,
@@ -76,7 +76,7 @@ private[spark] final case class RunningStep(
     val on = counts.genCode(ctx)
     val values = inputs.map(_.genCode(ctx))
     val writes = inputs.zip(values).zipWithIndex.map { case ((e, v), i) =>
-      // slots keep copies, so the row needs none
+      // the slots hold copies, so the row may share the value
       val write =
         if (CodeGenerator.isPrimitiveType(e.dataType))
           CodeGenerator.setColumn(row, e.dataType, i, v.value)
@@ -109,12 +109,12 @@ private[spark] object RunningStep {
   case object Add extends Kind
   case object Remove extends Kind
 
-  /** For generated code. */
+  /** Makes the row of inputs, for generated code. */
   def row(types: Any): SpecificInternalRow =
     new SpecificInternalRow(types.asInstanceOf[Array[DataType]].toIndexedSeq)
 }
 
-/** What the state answers. */
+/** The answer of the running state. */
 private[spark] final case class RunningResult(
     dataType: DataType,
     index: Int = 0,

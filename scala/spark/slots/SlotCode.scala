@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Exp
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.DataType
 
-/** Java for the cells of slots: how generated code reads, evaluates and writes them. */
+/** Generates Java code that reads, evaluates and writes the cells of slots. */
 private[slots] abstract class SlotCode(program: SlotProgram) {
   protected val ctx = new CodegenContext
   protected val columns: IndexedSeq[Attribute] = program.columns.toIndexedSeq
@@ -14,7 +14,10 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
 
   protected def arrayType(i: Int): String = s"${javaType(i)}[]"
 
-  /** The length goes before the brackets of an element that is an array itself. */
+  /**
+   * An empty array in Java. If elements are arrays themselves, the length is in the first
+   * brackets.
+   */
   protected def emptyArray(i: Int): String =
     if (javaType(i) == "byte[]") "byte[0][]" else s"${javaType(i)}[0]"
 
@@ -22,7 +25,10 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
     s"v$i = (${arrayType(i)}) java.util.Arrays.copyOf(v$i, slots);" +
       (if (columns(i).nullable) s" n$i = java.util.Arrays.copyOf(n$i, slots);" else "")
 
-  /** Cells of the slot named `index`, as inputs for generated expressions. */
+  /**
+   * The cells of the slot whose index is in the Java variable `index`, as inputs of generated
+   * code.
+   */
   protected def cells(index: String): Seq[ExprCode] = columns.indices.map { i =>
     val isNull =
       if (columns(i).nullable) JavaCode.isNullExpression(s"n$i[$index]") else FalseLiteral
@@ -31,7 +37,7 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
 
   private def noCells: Seq[ExprCode] = Seq.fill(columns.length)(null)
 
-  /** Loads the cells that `expressions` refer to into local variables, once. */
+  /** Loads each cell that `expressions` refer to into a local variable, once. */
   private def loaded(
       side: Seq[ExprCode],
       from: Seq[Attribute],
@@ -59,7 +65,10 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
     (pairs.map(_._1).filter(_.nonEmpty).mkString("\n"), pairs.map(_._2))
   }
 
-  /** Code that evaluates `expressions` over the row (if any) and the slots left and right. */
+  /**
+   * Code that evaluates `expressions` over the input row, if there is one, and the slots left and
+   * right.
+   */
   protected def evaluate(
       expressions: Seq[Expression],
       left: Option[String],
@@ -102,7 +111,9 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
   protected def method(signature: String, body: String): String =
     s"public $signature {\n$body\n}"
 
-  /** Where values vary in size, counts what they take in the slots that `body` writes. */
+  /**
+   * If values vary in size, adds code that counts the change of their size in the written slots.
+   */
   protected def measured(parameters: String, body: String): String = {
     val bytes =
       if (parameters.contains("int dst")) "valueBytesOf(dst)"
@@ -111,7 +122,7 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
     if (program.varying.isEmpty || bytes.isEmpty) {
       body
     } else {
-      // one that throws may have written some cells
+      // in a finally block, since a body that throws may have written some cells
       s"long before = $bytes;\ntry {\n$body\n} finally { valuesChanged(before, $bytes); }"
     }
   }
@@ -128,13 +139,13 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
     else s"$set;"
   }
 
-  /** Local variables that hold the cells of a part. */
+  /** The cells of a part in local variables of the generated method. */
   protected final class RunningAggregate(part: SlotProgram.Part) {
     val combine: Seq[Expression] = part.combine
     private val ordinals = part.first until part.first + combine.length
     private val values = ordinals.map(_ -> ctx.freshName("running")).toMap
 
-    /** Those of a slot, as inputs for generated expressions. */
+    /** The variables as the cells of a slot, for generated expressions. */
     val cells: Seq[ExprCode] = columns.indices.map { i =>
       values
         .get(i)
@@ -151,7 +162,10 @@ private[slots] abstract class SlotCode(program: SlotProgram) {
       s"${javaType(i)} $name = v$i[$slot]; $isNull"
     }
 
-    /** Expressions read copies of the variables, so one may be set before the next is. */
+    /**
+     * Assigns the variables one by one. The expressions read copies of them, so the order is
+     * free.
+     */
     def set(to: Seq[ExprCode]): String = each { (i, name) =>
       val code = to(i - part.first)
       val isNull = if (columns(i).nullable) s"${name}IsNull = ${code.isNull};" else ""

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Ascending, NullsFirst, SortOrder}
 
 /**
- * Generates the class of a [[SlotProgram]]: one array and, for a nullable column, one array of
- * null flags for each column; one method for each part of each operation.
+ * Generates the class of a [[SlotProgram]]. Each column is an array, a nullable column also an
+ * array of null flags. Each part of each operation is a method.
  */
 private[spark] object SlotCodegen {
   def compile(program: SlotProgram): SlotColumns = {
@@ -74,7 +74,7 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
     )
   }
 
-  /** An operation over slots: a method that calls one method for each part. */
+  /** An operation over slots, as a method that calls one method for each part. */
   private def operation(
       name: String,
       parameters: String,
@@ -121,14 +121,14 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
     method("long valueBytesOf(int slot)", s"return $sum;")
   }
 
-  /** [[io.sash.core.slots.Partials.suffixes]], the running aggregate in local variables. */
+  /** [[io.sash.core.slots.Partials.suffixes]], with the running aggregate in local variables. */
   private def suffixesMethod: String = running("suffixes", "int first, int last") { part =>
     val start = s"${part.load("last")}\nfor (int i = last - 1; i >= first; i--) {"
     val (code, values) = evaluateOver(part.combine, cells("i"), part.cells, None)
     Seq(start, code, part.set(values), part.store("i"), "}")
   }
 
-  /** [[io.sash.core.slots.Partials.fold]], the running aggregate in local variables. */
+  /** [[io.sash.core.slots.Partials.fold]], with the running aggregate in local variables. */
   private def foldMethod: String = running("fold", "int dst, int[] slots, int count") { part =>
     val start =
       s"${part.load("slots[0]")}\nfor (int i = 1; i < count; i++) { int slot = slots[i];"
@@ -140,7 +140,7 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
       loop: RunningAggregate => Seq[String]
   ): String = {
     val parts = program.parts.filter(_.combine.nonEmpty)
-    if (parts.isEmpty || program.running.nonEmpty) { // beside the slots there is one answer only
+    if (parts.isEmpty || program.running.nonEmpty) { // running answers have no partials
       ""
     } else {
       val methods = parts.zipWithIndex.map { case (part, k) =>
@@ -268,7 +268,7 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
       val dataType = columns(i).dataType
       if (SlotProgram.isPrimitive(dataType)) {
         written("out", i, dataType, columns(i).nullable, cell)
-      } else { // a slot that was never written holds no object
+      } else { // a slot never written holds null
         val unset = JavaCode.isNullExpression(s"(${cell.isNull} || v$i[slot] == null)")
         written("out", i, dataType, nullable = true, cell.copy(isNull = unset))
       }

@@ -7,8 +7,8 @@ import io.sash.core.slots.{Invertible, Keys, Selective, SlotCodec}
 import io.sash.spark.memory.WindowMemory
 
 /**
- * Slots of a [[SlotProgram]]: partial aggregates, order keys or a partition key. A subclass is
- * generated for each program and implements just the operations that the program defines.
+ * The slots of a [[SlotProgram]]: partial aggregates, order keys or a partition key. Each program
+ * has a generated subclass, which implements only the operations of that program.
  */
 private[sash] abstract class SlotColumns extends Invertible with Selective with Keys {
   import SlotColumns.ValueStep
@@ -18,9 +18,9 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
   private[this] var slots = 0
   private[this] var called = 0L
   private[this] var values = 0L
-  private[this] var granted = 0L // of them
+  private[this] var granted = 0L // bytes granted for values and answers
 
-  /** Says whose memory `grow` takes; until then it is not accounted. */
+  /** Accounts the slots' memory to `memory` from now on. Before, it is not accounted. */
   final def accountedBy(memory: WindowMemory, program: SlotProgram): this.type = {
     this.memory = memory
     this.program = program
@@ -29,12 +29,12 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
 
   private[this] var states = Array.empty[RunningState]
 
-  /** The running answer of this number, beside the slots. */
+  /** The running answer number `index`, which is beside the slots. */
   final def running(index: Int): RunningState = states(index)
 
   private[slots] final def answers: Array[RunningState] = states
 
-  /** Gives the slots their running answers, which stay the same wherever the slots move. */
+  /** Gives the slots their running answers. Moving the slots does not change the answers. */
   private[spark] final def answeredBy(states: Array[RunningState]): this.type = {
     this.states = states
     this
@@ -42,19 +42,19 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
 
   final def capacity: Int = slots
 
-  /** An exception ends the task, and its windows with it. */
+  /** True, since an exception ends the task and with it all its windows. */
   override final def total: Boolean = true
 
-  /** Calls of combine, subtract and selectsRight so far. */
+  /** The number of calls of combine, subtract and selectsRight so far. */
   def operations: Long = called
 
-  /** Has to be called by each of the three. */
+  /** Counts one operation. Each of the three has to call it. */
   final def count(): Unit = called += 1
 
-  /** Has to be called by operations that combine several times. */
+  /** Counts several combines. An operation that combines several times has to call it. */
   final def count(combines: Int): Unit = called += combines
 
-  /** Grows in memory, or, where the task has none to give, moves to disk. */
+  /** Grows in memory. If the task gets no memory, the slots move to disk and grow there. */
   override def grow(wanted: Int): SlotColumns =
     if (wanted <= slots) {
       this
@@ -65,11 +65,14 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
       page().grow(wanted)
     }
 
-  /** Whether what is held varies in size, so that `fits` has to be asked after a `lift`. */
+  /**
+   * Whether values vary in size or there are running answers. Then `fits` must be called after
+   * `lift`.
+   */
   final def varies: Boolean =
     program != null && (program.varying.nonEmpty || program.running.nonEmpty)
 
-  /** What the running answers take now. */
+  /** The current size of the running answers. */
   protected final def answerBytes: Long = {
     var sum = 0L
     var i = 0
@@ -80,22 +83,23 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
     sum
   }
 
-  /** What the values of varying size take now. */
+  /** The current size of the values of varying size. */
   final def valueBytes: Long = values
 
-  /** Has to be called when such values come and go, with the bytes that they took. */
+  /**
+   * Counts a change in the size of such values. Each operation that writes them has to call it.
+   */
   final def valuesChanged(before: Long, after: Long): Unit = values += after - before
 
   /**
-   * Takes memory for what values of varying size and running answers have come to, or gives it
-   * back. The answer is false where the task has none to give: then the slots have to move by
-   * `page`.
+   * Acquires memory for values of varying size and for running answers, or releases it. Returns
+   * false if the task gets none. Then the caller has to move the slots by `page`.
    */
   def fits(): Boolean = {
     val held = values + answerBytes
     if (held > granted) {
       val wanted = held - granted
-      // some more, so as not to ask for each value
+      // some more, to ask less often
       val got = Seq(wanted + ValueStep, wanted).find(memory.tryAcquire)
       got.foreach(granted += _)
       got.nonEmpty
@@ -108,7 +112,7 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
     }
   }
 
-  /** Moves the slots to disk, but for a few resident pages, and gives their memory back. */
+  /** Moves the slots to disk, except a few resident pages, and releases their memory. */
   def page(): SlotColumns = {
     val bytes = if (slots == 0) 0L else program.bytesPerSlot + values / slots
     val paged = PagedSlots.of(this, fresh(), memory, bytes)
@@ -132,10 +136,10 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
     resizeTo(wanted)
   }
 
-  /** Turns slots of this program into bytes and back. */
+  /** Encodes slots of this program as bytes. */
   private[spark] def codec: RowCodec = new RowCodec(types)
 
-  /** The same in few bytes, for what is stored. */
+  /** Encodes slots in few bytes, if all columns allow it, for storage. */
   private[spark] def compactCodec: SlotCodec =
     if (types.forall(CompactCodec.fits)) new CompactCodec(types) else codec
 
@@ -149,15 +153,15 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
     slots = wanted
   }
 
-  /** A new, empty instance of the same class. */
+  /** A new instance of the same class, without slots. */
   protected[spark] def fresh(): SlotColumns
 
-  /** Makes the arrays hold exactly `slots` slots and keeps what fits. */
+  /** Resizes the arrays to exactly `slots` slots, and keeps the slots that fit. */
   protected def resize(slots: Int): Unit
 
   def identity(dst: Int): Unit = undefined("identity")
 
-  /** What the values of varying size in a slot take. */
+  /** The size of a slot's values of varying size. */
   protected def valueBytesOf(slot: Int): Long = 0L
 
   protected final def valueBytesOf(first: Int, last: Int): Long = {
@@ -170,7 +174,7 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
     sum
   }
 
-  /** `dst <- lift(row)`; keeps copies of what `row` points to. */
+  /** `dst <- lift(row)`. Copies the objects of `row` that it keeps. */
   def lift(dst: Int, row: InternalRow): Unit
 
   def combine(dst: Int, left: Int, right: Int): Unit = undefined("combine")
@@ -179,10 +183,10 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
 
   def selectsRight(left: Int, right: Int): Boolean = undefined("selectsRight")
 
-  /** Writes the results of the slot into `out`, at the ordinals that the program names. */
+  /** Writes the slot's results into `out`, at the ordinals of the program. */
   final def lower(slot: Int, out: InternalRow): Unit = lower(0, slot, out)
 
-  /** The same, at the ordinals of one range of several. */
+  /** Writes the slot's results at the ordinals of one range. */
   def lower(range: Int, slot: Int, out: InternalRow): Unit = undefined("lower")
 
   /** `dst <- keyShifts(which)(src)` */
@@ -193,20 +197,23 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
 
   def matches(slot: Int, row: InternalRow): Boolean = undefined("matches")
 
-  /** Whether the program's condition on a slot is true; NULL is not. */
+  /** Whether the program's condition on a slot is true. NULL counts as false. */
   def holds(slot: Int): Boolean = undefined("holds")
 
   /** Writes the cells of a slot into `out`, a row of the program's columns. */
   def save(slot: Int, out: InternalRow): Unit
 
-  /** Reads the cells of a slot from `in`, as `save` wrote them; keeps copies. */
+  /** Reads the cells of a slot from `in`, as `save` wrote them, and copies their objects. */
   def load(dst: Int, in: InternalRow): Unit
 
   private def undefined(operation: String): Nothing =
     throw new IllegalStateException(s"the slot program defines no $operation")
 }
 
-/** Compiles a program; falls back to interpretation as Spark's own projections do. */
+/**
+ * Compiles a program. Falls back to interpretation under the same settings as Spark's
+ * projections.
+ */
 private[sash] object SlotColumns
     extends CodeGeneratorWithInterpretedFallback[SlotProgram, SlotColumns] {
   private val ValueStep = 64L * 1024

@@ -3,19 +3,19 @@ package io.sash.spark.slots
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 
 /**
- * What one class of slots holds and can do, said in Catalyst expressions. A slot is a row of
- * `columns`; each operation computes cells of a slot from the input row or from other slots.
+ * The cells and operations of one class of slots, in Catalyst expressions. A slot is a row of
+ * `columns`. Each operation computes cells of a slot from the input row or from other slots.
  * `SlotCodegen` compiles a program, [[InterpretedSlots]] evaluates it.
  *
- * Operations come in parts: the expressions of one part assign the columns from `first` on, and
- * each part becomes a method of its own, small enough for the JIT.
+ * Operations consist of parts. The expressions of one part assign the columns from `first` on.
+ * Each part becomes a method of its own, small enough for the JIT.
  *
  * @param input the attributes of the row that `lift` and `matches` read
- * @param columns the cells of a slot; as operands of an operation, those of the left (or only) slot
+ * @param columns the cells of a slot; as operands, the cells of the left (or only) slot
  * @param right the same cells as attributes of the right slot
- * @param parts one for each monoid that lives in the slots
+ * @param parts one for each monoid in the slots
  * @param keyShifts assignments of the first column from another slot: bounds of a range frame
- * @param keyOrder how slots compare: an order over `columns`
+ * @param keyOrder the order in which slots are compared, over `columns`
  * @param matches a condition over the input row and the left slot
  * @param holds a condition over the left slot alone
  */
@@ -30,13 +30,13 @@ private[sash] final case class SlotProgram(
     holds: Option[Expression] = None
 ) {
 
-  /** What answers beside the slots, numbered as the parts refer to it. */
+  /** The running answers beside the slots, in the order of the numbers that the parts use. */
   val running: IndexedSeq[RunningAnswer] = parts.flatMap(_.running).toIndexedSeq
 
-  /** How many ranges of the slots are lowered, each to ordinals of its own. */
+  /** The number of ranges of the slots. Each range has its own ordinals for its results. */
   def ranges: Int = 1 + parts.headOption.fold(0)(_.ranges.length)
 
-  /** What `lower` writes for a range. */
+  /** The results that `lower` writes for a range: ordinals and expressions. */
   def resultsOf(range: Int): Seq[(Int, Expression)] = parts
     .flatMap { p =>
       if (range == 0) p.results
@@ -44,12 +44,12 @@ private[sash] final case class SlotProgram(
     }
     .filter(_._1 != SlotProgram.NotAsked)
 
-  /** Columns whose values differ in what they take in memory. */
+  /** Columns whose values differ in size. */
   val varying: Seq[Int] = columns.indices.filter(i => ValueBytes.vary(columns(i).dataType))
 
   /**
-   * Estimated bytes that every slot takes in memory; objects count with their header and reference.
-   * What the values of `varying` columns take comes on top.
+   * Estimated bytes of a slot in memory, with header and reference of each object. The values of
+   * `varying` columns are not included.
    */
   def bytesPerSlot: Int = columns.indices.map { i =>
     val dataType = columns(i).dataType
@@ -64,7 +64,7 @@ private[sash] object SlotProgram {
   /** The ordinal of a result that a range does not write. */
   val NotAsked: Int = -1
 
-  /** Slots of values of a row, which are not combined. */
+  /** Slots that hold values of a row and are never combined. */
   def ofRow(
       input: Seq[Attribute],
       columns: Seq[Attribute],
@@ -78,15 +78,18 @@ private[sash] object SlotProgram {
   private val ObjectOverhead = 32
 
   /**
+   * The columns of one monoid, and its operations.
+   *
    * @param first index of the first column that the part assigns
-   * @param identity the neutral element, over nothing
+   * @param identity the neutral element, as expressions without references
    * @param lift the partial of one input row
    * @param combine over (left, right); empty if slots of this program are not combined
-   * @param subtract over (left, right), where it has an inverse
-   * @param selectsRight over (left, right), where combine picks an operand
-   * @param results what `lower` writes, as (ordinal of the result, expression over left)
+   * @param subtract over (left, right), if there is an inverse
+   * @param selectsRight over (left, right), if combine always picks one operand
+   * @param results the values that `lower` writes, as (ordinal of the result, expression over
+   *   left)
    * @param ranges the ordinals of the same results for further ranges of one store of slots
-   * @param running what answers in the place of a slot, if something does
+   * @param running the running answer that replaces the slot's, if there is one
    */
   final case class Part(
       first: Int,
@@ -100,7 +103,7 @@ private[sash] object SlotProgram {
       running: Option[RunningAnswer] = None
   ) {
 
-    /** The part whose running answer is the one of this number. */
+    /** The part with its running answer at this number. */
     private[spark] def at(index: Int): Part = {
       def at(e: Expression): Expression = e.transform { case r: RunningExpression => r.at(index) }
       copy(

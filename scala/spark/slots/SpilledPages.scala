@@ -3,7 +3,7 @@ package io.sash.spark.slots
 import io.sash.core.slots.PageStore
 import io.sash.spark.memory.{SpillFile, WindowMemory}
 
-/** Pages in a spill file, a block each. */
+/** Stores pages in a spill file, one block per page. */
 private[spark] final class SpilledPages(memory: WindowMemory) extends PageStore {
   private[this] val file = new SpillFile(memory)
   private[this] var blocks = Array.empty[SpillFile.Block]

@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, Codegen
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.DataType
 
-/** Java for what a method answers as an object, null for NULL. */
+/** Java code that unboxes an object; null stands for NULL. */
 private[spark] object Unboxed {
 
-  /** `ev` with the value of the Java expression `answer`. */
+  /** Makes `ev` the value of the Java expression `answer`. */
   def apply(ctx: CodegenContext, ev: ExprCode, dataType: DataType, answer: String): ExprCode = {
     val boxed = ctx.freshName("answer")
     val java = CodeGenerator.javaType(dataType)

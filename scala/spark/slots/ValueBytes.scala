@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.util.{GenericArrayData, MapData}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{UTF8String, VariantVal}
 
-/** What values take in memory, beyond what every value of their type takes. */
+/** Estimates the memory that a value takes beyond the size that all values of its type have. */
 private[spark] object ValueBytes {
 
-  /** Whether values of the type differ in what they take. */
+  /** Whether values of the type differ in size. */
   def vary(dataType: DataType): Boolean = dataType match {
     case u: UserDefinedType[_]        => vary(u.sqlType)
     case _: DecimalType | _: NullType => false

@@ -11,8 +11,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * [[Reach]] of a timestamp by an interval whose length depends on the calendar, and for a TIMESTAMP on
- * the time zone: months are added before days, and days before hours, as Spark adds them.
+ * [[Reach]] of a timestamp by an interval whose length depends on the calendar, and for a
+ * TIMESTAMP on the time zone. Like Spark, it adds months before days, and days before hours.
  */
 private[spark] final case class CalendarReach(
     key: Expression,
@@ -60,13 +60,13 @@ private[spark] final case class CalendarReach(
     copy(key = k, extent = e)
 }
 
-/** Called by generated code; intervals of 0 or more, or if `strict` of more than 0. */
+/** Generated code calls these methods. Intervals are 0 or more, and more than 0 if `strict`. */
 private[sash] object CalendarReach {
 
   def months(start: Long, months: Int, up: Boolean, strict: Boolean, zone: ZoneId): Long =
     end(moved(start, months.toLong, 0L, 0L, up, zone), up, strict)
 
-  /** Hours, and days in a zone whose days are all alike, are plain addition. */
+  /** Adds hours, or days in a zone of fixed offset, without the calendar. */
   def micros(start: Long, micros: Long, up: Boolean, strict: Boolean, zone: ZoneId): Long =
     if (micros >= 0 && (micros < MICROS_PER_DAY || zone.getRules.isFixedOffset))
       ReachArithmetic.longs(start, micros, up, strict)
@@ -91,7 +91,10 @@ private[sash] object CalendarReach {
     else end(moved(start, months, days, micros, up, zone), up, strict)
   }
 
-  /** What lies beyond the end of the type is no end to stay away from. */
+  /**
+   * Stays one microsecond short of the end if `strict`. An end beyond the type's range becomes
+   * the type's last value, `strict` or not.
+   */
   private def end(at: ZonedDateTime, up: Boolean, strict: Boolean): Long =
     toMicros(if (!strict) at else at.plus(if (up) -1L else 1L, ChronoUnit.MICROS))
 
@@ -117,7 +120,7 @@ private[sash] object CalendarReach {
   private val Last: Instant = DateTimeUtils.microsToInstant(Long.MaxValue)
 }
 
-/** Whether an interval of a calendar is 0 or more, months being of 30 days and days of 24 hours. */
+/** Whether a calendar interval is 0 or more, if a month has 30 days and a day 24 hours. */
 private[spark] final case class IsForward(child: Expression)
     extends UnaryExpression
     with Predicate {
@@ -135,7 +138,7 @@ private[spark] final case class IsForward(child: Expression)
     copy(child = newChild)
 }
 
-/** Called by generated code. */
+/** Generated code calls this. */
 private[sash] object IsForward {
   private val DaysPerMonth = 30L
 

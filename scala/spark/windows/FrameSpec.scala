@@ -10,34 +10,34 @@ import io.sash.spark.monoids.Asked
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
- * Which rows the window of each row holds: a frame of SQL's, or a window kind. Says what a task
- * keeps of each row for it, and which of core's frames moves by it.
+ * The rows of each row's window: a frame of SQL, or a window kind. Defines the keys that a task
+ * keeps of each row, and the frame of the core that moves the windows.
  */
 private[spark] sealed abstract class FrameSpec extends Serializable {
 
-  /** As a user would say it. */
+  /** The frame in SQL. */
   def text: String
 
-  /** Whether each row has its answer as soon as it arrives. */
+  /** Whether each row gets its answer as soon as it arrives. */
   def isImmediate: Boolean
 
-  /** What rows are compared by, and the bounds for it, if they are. */
+  /** The keys by which the frame compares rows, with its bounds; none if it compares none. */
   def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
-  /** The aggregate by whose condition the frame is bounded, if it is. */
+  /** The predicate window whose aggregate bounds the frame, if it is one. */
   def bounding: Option[PredicateWindow] = None
 
-  /** What of their elements windows are asked for, unless rows are excluded. */
+  /** The elements for which windows are queried, unless rows are excluded. */
   def asked: Asked = Asked.Whole
 
-  /** Whether rows that tie in the window's order enter together, and leave together. */
+  /** Whether rows that tie in the window's order enter together and leave together. */
   def movesByPeers: Boolean = false
 
-  /** Core's frame that moves the windows. */
+  /** The frame of the core that moves the windows. */
   def frame(of: FrameParts): Frame
 }
 
-/** The rows that a frame moves over, as the query has them. */
+/** The rows that a frame moves over: their columns and their order. */
 private[spark] final case class RowsOfFrame(
     input: Seq[Attribute],
     order: Seq[SortOrder],
@@ -45,10 +45,11 @@ private[spark] final case class RowsOfFrame(
 ) {}
 
 /**
- * What a task has made for a frame.
+ * The parts that a task has made for a frame.
  *
- * @param keys of the rows, null where there are none
- * @param bounding the one of `windows` of the aggregate that bounds the frame, likewise
+ * @param keys the keys of the rows, or null
+ * @param bounding the window of the aggregate that bounds the frame, which is also one of
+ *   `windows`; or null
  */
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
@@ -59,8 +60,8 @@ private[spark] final case class FrameParts(
 private[spark] object Extent {
 
   /**
-   * Numbers in types that [[Reach]] takes: exact ones keep all their digits, integers as BIGINT, and
-   * beside a float both are doubles.
+   * Casts numbers to types that [[Reach]] accepts. Exact numbers keep all their digits, with
+   * integers as BIGINT. If one of the two is a float, both become doubles.
    */
   def ofNumbers(of: Expression, extent: Expression): (Expression, Expression) =
     (of.dataType, extent.dataType) match {
@@ -84,7 +85,7 @@ private[spark] object FrameSpec {
   def ofFrame(frame: WindowFrame): FrameSpec = frame match {
     case rows @ SpecifiedWindowFrame(RowFrame, _, _)    => RowsSpec(rows)
     case range @ SpecifiedWindowFrame(RangeFrame, _, _) => RangeSpec(range)
-    // of which UnknownWindow has told
+    // UnknownWindow has refused it
     case other => throw new IllegalStateException(s"${other.sql} is no frame of ROWS or RANGE")
   }
 
@@ -148,7 +149,7 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
   private def count(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 }
 
-/** A window that ends at the current row, and begins where something says. */
+/** A window that ends at the current row. The kind defines where it begins. */
 private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameSpec {
   override final def text: String = kind.sql
 
@@ -169,7 +170,8 @@ private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     val (of, gap) = Extent.ofNumbers(order.child, kind.gap)
-    // the last key that is still within the gap exists where one that reaches it may not
+    // bounds by the last key within the gap, since the first key outside it may not exist in the
+    // type
     Some(RangeBounds.ahead(rows, order.copy(child = of, sameOrderExpressions = Nil), gap))
   }
 

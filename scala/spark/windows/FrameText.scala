@@ -5,7 +5,10 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.CalendarIntervalType
 
-/** Frames as a user would write them; Catalyst folds `9 PRECEDING` to the offset -9. */
+/**
+ * Prints frames as SQL. Catalyst folds `9 PRECEDING` to the offset -9; here it is PRECEDING
+ * again.
+ */
 private[spark] object FrameText {
   def apply(frame: SpecifiedWindowFrame): String =
     s"${frame.frameType.sql} BETWEEN ${bound(frame.lower)} AND ${bound(frame.upper)}"
@@ -16,7 +19,10 @@ private[spark] object FrameText {
     case offset => offsetText(Literal(offset.eval(), offset.dataType))
   }
 
-  /** The least value of a type has no negation: it stays what it is, and follows. */
+  /**
+   * The offset as PRECEDING or FOLLOWING. The least value of a type has no negation, so it is
+   * written unchanged, with FOLLOWING.
+   */
   private def offsetText(offset: Literal): String =
     Option
       .when(isNegative(offset))(Try(Literal(new UnaryMinus(offset).eval(), offset.dataType)))

@@ -10,8 +10,7 @@ import io.sash.spark.monoids.Asked
 import io.sash.spark.slots.SlotProgram
 
 /**
- * Which rows a row's answer is of, and which rows have one: a frame, what is left out of it, and
- * where the window slides.
+ * Defines the rows of each answer and the rows that get one: a frame, an exclusion and a slide.
  */
 private[spark] final case class Framing(
     frame: FrameSpec,
@@ -19,17 +18,17 @@ private[spark] final case class Framing(
     slide: Option[SlideSpec] = None
 ) {
 
-  /** What of their elements windows are asked for. */
+  /** The elements for which windows are queried. */
   def asked: Asked = if (exclude.nonEmpty) Asked.Stretches else frame.asked
 
-  /** What rows are compared by: of the frame, of the exclusion and of the slide. */
+  /** The keys by which rows are compared: by the frame, by the exclusion and by the slide. */
   def keys(rows: RowsOfFrame): Seq[Option[KeysSpec]] =
     Seq(frame.keys(rows), exclude.flatMap(_.keys), slide.flatMap(_.keys(rows)))
 }
 
 private[spark] object Framing {
 
-  /** How many things `keys` names. */
+  /** The length of `keys`. */
   val KeysOfEach = 3
 
   def of(expression: WindowExpression): Framing = {
@@ -49,18 +48,18 @@ private[spark] object Framing {
 /** @param what one of `WindowExclude.All` */
 private[spark] final case class ExcludeSpec(what: String) {
 
-  /** What tells peers apart, if they are asked for. */
+  /** The keys that tell peers apart, unless only the current row is excluded. */
   def keys: Option[KeysSpec] =
     Option.when(what != WindowExclude.CurrentRow)(OrderKeys.Peers)
 
-  /** @param peers null if they are not asked for */
+  /** @param peers the keys that tell peers apart, or null */
   def exclusion(peers: RangeKeys): Exclusion =
     new Exclusion(peers, keepsRow = what == WindowExclude.Ties)
 }
 
 private[spark] final case class SlideSpec(window: WindowSlide) {
 
-  /** What tells panes apart, if they are asked for. */
+  /** The keys that tell panes apart, if the slide is by time. */
   def keys(rows: RowsOfFrame): Option[KeysSpec] = Option.when(!window.countsRows) {
     val pane = AttributeReference("pane", LongType)()
     val number = SlidePanes.number(rows.order.head.child, window.every, rows.timeZone).get
@@ -70,7 +69,7 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
     OwnKeys(program, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
   }
 
-  /** @param panes null if they are not asked for */
+  /** @param panes the keys that tell panes apart, or null */
   def slide(panes: RangeKeys): Slide =
     if (window.countsRows) new CountSlide(window.every.eval().asInstanceOf[Number].longValue)
     else new PaneSlide(panes)

@@ -5,31 +5,37 @@ import org.apache.spark.sql.catalyst.expressions._
 import io.sash.core.frames.{KeyRing, RangeKeys}
 import io.sash.spark.slots.SlotProgram
 
-/** What a frame compares rows by. */
+/** The keys by which a frame compares rows. */
 private[spark] sealed abstract class KeysSpec
 
-/** The order of the window, with the bounds of a frame of SQL's: frames share one ring of these. */
+/**
+ * The window's order as keys, with the bounds of a frame of SQL. All such frames share one ring.
+ */
 private[spark] final case class OrderKeys(frame: SpecifiedWindowFrame) extends KeysSpec
 
 private[spark] object OrderKeys {
 
-  /** Of which just equality is asked. */
+  /** Keys that are compared for equality only. */
   val Peers: OrderKeys = OrderKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
 }
 
-/** What nobody else compares by. */
+/** Keys that belong to one frame only. */
 private[spark] final case class OwnKeys(slots: SlotProgram, lower: Int, upper: Int)
     extends KeysSpec
 
-/** @param users how many frames look at the ring */
+/**
+ * The keys of a ring, ready to be sent to tasks.
+ *
+ * @param users the number of frames that use the ring
+ */
 private[spark] final case class RingProgram(slots: SlotProgram, users: Int)
 
-/** What a frame makes of a ring: see [[RangeKeys]]. */
+/** The use that a frame makes of a ring: see [[RangeKeys]]. */
 private[spark] final case class KeysView(ring: Int, user: Int, lower: Int, upper: Int) {
   def of(rings: IndexedSeq[KeyRing]): RangeKeys = new RangeKeys(rings(ring), user, lower, upper)
 }
 
-/** The rings of all frames of an operator, and the view of each. */
+/** The rings of all frames of an operator, and the view of each frame. */
 private[spark] final case class KeysProgram(rings: Seq[RingProgram], views: Seq[Option[KeysView]])
 
 private[spark] object KeysProgram {

@@ -8,10 +8,13 @@ import io.sash.core.frames.RangeKeys
 import io.sash.spark.base.SparkVersions
 import io.sash.spark.slots.SlotProgram
 
-/** The slot program of the order keys of range frames, and the shifts that give their bounds. */
+/** Makes slot programs of order keys, with the shifts that compute the bounds of frames. */
 private[spark] object RangeBounds {
 
-  /** The keys, and for each frame the lower and the upper bound, as [[RangeKeys]] takes them. */
+  /**
+   * The keys of the window's order, and the lower and upper bound of each frame, as in
+   * [[RangeKeys]].
+   */
   def program(
       rows: RowsOfFrame,
       orderSpec: Seq[SortOrder],
@@ -38,14 +41,20 @@ private[spark] object RangeBounds {
     (program, frames.map(f => (bound(f.lower), bound(f.upper))))
   }
 
-  /** Keys whose lower bound is the farthest key before a row's that lies at most `extent` from it. */
+  /**
+   * Keys with a lower bound: the farthest key before the row's key that is at most `extent` from
+   * it.
+   */
   def back(rows: RowsOfFrame, by: SortOrder, extent: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
     val bound = reach(key, extent, isUp(by, before = true), strict = false, rows.timeZone)
     OwnKeys(ofKey(rows, by, key, bound), lower = 0, upper = RangeKeys.CurrentRow)
   }
 
-  /** Keys whose upper bound is the farthest key behind a row's that lies less than `extent` from it. */
+  /**
+   * Keys with an upper bound: the farthest key after the row's key that is less than `extent`
+   * from it.
+   */
   def ahead(rows: RowsOfFrame, by: SortOrder, extent: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
     val bound = reach(key, extent, isUp(by, before = false), strict = true, rows.timeZone)
@@ -61,11 +70,14 @@ private[spark] object RangeBounds {
     .ofRow(rows.input, Seq(key), Seq(by.child))
     .copy(keyShifts = Seq(bound), keyOrder = Seq(by.copy(child = key)))
 
-  /** Whether what lies before or behind a key in its order is greater. */
+  /** Whether keys before (or after) a key in the order are greater than it. */
   private def isUp(by: SortOrder, before: Boolean): Boolean =
     before == (by.direction == Descending)
 
-  /** See [[Reach]]. */
+  /**
+   * The bound of a key by an extent: a [[Reach]], or a `CalendarReach` if it depends on the
+   * calendar.
+   */
   def reach(
       key: Expression,
       extent: Expression,
@@ -82,7 +94,7 @@ private[spark] object RangeBounds {
     case _ => Reach(key, extent, up, strict)
   }
 
-  /** Of a frame that reaches back from each row's key by that row's own width. */
+  /** Keys with a lower bound that is each row's own width before the row's key. */
   def ownWidth(rows: RowsOfFrame, by: SortOrder, width: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
     val own = AttributeReference("width", width.dataType, nullable = true)()
@@ -97,7 +109,7 @@ private[spark] object RangeBounds {
     OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
   }
 
-  /** Whether a row has a window: not if its width is NULL, NaN or negative, in any type. */
+  /** Whether a row has a window: its width is not NULL, NaN or negative. */
   private def isWidth(own: Expression): Expression = own.dataType match {
     case CalendarIntervalType => IsForward(own)
     case dataType =>
@@ -105,7 +117,7 @@ private[spark] object RangeBounds {
       if (dataType == DoubleType) And(Not(IsNaN(own)), isPositive) else isPositive
   }
 
-  /** key + offset as WindowExec computes it; a descending order turns the offset's sign. */
+  /** key + offset, computed as in WindowExec. A descending order negates the offset. */
   def shifted(
       key: Expression,
       direction: SortDirection,

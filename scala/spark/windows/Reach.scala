@@ -9,17 +9,18 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
 /**
- * The value of `key`'s type that lies farthest from `key` among those at most `extent` away from it:
- * the bound of a window that reaches so far. If `strict`, among those less than `extent` away.
+ * The value of `key`'s type that is farthest from `key` among all values at most `extent` away: a
+ * bound of a window. If `strict`, among all values less than `extent` away.
  *
- * It is exact: the two meet in no narrower type, and where nothing lies as far as that in the type,
- * the answer is the type's last value, in ANSI mode, too. Doubles add up as IEEE 754 has it, where
- * no finite one is infinitely far from another; an infinite extent reaches the end from all but NaN.
+ * The result is exact: no operand is cast to a narrower type. If the type ends before `extent`,
+ * the result is the type's last value, in ANSI mode, too. Doubles add up as in IEEE 754. No
+ * finite double is infinitely far from another; an infinite extent reaches the end from every key
+ * but NaN.
  *
- * @param key a number as BIGINT, DECIMAL or DOUBLE (see `Extent`), or any other type that moves
+ * @param key a number as BIGINT, DECIMAL or DOUBLE (see `Extent`), or another type that moves
  *   without a calendar of hours; see [[CalendarReach]]
- * @param extent 0 or more, or if `strict` more than 0; of a timestamp, microseconds
- * @param up whether it reaches to greater values
+ * @param extent 0 or more, or more than 0 if `strict`; microseconds for a timestamp
+ * @param up whether the result is at or above `key`
  */
 private[spark] final case class Reach(
     key: Expression,
@@ -69,7 +70,7 @@ private[spark] final case class Reach(
     copy(key = k, extent = e)
 }
 
-/** Called by generated code. */
+/** Generated code calls these methods. */
 private[sash] object ReachArithmetic {
   def longs(key: Long, extent: Long, up: Boolean, strict: Boolean): Long = {
     val by = if (strict) extent - 1 else extent
@@ -89,11 +90,11 @@ private[sash] object ReachArithmetic {
   def ints(key: Int, extent: Int, up: Boolean, strict: Boolean): Int =
     toInt(longs(key.toLong, extent.toLong, up, strict))
 
-  /** A date, and an interval of whole days. */
+  /** Moves a date by an interval of whole days. */
   def days(date: Int, extent: Long, up: Boolean, strict: Boolean): Int =
     toInt(longs(date.toLong, extent / MICROS_PER_DAY, up, strict))
 
-  /** A date, and an interval of months. */
+  /** Moves a date by an interval of months. */
   def months(date: Int, extent: Int, up: Boolean, strict: Boolean): Int = {
     val by = if (up) extent.toLong else -extent.toLong
     val end = LocalDate.ofEpochDay(date.toLong).plusMonths(by).toEpochDay
@@ -105,7 +106,7 @@ private[sash] object ReachArithmetic {
     val end = if (extent.isInfinite && !key.isNaN) by else key + by
     if (strict) { if (up) Math.nextDown(end) else Math.nextUp(end) }
     else if (key.isInfinite || extent.isInfinite) end
-    else math.max(-Double.MaxValue, math.min(Double.MaxValue, end)) // a NaN stays one
+    else math.max(-Double.MaxValue, math.min(Double.MaxValue, end)) // keeps a NaN
   }
 
   def decimals(
@@ -122,7 +123,7 @@ private[sash] object ReachArithmetic {
     Decimal(scala.math.BigDecimal(within), precision, scale)
   }
 
-  /** The last value of this scale that is not beyond the end, and not at it if `strict`. */
+  /** The last value of this scale that is at or before the end, or before the end if `strict`. */
   private def rounded(
       key: BigDecimal,
       extent: BigDecimal,

@@ -8,18 +8,18 @@ import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.Algorithm
 
 /**
- * Which window calls keep their elements together: those of one frame and algorithm in one slot,
- * and of frames that end together (7, 30 and 90 days) those of equal aggregates in one store, with
- * a window over it for each frame.
+ * Decides which calls share storage. Calls of one frame and algorithm share a slot per row, which
+ * holds all their partials. Calls of equal aggregates over frames that end together (7, 30 and 90
+ * days) share one store, with a window for each frame.
  *
- * @param frames in an order in which the longest of those that share a store comes first
+ * @param frames the frames; if several share a store, the longest comes first
  */
 private[spark] final case class SharedElements(
     stores: Seq[SharedElements.Store],
     frames: Seq[SharedElements.Frame]
 ) {
 
-  /** How many frames the elements of a call serve. */
+  /** The number of frames that share the elements of a call. */
   def rangesOf(call: Int): Int =
     stores.find(_.results.exists(_.contains(call))).fold(1)(_.results.length)
 }
@@ -29,10 +29,10 @@ private[spark] object SharedElements {
   /** @param result the number of the call, which is the ordinal of its result */
   final case class Member(call: WindowCall, result: Int)
 
-  /** @param results the ordinals of the members' answers, for each of the windows over the store */
+  /** @param results the ordinals of the members' answers, per window over the store */
   final case class Store(algorithm: Algorithm, members: Seq[Member], results: Seq[Seq[Int]])
 
-  /** @param windows those that move by the frame */
+  /** @param windows the windows that move with the frame */
   final case class Frame(
       framing: Framing,
       windows: Seq[StoreRange],
@@ -40,7 +40,7 @@ private[spark] object SharedElements {
       results: Seq[Int]
   )
 
-  /** Calls of frame number `frame`; those of equal keys share a store. */
+  /** Calls of frame number `frame`. Groups with equal keys share a store. */
   private final case class Group(frame: Int, key: Any, members: Seq[Member])
 
   def of(calls: Seq[WindowCall]): SharedElements = {
@@ -74,8 +74,9 @@ private[spark] object SharedElements {
   }
 
   /**
-   * Calls of one frame that share a slot, equal ones in equal places. What answers beside the slots
-   * has one of its own, so that the others can be shared.
+   * Groups the calls of one frame that share a slot. The calls of a group are sorted by
+   * aggregate, so that a group with equal aggregates of another frame gets the same key. Calls
+   * with a running answer are in a group of their own, so that the other calls can share a store.
    */
   private def grouped(members: Seq[Member]): Seq[Seq[Member]] =
     members
@@ -87,7 +88,7 @@ private[spark] object SharedElements {
         if (algorithm.sharesWindow) Seq(sorted) else sorted.map(Seq(_))
       }
 
-  /** What has to be equal for elements to be shared; none if they cannot be. */
+  /** The key of a group: groups with equal keys share a store. None if the group cannot share. */
   private def keyOf(framing: Framing, group: Seq[Member]): Option[Any] = {
     val algorithm = group.head.call.algorithm
     val isPlain = framing.exclude.isEmpty && group.forall(_.call.monoid.running.isEmpty)
@@ -105,7 +106,9 @@ private[spark] object SharedElements {
     }
   }
 
-  /** Frames of SQL's: the type, the upper bound, and the lower one as an offset. */
+  /**
+   * The bounds of a frame of SQL: its type, its upper bound, and its lower bound as an offset.
+   */
   private def boundsOf(framing: Framing): Option[(FrameType, Expression, Literal)] = {
     val specified = framing.frame match {
       case RowsSpec(frame)  => Some(frame)
@@ -121,11 +124,11 @@ private[spark] object SharedElements {
     }
   }
 
-  /** Frames that end together and whose beginnings can be compared. */
+  /** The class of frames that end together and whose lower bounds can be compared. */
   private def classOf(framing: Framing): Option[Any] =
     boundsOf(framing).map { case (frame, upper, lower) => (frame, upper, lower.dataType) }
 
-  /** Of two of one class. */
+  /** Whether `a` is longer than `b`, where both are of one class. */
   private def isLonger(a: Framing, b: Framing): Boolean = (boundsOf(a), boundsOf(b)) match {
     case (Some((_, _, of)), Some((_, _, other))) => LessThan(of, other).eval() == true
     case _                                       => false

@@ -7,14 +7,14 @@ import io.sash.core.frames.{Exclusion, Frame, KeyRing, Slide}
 import io.sash.spark.slots.SlotColumns
 
 /**
- * Elements, and the windows over them: those of one frame, or of several that end together, of
- * which the first takes elements for all.
+ * A store of elements, and the windows over them. The windows belong to one frame, or to several
+ * frames that end together; then the first window takes the elements for all.
  */
 private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
   private[this] val first = windows(0)
   private[this] val varies = columns.varies
 
-  /** A row has arrived. */
+  /** Lifts a row that arrives into a new element. */
   def lift(row: InternalRow): Unit = {
     val slot = first.open()
     columns.lift(slot, row)
@@ -27,19 +27,21 @@ private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
   def columns: SlotColumns = first.column.asInstanceOf[SlotColumns]
 }
 
-/** Aggregates that share a window: the results of one algorithm over one class of slots. */
+/**
+ * The aggregates that share a window: they use one algorithm, and their cells are in one slot.
+ */
 private[spark] final class LoweredWindow(store: ElementStore, range: Int) {
   val window: InOrderWindow = store.windows(range)
 
-  /** Writes the results of the slot that answers. */
+  /** Writes the results of a slot that a query returned. */
   def lower(slot: Int, out: InternalRow): Unit = store.columns.lower(range, slot, out)
 }
 
 /**
- * One frame over rows of Spark's: moves its windows, and lowers the answers.
+ * One frame over Spark's rows. Moves its windows and lowers the answers.
  *
- * @param exclusion null where nothing is left out of the frame
- * @param slide null where every row has an answer
+ * @param exclusion null if no row is excluded from the frame
+ * @param slide null if every row gets an answer
  * @param results ordinals of the answers
  */
 private[spark] final class SlidingFrame(
@@ -63,7 +65,7 @@ private[spark] final class SlidingFrame(
     complete
   }
 
-  /** Writes the aggregates of the frame for row `current`, to which it has moved. */
+  /** Writes the answers for row `current`, after the frame has moved there. */
   def lower(current: Long, out: InternalRow): Unit =
     if (slide == null || slide.isAt(current)) lower(out)
     else setNull(out)
@@ -92,10 +94,10 @@ private[spark] final class SlidingFrame(
 }
 
 /**
- * All frames of an operator: lifts each row that arrives into what they have in common.
+ * All frames of an operator. Lifts each row that arrives once into each store and key ring.
  *
- * @param frames of those that share elements the longest first
- * @param keys by which frames compare rows
+ * @param frames the frames; if frames share a store, the longest comes first
+ * @param keys the keys by which the frames compare rows
  */
 private[spark] final class SlidingFrames(
     frames: Array[SlidingFrame],
@@ -104,7 +106,7 @@ private[spark] final class SlidingFrames(
 ) {
   private[this] val keysVary = keys.map(column(_).varies)
 
-  /** Calls of combine, subtract and selectsRight. */
+  /** The number of calls of combine, subtract and selectsRight. */
   def operations: Long = stores.map(_.columns.operations).sum
 
   def evictions: Long = frames.map(_.evictions).sum
@@ -119,7 +121,7 @@ private[spark] final class SlidingFrames(
     }
   }
 
-  /** A row has arrived. */
+  /** Lifts a row that arrives into all stores and key rings. */
   def arrive(row: InternalRow): Unit = {
     var i = 0
     while (i < stores.length) {
@@ -139,7 +141,7 @@ private[spark] final class SlidingFrames(
     if (keysVary(i) && !column(keys(i)).fits()) page(keys(i))
   }
 
-  /** Moves all frames to row `current`: false if one of them is not complete. */
+  /** Moves all frames to row `current`. Returns false if a frame is not complete. */
   def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     var complete = true
     var i = 0
@@ -150,7 +152,7 @@ private[spark] final class SlidingFrames(
     complete
   }
 
-  /** Writes the aggregates for row `current`, to which all frames have moved. */
+  /** Writes the answers for row `current`, after all frames have moved there. */
   def lower(current: Long, out: InternalRow): Unit = {
     var i = 0
     while (i < frames.length) {
@@ -159,7 +161,7 @@ private[spark] final class SlidingFrames(
     }
   }
 
-  /** Moves all that the frames hold to disk. */
+  /** Moves all elements and keys to disk. */
   def page(): Unit = {
     stores.foreach(_.page())
     keys.foreach(page)

@@ -7,10 +7,13 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.SlidingAggregate
 
-/** Rows that tie in the order of a window: does it matter to an answer in which order they come? */
+/** Tells whether the order of rows that tie in a window's order can change an answer. */
 private[spark] object Ties {
 
-  /** False only where no answer can change: the frame moves by whole peers, which are aggregated in any order. */
+  /**
+   * False only if no answer can change: the frame moves by whole groups of peers, and the order
+   * of aggregation does not matter.
+   */
   def areSeenBy(window: WindowExpression): Boolean = {
     val framing = Framing.of(window)
     val isBlind = framing.frame.movesByPeers && framing.slide.isEmpty &&
@@ -22,7 +25,7 @@ private[spark] object Ties {
     !isBlind
   }
 
-  /** Whether the aggregate is the same, to the last bit, in whatever order its inputs come. */
+  /** Whether the aggregate is the same to the last bit in any order of its inputs. */
   private def isExact(f: AggregateFunction): Boolean = f match {
     case _: Count                   => true
     case s: Sum                     => !isFloat(s.child.dataType)
@@ -37,7 +40,10 @@ private[spark] object Ties {
   private def isFloat(dataType: DataType): Boolean =
     dataType == DoubleType || dataType == FloatType
 
-  /** Whether equal values are the same: 0.0 and -0.0 are not, nor strings of some collations. */
+  /**
+   * Whether equal values are identical. Not so 0.0 and -0.0, nor equal strings of some
+   * collations.
+   */
   private def areTwins(dataType: DataType): Boolean = dataType match {
     case s: StringType => UnsafeRowUtils.isBinaryStable(s)
     case BooleanType | DateType | TimestampType | TimestampNTZType | BinaryType => true

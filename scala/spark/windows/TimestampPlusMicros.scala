@@ -9,9 +9,9 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * A timestamp moved by a fixed number of microseconds. Spark adds every interval through the
- * calendar of the session's time zone; where no month is added, and no day whose length could
- * vary, that is plain addition. It fails on overflow as Spark's does.
+ * Adds a fixed number of microseconds to a timestamp. Spark adds every interval through the
+ * calendar of the session's time zone. That equals plain addition if no months are added, and no
+ * days whose length could vary. Fails on overflow like Spark's addition.
  */
 private[spark] final case class TimestampPlusMicros(child: Expression, micros: Long)
     extends UnaryExpression {
@@ -35,8 +35,8 @@ private[spark] object TimestampPlusMicros {
   private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
 
   /**
-   * The interval in microseconds, if it is as long at any time in the zone of `key` and they are
-   * few enough for a BIGINT; what is not so, or not constant, is added as Spark adds it.
+   * The interval in microseconds. None if it is not constant, if its length depends on the time
+   * in `key`'s zone, or if a BIGINT is too short. Then Spark's own addition applies.
    */
   def fixedMicros(key: Expression, interval: Expression, timeZone: String): Option[Long] = {
     val fixedDays = key.dataType == TimestampNTZType ||

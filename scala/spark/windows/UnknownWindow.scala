@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.IntegerType
 
 /**
- * What a later Spark may say of a window that this Sash has never heard of: Spark's types are closed
- * where it is compiled, and get new members where Sash runs.
+ * Finds properties of a window that a later Spark has and this Sash does not know. Spark's types
+ * are sealed when Sash is compiled, and may have new members when it runs.
  */
 private[spark] object UnknownWindow {
 
-  /** In words, if there is something. */
+  /** A description of the unknown property, if there is one. */
   def of(spec: WindowSpecDefinition): Option[String] =
     ofFrame(spec.frameSpecification).orElse(spec.orderSpec.flatMap(ofOrder).headOption)
 

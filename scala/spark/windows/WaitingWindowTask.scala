@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 import io.sash.spark.memory.RowQueue
 
 /**
- * Frames that look ahead: each row waits in a queue until its frames are complete, and comes
- * out with its results appended.
+ * Frames that look ahead. Each row waits in a queue until its frames are complete, and leaves
+ * with its results appended.
  *
  * @param fields number of columns of the input
  */
@@ -22,7 +22,7 @@ private[spark] final class WaitingWindowTask(
   private[this] val waiting = new RowQueue(fields, memory)
   private[this] val joined = new JoinedRow
 
-  /** Number, within the partition, of the oldest row that waits. */
+  /** The number, within the partition, of the oldest row in the queue. */
   private[this] var current = 0L
 
   /** Whether all rows of the partition have arrived. */
@@ -43,7 +43,7 @@ private[spark] final class WaitingWindowTask(
     joined
   }
 
-  /** Fills `joined`, if every frame of the current row has all its rows. */
+  /** Fills `joined` if all frames of the current row are complete. */
   private def emitted(): Boolean = {
     turns.take()
     try current < arrived && frames.moveTo(current, arrived, ended) && { emit(); true }
@@ -58,7 +58,10 @@ private[spark] final class WaitingWindowTask(
     ()
   }
 
-  /** Takes one row; what is below may take memory for it, so that comes before the turn. */
+  /**
+   * Takes one row. Reads it before the turn, since operators below may acquire memory to produce
+   * it.
+   */
   private def advance(): Unit = {
     val row = if (following != null) following else if (input.hasNext) input.next() else null
     turns.take()
@@ -66,7 +69,9 @@ private[spark] final class WaitingWindowTask(
     finally turns.end()
   }
 
-  /** Takes a row, or ends the partition at a row of another one, or at the end. */
+  /**
+   * Takes a row into the partition. A row of another partition, or the end, ends the partition.
+   */
   private def take(row: InternalRow): Unit = {
     following = null
     if (row == null) {

@@ -11,9 +11,9 @@ import io.sash.spark.running.WindowMonoid
 import io.sash.spark.slots.SlotProgram
 
 /**
- * An aggregate over a frame, and the algorithm that was chosen for it.
+ * An aggregate over a frame, and the algorithm chosen for it.
  *
- * @param bounding what the frame is bounded by, if by an aggregate
+ * @param bounding the aggregate that bounds the frame, if there is one
  */
 private[spark] final case class WindowCall(
     expression: WindowExpression,
@@ -28,7 +28,7 @@ private[spark] final case class WindowCall(
   }
 }
 
-/** An aggregate by whose condition a frame is bounded. */
+/** The aggregate whose condition bounds a frame. */
 private[spark] final case class BoundingCall(
     monoid: AggregateMonoid,
     algorithm: Algorithm,
@@ -44,7 +44,7 @@ private[spark] final case class BoundingCall(
 
 private[spark] object WindowCall {
 
-  /** The aggregate and its frame, as a user would write them. */
+  /** The SQL of the aggregate and its frame. */
   def textOf(expression: WindowExpression): String = expression.windowFunction match {
     case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
       val window = s.kind.fold(frameText(expression))(k => s"over ${k.sql}")
@@ -62,7 +62,7 @@ private[spark] object WindowCall {
   private def frameOf(expression: WindowExpression): SpecifiedWindowFrame =
     expression.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
 
-  /** The call for an expression that Sash takes, or why it is Spark's. */
+  /** The call for an expression that Sash accepts, or the reason why Spark runs it. */
   def of(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
     for {
       aggregate <- expression.windowFunction match {

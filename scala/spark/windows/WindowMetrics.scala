@@ -6,7 +6,10 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import io.sash.spark.base.MetricNames
 import io.sash.spark.memory.TaskWindowMemory
 
-/** The operator's SQL metrics, named as the fields are; they are counted in plain fields and reported once a task. */
+/**
+ * The operator's SQL metrics, by the names of the fields. A task counts in plain fields and
+ * reports once, at its end.
+ */
 private[spark] final case class WindowMetrics(
     numOutputRows: SQLMetric,
     combines: SQLMetric,

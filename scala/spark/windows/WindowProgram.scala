@@ -10,7 +10,11 @@ import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
-/** @param ranges how many windows there are over the elements, the longest first */
+/**
+ * A store of elements, ready to be sent to tasks.
+ *
+ * @param ranges the number of windows over the elements; the longest comes first
+ */
 private[spark] final case class StoreProgram(
     algorithm: Algorithm,
     slots: SlotProgram,
@@ -27,14 +31,14 @@ private[spark] final case class StoreProgram(
   }
 }
 
-/** The window number `range` over a store. */
+/** The window number `range` over store number `store`. */
 private[spark] final case class StoreRange(store: Int, range: Int)
 
 /**
  * One frame, ready to be sent to tasks.
  *
- * @param keys what the frame, its exclusion and its slide compare rows by
- * @param bounding the store by whose aggregate the frame is bounded, if it is
+ * @param keys the keys by which the frame, its exclusion and its slide compare rows
+ * @param bounding the store whose aggregate bounds the frame, if there is one
  * @param results the ordinals of its answers
  */
 private[spark] final case class FrameProgram(
@@ -45,7 +49,7 @@ private[spark] final case class FrameProgram(
     results: Seq[Int]
 ) {
 
-  /** Whether each row has its answer as soon as it arrives. */
+  /** Whether each row gets its answer as soon as it arrives. */
   def isImmediate: Boolean = framing.frame.isImmediate
 
   def create(rings: IndexedSeq[KeyRing], stores: IndexedSeq[ElementStore]): SlidingFrame = {
@@ -64,13 +68,13 @@ private[spark] final case class FrameProgram(
 }
 
 /**
- * All that a task needs to run the frames of one operator, made on the driver.
+ * The frames of one operator, ready to be sent to tasks. Made on the driver.
  *
  * @param key the partition key, as a program of one slot; none without PARTITION BY
- * @param rings the keys that frames compare rows by, those of one order once
- * @param stores the elements of the windows, and of those that bound a frame
+ * @param rings the keys by which frames compare rows; frames share the keys of the window's order
+ * @param stores the elements of the windows, and of the aggregates that bound a frame
  * @param results types of the results, in the order of the operator's window calls
- * @param kept the calls whose answers are kept beside the slots, as a user would write them
+ * @param kept the SQL of the calls with a running answer beside the slots
  */
 private[spark] final case class WindowProgram(
     key: Option[SlotProgram],
@@ -125,7 +129,7 @@ private[spark] object WindowProgram {
     )
   }
 
-  /** The product of several monoids: their cells side by side in one slot. */
+  /** The product of several monoids, with their cells side by side in one slot. */
   private def product(store: SharedElements.Store, input: Seq[Attribute]): SlotProgram =
     store.algorithm.program(
       input,

@@ -9,9 +9,9 @@ import io.sash.spark.memory.{Spillable, TaskWindowMemory, Turns}
 import io.sash.spark.slots.SlotColumns
 
 /**
- * The frames of one operator in one task: rows go in, sorted by partition key and order, and
- * the results of each row come out in `result`. Another thread of the task may move the frames to
- * disk, between two rows.
+ * The frames of one operator in one task. Rows enter sorted by partition key and order, and
+ * `result` holds the results of each row. Another thread of the task may move the frames to disk
+ * between two rows.
  */
 private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
     extends Spillable {
@@ -23,10 +23,10 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
 
   WindowTask.closeAtEnd(context, memory)
 
-  /** Null when the last row has left. */
+  /** Null after the last row has left. */
   protected[this] var frames: SlidingFrames = createFrames()
 
-  /** Number of rows of the present partition that have arrived. */
+  /** The number of rows of the current partition that have arrived. */
   protected[this] var arrived = 0L
   protected[this] var rows = 0L
 
@@ -35,10 +35,10 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
 
   if (key != null) key.grow(1)
 
-  /** The results of the row last emitted, by the order of the operator's window calls. */
+  /** The results of the row emitted last, in the order of the operator's window calls. */
   val result: InternalRow = new SpecificInternalRow(program.results)
 
-  /** For frames that need no row after the current one: the results of `row` at once. */
+  /** Computes the results of `row` at once, for frames without rows after the current one. */
   final def slide(row: InternalRow): Unit = {
     SparkInternals.throwIfKilled(context)
     turns.take()
@@ -53,10 +53,10 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
     } finally turns.end()
   }
 
-  /** Gives back all memory: the last row has left. */
+  /** Releases all memory, after the last row has left. */
   final def finish(): Unit = memory.close()
 
-  /** Whether `row` belongs to the present partition. */
+  /** Whether `row` belongs to the current partition. */
   protected final def belongs(row: InternalRow): Boolean =
     started && (key == null || key.matches(0, row))
 
@@ -88,12 +88,15 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
 
 private object WindowTask {
 
-  /** Holds no window, for those may be gone long before a task's end. */
+  /**
+   * Closes the memory when the task ends. The listener refers to no window, so that windows can
+   * be freed long before.
+   */
   private def closeAtEnd(context: TaskContext, memory: TaskWindowMemory): Unit =
     context.addTaskCompletionListener[Unit](_ => memory.close())
 }
 
-/** Frames that need no row after the current one, outside whole-stage code. */
+/** Runs frames without rows after the current one, outside whole-stage code generation. */
 private[spark] final class ImmediateWindows(
     program: WindowProgram,
     metrics: WindowMetrics,

@@ -14,17 +14,17 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProviderId}
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
-/** What Sash needs of Spark's `private[sql]` parts. */
+/** Opens to Sash the `private[sql]` parts of Spark. */
 object SqlInternals {
 
-  /** Makes all NaNs one, and -0.0 the same as 0.0, in values of any type. */
+  /** Maps all NaNs to one NaN, and -0.0 to 0.0, in values of any type. */
   def normalized(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
 }
 
-/** The same for functions, which alone need it. */
+/** The parts for functions. Only the functions feature links to them. */
 object FunctionInternals {
 
-  /** Registers a function that no SQL can name, for all sessions of the JVM. */
+  /** Registers an internal function for all sessions of the JVM. SQL cannot call it by name. */
   def registerInternalFunction(
       name: String,
       info: ExpressionInfo,
@@ -32,20 +32,22 @@ object FunctionInternals {
   ): Unit = FunctionRegistry.internal.registerFunction(FunctionIdentifier(name), info, build)
 }
 
-/** The same for streams. */
+/** The parts for streams. Only the streams feature links to them. */
 object StreamInternals {
 
-  /** Whether the process has a state store, of the run of a query that it is active in. */
+  /**
+   * Whether this process has loaded a state store, for the run of the query in the store's id.
+   */
   def isLoaded(store: StateStoreProviderId): Boolean = StateStore.isLoaded(store)
 }
 
-/** A function of an argument of any type and of a lambda. */
+/** A higher-order function with two arguments: one of any type, and a lambda. */
 trait WithLambda extends HigherOrderFunction {
   def argument: Expression
 
   def lambda: Expression
 
-  /** What the lambda has to answer. */
+  /** The type that the lambda has to return. */
   def lambdaType: DataType
 
   override final def arguments: Seq[Expression] = Seq(argument)
@@ -57,10 +59,10 @@ trait WithLambda extends HigherOrderFunction {
   override final def functionTypes: Seq[AbstractDataType] = Seq(lambdaType)
 }
 
-/** Children of which the first are cast as those of another expression would be. */
+/** Casts the first children as Spark casts the children of another expression. */
 trait CastsAs extends ImplicitCastInputTypes {
 
-  /** The other expression. */
+  /** The expression whose input types the first children take. */
   protected def castAs: Expression
 
   override final def inputTypes: Seq[AbstractDataType] = {
