@@ -9,8 +9,8 @@ object SashConf {
   val Enabled = buildConf("spark.sash.enabled")
     .doc(
       "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's functions " +
-        "is known, and Spark plans every window. It can be set at any time, and holds for what is " +
-        "analyzed from then on. A DataFrame that was analyzed before keeps its functions, and is planned " +
+        "is known, and Spark plans every window. It can be set at any time, and holds for queries " +
+        "that are analyzed from then on. A DataFrame that was analyzed before keeps its functions, and is planned " +
         "by Spark, which refuses the kinds of window that only Sash has. A stream has the setting with " +
         "which it was started."
     )
@@ -45,7 +45,7 @@ object SashConf {
     .doc(
       "Into how many groups the keys of a window over a stream are divided, a power of two. More " +
         "of them spread the keys more evenly over the tasks; each takes some 40 microseconds of a " +
-        "micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps what it began with: " +
+        "micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps its number: " +
         "another number is an error there."
     )
     .version("0.1.0")

@@ -34,18 +34,19 @@ private[sash] object FunctionsDoc {
   private def kinds: String =
     """# Window kinds
       |
-      |Each says which rows a row's window holds, where SQL has no frame for it. It stands among the
-      |expressions of PARTITION BY, or as the last argument of `sliding_agg`, in a window with an
-      |ORDER BY and without ROWS or RANGE; `sash.SlidingWindow` has each of them for PySpark.
+      |Each kind says which rows a row's window holds, where SQL has no frame for it. It stands among
+      |the expressions of PARTITION BY, or as the last argument of `sliding_agg`. The window has an
+      |ORDER BY, and no ROWS or RANGE. `sash.SlidingWindow` has each of them for PySpark.
       |""".stripMargin
 
   private def heading: String =
     """# Functions
       |
-      |Generated from `SashFunctions.scala` by `make docs`. These are what the papers aggregate and
-      |Spark lacks: aggregates that SQL can call in GROUP BY, in OVER, and by name in `sliding_agg`.
-      |`sash.functions` has each of them for PySpark; `DESCRIBE FUNCTION EXTENDED` says the same as
-      |this page. In a moving window each costs a constant number of combines a row, whatever the
+      |Generated from `SashFunctions.scala` by `make docs`. These aggregates are in the papers and not
+      |in Spark. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`. `sash.functions` has
+      |each of them for PySpark, and `DESCRIBE FUNCTION EXTENDED` says the same as this page.
+      |
+      |In a moving window each costs a constant number of combines a row, whatever the
       |window's length.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs: Sash
@@ -54,8 +55,8 @@ private[sash] object FunctionsDoc {
       |them, and CREATE and DROP FUNCTION do not see them. While `spark.sash.enabled` is false there
       |are none. A SQL function that calls one of them has to be TEMPORARY on Spark 4.0 and 4.1.
       |
-      |What Spark has under another name is not here: concatenation is `listagg`, the distinct values
-      |are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg` and
+      |Aggregates that Spark has under another name are not here: concatenation is `listagg`, the
+      |distinct values are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg` and
       |`count_min_sketch`.
       |""".stripMargin
 }

@@ -262,9 +262,9 @@ private[sash] object MonoidCall {
 
   private[spark] val Function: SashFunction = SashFunction(
     Name,
-    "Returns the aggregate of a monoid of your own, said in lambdas: `lift` makes a value a " +
-      "partial aggregate, `combine` makes those of two neighbouring parts of the rows that of " +
-      "both, `lower` makes a partial the answer.",
+    "Returns the aggregate of a monoid of your own, in lambdas. `lift` makes a partial " +
+      "aggregate of a value, `combine` makes one of two that are neighbours, and `lower` makes " +
+      "the answer of a partial aggregate.",
     Seq(
       "input" -> "the value, or a struct of several",
       "lift" -> "x -> its partial aggregate, of any type",

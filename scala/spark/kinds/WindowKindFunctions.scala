@@ -53,9 +53,9 @@ private[spark] object WindowKindFunctions {
       "1\t1\n2\t2\n5\t2",
       Seq(
         "When a row comes, the oldest leave while their attribute is less than the row's by more",
-        "than `delta`. What has left stays out, also where the attribute goes down again. A NULL is",
+        "than `delta`. A row that has left stays out, also if the attribute falls again. A NULL is",
         "less than every number, and no row leaves because of one whose attribute is NULL. Differences",
-        "are exact; those of floats are doubles. (General Incremental Sliding-Window Aggregation,",
+        "are exact; differences of floats are doubles. (General Incremental Sliding-Window Aggregation,",
         "section 2.2.)"
       ),
       classOf[DeltaWindow]
@@ -115,8 +115,8 @@ private[spark] object WindowKindFunctions {
         "FROM VALUES (1), (2), (4) AS t(x)",
       "1\t1\n2\t2\n4\t2",
       Seq(
-        "When a row comes, the oldest leave until the condition holds for what is left, or nothing",
-        "is. What has left stays out. (Constant-Time Sliding Window Framework, section 3.2.)"
+        "When a row comes, the oldest leave until the condition holds for the others, or no row",
+        "is left. A row that has left stays out. (Constant-Time Sliding Window Framework, section 3.2.)"
       ),
       classOf[PredicateWindow],
       lambdas = Seq("condition")
@@ -180,9 +180,9 @@ private[spark] object WindowKindFunctions {
       "1\tNULL\n2\t3\n4\tNULL\n5\t11",
       Seq(
         "A slide of `every` rows answers at every row whose number in the partition, from 1, is a",
-        "multiple of it. One by time answers at the first row of each pane; panes begin at multiples",
-        "of `every` since 1970-01-01 00:00:00 UTC, or at the beginnings of months. An answer is",
-        "what it would be without the slide. (General Incremental Sliding-Window Aggregation,",
+        "multiple of it. A slide by time answers at the first row of each pane. Panes begin at",
+        "multiples of `every` since 1970-01-01 00:00:00 UTC, or at the beginnings of months.",
+        "A slide changes no answer. (General Incremental Sliding-Window Aggregation,",
         "section 2: slide granularity.)"
       ),
       classOf[WindowSlide]
