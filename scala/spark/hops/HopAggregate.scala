@@ -144,7 +144,8 @@ private[spark] object HopAggregate {
 
   /**
    * The reason why rows are not grouped by windows, if so. Some key has to be the window or a
-   * field of it, and a key that reads the window may read nothing else.
+   * field of it. A key that reads the window may read nothing else, and conditions may only read
+   * the window and the keys.
    */
   private def refusalOfWindow(
       hop: HopAggregate,
