@@ -14,9 +14,11 @@ import org.apache.spark.sql.classic
 import io.sash.spark.base.{SashConf, SparkVersions}
 
 /**
- * Aggregates by pane, and slides over the panes, in the place of an aggregation of each row's copies.
+ * Replaces an aggregation of each row's copies: it aggregates rows by pane, and slides hop
+ * windows over the panes.
  *
- * It runs between analysis and the search for cached data, which has to find the same plan each time.
+ * The rule runs after analysis and before Spark looks for cached data. That search must find the
+ * same plan each time.
  */
 private[spark] final class BatchHops(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -32,7 +34,10 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
           }
       }
 
-  /** An aggregate over common table expressions that have windows sees them as Spark's optimizer would. */
+  /**
+   * Inlines common table expressions with hop windows, as Spark's optimizer would, so that an
+   * Aggregate over them sees the windows.
+   */
   private def inlined(plan: LogicalPlan): LogicalPlan = {
     val tables =
       if (!plan.containsPattern(CTE)) Nil
@@ -57,7 +62,10 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
     case _ => false
   }
 
-  /** Spark takes such conditions out of nodes that it knows. */
+  /**
+   * Whether an expression refers to an outer query. Spark removes such conditions only from nodes
+   * that it knows.
+   */
   private def readsOuter(hop: HopAggregate): Boolean =
     (hop.calls ++ hop.keyValues ++ hop.conditions).exists(SubExprUtils.containsOuter) ||
       hop.child.exists(_.expressions.exists(SubExprUtils.containsOuter))
@@ -94,10 +102,10 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
     )
   }
 
-  /** For windows of which nothing is asked: slots have to hold something. */
+  /** The aggregate for windows without any: slots have to hold something. */
   private def rowCount: AggregateExpression = Count(Seq(Literal(1))).toAggregateExpression()
 
-  /** The results over keys that have other ids. */
+  /** The results over the keys of the new plan, which have other ids. */
   private def renamed(
       results: Seq[NamedExpression],
       keys: AttributeMap[Attribute]
@@ -114,7 +122,9 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
 
 private[spark] object BatchHops {
 
-  /** On an Aggregate over hops: why Spark's own operators answer it. */
+  /**
+   * The tag of an Aggregate over hop windows that Spark's own operators answer, with the reason.
+   */
   val Refused: TreeNodeTag[String] = TreeNodeTag("sash.hops")
 
   def refused(aggregate: Aggregate, why: String): Aggregate = {

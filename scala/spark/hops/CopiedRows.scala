@@ -13,16 +13,18 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
 /**
- * The rows below an aggregate over `window(time, size, slide)`, each once for each window it is in.
+ * The rows below an Aggregate over `window(time, size, slide)`, before Spark copies each row into
+ * its windows.
  *
- * Spark's analyzer (TimeWindowing) copies them: the i-th copy of a row is in the window that begins at
- * `last - i * slide`, `last` being when the last window begins that has the row. Each copy is looked
- * at, and none is evaluated over a row: whatever is not said in just these expressions is not taken
- * for windows. Where windows are many, they come from a Generate of ours ([[ManyHops]]).
+ * Spark's analyzer (TimeWindowing) makes the copies. The i-th copy of a row has the window that
+ * begins at `last - i * slide`; `last` is the start of the last window with the row. This class
+ * recognises exactly these expressions, by their form and without evaluating them over rows;
+ * anything else is not taken for windows. If a row has many windows, they come from Sash's
+ * Generate ([[ManyHops]]) instead.
  *
- * @param time in microseconds; a row where it is NULL is in no window
+ * @param time in microseconds; a row whose time is NULL is in no window
  * @param window the column of the windows
- * @param child without copies
+ * @param child the rows without copies
  */
 private[hops] final case class CopiedRows(
     time: Expression,
@@ -37,7 +39,7 @@ private[hops] object CopiedRows {
     case Filter(condition, Expand(projections, window +: rest, child))
         if window.metadata.contains(TimeWindow.marker) && rest.length == child.output.length &&
           projections.forall(_.tail == child.output) =>
-      // a DataFrame that is read twice has other names for the columns of its copies
+      // if a DataFrame is read twice, the columns of its copies have other ids
       val names = AttributeMap(
         child.output.zip(rest).filter { case (a, b) => a.exprId != b.exprId }
       )
@@ -64,7 +66,7 @@ private[hops] object CopiedRows {
         plan
       )
 
-  /** One copy's window. */
+  /** The window of one copy, which begins `before` microseconds before `last`. */
   private final case class Copy(last: Expression, before: Long, size: Long)
 
   private def hops(
@@ -91,7 +93,10 @@ private[hops] object CopiedRows {
     case _ => None
   }
 
-  /** Asked of a sum itself, since versions write its mode in several ways. */
+  /**
+   * Whether a sum beyond BIGINT fails. It evaluates such a sum, since versions of Spark write the
+   * mode of a sum in several ways.
+   */
   private def isAnsi(copy: Expression): Boolean = copy
     .collectFirst { case sum: Add =>
       sum.withNewChildren(Seq(Literal(Long.MaxValue), Literal(1L)))
@@ -105,7 +110,10 @@ private[hops] object CopiedRows {
     case _ => false
   }
 
-  /** The time, the start and the slide, from when the last window begins that has the time. */
+  /**
+   * The time, the start and the slide, taken from `last`, the start of the last window with the
+   * time.
+   */
   private def beginning(
       last: Expression
   ): Option[(PreciseTimestampConversion, Long, Long)] = last match {
@@ -125,7 +133,7 @@ private[hops] object CopiedRows {
     case _ => None
   }
 
-  /** Whether the rows that the condition drops are in no window. */
+  /** Whether the condition drops only rows that are in no window. */
   private def keepsAll(
       condition: Expression,
       time: Expression,
@@ -154,7 +162,7 @@ private[hops] object CopiedRows {
     def unapply(e: Literal): Option[Long] = Option(e.value).collect { case n: Long => n }
   }
 
-  /** What a time is made of. */
+  /** The microseconds that a time is made of. */
   private object Micros {
     def unapply(e: Expression): Option[Expression] = e match {
       case KnownNullable(known)                            => unapply(known)

@@ -14,16 +14,17 @@ import org.apache.spark.sql.types.Metadata
 import io.sash.spark.running.WindowMonoid
 
 /**
- * An Aggregate over `window(time, size, slide)`, below which the analysis has copied each row into its
- * windows.
+ * An Aggregate over `window(time, size, slide)`, taken apart. The analyzer has copied each row
+ * below it into its windows.
  *
- * @param time in microseconds; a row where it is NULL is in no window
+ * @param time in microseconds; a row whose time is NULL is in no window
  * @param window the column of the windows
- * @param keys what rows are grouped by, beside it
- * @param calls the aggregates, which have monoids, and whose answers are their `resultAttribute`s
- * @param conditions on windows, over `window` and the keys: others are not answered
- * @param results the Aggregate's, over `window`, the keys and the answers
- * @param child without the copies
+ * @param keys the grouping columns beside the window
+ * @param calls the aggregates, which have monoids; their answers are their `resultAttribute`s
+ * @param conditions on windows, over `window` and the keys; windows that fail one are not
+ *   answered
+ * @param results the Aggregate's results, over `window`, the keys and the answers
+ * @param child the rows without copies
  */
 private[spark] final case class HopAggregate(
     hops: HopPanes,
@@ -36,13 +37,16 @@ private[spark] final case class HopAggregate(
     child: LogicalPlan
 ) {
 
-  /** What the keys are, without their names. */
+  /** The expressions of the keys, without their names. */
   def keyValues: Seq[Expression] = keys.map(HopAggregate.valueOf)
 
-  /** The rows below that are in windows. */
+  /** The rows of the child that are in windows. */
   def rows: LogicalPlan = Filter((IsNotNull(time) +: beforeEnds).reduce(And), child)
 
-  /** In ANSI mode a time of which some window does not exist is to fail. */
+  /**
+   * Outside ANSI mode, drops the times before or after all windows. In ANSI mode such a time has
+   * to fail.
+   */
   private def beforeEnds: Seq[Expression] =
     if (hops.isAnsi) Nil
     else
@@ -55,9 +59,10 @@ private[spark] final case class HopAggregate(
 private[spark] object HopAggregate {
 
   /**
-   * None if it is over no hops; on the left why Spark's own operators answer it.
+   * Takes an Aggregate apart. None if it is not over hop windows; Left, with the reason, if
+   * Spark's own operators answer it.
    *
-   * @param reason why they would, where it could be taken apart
+   * @param reason why Spark should answer a HopAggregate that Sash could, if so
    */
   def of(aggregate: Aggregate)(
       reason: HopAggregate => Option[String]
@@ -102,7 +107,10 @@ private[spark] object HopAggregate {
     case e           => e
   }
 
-  /** The window, as the event time that Spark would take it for: its fields alone are none. */
+  /**
+   * The window with the metadata of the key that Spark takes for the event time. A field of the
+   * window alone is no event time; then the metadata is empty.
+   */
   private def eventTime(
       window: Attribute,
       keys: Seq[(NamedExpression, Expression)]
@@ -113,13 +121,13 @@ private[spark] object HopAggregate {
     window.withMetadata(first.filter(_._2).fold(Metadata.empty)(_._1))
   }
 
-  /** Without casts to the same type, which views have. */
+  /** The expression without casts to the same type, which views add. */
   private def uncast(e: Expression): Expression = e match {
     case c: Cast if DataTypeUtils.sameType(c.child.dataType, c.dataType) => uncast(c.child)
     case _                                                               => e
   }
 
-  /** Results over keys that stand for others. */
+  /** The results with each key in `values` replaced by its value. */
   private def over(
       values: AttributeMap[Expression],
       results: Seq[NamedExpression]
@@ -134,7 +142,11 @@ private[spark] object HopAggregate {
         .asInstanceOf[NamedExpression]
   }
 
-  /** Why rows are not grouped by windows: some keys are, and all of them read nothing else. */
+  /**
+   * The reason why rows are not grouped by windows, if so. Some key has to be the window or a
+   * field of it. A key that reads the window may read nothing else, and conditions may only read
+   * the window and the keys.
+   */
   private def refusalOfWindow(
       hop: HopAggregate,
       ofCopies: Seq[(NamedExpression, Expression)]
@@ -166,7 +178,7 @@ private[spark] object HopAggregate {
   private type Parts = (Seq[NamedExpression], Seq[AggregateExpression], Seq[NamedExpression])
 
   private def grouped(aggregate: Aggregate): Either[String, Parts] = {
-    // the child's plan is left as it is
+    // so that ReplaceExpressions leaves the child's plan alone
     val alone = aggregate.withNewChildren(Seq(LocalRelation(aggregate.child.output)))
     ReplaceExpressions(alone) match {
       case PhysicalAggregation(keys, calls, results, _) => Right((keys, calls, results))

@@ -3,15 +3,15 @@ package io.sash.spark.hops
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
-/** The row that a window is answered by. */
+/** The row that answers a window. */
 private[spark] object HopAnswer {
 
   /**
-   * The keys, the window and the answers, from a row of the keys, the answers and, in microseconds,
-   * the window's start and end.
+   * The keys, the window and the answers, as expressions over a row of the keys, the answers, and
+   * the window's start and end in microseconds.
    *
-   * @param window its type
-   * @param behind how many columns lie between the answers and the start
+   * @param window the type of the window
+   * @param behind the number of columns between the answers and the start
    */
   def row(
       keys: Seq[Attribute],
@@ -29,9 +29,9 @@ private[spark] object HopAnswer {
   }
 
   /**
-   * A window of its start and its end, in microseconds.
+   * A window as the struct of its start and its end, which are given in microseconds.
    *
-   * @param window its type
+   * @param window the type of the window
    */
   def struct(bounds: Seq[Expression], window: DataType): CreateNamedStruct =
     CreateNamedStruct(Seq("start", "end").zip(bounds).flatMap { case (name, micros) =>

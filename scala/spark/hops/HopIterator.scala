@@ -14,11 +14,11 @@ import io.sash.spark.slots.{SlotColumns, SlotProgram}
 import io.sash.spark.windows.ElementStore
 
 /**
- * The windows of one partition, whose rows are sorted by keys and pane. Another thread of the task
- * may move the window to disk, between two rows.
+ * The windows of one partition, whose rows are sorted by keys and pane. Between two rows, another
+ * thread of the task may move the window to disk.
  *
- * @param types of the answers, and of a window's start and end behind them
- * @param isWanted what windows have to meet, over the keys and a row of these types
+ * @param types the types of the answers, then of a window's start and end
+ * @param isWanted the condition that windows have to meet, over the keys and a row of `types`
  */
 private[hops] final class HopIterator(
     rows: Iterator[InternalRow],
@@ -49,13 +49,13 @@ private[hops] final class HopIterator(
 
   private[this] val answer = new SpecificInternalRow(types)
   private[this] val joined = new JoinedRow
-  private[this] val held = new LongQueue // panes of the window
+  private[this] val held = new LongQueue // the panes in the window
   private[this] val startOrdinal = types.length - 2
 
-  private[this] var ahead: InternalRow = _ // the row that comes next
+  private[this] var ahead: InternalRow = _ // the next row; null after the last
   private[this] var key: UnsafeRow = _
-  private[this] var isOfKey = false // the row ahead
-  private[this] var number = 0L // of the next window of the key
+  private[this] var isOfKey = false // whether the row ahead has the same key
+  private[this] var number = 0L // the number of the key's next window
   private[this] var found = false
 
   pull()
@@ -74,7 +74,10 @@ private[hops] final class HopIterator(
     output(joined(key, answer))
   }
 
-  /** Moves on to the next window that has a pane and is wanted, and lowers it; false if there is none. */
+  /**
+   * Moves to the next window that has a pane and is wanted, and lowers it; false if there is
+   * none.
+   */
   private def find(): Boolean = window != null && {
     moveToPane()
     while ((held.size > 0 || isOfKey) && !isWantedNow) {
@@ -89,7 +92,10 @@ private[hops] final class HopIterator(
     isOne
   }
 
-  /** From this window on to the first that has a pane which is held, or else the row ahead. */
+  /**
+   * Drops the panes before the current window. If none is left, moves to the first window of the
+   * row ahead, which may have the next key.
+   */
   private def moveToPane(): Unit = {
     dropBefore(hops.firstPaneOf(number))
     if (held.size == 0 && ahead != null) {

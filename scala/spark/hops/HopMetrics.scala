@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import io.sash.spark.memory.TaskWindowMemory
 
-/** What [[HopWindowsExec]] counts, under the names of these fields. */
+/** The metrics of [[HopWindowsExec]], under the names of these fields. */
 private[hops] final case class HopMetrics(
     numOutputRows: SQLMetric,
     panes: SQLMetric,

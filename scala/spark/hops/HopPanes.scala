@@ -6,20 +6,21 @@ import org.apache.spark.sql.catalyst.util.MathUtils
 import org.apache.spark.sql.types._
 
 /**
- * Windows of one size that begin every so often, as those of Spark's `window(time, size, slide)`,
- * and the panes that they are made of: each window is some panes that follow one another, and no
- * two windows cut a pane. All times are in microseconds since 1970.
+ * The hop windows of Spark's `window(time, size, slide)`, and the panes that they are made of. A
+ * window is a number of consecutive panes, and no window cuts a pane. All times are in
+ * microseconds since 1970.
  *
- * Where the size is a multiple of the slide, panes are as wide as the slide. Elsewhere each slide
- * has a pair of them, divided where windows end.
+ * If the size is a multiple of the slide, panes are as wide as the slide. Otherwise each slide
+ * has a pair of panes, divided where windows end.
  *
  * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'', section 2 (Panes and Pairs).
  *
- * @param size of a window
- * @param slide from one window's beginning to the next one's; for it and the size, see [[HopPanes.areNumbered]]
- * @param start the beginning of window 0
- * @param isAnsi if a time fails of which a window would begin or end beyond BIGINT; if not, there are
- *   no such windows
+ * @param size the length of a window
+ * @param slide from one window's start to the next window's; for the bounds of both see
+ *   [[HopPanes.areNumbered]]
+ * @param start the start of window 0
+ * @param isAnsi whether a time fails if one of its windows would begin or end beyond BIGINT; if
+ *   not, there are no such windows
  */
 private[spark] final case class HopPanes(
     size: Long,
@@ -30,13 +31,13 @@ private[spark] final case class HopPanes(
   private[this] val rest = size % slide
   private[this] val perSlide = if (rest == 0) 1L else 2L
 
-  /** How many panes a window has. */
+  /** The number of panes in a window. */
   val panes: Long = if (rest == 0) size / slide else 2 * (size / slide) + 1
 
-  /** In how many windows an instant is, at most. */
+  /** The largest number of windows that an instant is in. */
   val overlapping: Long = (size + slide - 1) / slide
 
-  // windows begin so long after multiples of the slide, window 0 so many windows before the first of 1970
+  // The least start of a window from 1970 on, and the number of that window.
   private[this] val offset = Math.floorMod(start, slide)
   private[this] val before = (offset - start) / slide
 
@@ -46,18 +47,21 @@ private[spark] final case class HopPanes(
       (if (Math.floorMod(Long.MinValue, slide) > offset) 1 else 0)
   private[this] val lastOfAll = Math.floorDiv(Long.MaxValue - size - offset, slide) + before
 
-  /** All windows of times from one to the other are among these. */
+  /** For times from `earliest` to `latest`, all windows begin and end within BIGINT. */
   private[this] val earliest = startOf(firstOfAll + overlapping - 1)
   private[this] val latest = startOf(lastOfAll) + (slide - 1)
 
-  /** When the first window begins, and when the last one ends. */
+  /** The start of the first window, and the end of the last. */
   def startOfAll: Long = startOf(firstOfAll)
   def endOfAll: Long = endOf(lastOfAll)
 
-  /** Fails as Spark's addition does in ANSI mode. */
+  /**
+   * The pane of a time. In ANSI mode it fails as Spark's addition does if a window of the time
+   * would begin or end beyond BIGINT.
+   */
   def paneOf(time: Long): Long = {
     if (isAnsi && (time < earliest || time > latest)) MathUtils.addExact(Long.MaxValue, 1L)
-    // the time less the offset may be beyond BIGINT
+    // not floorDiv(time - offset, slide): the difference may be beyond BIGINT
     val multiple = Math.floorDiv(time, slide)
     val after = time - multiple * slide - offset
     val slides = multiple + before - (if (after < 0) 1 else 0)
@@ -74,30 +78,33 @@ private[spark] final case class HopPanes(
 
   def firstPaneOf(window: Long): Long = window * perSlide
 
-  /** The pane after its last one. */
+  /** The pane after the window's last pane. */
   def endPaneOf(window: Long): Long = firstPaneOf(window) + panes
 
-  /** The first window that exists and has a pane, or those after it. */
+  /** The first existing window that has the pane or a later one. */
   def firstWindowOf(pane: Long): Long =
     math.max(firstOfAll, Math.floorDiv(pane - panes, perSlide) + 1)
 
-  /** The last window that exists and has a pane; before the first one if there is none. */
+  /**
+   * The last existing window that has the pane; if none has it, a number below
+   * `firstWindowOf(pane)`.
+   */
   def lastWindowOf(pane: Long): Long = math.min(lastOfAll, Math.floorDiv(pane, perSlide))
 
-  /** The first window that ends after an instant, from 1970 on. */
+  /** The first window that ends after a time, which must not be before 1970. */
   def firstEndingAfter(time: Long): Long =
     Math.floorDiv(time - size - offset, slide) + before + 1
 
-  /** When the first or the last window that has a pane begins or ends. */
+  /** The start or the end of the first or the last window that has a pane. */
   def boundOf(pane: Long, last: Boolean, end: Boolean): Long = {
     val window = if (last) lastWindowOf(pane) else firstWindowOf(pane)
     if (end) endOf(window) else startOf(window)
   }
 
-  /** When the last window ends that holds an instant. */
+  /** The end of the last window that holds a time. */
   def lastEndOf(time: Long): Long = endOf(lastWindowOf(paneOf(time)))
 
-  /** The same windows, numbered from one on that has ended by 1970. */
+  /** The same windows, numbered so that window 0 has ended by 1970. */
   def sinceEpoch: HopPanes =
     copy(start = Math.floorMod(start, slide) - (overlapping + 1) * slide)
 
@@ -106,16 +113,19 @@ private[spark] final case class HopPanes(
 
 private[spark] object HopPanes {
 
-  /** Whether the numbers of all windows and panes are BIGINT's. Spark's windows are not all of these. */
+  /**
+   * Whether the numbers of all windows and panes fit BIGINT. Spark also has windows whose numbers
+   * do not.
+   */
   def areNumbered(size: Long, slide: Long): Boolean =
     slide >= 3 && slide <= size && size < Long.MaxValue / 4
 }
 
-/** Something about windows and their panes, as BIGINT of BIGINT. */
+/** A property of windows and panes, as a function from BIGINT to BIGINT. */
 private[spark] sealed abstract class HopExpression extends UnaryExpression {
   def hops: HopPanes
 
-  /** Java for the value. */
+  /** The Java expression for the value. */
   protected def call(hops: String, child: String): String
 
   override def dataType: DataType = LongType
@@ -136,7 +146,7 @@ private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extend
     copy(child = newChild)
 }
 
-/** When the last window ends that holds a time, both in microseconds. */
+/** The end of the last window that holds a time, both in microseconds. */
 private[spark] final case class LastEndOf(child: Expression, hops: HopPanes)
     extends HopExpression {
   override protected def call(hops: String, time: String): String = s"$hops.lastEndOf($time)"
@@ -147,7 +157,7 @@ private[spark] final case class LastEndOf(child: Expression, hops: HopPanes)
     copy(child = newChild)
 }
 
-/** When, in microseconds, the first or the last window that has a pane begins or ends. */
+/** The start or the end, in microseconds, of the first or the last window that has a pane. */
 private[spark] final case class BoundOf(
     child: Expression,
     hops: HopPanes,

@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 
 /**
- * The rows below an aggregate, each once, where Spark copies them into their windows right below it, or
- * below projections, conditions, aliases and views that lie in between: the same operators, over the
- * rows themselves.
+ * The rows below an Aggregate, before Spark copies them into their windows. Spark makes the
+ * copies right below the Aggregate, or below projections, conditions, aliases and views. The same
+ * operators then stand over the rows themselves.
  *
  * @param copied the windows; its child has the operators in between
- * @param ofCopies columns whose values differ between the copies of a row, as expressions over the
- *   window and the rows: the window's names, its fields, and what is not deterministic
- * @param conditions on windows, over them and the rows: a copy that does not meet them is dropped
+ * @param ofCopies columns whose values differ between the copies of a row, as expressions over
+ *   the window and the rows: the window's names, its fields, and nondeterministic columns
+ * @param conditions on windows, over the window and the rows; a copy that fails one is dropped
  */
 private[hops] final case class HopRows(
     copied: CopiedRows,
@@ -22,18 +22,24 @@ private[hops] final case class HopRows(
 ) extends PredicateHelper {
   import copied.{child, window}
 
-  /** An expression of a column's users, over the window and the rows. */
+  /**
+   * The expression `e`, with each column of `ofCopies` replaced by its expression over the window
+   * and the rows.
+   */
   def said(e: Expression): Expression = e.transform { case a: Attribute =>
     ofCopies.getOrElse(a, a)
   }
 
-  /** Why an expression cannot be said so: Spark has no other place for a subquery's own columns. */
+  /**
+   * The reason why `said` cannot rewrite an expression: Spark cannot replace the outer columns of
+   * a subquery.
+   */
   def refusalOf(e: Expression): Option[String] = e.collectFirst {
     case s: SubqueryExpression if s.references.exists(ofCopies.contains) =>
       "a subquery reads the window"
   }
 
-  /** Whether an expression has another value for each copy. */
+  /** Whether an expression may have another value for each copy of a row. */
   def differs(e: Expression): Boolean = {
     val value = said(e)
     value.references.contains(window) || !value.deterministic
@@ -57,7 +63,7 @@ private[hops] final case class HopRows(
     HopRows(copied.copy(child = Project(ofRows ++ more, child)), all, met)
   }
 
-  /** Conditions on windows, and on rows. */
+  /** The conjuncts on windows, and the conjuncts on rows. */
   private def split(condition: Expression): (Seq[Expression], Seq[Expression]) =
     splitConjunctivePredicates(condition).partition(differs)
 
@@ -84,7 +90,10 @@ private[hops] final case class HopRows(
 
 private[hops] object HopRows {
 
-  /** None if there are no windows; on the left why Spark's own operators answer what is above them. */
+  /**
+   * The rows without copies. None if there are no windows; Left, with the reason, if Spark's own
+   * operators answer the plan above the windows.
+   */
   def of(plan: LogicalPlan): Option[Either[String, HopRows]] =
     CopiedRows.of(plan) match {
       case Some(copied) =>
@@ -92,7 +101,7 @@ private[hops] object HopRows {
       case None => between(plan)
     }
 
-  /** The operators between an aggregate and its windows. */
+  /** The operators between an Aggregate and its windows. */
   def operators(plan: LogicalPlan): Seq[LogicalPlan] =
     if (CopiedRows.of(plan).nonEmpty) Nil else plan +: plan.children.flatMap(operators)
 
@@ -109,7 +118,10 @@ private[hops] object HopRows {
     case _ => None
   }
 
-  /** Rows without a time are dropped first, as the copies' are. */
+  /**
+   * The rows for an operator above `plan`. Rows without a time are dropped below that operator,
+   * as Spark drops their copies.
+   */
   private def below(plan: LogicalPlan): Option[Either[String, HopRows]] =
     of(plan).map(_.map { rows =>
       import rows.copied
@@ -118,7 +130,7 @@ private[hops] object HopRows {
         rows.copy(copied = copied.copy(child = Filter(IsNotNull(copied.time), copied.child)))
     })
 
-  /** In the user's words. */
+  /** The name of an operator in SQL or in the DataFrame API. */
   private def named(plan: LogicalPlan): String = plan match {
     case _: Expand                      => "GROUPING SETS"
     case _: Join                        => "a join"

@@ -10,8 +10,9 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.types.DataType
 
 /**
- * The windows of hops, from the partials of panes, of which there is one at most for each keys and
- * pane: a row for each keys and window that has a pane and is wanted.
+ * Answers hop windows from the partial aggregates of panes. Input: at most one row for each
+ * combination of keys and pane. Output: a row for each combination of keys and window that has a
+ * pane and meets `wanted`.
  */
 private[hops] trait OfPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
   self: P =>
@@ -21,10 +22,10 @@ private[hops] trait OfPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
 
   def answers: Seq[AnswerOfPanes]
 
-  /** The column of the windows, and behind it those of the answers. */
+  /** The column of the windows, then the columns of the answers. */
   def made: Seq[Attribute]
 
-  /** What is asked of keys and windows: other windows are not made. */
+  /** The condition on keys and windows; windows that fail it are not made. */
   def wanted: Option[Expression]
 
   override def output: Seq[Attribute] = keys ++ made
@@ -42,7 +43,10 @@ private[spark] final case class HopWindows(
 ) extends UnaryNode
     with OfPanes[LogicalPlan] {
 
-  /** As if each pane were a row that is copied: what is joined may be that large. */
+  /**
+   * The size if each pane were copied into all of its windows: an output, and a join's input, may
+   * be that large.
+   */
   override def stats: Statistics = {
     if (statsCache.isEmpty) {
       val windows = super.stats.sizeInBytes * window.hops.overlapping
@@ -55,7 +59,7 @@ private[spark] final case class HopWindows(
     copy(child = newChild)
 }
 
-/** The window, as the struct of its start and end, that panes are in. */
+/** The window of panes, as the struct of its start and its end. */
 private[spark] final case class WindowOfPanes(
     child: Expression,
     hops: HopPanes,
@@ -63,7 +67,7 @@ private[spark] final case class WindowOfPanes(
 ) extends UnaryExpression
     with Unevaluable {
 
-  /** The column of the panes. */
+  /** The column of panes. */
   def pane: Attribute = child.asInstanceOf[Attribute]
 
   override protected def withNewChildInternal(newChild: Expression): WindowOfPanes =
@@ -71,10 +75,10 @@ private[spark] final case class WindowOfPanes(
 }
 
 /**
- * What an aggregate comes to over the panes of a window.
+ * The answer of an aggregate over the panes of a window.
  *
- * @param partial that of a pane, a struct of cells
- * @param function the aggregate, over nothing of the child; see `AnswerOfPanes.ofNoRow`
+ * @param partial the partial aggregate of a pane, a struct of cells
+ * @param function the aggregate, without columns of the child; see `AnswerOfPanes.ofNoRow`
  */
 private[spark] final case class AnswerOfPanes(
     partial: Expression,
@@ -97,7 +101,10 @@ private[spark] final case class AnswerOfPanes(
 
 private[spark] object AnswerOfPanes {
 
-  /** The function over places: just how partials combine is asked of it. */
+  /**
+   * The function with placeholders for its arguments: only the expressions that combine its
+   * partials are used.
+   */
   def ofNoRow(function: DeclarativeAggregate): DeclarativeAggregate =
     function
       .mapChildren(c => if (c.foldable) c else BoundReference(0, c.dataType, c.nullable))
@@ -113,12 +120,12 @@ private[spark] final class HopStrategy(session: SparkSession) extends SparkStrat
   }
 
   /**
-   * The aggregation by keys and pane, its final half planned to have all panes of a key in one
-   * partition: the exchange below it then serves the windows, too.
+   * Plans the aggregation by keys and pane. Its final half requires all panes of a key in one
+   * partition, so that the exchange below it serves the windows, too.
    */
   private def panes(child: LogicalPlan, pane: Attribute): SparkPlan = child match {
     case aggregate: Aggregate =>
-      // no pane, and no constant, which is a column of its own above the aggregation
+      // without the pane, and without constants, which are columns above the aggregation
       val keys = aggregate.aggregateExpressions.collect {
         case a: Attribute if a.exprId != pane.exprId => a.exprId
       }.toSet

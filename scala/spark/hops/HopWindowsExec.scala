@@ -14,8 +14,9 @@ import io.sash.spark.monoids.Algorithm.TwoStacksLiteAlgorithm
 import io.sash.spark.slots.SlotProgram
 
 /**
- * Slides over the panes of each keys by Two-Stacks Lite: amortised 3 combines a pane and a query a
- * window. Memory: the partials of one window. The parameters are those of [[HopWindows]].
+ * Slides over the panes of each combination of keys by Two-Stacks Lite. Cost: amortised 3
+ * combines for each pane, and a query for each window. Memory: the partials of one window. The
+ * parameters are the same as in [[HopWindows]].
  */
 private[spark] final case class HopWindowsExec(
     keys: Seq[Attribute],
@@ -43,7 +44,7 @@ private[spark] final case class HopWindowsExec(
 
   override lazy val metrics: Map[String, SQLMetric] = MetricNames.of(counted)
 
-  /** As EXPLAIN shows it. */
+  /** The text for EXPLAIN. */
   def text: String =
     s"${functions.map(_.prettyName).mkString(", ")} by windows of ${hops.panes} panes, " +
       TwoStacksLiteAlgorithm.title + wanted.fold("")(w => s", where ${w.sql}")
@@ -51,7 +52,9 @@ private[spark] final case class HopWindowsExec(
   private def functions: Seq[DeclarativeAggregate] =
     answers.map(_.function)
 
-  /** Of partials that are there: to lift one is to take its cells out. */
+  /**
+   * The slots of partials that are aggregated already: a lift takes the cells out of the struct.
+   */
   @transient private lazy val program: SlotProgram =
     TwoStacksLiteAlgorithm.program(
       child.output,
@@ -78,7 +81,9 @@ private[spark] final case class HopWindowsExec(
     }
   }
 
-  /** A condition on what the operator gives, over what that is made of. */
+  /**
+   * A condition on the operator's output, rewritten over the expressions that make the output.
+   */
   private def over(answer: Seq[Expression])(condition: Expression): Expression = {
     val values = AttributeMap(output.zip(answer))
     condition.transformUp {

@@ -22,12 +22,14 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.SashConf
 
 /**
- * `window(time, size, slide, start)` with so many windows for each row that Spark's analyzer would be
- * at it for long, which writes an expression for each and passes all of them through all its rules.
+ * `window(time, size, slide, start)` with at least `Few` windows for each row. Spark's analyzer
+ * would write an expression for each window and run all its rules over all of them, which takes
+ * long.
  *
- * The analyzer takes it for a TimeWindow in all but that: [[ResolveManyHops]] makes it one Generate.
+ * The analyzer treats this expression as a TimeWindow, except that [[ResolveManyHops]] makes one
+ * Generate of it.
  *
- * @param size in microseconds, as the slide and the start
+ * @param size in microseconds, as are the slide and the start
  */
 private[hops] final case class ManyHops(time: Expression, size: Long, slide: Long, start: Long)
     extends UnaryExpression
@@ -37,7 +39,7 @@ private[hops] final case class ManyHops(time: Expression, size: Long, slide: Lon
   def asSparks: TimeWindow = TimeWindow(time, size, slide, start)
 
   override def child: Expression = time
-  override def inputTypes = asSparks.inputTypes // of a type that Spark keeps to itself
+  override def inputTypes = asSparks.inputTypes // its type is private to Spark
   override def checkInputDataTypes(): TypeCheckResult = asSparks.checkInputDataTypes()
   override def dataType: DataType = asSparks.dataType
   override def prettyName: String = asSparks.prettyName
@@ -50,10 +52,13 @@ private[hops] final case class ManyHops(time: Expression, size: Long, slide: Lon
 
 private[spark] object ManyHops {
 
-  /** Fewer windows for each row than this are left to Spark's analyzer. */
+  /** Calls with fewer windows for each row are left to Spark's analyzer. */
   val Few = 100
 
-  /** Puts it in the place of a call that an Aggregate or a Project has and that nothing has resolved yet. */
+  /**
+   * Replaces a `window` call in an Aggregate or a Project by a ManyHops, before Spark resolves
+   * the call.
+   */
   final class Find(session: SparkSession) extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan =
       if (!SashConf.hopsEnabled(conf)) plan
@@ -66,23 +71,23 @@ private[spark] object ManyHops {
                 many(call).fold(asker) { hops =>
                   asker.transformExpressions { case `call` => hops }
                 }
-              // of several Spark says that it has no way
+              // Spark refuses several calls itself
               case _ => asker
             }
         }
 
     private def many(call: UnresolvedFunction): Option[ManyHops] = {
       val registry = session.sessionState.functionRegistry
-      // the names of Spark's own functions have catalog and schema in some versions
+      // in some versions, names of Spark's functions have catalog and schema
       registry.listFunction().filter(_.funcName == Window) match {
         case Seq(name) =>
-          // what is wrong about the call, Spark says
+          // if the call is invalid, Spark reports the error
           Try(registry.lookupFunction(name, call.arguments)).toOption.collect {
             case TimeWindow(time, size, slide, start)
                 if HopPanes.areNumbered(size, slide) && size / slide >= Few =>
               CurrentOrigin.withOrigin(call.origin)(ManyHops(time, size, slide, start))
           }
-        // a function of the user's goes before it
+        // a user's function of the same name takes precedence
         case _ => None
       }
     }
@@ -97,7 +102,10 @@ private[spark] object ManyHops {
         .map(_ -> f)
   }
 
-  /** Without a schema, DISTINCT, FILTER and so on, of which not all versions know the same. */
+  /**
+   * Whether a call has no schema, DISTINCT, FILTER and so on. It checks all fields, since
+   * versions of Spark differ in them.
+   */
   private def isPlain(f: UnresolvedFunction): Boolean =
     f.nameParts.size == 1 && f.children.size == f.arguments.size && f.productIterator.forall {
       case is: Boolean  => !is
@@ -106,7 +114,10 @@ private[spark] object ManyHops {
     }
 }
 
-/** Puts all the windows of each row below the Aggregate or Project, as Spark's TimeWindowing does. */
+/**
+ * Generates all windows of each row below the Aggregate or Project, as Spark's TimeWindowing
+ * does.
+ */
 private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(TIME_WINDOW)) {
@@ -145,12 +156,12 @@ private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
 }
 
 /**
- * The windows that a time is in, the last first, one row each; none of NULL.
+ * The windows of a time, a row for each, the last first; no rows if the time is NULL.
  *
- * It runs where neither Sash nor anything else has found a better way to answer the Aggregate above.
+ * It runs if neither Sash nor another rule answers the Aggregate above without copies.
  *
  * @param child the time in microseconds
- * @param window what a window is: where it begins and ends
+ * @param window the type of a window: a struct of its start and its end
  */
 private[hops] final case class WindowsOf(child: Expression, hops: HopPanes, window: DataType)
     extends UnaryExpression

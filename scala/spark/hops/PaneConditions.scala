@@ -2,15 +2,19 @@ package io.sash.spark.hops
 
 import org.apache.spark.sql.catalyst.expressions._
 
-/** What panes have to meet, so that a window which they are in can meet a condition. */
+/**
+ * Derives conditions on panes from conditions on windows. A pane that fails them is in no window
+ * that meets the original condition.
+ */
 private[hops] final class PaneConditions(windows: HopWindows) {
   private[this] val window = windows.made.head
 
   /**
-   * Conditions on a pane in the place of one on keys and windows; none where nothing is known.
+   * The conditions on a pane that follow from a condition on keys and windows; Nil if none is
+   * known.
    *
-   * If a window that has the pane begins or ends after something, the last one does, and if before
-   * something, the first one.
+   * A window of the pane begins, or ends, after some value only if the pane's last window does.
+   * One begins, or ends, before a value only if the pane's first window does.
    */
   def of(condition: Expression): Seq[Expression] = condition match {
     case GreaterThan(Bound(_), Other()) | GreaterThanOrEqual(Bound(_), Other()) |
@@ -27,7 +31,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
       val list = values.toSeq.map(Literal(_, bound.dataType))
       within(bound, least(list), greatest(list))
     case And(left, right) => of(left) ++ of(right)
-    // what guards an operand that may fail is not always a condition on panes
+    // an OR may guard an operand that can fail, and the derived OR may not
     case Or(left, right) if operands(condition).forall(isPlain) =>
       (of(left).reduceOption(And) zip of(right).reduceOption(And)).map { case (a, b) =>
         Or(a, b)
@@ -35,7 +39,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
     case _ => Nil
   }
 
-  /** What windows are compared with. */
+  /** The values that windows are compared with. */
   private def operands(condition: Expression): Seq[Expression] = condition.collect {
     case BinaryComparison(Bound(_), other) => Seq(other)
     case BinaryComparison(other, Bound(_)) => Seq(other)
@@ -55,7 +59,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
   private def greatest(of: Seq[Expression]): Expression =
     if (of.size == 1) of.head else Greatest(of)
 
-  /** The condition for the last, or the first, window that has a pane. */
+  /** The condition, applied to the last or the first window that has the pane. */
   private def inWindow(condition: Expression, last: Boolean): Expression = {
     val bounds =
       Seq(false, true).map(BoundOf(windows.window.pane, windows.window.hops, last, _))
@@ -63,7 +67,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
     condition.transform { case Bound(i) => struct.valExprs(i) }
   }
 
-  /** Where a window begins, the field 0, or ends, 1. */
+  /** The start of a window, field 0, or its end, field 1. */
   private object Bound {
     def unapply(e: Expression): Option[Int] = e match {
       case GetStructField(a: Attribute, i, _) if a.exprId == window.exprId => Some(i)
@@ -71,7 +75,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
     }
   }
 
-  /** What reads no window. */
+  /** An expression that does not read the window. */
   private object Other {
     def unapply(e: Expression): Boolean = !e.references.contains(window)
   }

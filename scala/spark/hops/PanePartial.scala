@@ -8,17 +8,16 @@ import io.sash.spark.monoids.AggregateMonoid
 import io.sash.spark.running.WindowMonoid
 
 /**
- * The partial of a pane: what an aggregate has after the pane's rows, as a struct of its cells, in
- * the order in which its monoid has them.
+ * The partial aggregate of a pane's rows, as a struct of its cells in the order of the monoid.
  *
- * @param function a declarative one
+ * @param function the aggregate
  */
 private[spark] final case class PanePartial(
     function: DeclarativeAggregate,
     filter: Option[Expression]
 ) extends DeclarativeAggregate {
 
-  // not transient: tasks know the cells by the ids that they have here
+  // not transient: tasks need the ids that the cells have here
   private[this] lazy val monoid: AggregateMonoid =
     PanePartial.monoid(function.toAggregateExpression(isDistinct = false, filter))
 
@@ -59,15 +58,15 @@ private[spark] final case class PanePartial(
 private[spark] object PanePartial {
 
   /**
-   * The function, whose cells the optimizer cannot change any more: some have others where an
-   * argument is never NULL.
+   * The function with arguments that the optimizer takes for nullable. Otherwise it could change
+   * the cells, since some functions have other cells if an argument is never NULL.
    */
   def settled(function: DeclarativeAggregate): DeclarativeAggregate =
     function
       .mapChildren(c => if (c.nullable && !c.foldable) KnownNullable(c) else c)
       .asInstanceOf[DeclarativeAggregate]
 
-  /** That of a call whose monoid has been found to be there. */
+  /** The monoid of a call, which must have one. */
   def monoid(call: AggregateExpression): AggregateMonoid =
     WindowMonoid.of(call).fold(r => throw new IllegalStateException(r.reason), identity)
 }

@@ -5,15 +5,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
- * What Spark's optimizer does for its own Aggregate, and not for a node that it does not know: a
- * condition on keys goes below the windows, one on windows leaves out those that nobody wants, and
- * answers that nobody reads are left out.
+ * Optimizes HopWindows as Spark's optimizer does its own Aggregate; it does not know this node. A
+ * condition on keys goes below the windows. A condition on windows goes into `wanted`, so that
+ * other windows are not made. Answers that nobody reads are left out.
  */
 private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case filter @ Filter(condition, windows: HopWindows) =>
-      // those behind one that is not deterministic see the rows that it has left
+      // conditions behind a nondeterministic one must see the rows that it leaves
       val (first, rest) = splitConjunctivePredicates(condition).span(_.deterministic)
       val (ofKeys, others) = first.partition(reads(_, windows.keys))
       val (ofWindows, ofAnswers) = others.partition { c =>
@@ -35,7 +35,7 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
         .fold[LogicalPlan](project)(less => Project(list, filter.copy(child = less)))
   }
 
-  /** Whether Spark has to plan something in it, which it does in a Filter. */
+  /** Whether Spark has to plan a part of the condition, which it does only in a Filter. */
   private def isPlanned(condition: Expression): Boolean = condition.exists {
     case _: Attribute => false
     case e            => e.isInstanceOf[Unevaluable]
@@ -44,7 +44,10 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
   private def reads(condition: Expression, columns: Seq[Attribute]): Boolean =
     condition.references.nonEmpty && condition.references.subsetOf(AttributeSet(columns))
 
-  /** With just the answers that are read, if that is less; a slot has to hold something. */
+  /**
+   * The windows with only the answers that are read, if that is fewer. One answer stays in any
+   * case, since a slot has to hold something.
+   */
   private def asked(windows: HopWindows, read: Seq[Expression]): Option[HopWindows] = {
     val used = AttributeSet.fromAttributeSets(read.map(_.references))
     val all = windows.made.tail.zip(windows.answers)

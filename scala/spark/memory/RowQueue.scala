@@ -8,16 +8,16 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * Rows that wait for their frames, first in, first out, in chunks of bytes. The chunk that is
- * written and the one that is read stay in memory; those between them go to disk when the
- * task has no memory for them.
+ * A first-in, first-out queue of the rows that wait for their frames, in chunks of bytes. The
+ * chunk being written and the chunk being read stay in memory. The chunks between them go to disk
+ * when the task has no memory for them.
  */
 private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
   import RowQueue._
 
   private[this] val file = new RowFile(fields, TaskContext.get())
   private[this] val between =
-    new ArrayDeque[Iterator[UnsafeRow]]() // chunks, and runs of the file
+    new ArrayDeque[Iterator[UnsafeRow]]() // chunks in memory, and runs of rows in `file`
   private[this] var tail = new Chunk(fields, ChunkBytes)
   private[this] var head: Iterator[UnsafeRow] = tail
 
@@ -26,7 +26,9 @@ private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
     tail.add(row)
   }
 
-  /** The oldest row, valid until the next call of any method; the queue must not be empty. */
+  /**
+   * Takes the oldest row, valid until the next call of any method; the queue must not be empty.
+   */
   def remove(): UnsafeRow = {
     if (!head.hasNext) nextHead()
     head.next()
@@ -37,7 +39,7 @@ private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
     val chunks = new ArrayDeque[Chunk]()
     between.forEach {
       case chunk: Chunk => chunks.addLast(chunk)
-      case _            => // is in the file
+      case _            => // a run is in the file already
     }
     if (!chunks.isEmpty) {
       val before = file.bytes
@@ -55,7 +57,7 @@ private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
 
   private def newTail(needed: Int): Unit =
     if ((head eq tail) && !tail.hasNext && needed <= tail.capacity) {
-      tail.clear() // all rows are gone: the same chunk again
+      tail.clear() // all its rows have been read: reuse the chunk
     } else {
       if (!(head eq tail)) between.addLast(tail)
       val size = math.max(ChunkBytes, needed)
@@ -65,7 +67,10 @@ private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
       if (granted) tail.accounted = size
     }
 
-  /** Moves on to what is oldest; what was read is garbage. */
+  /**
+   * Makes the oldest unread chunk or run the head, and releases the memory of the chunk just
+   * read.
+   */
   private def nextHead(): Unit = {
     head match {
       case chunk: Chunk => release(chunk)
@@ -85,8 +90,8 @@ private[spark] object RowQueue {
   private val HeaderBytes = 8
 
   /**
-   * Rows in an array, each valid until the next. Before a row is a header, its size, of 8 bytes,
-   * so that rows stay aligned.
+   * Rows in an array, each valid until the next is read. Before each row lies its size, in a
+   * header of 8 bytes, so that rows stay aligned.
    */
   private final class Chunk(fields: Int, val capacity: Int) extends Iterator[UnsafeRow] {
     private[this] val bytes = new Array[Byte](capacity)
@@ -94,7 +99,9 @@ private[spark] object RowQueue {
     private[this] var position = 0
     private[this] var limit = 0
 
-    /** Bytes that were acquired for it; the first and the last chunk may have none. */
+    /**
+     * Bytes acquired for this chunk: 0 for the queue's first chunk, and if memory was refused.
+     */
     var accounted = 0
 
     def fits(row: UnsafeRow): Boolean = limit + Chunk.bytes(row) <= capacity
@@ -123,7 +130,7 @@ private[spark] object RowQueue {
       row
     }
 
-    /** Each row, none of which has gone out; they stay. */
+    /** Visits each row and keeps all of them; none may have been read before. */
     def foreachRow(visit: UnsafeRow => Unit): Unit = {
       while (hasNext) visit(next())
       position = 0

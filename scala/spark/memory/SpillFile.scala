@@ -5,8 +5,9 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, File, RandomAccessF
 import org.apache.spark.sash.SparkInternals
 
 /**
- * A temporary file of blocks of bytes, read and written in any order, for one task: encrypted
- * where Spark encrypts its own spills, counted in `memory`, made when first written.
+ * A temporary file of blocks of bytes for one task, whose blocks are read and written in any
+ * order. The first `store` makes the file. Blocks are encrypted where Spark encrypts its own
+ * spills, and bytes written are counted in `memory`.
  */
 private[spark] final class SpillFile(memory: WindowMemory) {
   import SpillFile.Block
@@ -14,7 +15,10 @@ private[spark] final class SpillFile(memory: WindowMemory) {
   private[this] var disk: RandomAccessFile = _
   private[this] var end = 0L
 
-  /** Writes a block, over `previous` (null if there is none) where it has room. */
+  /**
+   * Writes a block: over `previous` (null if there is none) if the block fits there, else at the
+   * file's end.
+   */
   def store(previous: Block, bytes: Array[Byte], length: Int): Block = {
     if (disk == null) create()
     val sealedBytes = encrypted(bytes, length)
@@ -60,9 +64,9 @@ private[spark] final class SpillFile(memory: WindowMemory) {
 private[spark] object SpillFile {
 
   /**
-   * @param offset where it begins
-   * @param room bytes that belong to it
-   * @param stored bytes of it in use
+   * @param offset where the block begins in the file
+   * @param room bytes that belong to the block
+   * @param stored bytes of the block in use
    */
   final case class Block(offset: Long, room: Int, stored: Int)
 }

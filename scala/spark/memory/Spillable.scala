@@ -1,20 +1,20 @@
 package io.sash.spark.memory
 
 /**
- * What a consumer of the task's memory holds. Spark keeps consumers and listeners until the task
- * ends, which may read a thousand partitions: so these know what they hold by this alone, and
- * forget it when its last row has left.
+ * Rows or windows in the memory of a consumer (Spark's MemoryConsumer). Spark keeps consumers and
+ * listeners until the task ends, and a task may read a thousand partitions. So a consumer refers
+ * to its rows or windows only through a Spillable, and drops the reference after the last row.
  */
 private[spark] trait Spillable {
 
   /**
-   * Moves to disk what is held, at the request of any thread of the task, which has the lock of
-   * the task's memory.
+   * Moves the rows or windows to disk. Any thread of the task may call it; Spark calls it while
+   * it holds the lock of the task's memory manager.
    *
    * @return bytes given back
    */
   def spill(): Long
 
-  /** Gives back all memory and deletes all files; again, it does nothing. */
+  /** Gives back all memory and deletes all files; a second call does nothing. */
   def close(): Unit
 }

@@ -4,34 +4,37 @@ import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.locks.LockSupport
 
 /**
- * The lock of what a consumer of memory holds. One thread uses it, row by row; another thread of
- * the task may be in need of memory, and spills it. That one has the lock of Spark's
- * TaskMemoryManager already, which leads to two rules, else both wait for each other:
+ * A lock on the rows or windows of a memory consumer. One thread uses them, row by row. Another
+ * thread of the task may need memory and spill them; that thread already holds the lock of
+ * Spark's TaskMemoryManager. Two rules keep the threads from waiting for each other:
  *
- *  - (T1) in its turn a thread takes no memory of the manager's and frees no page;
- *  - (T2) or it says so, amid an operation that has to (`acquiring`): then whoever wants to spill
- *    is sent away, and may come again.
+ *  - (T1) a thread in its turn neither acquires memory from the manager nor frees a page;
+ *  - (T2) except inside `acquiring`: a thread that wants to spill meanwhile is refused, and may
+ *    try again later.
  *
- * It is taken for each row: a turn costs one compare-and-set, which is half of what a monitor does.
+ * The lock is taken for each row. A turn costs one compare-and-set, half the cost of a monitor.
  */
 private[spark] final class Turns {
   import Turns._
 
   private[this] val state = new AtomicInteger(Free)
 
-  /** Takes the turn of the thread that uses what is held, or is done with it. */
+  /** Waits for the turn of a thread that uses or closes the rows or windows. */
   def take(): Unit = if (!state.compareAndSet(Free, Taken)) await(whileAcquiring = true)
 
   def end(): Unit = state.setRelease(Free)
 
-  /** In a turn: runs `request`, which asks the manager for memory. */
+  /** Runs `request`, which asks the manager for memory, inside the turn of the caller. */
   def acquiring[A](request: => A): A = {
     state.set(Acquiring)
     try request
     finally state.set(Taken)
   }
 
-  /** Takes the turn of a thread that is to spill; false if what is held is amid an operation. */
+  /**
+   * Waits for the turn of a thread that wants to spill; false, at once, if the turn's holder is
+   * asking for memory.
+   */
   def takeToSpill(): Boolean = await(whileAcquiring = false)
 
   private def await(whileAcquiring: Boolean): Boolean = {
@@ -51,9 +54,9 @@ private object Turns {
   private val Taken = 1
   private val Acquiring = 2
 
-  /** A row takes less. */
+  /** Attempts without sleeping: they take longer than a row does. */
   private val Spins = 200
 
-  /** Nanoseconds; sorting a key or writing it to disk takes more. */
+  /** Nanoseconds of sleep between attempts; sorting a key or writing it to disk takes longer. */
   private val Nap = 50000L
 }

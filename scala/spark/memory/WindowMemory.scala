@@ -6,30 +6,33 @@ import java.util.ArrayList
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 import org.apache.spark.sash.SparkInternals
 
-/** The account that slots take their memory from. */
+/** The memory account of slots. */
 private[spark] trait WindowMemory {
 
-  /** Takes `bytes`, or nothing and answers false. */
+  /** Takes `bytes` and answers true, or takes nothing and answers false. */
   def tryAcquire(bytes: Long): Boolean
 
   def release(bytes: Long): Unit
 
   /**
-   * Takes note of bytes that are held though `tryAcquire` refused them, since what holds them cannot
-   * leave memory. Fails where they endanger the process.
+   * Notes `bytes` that stay in memory although `tryAcquire` refused them, since they cannot be
+   * spilled. Fails if they endanger the process.
    */
   def heldBeyond(bytes: Long): Unit = ()
 
   /** Counts bytes written to disk. */
   def spilled(bytes: Long): Unit
 
-  /** Closes a file when nothing of it is needed any more; outside a task, its owner does. */
+  /**
+   * Closes `file` when the account closes. An account outside a task does nothing: the file's
+   * owner closes it.
+   */
   def closeAtEnd(file: Closeable): Unit = ()
 }
 
 private[spark] object WindowMemory {
 
-  /** For slots outside a task, and for those too few to count. */
+  /** The account of slots outside a task, and of slots too few to count. */
   object Unlimited extends WindowMemory {
     override def tryAcquire(bytes: Long): Boolean = true
     override def release(bytes: Long): Unit = ()
@@ -38,19 +41,19 @@ private[spark] object WindowMemory {
 }
 
 /**
- * The windows of one task as a consumer of the task's memory. Asked for memory by another
- * consumer, it moves all windows to disk ([[PagedSlots]]), where they go on answering.
+ * The windows of one task as a consumer of the task's memory. When another consumer needs memory,
+ * it moves all windows to disk ([[PagedSlots]]), where they continue to answer.
  *
- * @param kept the calls whose answers are kept beside the slots, which cannot leave memory
+ * @param kept the calls whose answers are kept beside the slots, which cannot be spilled
  */
 private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Seq[String] = Nil)
     extends MemoryConsumer(manager, MemoryMode.ON_HEAP)
     with WindowMemory {
 
-  /** Windows ask for memory amid an operation, in their turn. */
+  /** The lock on the windows. They ask for memory within a turn, by `acquiring`. */
   val turns = new Turns
 
-  /** The windows; null until they are made, and when the last row has left. */
+  /** The windows; null before they are made and after the last row. */
   @volatile var windows: Spillable = _
 
   private[this] val files = new ArrayList[Closeable]()
@@ -86,17 +89,20 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Se
 
   override def closeAtEnd(file: Closeable): Unit = files.add(file)
 
-  /** A window that is growing does not give way: if there is no memory, it is it that has to go. */
+  /**
+   * Moves the windows to disk, unless they are asking for memory themselves. If they get none,
+   * they move to disk on their own.
+   */
   override def spill(size: Long, trigger: MemoryConsumer): Long = {
     if (windows == null || !turns.takeToSpill()) {
       0L
     } else {
-      try if (windows == null) 0L else windows.spill() // the last row may have left meanwhile
+      try if (windows == null) 0L else windows.spill() // the last row may have gone meanwhile
       finally turns.end()
     }
   }
 
-  /** Gives back everything. */
+  /** Closes windows and files, and gives back all memory. */
   def close(): Unit = {
     turns.take()
     try {
@@ -113,8 +119,9 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Se
 private[spark] object TaskWindowMemory {
 
   /**
-   * What a task may hold beyond its account. Spark leaves four tenths of the heap to objects that
-   * no account has, for all tasks of the process; these are half of that. Not final: for tests.
+   * Bytes that a task may hold beyond its account. Spark leaves 0.4 of the heap to objects
+   * outside all accounts, for all tasks of the process; half of that is 1/5. A var only for
+   * tests.
    */
   private[spark] var MostBeyond: Long =
     Runtime.getRuntime.maxMemory / 5 / Runtime.getRuntime.availableProcessors

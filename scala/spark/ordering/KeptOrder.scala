@@ -3,7 +3,10 @@ package io.sash.spark.ordering
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.execution.UnaryExecNode
 
-/** A window as the order below it sees it: it asks for one, and hands rows on as they come. */
+/**
+ * A window as the ordering step below it sees it: it requires `order` of its child, and hands
+ * rows on in the order in which they come.
+ */
 private[spark] trait KeptOrder extends UnaryExecNode {
   def partitionSpec: Seq[Expression]
 
@@ -11,6 +14,6 @@ private[spark] trait KeptOrder extends UnaryExecNode {
 
   def order: KeyOrder
 
-  /** Whether an answer depends on the order in which rows that tie come. */
+  /** Whether an answer depends on the order of rows that tie. */
   def seesTies: Boolean
 }

@@ -8,7 +8,9 @@ import org.apache.spark.sql.internal.SQLConf
 import io.sash.spark.base.SashConf
 import io.sash.spark.links.Standing
 
-/** Why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it. */
+/**
+ * The reason why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it.
+ */
 private[sash] sealed abstract class KeptSort(val reason: String)
 
 private[sash] object KeptSort {
@@ -38,10 +40,13 @@ private[sash] object KeptSort {
         "without PARTITION BY, Spark's radix sort moves rows that tie where the order has NULLs"
       )
 
-  /** On the windows over the sort. */
+  /** The tag of a window whose rows Spark sorts. */
   val Tag: TreeNodeTag[KeptSort] = TreeNodeTag("sash.keptSort")
 
-  /** Why an order is Spark's to make, by what is known when the window is planned. */
+  /**
+   * The reason why Spark has to sort, from the facts known when the window is planned; None if
+   * hashing may order the rows.
+   */
   private[spark] def of(order: KeyOrder, conf: SQLConf): Option[KeptSort] =
     if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)
     else if (!Standing.isUp(Standing.Ordering))
@@ -51,7 +56,10 @@ private[sash] object KeptSort {
     else if (conf.enableRadixSort && isByRadix(order)) Some(NullsByRadix)
     else None
 
-  /** Spark's radix sort keeps the order of rows that tie, unless there are NULLs. */
+  /**
+   * Whether Spark sorts these rows by radix, and NULLs are possible. Without NULLs, its radix
+   * sort keeps the order of rows that tie.
+   */
   private def isByRadix(order: KeyOrder): Boolean = order.sorted match {
     case Seq(by) => by.nullable && SortPrefixUtils.canSortFullyWithPrefix(by)
     case _       => false

@@ -5,10 +5,10 @@ import java.util.{Collections, Iterator => JavaIterator}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Goes through rows in memory, key by key. The rows of a key are merged from two sources, a walk
- * along the records that came in order, and the late ones, sorted.
+ * Goes through rows in memory, key by key. It merges the rows of a key from two sources: the
+ * chain of the records that came in order, and the overtaken records, sorted.
  *
- * @param sorting whether the rows of a key go out in order, or all as they lie
+ * @param sorting whether the rows of a key go out in order; else all rows go out as they lie
  */
 private[spark] final class KeyCursor(
     rows: KeyedRows,
@@ -19,26 +19,27 @@ private[spark] final class KeyCursor(
   private[this] val records = rows.records
   private[this] val row = new UnsafeRow(order.input.length)
 
-  /** The late rows of the key that goes out. */
+  /** The overtaken rows of the current key. */
   val late = new OvertakenRows(records, order)
 
-  private[this] var walking = 0L // so many of a walk are left
-  private[this] var record = 0L // the next one of them
-  private[this] var hasNulls = false // whether one of the bucket's first sort columns is
+  private[this] var walking = 0L // rows left in the current key's in-order chain
+  private[this] var record = 0L // the next record of that chain
+  // whether a first sort column in the bucket is NULL
+  private[this] var hasNulls = false
 
-  // what comes after the key that goes out: a list, if one waits for room, those of its bucket,
-  // and the buckets behind that
+  // The rows after the current key: a list that waits for room to be sorted, or null; then the
+  // rest of the bucket's `lists`; then the buckets after `bucket`.
   private[this] var next: RecordList = _
-  private[this] var needed = 0L // longs, to sort it
+  private[this] var needed = 0L // longs that sorting `next` takes
   private[this] var lists: JavaIterator[RecordList] = Collections.emptyIterator()
   private[this] var bucket = -1
 
-  /** Rows of the key that are left. */
+  /** Rows of the current key that have not gone out. */
   def left: Long = walking + late.count
 
   /**
-   * Points `loaded` to the next row, of which there is one; or else answers how many longs the
-   * array has to have in which the next key is sorted.
+   * Points `loaded` to the next row, which must exist, and answers 0. If the sort array is too
+   * small for the next key, answers the longs that it needs instead.
    */
   def load(loaded: UnsafeRow): Long = {
     val missing = if (isAtEnd) startNext() else 0L
@@ -48,18 +49,21 @@ private[spark] final class KeyCursor(
 
   private def isAtEnd: Boolean = walking == 0 && late.isEmpty
 
-  /** The next row of the key; of equal ones, one in order came first. */
+  /** Points `loaded` to the next row of the key. Of equal rows, the one in order came first. */
   private def point(loaded: UnsafeRow): Unit =
     if (late.isEmpty || (walking > 0 && !records.outOfOrder(record, late.first, hasNulls))) {
       records.pointTo(record, loaded)
-      record = records.next(record) // of the last one it is not used
+      record = records.next(record) // the last record's link is not used
       walking -= 1
     } else {
       records.pointTo(late.first, loaded)
       late.removeFirst()
     }
 
-  /** Goes on with the next key; if it has no room to sort it, it answers what it needs. */
+  /**
+   * Begins the next key and answers 0; or, if the sort array is too small, answers its needed
+   * longs.
+   */
   private def startNext(): Long = {
     if (next == null) {
       next = nextList()
@@ -81,7 +85,10 @@ private[spark] final class KeyCursor(
     if (sorting) counts.key(list.late.count, late.sortNanos)
   }
 
-  /** Hands over what is left of the key as it was to go out, and all others as they came. */
+  /**
+   * Gives `sink` the rest of the current key in its output order, and then all other rows in the
+   * order in which they came.
+   */
   def moveTo(sink: UnsafeRow => Unit): Unit = {
     while (!isAtEnd) {
       point(row)
@@ -100,7 +107,7 @@ private[spark] final class KeyCursor(
     sink(row)
   }
 
-  /** The next list that has rows: of rows as they lie, one of the two may have none. */
+  /** The next list that has rows. Of the two lists of an unsorted bucket, one may be empty. */
   private def nextList(): RecordList = {
     var list = if (lists.hasNext) lists.next() else null
     while (list == null || list.count == 0) {

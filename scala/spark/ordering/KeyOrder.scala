@@ -7,27 +7,33 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import io.sash.spark.base.SparkVersions
 
 /**
- * What a window needs of the order of its rows: each key's rows together, by `within`, and the
- * keys in no order. Every sort by the keys, in whatever sequence and direction, and then by
- * `within` gives it, and so does [[OrderingExec]]; `Seq[SortOrder]`, in which Spark's operators
- * promise, has no word for it.
+ * The order of rows that a window needs: each key's rows together, sorted by `within`, and the
+ * keys in any order. Every sort by the keys, in any sequence and direction, and then by `within`
+ * gives this order; so does [[OrderingExec]]. Spark's operators promise an order as
+ * `Seq[SortOrder]`, which cannot express it.
  */
 private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[SortOrder]) {
 
-  /** Where the rows of a key have to be: in one partition, and without keys all are. */
+  /** The rows of a key have to be in one partition; without keys, all rows have to be. */
   def distribution: Distribution =
     if (keys.isEmpty) AllTuples else SparkVersions.clusteredDistribution(keys)
 
-  /** Spark's sort for it. */
+  /** Spark's sort that gives this order: by keys, and then by `within`. */
   def sorted: Seq[SortOrder] = sortedKeys ++ within
 
   def sortedKeys: Seq[SortOrder] = keys.map(SortOrder(_, Ascending))
 
-  /** Whether a plan's rows come so: where they have to be, else they would be shuffled once more. */
+  /**
+   * Whether a plan gives this order, with its rows in the right partitions. In other partitions
+   * they would be shuffled once more.
+   */
   def isGivenBy(plan: SparkPlan): Boolean =
     plan.outputPartitioning.satisfies(distribution) && isKeptBy(plan)
 
-  /** Whether the rows of each partition come so, by what a plan promises or by the step below it. */
+  /**
+   * Whether each partition of a plan has this order, by the plan's own promise or by an
+   * [[OrderingExec]] below it.
+   */
   private def isKeptBy(plan: SparkPlan): Boolean = isGivenBy(plan.outputOrdering) || (plan match {
     case step: OrderingExec   => isGivenBy(step.keyOrder)
     case window: KeptOrder    => isKeptBy(window.child)
@@ -48,14 +54,14 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
     keys.length == other.keys.length && isOfAllKeys(other.keys.map(Seq(_))) &&
       SortOrder.orderingSatisfies(other.within, within)
 
-  /** Whether each of the columns is another key. */
+  /** Whether the columns are exactly the keys, in any sequence. */
   private def isOfAllKeys(columns: Seq[Seq[Expression]]): Boolean =
     keys.forall(k => columns.exists(_.exists(k.semanticEquals))) &&
       columns.forall(_.exists(c => keys.exists(c.semanticEquals)))
 
   /**
-   * A sort that gives this order and satisfies another that is asked for, if there is one: of the
-   * keys as they stand there, those that it leaves out behind them, and then `within`.
+   * A sort that gives this order and satisfies `asked`, if there is one: `asked` itself, or the
+   * keys that it begins with, then the other keys, and then `within`.
    */
   def sortedBy(asked: Seq[SortOrder]): Option[Seq[SortOrder]] = {
     val byKeys = asked.takeWhile(o => keys.exists(o.child.semanticEquals))
@@ -67,7 +73,9 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
 
 private[spark] object KeyOrder {
 
-  /** Whether a projection computes a column of an order anew, be it under the same expression ID. */
+  /**
+   * Whether a projection computes a column of the order anew, even under the same expression ID.
+   */
   def computes(project: ProjectExec, order: Seq[SortOrder]): Boolean = {
     val columns = AttributeSet(order)
     project.projectList.exists {

@@ -3,9 +3,9 @@ package io.sash.spark.ordering
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Looks at the first rows of a task for the one input on which Spark's sort is at its best: many
- * keys, which ascend from row to row in long runs. Its merge of runs then has less to do than it
- * takes to tell the keys apart.
+ * Looks at the first rows of a task for the one input that Spark sorts faster than Sash: many
+ * keys, which ascend from row to row in long runs. Merging such runs costs less than telling the
+ * keys apart.
  */
 private[spark] final class KeyRuns(program: OrderProgram) {
   import KeyRuns._
@@ -14,13 +14,16 @@ private[spark] final class KeyRuns(program: OrderProgram) {
   private[this] val comparator = program.whole.recordComparator
   private[this] val row = UnsafeRow.createFromByteArray(0, program.within.input.length)
   private[this] var seen = 0
-  private[this] var changes = 0 // of the key, from row to row
-  private[this] var descents = 0 // in Spark's order
+  private[this] var changes = 0 // rows whose key differs from the row before
+  private[this] var descents = 0 // rows that Spark's order puts before the previous row
 
-  /** Whether as many rows were looked at as there are to be. */
+  /** Whether all rows of the sample have been seen. */
   def isOver: Boolean = seen == Rows
 
-  /** Takes note of a row; true once, if at all. */
+  /**
+   * Notes a row. Answers true at most once: at the sample's last row, if the sample has many keys
+   * in long runs.
+   */
   def areLong(next: UnsafeRow): Boolean = seen < Rows && {
     if (seen > 0) {
       if (keys.compare(row, next) != 0) changes += 1
@@ -43,12 +46,12 @@ private[spark] final class KeyRuns(program: OrderProgram) {
 
 private[spark] object KeyRuns {
 
-  /** Rows that are looked at. */
+  /** Rows of the sample. */
   val Rows: Int = 8192
 
-  /** With fewer, keys have so many rows that those of a key lie together, or keys are few. */
+  /** With fewer changes, keys are few, or the many rows of each key lie together. */
   private val FewestChanges = Rows / 64
 
-  /** With more, runs are so short that merging them takes longer. */
+  /** With more descents, runs are so short that merging them takes longer. */
   private val MostDescents = 8
 }

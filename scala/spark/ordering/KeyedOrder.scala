@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Orders the rows of one task: by hashing into keys, and within a key by nothing at all if its
- * rows came in order. Rows that came late are sorted ([[OvertakenRows]]), and merged with the others
- * as they go out ([[OutgoingRows]]).
+ * Orders the rows of one task. It groups them by key by hashing, and does not sort a key whose
+ * rows came in order. It sorts overtaken rows ([[OvertakenRows]]), and merges them with the other
+ * rows of their key on the way out ([[OutgoingRows]]).
  *
- * Memory that runs out while rows arrive hands all rows to Spark's own sorter, and so do first
- * rows that show it little to do ([[KeyRuns]]).
+ * It hands all rows to Spark's own sorter if memory runs out while rows arrive, or if the first
+ * rows show that Spark's sort has little to do ([[KeyRuns]]).
  */
 private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetrics) {
   private[this] val counts = new OrderCounts
@@ -35,13 +35,13 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
   private def outgoing(sorting: Boolean): Iterator[UnsafeRow] =
     new OutgoingRows(rows, pages, program, sorting, counts)
 
-  /** Those that are here, `row`, and those to come. */
+  /** Sorts by Spark the rows that have arrived, `row`, and all rows to come. */
   private def sortedBySpark(
       row: UnsafeRow,
       input: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
     counts.bySpark = 1
-    val arrived = outgoing(sorting = false) // else the sorter may lack their memory
+    val arrived = outgoing(sorting = false) // now able to spill, if the sorter needs memory
     val all = arrived ++ Iterator.single(row) ++ input.asInstanceOf[Iterator[UnsafeRow]]
     counts.sorted(new StableSorter(program.whole), all)
   }
@@ -49,7 +49,10 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
 
 private object KeyedOrder {
 
-  /** Holds neither rows nor what ordered them, which are gone long before a task's end. */
+  /**
+   * Registers the end of the task. The listener lives as long as the task, so it holds neither
+   * rows nor the objects that order them.
+   */
   private def atEnd(pages: RowPages, counts: OrderCounts, metrics: OrderMetrics): Unit =
     TaskContext.get().addTaskCompletionListener[Unit] { _ =>
       pages.close()

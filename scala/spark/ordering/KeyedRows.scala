@@ -7,13 +7,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Rows grouped by key by hashing, in two steps. As a row arrives it goes to one of a fixed number
- * of buckets by the hash of its key; the rows of a bucket lie behind each other, in chunks that
- * are cut from the task's pages and grow with the bucket, so that one huge key and millions of tiny
- * ones both fit. A bucket that turns out to have rows of several keys is split into lists when its
- * turn has come, in the processor's caches if it is one of many.
+ * Rows grouped by key by hashing, in two steps. On arrival, a row goes to one of a fixed number
+ * of buckets by the hash of its key. The rows of a bucket lie behind each other, in chunks cut
+ * from the task's pages. Chunks grow with the bucket, so that one huge key and millions of tiny
+ * keys both fit. Later, a bucket that has rows of several keys is split into a list for each key;
+ * a bucket that is one of many fits the processor's caches.
  *
- * Each row is compared with the youngest of its key, so that only rows that come late need sorting
+ * Each row is compared with the youngest row of its key, so that only overtaken rows need sorting
  * ([[RecordList]]).
  */
 private[spark] final class KeyedRows(
@@ -28,22 +28,22 @@ private[spark] final class KeyedRows(
   private[this] val digest = new RowDigest(program)
   private[this] var added = 0L
 
-  /** The first rows all lie in one bucket; those of a small task stay there. */
+  /** The first rows all lie in one bucket; a small task never has another. */
   private[this] var filled = Array(newBucket())
-  private[this] def placing = filled.length > 1 // into buckets by hash
+  private[this] def placing = filled.length > 1 // whether rows go to buckets by hash
 
-  // what splitting a bucket takes
+  // `split` reuses these.
   private[this] val lists = new ListsByKey(records, program)
   private[this] val row = new UnsafeRow(fields)
 
   def count: Long = added
 
-  /** All buckets; the rows of each in the order of their arrival. */
+  /** The number of buckets; the rows of each bucket lie in the order of their arrival. */
   def buckets: Int = filled.length
 
   def bucket(i: Int): Bucket = filled(i)
 
-  /** Takes a copy of a row; false, and nothing is changed, if there is no memory for it. */
+  /** Copies a row into its bucket; false, with nothing changed, if there is no memory for it. */
   def add(row: UnsafeRow): Boolean =
     try {
       digest.read(row)
@@ -59,8 +59,9 @@ private[spark] final class KeyedRows(
     } catch { case _: SparkOutOfMemoryError => false }
 
   /**
-   * Places the rows that are here, and those to come, by their hashes. Until then they lie in one
-   * bucket, in the order of their arrival, of which Spark's sort makes use if all go there.
+   * Moves the rows that have arrived, and sends the rows to come, to buckets by their hashes.
+   * Until then all rows lie in one bucket in the order of their arrival, which Spark's sort needs
+   * if all rows go there.
    */
   def place(): Unit = if (!placing) {
     val unplaced = filled(First)
@@ -75,7 +76,7 @@ private[spark] final class KeyedRows(
 
   private def newBucket(): Bucket = new Bucket(records, keyOrdering, fields)
 
-  /** The rows of a bucket, a list for each key; valid until the next call. */
+  /** The rows of a bucket, as a list for each key; valid until the next call. */
   def split(bucket: Bucket): JavaIterator[RecordList] =
     if (!bucket.isMixed) {
       Collections.singleton(bucket.rows).iterator()
@@ -91,17 +92,17 @@ private[spark] final class KeyedRows(
 
 private[spark] object KeyedRows {
 
-  /** As many as the processor's caches can write to by turns. */
+  /** The number of buckets that the processor's caches can write to in turn. */
   val Buckets: Int = 1024
 
-  /** The bucket of rows that are not placed yet. */
+  /** The bucket of rows that are not placed by hash yet. */
   private val First = 0
 
   private def bucketOf(hash: Long): Int =
     1 + (hash >>> (64 - Integer.numberOfTrailingZeros(Buckets))).toInt
 }
 
-/** The rows of all keys of some hashes, in the order of their arrival. */
+/** All rows whose keys hash to one bucket, in the order of their arrival. */
 private[spark] final class Bucket(
     records: Records,
     keys: Ordering[InternalRow],
@@ -117,7 +118,10 @@ private[spark] final class Bucket(
   private[this] var used = 0
   private[this] var total = 0L // bytes of all chunks
 
-  /** Whether there are rows of several keys; those that come then count as late, unseen. */
+  /**
+   * Whether rows have several keys. Once they have, each row that comes is chained as overtaken,
+   * without a comparison.
+   */
   var isMixed = false
 
   /** Whether the first sort column of a row is NULL. */
@@ -126,7 +130,10 @@ private[spark] final class Bucket(
   /** Bytes that are left in the last chunk. */
   def room: Int = chunkSize - used
 
-  /** How large the next chunk is to be: for some rows like this one, so that little is in vain. */
+  /**
+   * The size of the next chunk. It holds at least four rows of `needed` bytes, or an eighth of
+   * the bucket, up to 64 KiB. So little of it is wasted.
+   */
   def nextChunk(needed: Int): Int = {
     val rows = math.min(math.max(total / 8 / needed, FewestRows), LargestChunk / needed)
     (math.max(1, rows.toInt) * needed + 7) / 8 * 8
@@ -139,7 +146,7 @@ private[spark] final class Bucket(
     used = 0
   }
 
-  /** Takes a copy of a row, for which there is room. */
+  /** Copies a row into the last chunk, which must have room. */
   def add(row: UnsafeRow, bytes: Int, prefix: Long, isNull: Boolean): Unit = {
     val record = chunk + used
     used += bytes
@@ -147,7 +154,7 @@ private[spark] final class Bucket(
     take(record, row, prefix, isNull)
   }
 
-  /** Takes a record of a row that is in memory already. */
+  /** Adds a record whose row is in memory already. */
   def take(record: Long, row: UnsafeRow, prefix: Long, isNull: Boolean): Unit = {
     if (isNull) hasNulls = true
     if (rows.count == 0) records.pointTo(record, first)

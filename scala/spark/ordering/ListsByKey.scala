@@ -5,8 +5,8 @@ import java.util.{ArrayList, Arrays, Iterator => JavaIterator}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * A list of records for each of some keys, found by open addressing. A key is that of its list's
- * first record, and no copy of it is made. Lists and table are used anew after `clear`, so that
+ * Records in a list for each key, in a hash table with open addressing. A list's key is read from
+ * its first record and never copied. `clear` keeps the lists and the table for reuse, so that
  * telling millions of tiny keys apart makes no garbage.
  */
 private[spark] final class ListsByKey(records: Records, program: OrderProgram) {
@@ -17,7 +17,9 @@ private[spark] final class ListsByKey(records: Records, program: OrderProgram) {
   private[this] var hashes = new Array[Int](64)
   private[this] var used = 0
 
-  /** Numbers of lists, from 1 on; 0 is a free place. At most half of the places are taken. */
+  /**
+   * Numbers of lists, counted from 1; 0 is a free place. At most half of the places are taken.
+   */
   private[this] var table = new Array[Int](2 * hashes.length)
 
   def clear(): Unit = {
@@ -25,13 +27,13 @@ private[spark] final class ListsByKey(records: Records, program: OrderProgram) {
     Arrays.fill(table, 0)
   }
 
-  /** The lists in the order of their keys' arrival, valid until `clear`. */
+  /** The lists in the order in which their keys first came, valid until `clear`. */
   def iterator: JavaIterator[RecordList] = lists.subList(0, used).iterator()
 
   /**
    * Adds a record to the list of its key.
    *
-   * @param row that of the record
+   * @param row the record's row
    * @param nulls whether the first sort column of a record may be NULL
    */
   def add(record: Long, row: UnsafeRow, nulls: Boolean): Unit =

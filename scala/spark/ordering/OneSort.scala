@@ -5,19 +5,19 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan}
 
 /**
- * Has the rows below windows sorted by Spark, in the place of an [[OrderingExec]], where that is less
- * work or where an answer could tell:
+ * Replaces an [[OrderingExec]] by Spark's sort where that is less work, or where an answer
+ * depends on the order of keys:
  *
- *  - a sort above the window, with nothing but windows and projections between, moves
- *    into its place if it puts the keys in order, too. If it sorts by more columns than the
- *    window does, no answer of the windows may depend on the order of rows that tie;
- *  - rows that come from below in an order that serves the window go straight through;
- *  - where another window above sees in which order the keys come ([[SeenOrder]]), Spark's sort
- *    makes that order.
+ *  - A sort above the window, with nothing but windows and projections between them, takes the
+ *    place of the step if it sorts by the keys, too. If it sorts by more columns than the window
+ *    does, no answer of the windows may depend on the order of rows that tie.
+ *  - A step is removed if the rows below it already come in an order that serves the window.
+ *  - If another window above depends on the order of the keys ([[SeenOrder]]), Spark's sort gives
+ *    that order.
  *
- * Every plan was right before, since a step promises what it gives from the moment it is planned
- * ([[KeyOrder]]). The rule only makes promises stronger, so that nothing which leaned on one can
- * fall; where it does not look, the plan has one sort too many.
+ * Every plan was right before this rule, since an ordering step promises its order from the
+ * moment it is planned ([[KeyOrder]]). The rule only strengthens promises, so it breaks no
+ * operator that relies on one. A case that it does not match costs one sort too many.
  */
 private[spark] object OneSort extends Rule[SparkPlan] {
 
@@ -29,7 +29,7 @@ private[spark] object OneSort extends Rule[SparkPlan] {
 
   private def withoutStep(window: KeptOrder): KeptOrder = window.child match {
     case step: OrderingExec if window.order.isGivenBy(step.child) =>
-      // over another step, it is that one which EXPLAIN shows
+      // if another step gives the order, EXPLAIN shows that step
       val isSorted = window.order.isGivenBy(step.child.outputOrdering)
       kept(window, step.child, KeptSort.SortedBelow, told = isSorted)
     case _ => window
@@ -40,7 +40,8 @@ private[spark] object OneSort extends Rule[SparkPlan] {
       .filter(moved => SortOrder.orderingSatisfies(moved.outputOrdering, sort.sortOrder))
 
   /**
-   * The plan with the sort in the place of the step below it, if it serves that one's windows.
+   * The plan with `sort` in the place of the ordering step below it, if `sort` serves the windows
+   * of that step.
    *
    * @param seesTies whether a window between depends on the order of rows that tie
    */
@@ -52,7 +53,8 @@ private[spark] object OneSort extends Rule[SparkPlan] {
     case step: OrderingExec =>
       step.keyOrder.sortedBy(sort.sortOrder).flatMap { order =>
         val moved = sort.copy(sortOrder = order, child = step.child)
-        moved.copyTagsFrom(step) // the logical plan that it stands for, which AQE asks for
+        // AQE asks for the logical plan that the step stands for
+        moved.copyTagsFrom(step)
         val keepsTies = order.length == step.keyOrder.sorted.length
         val isPossible = order.forall(_.references.subsetOf(step.child.outputSet)) &&
           step.child.outputPartitioning.satisfies(moved.requiredChildDistribution.head)

@@ -2,7 +2,10 @@ package io.sash.spark.ordering
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** What one task counts, in plain fields; [[OrderMetrics]] has it at the end. */
+/**
+ * The counts of one task, in plain fields; [[OrderMetrics]] adds them to the SQL metrics at the
+ * task's end.
+ */
 private[spark] final class OrderCounts {
   var outOfOrder = 0L
   var keys = 0L
@@ -11,7 +14,7 @@ private[spark] final class OrderCounts {
   var bySpark = 0L
   var spilledBytes = 0L
 
-  /** A key whose rows go out, so many of which came late. */
+  /** Counts a key, with the number of its overtaken rows and the time it took to sort them. */
   def key(late: Long, nanos: Long): Unit = {
     keys += 1
     outOfOrder += late
@@ -21,7 +24,7 @@ private[spark] final class OrderCounts {
     }
   }
 
-  /** Rows in the order of Spark's sorter. */
+  /** The rows in the order of Spark's sorter. */
   def sorted(sorter: StableSorter, rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
     rows.foreach(sorter.insert)
     val sorted = sorter.sorted()

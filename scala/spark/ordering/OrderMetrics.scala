@@ -5,7 +5,10 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import io.sash.spark.base.MetricNames
 
-/** The SQL metrics of [[OrderingExec]], named as the fields are, reported once a task. */
+/**
+ * The SQL metrics of [[OrderingExec]], under the names of the fields, reported once for each
+ * task.
+ */
 private[spark] final case class OrderMetrics(
     rowsOutOfOrder: SQLMetric,
     keys: SQLMetric,

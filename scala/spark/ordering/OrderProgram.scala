@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.LongType
 
 /**
- * What a task needs to hand rows out one key at a time, in order.
+ * The expressions by which a task orders its rows, one key at a time.
  *
- * @param keys the partition keys; rows without any are of one key
+ * @param keys the partition keys; without any, all rows have one key
  * @param within the order of a key's rows
  */
 private[spark] final case class OrderProgram(
@@ -19,15 +19,18 @@ private[spark] final case class OrderProgram(
   def keyProjection(): UnsafeProjection =
     UnsafeProjection.create(if (keys.isEmpty) Seq(Literal(0)) else keys, within.input)
 
-  /** An order in which rows of the same key are equal, and no others. */
+  /** An order in which two rows are equal if and only if their keys are. */
   def keyOrdering(): Ordering[InternalRow] =
     RowOrdering.create(keyOrder.sortedKeys, within.input)
 
-  /** Spark's own order of the same rows. */
+  /** Spark's order of the same rows: by keys, and then by `within`. */
   def whole: RowOrder = within.copy(order = keyOrder.sorted)
 }
 
-/** What a row is placed by as it arrives: one projection computes all of it. */
+/**
+ * The hash and the sort prefix of a row, by which it is placed when it arrives; one projection
+ * computes both.
+ */
 private[spark] final class RowDigest(program: OrderProgram) {
   private[this] val sortPrefix = program.within.prefix
   private[this] val digest = new SpecificInternalRow(Seq(LongType, LongType))
@@ -38,12 +41,12 @@ private[spark] final class RowDigest(program: OrderProgram) {
 
   def read(row: UnsafeRow): Unit = project(row)
 
-  /** Of the row's key. */
+  /** The hash of the row's key. */
   def hash: Long = digest.getLong(0)
 
   /** Whether the first sort column is NULL. */
   def isNull: Boolean = digest.isNullAt(1)
 
-  /** By which the order compares first. */
+  /** The sort prefix, which the order compares first. */
   def prefix: Long = if (isNull) prefixOfNull else digest.getLong(1)
 }

@@ -8,10 +8,9 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * Hands rows out one key at a time, each key's rows in order, and the keys in no order: what a
- * window needs (`KeyOrder`), at less than a sort by keys and order costs. Rows are grouped by
- * hashing, and only those that come late, after a younger one of their key, are sorted
- * (`KeyedOrder`).
+ * Orders rows for a window (`KeyOrder`): each key's rows together and sorted, and the keys in any
+ * order. It costs less than a sort by keys and order. It groups rows by hashing, and sorts only
+ * overtaken rows, which come after a younger row of their key (`KeyedOrder`).
  */
 private[sash] final case class OrderingExec(
     partitionSpec: Seq[Expression],
@@ -27,7 +26,7 @@ private[sash] final case class OrderingExec(
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  /** Without keys it is an order of all rows. */
+  /** Without keys, the output is in order as a whole. */
   override def outputOrdering: Seq[SortOrder] = if (partitionSpec.isEmpty) orderSpec else Nil
 
   private lazy val ownMetrics = OrderMetrics(sparkContext)
@@ -42,7 +41,7 @@ private[sash] final case class OrderingExec(
       OrderProgram(partitionSpec, RowOrder(orderSpec, child.output, conf.enableRadixSort))
     val metrics = ownMetrics
     child.execute().mapPartitions { rows =>
-      // without a row, nothing takes memory
+      // an empty partition takes no memory
       if (rows.hasNext) new KeyedOrder(program, metrics).ordered(rows) else rows
     }
   }

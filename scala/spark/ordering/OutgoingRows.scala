@@ -12,15 +12,17 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import io.sash.spark.memory.{Spillable, Turns}
 
 /**
- * Rows that go out, each valid until the next call. They are in memory until another consumer is
- * in need of it, which may be in another thread. Then what is left of the key that goes out is
- * written as it was to go out, and follows from there; all others follow through Spark's sorter.
+ * The rows in their output order, each valid until the next call. They lie in memory until
+ * another consumer needs it, perhaps in another thread. Then the rest of the current key is
+ * written to a file in its output order, and goes out from there. All rows of other keys go
+ * through Spark's sorter.
  *
- *  - (O1) `cursor` is null once the rows have left memory; it and its rows are touched in turns
+ *  - (O1) `cursor` is null once the rows have left memory; only a thread in its turn uses the
+ *    cursor and its rows
  *  - (O2) the page of the row that went out last is kept until the next call
  *  - (O3) with the last row, which is a copy, all memory and files are given back
  *
- * @param sorting whether rows go out in order, or all as they lie
+ * @param sorting whether rows go out in order; else all rows go out as they lie
  */
 private[spark] final class OutgoingRows(
     rows: KeyedRows,
@@ -40,12 +42,12 @@ private[spark] final class OutgoingRows(
   private[this] val turns = new Turns
   private[this] var cursor = new KeyCursor(rows, program.within, sorting, counts)
 
-  // where the rows are that left memory
+  // The rows that have left memory.
   private[this] var file: RowFile = _
-  private[this] var isPageKept = false // of the row that went out last
+  private[this] var isPageKept = false // whether O2 keeps a page
   private[this] var written: Iterator[UnsafeRow] = _
-  private[this] var due = 0L // of those written, as they are
-  private[this] var sorted: Iterator[UnsafeRow] = _ // all others
+  private[this] var due = 0L // rows of `written` that go out without sorting
+  private[this] var sorted: Iterator[UnsafeRow] = _ // all rows after them
 
   pages.outgoing = this
 
@@ -75,14 +77,20 @@ private[spark] final class OutgoingRows(
     missing == 0
   }
 
-  /** Points `row` to the next row, or says how large an array it takes first, or that they left. */
+  /**
+   * Points `row` to the next row and answers 0. Else answers the longs of the array that has to
+   * be made first, or `HaveLeft`.
+   */
   private def tryToLoad(): Long = {
     turns.take()
     try if (cursor == null) HaveLeft else cursor.load(row)
     finally turns.end()
   }
 
-  /** Gets an array to sort in. If there is none the rows leave memory, and are Spark's to sort. */
+  /**
+   * Gets an array to sort in. If there is no memory for one, the rows leave memory and Spark
+   * sorts them.
+   */
   private def makeRoom(longs: Long): Unit = {
     free(use(null))
     if (longs > OvertakenRows.MostLongs) {
@@ -93,7 +101,10 @@ private[spark] final class OutgoingRows(
     }
   }
 
-  /** Sorts in this array from now on; the one that is of no use any more, which may be this one. */
+  /**
+   * Makes `array` the one to sort in. Returns the array to free: the one before, or `array`
+   * itself if the rows have left memory.
+   */
   private def use(array: LongArray): LongArray =
     inTurn(if (cursor == null) array else cursor.late.use(array))
 
@@ -119,10 +130,10 @@ private[spark] final class OutgoingRows(
     bytes
   }
 
-  /** The pages that are to be freed then. */
+  /** Writes the rows to disk and returns the pages to free. */
   private def moveToDisk(): JavaList[MemoryBlock] = {
     val leaving = cursor
-    cursor = null // and rows that could not be written are not read
+    cursor = null // set first: after a failed write no row is read
     due = if (sorting) leaving.left else Long.MaxValue
     file = new RowFile(fields, context)
     written = file.write(leaving.moveTo)
@@ -155,6 +166,6 @@ private[spark] final class OutgoingRows(
 
 private object OutgoingRows {
 
-  /** Instead of the longs of an array. */
+  /** In the place of an array's longs: the rows have left memory. */
   private val HaveLeft = -1L
 }

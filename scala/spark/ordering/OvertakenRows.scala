@@ -9,14 +9,15 @@ import org.apache.spark.util.collection.unsafe.sort.{RadixSort, RecordPointerAnd
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparators.RadixSortSupport
 
 /**
- * The overtaken records of one key at a time, in order: first, then without it. They are sorted by
- * pointers and prefixes: by Spark's radix sort if they are many and prefixes decide, else by its
- * adaptive merge sort.
+ * The overtaken records of one key at a time, in order. Their pointers and prefixes are sorted:
+ * by Spark's radix sort if there are many records and prefixes decide, else by Spark's adaptive
+ * merge sort.
  *
- * Sorted records lie anywhere in memory. A batch of them is read before they go out, in a loop
- * that does nothing else, so that the processor waits for all of them at once.
+ * Sorted records lie anywhere in memory. Before a batch of them goes out, a loop that does
+ * nothing else reads the whole batch, so that the processor waits for all its reads at once.
  *
- * The array to sort in is the caller's to get, since that takes memory: `plan` says how large.
+ * `plan` says how large an array the sort takes. The caller gets the array, outside its turn
+ * (`Turns`), since that takes memory.
  */
 private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
   import OvertakenRows._
@@ -33,26 +34,27 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     if (compared != 0) compared else records.compareRows(left.recordPointer, right.recordPointer)
   }
 
-  // what is planned: the records of a key, and how they are compared
+  // Set by `plan`: the records of a key, and how to compare them.
   private[this] var late: RecordChain = _
   private[this] var packed = false
   private[this] var decides = false
-  private[this] var radix: RadixSortSupport = _ // null where it does not serve
+  private[this] var radix: RadixSortSupport = _ // null if the sort merges
 
-  /** A pointer and a prefix for each record, and the room that sorting them takes. */
+  /** A pointer and a prefix for each record, and the room that the sort needs. */
   private[this] var pointers: LongArray = _
 
-  // where the pointers are of the first, behind the last of its batch, and behind the last
+  // Positions in `pointers`: the first record, the end of its batch, and the end of all.
   private[this] var at = 0
   private[this] var batchEnd = 0
   private[this] var end = 0
 
   private[this] var nanos = 0L
-  private[this] var read = 0L // kept, else reading ahead would be left out as of no use
+  // kept in a field, else the JIT compiler would drop the reads as unused
+  private[this] var read = 0L
 
   def isEmpty: Boolean = at == end
 
-  /** The record that is the next in order. */
+  /** The next record in order. */
   def first: Long = pointers.get(at)
 
   def removeFirst(): Unit = {
@@ -62,14 +64,14 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
 
   def count: Long = (end - at) / Longs
 
-  /** What the last `sort` took. */
+  /** Nanoseconds that the last `sort` took. */
   def sortNanos: Long = nanos
 
   /**
-   * Plans to sort a key's late records next.
+   * Plans to sort the overtaken records of a key next.
    *
    * @param nulls whether the first sort column of a record may be NULL
-   * @return longs of the array that it takes
+   * @return longs of the array that the sort takes
    */
   def plan(next: RecordChain, nulls: Boolean): Long = {
     late = next
@@ -82,10 +84,10 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     late.count * (if (radix != null) 2 * Longs else Longs + Longs / 2)
   }
 
-  /** Longs of the array that is here. */
+  /** Longs of the current array. */
   def room: Long = if (pointers == null) 0L else pointers.size
 
-  /** Takes an array in the place of the one before, which is answered; both may be null. */
+  /** Makes `array` the current one and returns the one before; both may be null. */
   def use(array: LongArray): LongArray = {
     val before = pointers
     pointers = array
@@ -94,7 +96,7 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     before
   }
 
-  /** Takes the records that are planned in the place of those before. */
+  /** Sorts the planned records, which replace the records before them. */
   def sort(): Unit = {
     load()
     val start = System.nanoTime()
@@ -113,7 +115,7 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     }
   }
 
-  /** Where in the array the sorted ones are. */
+  /** Returns the position of the first sorted record. */
   private def sortByRadix(): Int = {
     val (descending, signed) = (radix.sortDescending, radix.sortSigned)
     RadixSort.sortKeyPrefixArray(pointers, 0, late.count, 0, 7, descending, signed)
@@ -125,7 +127,7 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     0
   }
 
-  /** What of the array is behind so many records. */
+  /** The part of the array behind `count` records. */
   private def behind(count: Long): LongArray = {
     val used = 8 * Longs * count
     new LongArray(
@@ -151,15 +153,15 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
 
 private[spark] object OvertakenRows {
 
-  /** Of an array, for a record. */
+  /** Longs in an array for each record. */
   private val Longs = 2
 
-  /** Of an array: as many as fit a page, with as many records as an Int counts. */
+  /** The largest array: it fits a page, and the number of its records fits an Int. */
   val MostLongs: Long = 1L << 30
 
-  /** With fewer, counting bytes takes longer than inserting each in its place. */
+  /** With fewer records, the byte counts of a radix sort take longer than insertions do. */
   private val FewestByRadix = 32
 
-  /** Records that are read at once: more than reads that a processor has on their way. */
+  /** Records in a batch: more than the reads that a processor has in flight. */
   private val ReadAhead = 64
 }

@@ -6,32 +6,33 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * Prefixes of strings that hold more of them than their first 8 bytes. Of timestamps, paths or
- * numbered names as text, all begin with the same bytes, and behind those a place has a few
- * values, such as ten digits or one hyphen. So a prefix leaves out what all of them begin with, and
- * packs the places that follow by mixed radix, each by its distance from the least byte there.
+ * Prefixes of 8 bytes that tell strings apart better than their first 8 bytes do. Timestamps,
+ * paths or numbered names all begin with the same bytes; at each place behind them stand only a
+ * few values, such as ten digits or one hyphen. So a prefix omits the common bytes and packs the
+ * next places by mixed radix: each place holds a byte's distance from the least byte there.
  *
- * @param column where in their rows the strings are, or the binaries
+ * @param column the position of the strings, or binaries, in their rows
  */
 private[spark] final class PackedPrefix(records: Records, fields: Int, column: Int) {
   import PackedPrefix._
 
   private[this] val row = new UnsafeRow(fields)
 
-  // the string of the record that was read last
+  // The string of the record that was read last.
   private[this] var base: AnyRef = _
   private[this] var start = 0L
   private[this] var size = 0
 
-  private[this] var shared = 0 // bytes with which all strings begin
-  private[this] var places = 0 // behind them, that are packed
-  private[this] val least = new Array[Int](MostPlaces) // the byte at a place; an end is less by 1
+  private[this] var shared = 0 // bytes that all strings begin with
+  private[this] var places = 0 // packed places behind the shared bytes
+  // the least byte at a place; one less if a string ends there
+  private[this] val least = new Array[Int](MostPlaces)
   private[this] val greatest = new Array[Int](MostPlaces)
-  private[this] val isEnd = new Array[Boolean](MostPlaces) // of a string
+  private[this] val isEnd = new Array[Boolean](MostPlaces) // whether a string ends there
 
   /**
-   * Fits prefixes to strings, none of them NULL, of which each takes one from then on: smaller
-   * strings, smaller prefixes.
+   * Fits prefixes to the strings of a chain, none of them NULL. Afterwards `prefix` answers for
+   * each of these strings; a smaller string never has a larger prefix.
    *
    * @return whether strings of equal prefixes are equal
    */
@@ -39,7 +40,7 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
     shared = commonBytes(chain)
     val longest = findRanges(chain)
     places = 0
-    var capacity = Long.MaxValue // of the places that are left
+    var capacity = Long.MaxValue // the number of values left for the next places
     while (places < math.min(longest, MostPlaces) && values(places) <= capacity) {
       capacity /= values(places)
       places += 1
@@ -47,7 +48,7 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
     places == longest
   }
 
-  /** To be compared without a sign. */
+  /** The prefix of a record, as an unsigned number. */
   def prefix(record: Long): Long = {
     read(record)
     var packed = 0L
@@ -87,7 +88,10 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
     common
   }
 
-  /** How many of the first bytes, at most so many, are those of the string that was read last. */
+  /**
+   * The number of bytes, up to `most`, that the string at `otherStart` shares with the string
+   * read last.
+   */
   private def commonBytes(otherBase: AnyRef, otherStart: Long, most: Int): Int = {
     var i = 0
     while (
@@ -96,7 +100,10 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
     i
   }
 
-  /** Finds which values the first places have; the number of places of the longest string. */
+  /**
+   * Finds the range of bytes at each of the first places; returns the places of the longest
+   * string.
+   */
   private def findRanges(chain: RecordChain): Int = {
     Arrays.fill(least, 255)
     Arrays.fill(greatest, 0)
@@ -122,6 +129,6 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
 
 private object PackedPrefix {
 
-  /** As many as fit if each has two values. */
+  /** The number of places that fit if each has two values. */
   private val MostPlaces = 63
 }

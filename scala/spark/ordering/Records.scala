@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.{Platform, UnsafeAlignedOffset}
 
 /**
- * Records in a task's pages, by address: the prefix of the order, the address of the next record
- * of the same list, and the row as Spark's sorters expect it, its size first.
+ * Records in a task's pages, by address. A record has the prefix of the order, the address of the
+ * next record of its list, and the row as Spark's sorters expect it, with its size first.
  */
 private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) {
   import Records._
@@ -35,7 +35,7 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
     copy(row.getBaseObject, row.getBaseOffset, base, at + HeaderBytes, size)
   }
 
-  /** A row's bytes, which are whole words: a few of them are copied faster one by one. */
+  /** Copies the bytes of a row, which are whole words; a loop copies a few words faster. */
   private def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, size: Int): Unit =
     if (size <= CopiedByWords) {
       var i = 0
@@ -54,8 +54,8 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   }
 
   /**
-   * Reads a record's first word and its last, of which nothing but the reading matters: the
-   * processor then has both near.
+   * Reads a record's first and last word, which loads both into the processor's caches. The value
+   * read has no meaning.
    */
   def touch(record: Long): Long = {
     val base = manager.getPage(record)
@@ -65,8 +65,8 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   }
 
   /**
-   * Whether a record that arrived later belongs before an older one, by their prefixes where
-   * those tell.
+   * Whether a record that arrived later belongs before an older one. The prefixes decide if they
+   * can, else the rows do.
    *
    * @param nulls whether the first sort column of either may be NULL
    */
@@ -84,17 +84,17 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   def outOfOrder(older: Long, younger: Long, nulls: Boolean): Boolean =
     outOfOrder(older, prefix(older), younger, prefix(younger), nulls)
 
-  /** The order of two records without their prefixes. */
+  /** Compares two records by their rows, without their prefixes. */
   def compareRows(left: Long, right: Long): Int = rows.compare(
     manager.getPage(left),
     manager.getOffsetInPage(left) + HeaderBytes,
-    0, // an order needs no lengths
+    0, // the order reads no lengths
     manager.getPage(right),
     manager.getOffsetInPage(right) + HeaderBytes,
     0
   )
 
-  /** Whether nothing but the prefixes, compared so, has a say. */
+  /** Whether comparing the prefixes, with this result, decides the order. */
   private def isDecided(compared: Int, nulls: Boolean): Boolean =
     compared != 0 || (prefixDecides && !nulls)
 }
@@ -104,10 +104,10 @@ private[spark] object Records {
   private val Size = 16
   private val CopiedByWords = 128
 
-  /** Of a record, before its row. */
+  /** Bytes of a record before its row. */
   val HeaderBytes: Int = Size + UnsafeAlignedOffset.getUaoSize
 
-  /** Of a record. */
+  /** Bytes of a record. */
   def bytes(row: UnsafeRow): Int = HeaderBytes + row.getSizeInBytes
 }
 
@@ -119,10 +119,8 @@ private[spark] final class RecordChain(records: Records) {
 
   def count: Long = length
 
-  /** The oldest record. */
   def first: Long = oldest
 
-  /** The youngest record. */
   def last: Long = youngest
 
   def clear(): Unit = length = 0L
@@ -133,12 +131,12 @@ private[spark] final class RecordChain(records: Records) {
     length += 1
   }
 
-  /** Each record, oldest first; `visit` may link it anew. */
+  /** Visits each record, oldest first; `visit` may link it anew. */
   def foreach(visit: Long => Unit): Unit = {
     var record = oldest
     var left = length
     while (left > 0) {
-      val next = records.next(record) // of the last one it is not used
+      val next = records.next(record) // the last record's link is not used
       visit(record)
       record = next
       left -= 1
@@ -147,13 +145,14 @@ private[spark] final class RecordChain(records: Records) {
 }
 
 /**
- * The records of a key, in two chains: those that came in order, each not before any other that
- * had come, and the late ones, which alone have to be sorted. Of equal ones, one in order came
- * before a late one: else that would not have been late.
+ * The records of a key, in two chains. A record is in order if no record that came before it
+ * belongs after it. All others are overtaken, in `late`, and are the only ones to sort. Of two
+ * equal records, the one in order came first: a record that comes after its overtaken equal is
+ * overtaken, too.
  */
 private[spark] final class RecordList(records: Records, val inOrder: RecordChain) {
   val late = new RecordChain(records)
-  private[this] var lastPrefix = 0L // of the youngest one that came in order
+  private[this] var lastPrefix = 0L // the prefix of the last record in order
 
   def this(records: Records) = this(records, new RecordChain(records))
 
@@ -175,11 +174,11 @@ private[spark] final class RecordList(records: Records, val inOrder: RecordChain
       lastPrefix = prefix
     }
 
-  /** Both chains as if they were in order. */
+  /** Both chains, each as a list of records in order. */
   def unsorted: JavaIterator[RecordList] =
     Arrays.asList(new RecordList(records, inOrder), new RecordList(records, late)).iterator()
 
-  /** Each record; equal ones in the order of their arrival. */
+  /** Visits each record; equal records in the order of their arrival. */
   def foreach(visit: Long => Unit): Unit = {
     inOrder.foreach(visit)
     late.foreach(visit)

@@ -13,8 +13,8 @@ import org.apache.spark.sql.types.{BinaryType, StringType}
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparator, RecordComparator}
 
 /**
- * An order of rows in the forms in which Spark's sorters take it: a prefix of 8 bytes from the
- * first sort column, which is compared first, and the whole order for rows of equal prefixes.
+ * An order of rows in the forms that Spark's sorters take. The prefix, 8 bytes from the first
+ * sort column, is compared first. The whole order decides between rows of equal prefixes.
  *
  * @param radix whether Spark's radix sort may be used
  */
@@ -25,19 +25,22 @@ private[spark] final case class RowOrder(
 ) {
   private def first: SortOrder = BindReferences.bindReference(order.head, input)
 
-  /** Whether rows of equal prefixes, none of them null, are equal in this order. */
+  /** Whether rows of equal prefixes, none of them NULL, are equal in this order. */
   def prefixDecides: Boolean =
     order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first)
 
   def prefixComparator: PrefixComparator = SortPrefixUtils.getPrefixComparator(first)
 
-  /** Where the first sort column is, if it is of strings that are compared by their bytes. */
+  /**
+   * The position of the first sort column, if it has strings or binaries that are compared by
+   * their bytes.
+   */
   def bytesColumn: Option[Int] = first.child match {
     case BoundReference(column, StringType | BinaryType, _) => Some(column)
     case _                                                  => None
   }
 
-  /** The prefix, as an expression of the input. */
+  /** The prefix, as an expression over the input. */
   def prefix: SortPrefix = SortPrefix(order.head)
 
   private def prefixComputer: PrefixComputer = {
@@ -76,7 +79,7 @@ private[spark] final case class RowOrder(
     }
   }
 
-  /** Spark's own sorter, which spills. Rows that tie come as `comparator` has them. */
+  /** Spark's own sorter, which spills. `comparator` decides the order of rows that tie. */
   def sorter(comparator: Supplier[RecordComparator]): UnsafeExternalRowSorter =
     UnsafeExternalRowSorter.createWithRecordComparator(
       DataTypeUtils.fromAttributes(input),

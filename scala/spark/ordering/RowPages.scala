@@ -10,8 +10,9 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import io.sash.spark.memory.Spillable
 
 /**
- * The pages in which rows lie, as a consumer of the task's memory. While rows arrive it gives
- * nothing back to others, as Spark's sorter does: then it is the rows themselves that give way.
+ * The pages that hold the rows, as a consumer of the task's memory. While rows arrive it gives no
+ * memory to other consumers, as Spark's sorter does not either. If memory runs out then,
+ * [[KeyedOrder]] hands the rows themselves to Spark's sorter.
  */
 private[spark] final class RowPages(manager: TaskMemoryManager)
     extends MemoryConsumer(
@@ -24,15 +25,15 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
   private[this] var pageUsed = 0L
   private[this] var peak = 0L
 
-  /** The rows that go out; null while rows arrive, and when all have gone. */
+  /** The rows that go out; null while rows arrive, and after the last has gone out. */
   @volatile var outgoing: Spillable = _
 
   def peakBytes: Long = math.max(peak, getUsed)
 
-  /** The address of so many bytes of a page. */
+  /** Allocates `bytes` in a page and returns their address. */
   def allocate(bytes: Int): Long = {
     if (page == null || pageUsed + bytes > page.size) {
-      // as large as all before, so that no task takes much more than its rows
+      // as large as all pages before, so that pages are at most about twice as large as the rows
       page = allocatePage(math.max(bytes.toLong, math.min(getUsed, manager.pageSizeBytes)))
       pages.add(page)
       pageUsed = 0L
@@ -47,7 +48,10 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
     if (leaving == null) 0L else leaving.spill()
   }
 
-  /** Hands over all pages, to be freed when it is nobody's turn, but that in which `used` lies. */
+  /**
+   * Hands over all pages except the page of `used`. The caller frees them after its turn has
+   * ended.
+   */
   def take(used: UnsafeRow): JavaList[MemoryBlock] = synchronized {
     peak = peakBytes
     val taken = pages
@@ -62,7 +66,7 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
     taken
   }
 
-  /** Frees pages or arrays; how many bytes they were. */
+  /** Frees pages or arrays; returns the number of their bytes. */
   def free(taken: JavaList[MemoryBlock]): Long = {
     var bytes = 0L
     taken.forEach { block =>
@@ -77,7 +81,7 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
     super.freeArray(array)
   }
 
-  /** Gives back everything. */
+  /** Closes the outgoing rows and frees all pages. */
   def close(): Unit = {
     val leaving = outgoing
     outgoing = null
@@ -88,10 +92,10 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
 
 private object RowPages {
 
-  /** Spark keeps pages from this size on, to use them again. */
+  /** Spark pools freed pages of at least this size. */
   private val SmallestPage = 1L << 20
 
-  /** Whether something lies in a page. */
+  /** Whether an object, or an address if `base` is null, lies in a page. */
   def holds(page: MemoryBlock, base: AnyRef, offset: Long): Boolean =
     if (base != null) page.getBaseObject eq base
     else page.getBaseOffset <= offset && offset < page.getBaseOffset + page.size

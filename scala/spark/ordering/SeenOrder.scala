@@ -6,22 +6,25 @@ import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.window.WindowExecBase
 
 /**
- * Puts Spark's sort in the place of an [[OrderingExec]] whose keys come in an order that a window
- * above can tell.
+ * Replaces an [[OrderingExec]] by Spark's sort if the answers of a window above depend on the
+ * order of its keys.
  *
- * Rows that tie under a window arrive in the order in which the operators below hand them on. In
- * Spark's own plan the rows of a window below it arrive by keys; those of an [[OrderingExec]] come in
- * no order of keys. An exchange between loses the order, unless it reads one partition.
+ * Rows that tie in a window arrive in the order that the operators below give them. In Spark's
+ * own plan, a window below hands its rows on key by key, the keys sorted; an [[OrderingExec]]
+ * hands keys on in any order. An exchange between them loses the order, unless it reads a single
+ * partition.
  */
 private[spark] object SeenOrder {
 
   def apply(plan: SparkPlan): SparkPlan = below(plan, Nil)
 
-  /** Rows that are equal in these columns are taken, somewhere above, in the order in which they come. */
+  /**
+   * An operator above takes rows that are equal in these columns in the order in which they come.
+   */
   private final case class Ties(columns: Seq[Expression]) {
     def and(more: Seq[Expression]): Ties = Ties(columns ++ more)
 
-    /** Whether rows of different keys can be among them. */
+    /** Whether rows that tie can have different keys. */
     def areOfSeveral(keys: Seq[Expression]): Boolean =
       !keys.forall(k => columns.exists(_.semanticEquals(k)))
   }
@@ -42,7 +45,7 @@ private[spark] object SeenOrder {
           OneSort.kept(window, child, KeptSort.SeenAbove, told = true)
         case _ => withChild(window, child)
       }
-    // it may rank rows that tie by their place
+    // such a window may rank rows that tie by their place
     case window: WindowExecBase =>
       val own = tiesOf(window.partitionSpec, window.orderSpec)
       withChild(window, below(window.child, seen :+ own))
@@ -51,14 +54,17 @@ private[spark] object SeenOrder {
     case filter: FilterExec => withChild(filter, below(filter.child, seen))
     case exchange: Exchange if exchange.child.outputPartitioning.numPartitions != 1 =>
       withChild(exchange, below(exchange.child, Nil))
-    // in whatever order it hands on what it makes of the rows
+    // any rows of another operator may tie, since nothing is known of its columns
     case other => other.mapChildren(below(_, seen.map(_ => Ties(Nil)).distinct))
   }
 
   private def tiesOf(keys: Seq[Expression], order: Seq[SortOrder]): Ties =
     Ties(keys ++ order.map(_.child))
 
-  /** Those of the project's input; of the columns that it computes, what they are made of. */
+  /**
+   * The columns below a projection. For a column that it computes, the expression stands in its
+   * place.
+   */
   private def columnsBelow(ties: Ties, project: ProjectExec): Seq[Expression] = {
     val computed = project.projectList.collect { case alias: Alias => alias }
     val names = AttributeSet(computed.map(_.toAttribute))

@@ -5,9 +5,10 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.util.collection.unsafe.sort.RecordComparator
 
 /**
- * Spark's sorter, from which rows that tie come in the order of their arrival. In memory it keeps
- * that order by itself; when it has spilled, it merges its files by a priority queue and loses the
- * order. So each row takes its number along, in 8 bytes behind its own, and the number decides ties.
+ * Spark's sorter, but rows that tie come out in the order of their arrival. In memory, Spark's
+ * sorter keeps that order. After a spill it merges its files by a priority queue and loses the
+ * order. So each row carries its number in 8 bytes behind its own bytes, and the number decides
+ * ties.
  *
  * Cost: a copy of each row as it arrives.
  */
@@ -34,7 +35,7 @@ private[spark] final class StableSorter(order: RowOrder) {
     number += 1
   }
 
-  /** All rows, each valid until the next. */
+  /** All rows in order, each valid until the next. */
   def sorted(): Iterator[UnsafeRow] = {
     val sorted = sorter.sort()
     new Iterator[UnsafeRow] {

@@ -6,11 +6,12 @@ import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
 
 /**
- * Answers the hops of a bucket of keys: rows become partials of their panes, whatever their order,
- * and windows are answered as the mode says.
+ * Answers the hop windows of a bucket of keys. Rows come in any order and are aggregated into the
+ * partials of their panes. The mode says when a window is answered.
  *
- * @param late windows that ended by then, in microseconds, take no row any more: the watermark of
- *   the batch before, which Spark tells its operators and not a processor; see `StatefulOperators`
+ * @param late the watermark of the previous batch, in microseconds: a window that ended by then
+ *   takes no rows any more. Spark passes it to its operators and not to a processor; see
+ *   `StatefulOperators`.
  */
 private[spark] final class HopProcessor(
     val program: HopProgram,

@@ -8,17 +8,17 @@ import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.program.AnswerMode
 
 /**
- * Hops over a stream, ready to be sent to tasks.
+ * The program of hop windows on a stream, which is sent to tasks.
  *
  * @param input the columns of a row
- * @param keys ordinals of what rows are grouped by beside the window
+ * @param keys the ordinals of the grouping columns beside the window
  * @param pane the ordinal of the row's pane
- * @param slots the partials of all aggregates, side by side, and behind them a count of rows
- * @param results types of the answers
+ * @param slots the partials of all aggregates, side by side, then a count of rows
+ * @param results the types of the answers
  * @param output a row of the answer, over the keys, the answers, and the window's start and end
  * @param mode when windows are answered
- * @param calls what is asked, over `input`; where the plan is read, not in tasks
- * @param text what the state was written for; another one's state is of no use
+ * @param calls the aggregates over `input`; read in the plan, not in tasks
+ * @param text describes the state; a state with another text is not used
  */
 private[spark] final case class HopProgram(
     input: Seq[Attribute],
@@ -33,7 +33,10 @@ private[spark] final case class HopProgram(
     text: String
 ) {
 
-  /** What a slot is lowered to, and the window behind it. */
+  /**
+   * The types of a lowered slot: the answers and the count of rows, then the window's start and
+   * end.
+   */
   def answerTypes: Seq[DataType] = results ++ Seq(LongType, LongType, LongType)
 
   def rowsOrdinal: Int = results.length

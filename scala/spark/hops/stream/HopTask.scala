@@ -17,10 +17,10 @@ import io.sash.spark.streams.state.{BucketHeader, StreamState}
 import io.sash.spark.streams.task.{BucketTask, BucketTurn, ReadyRows, RowOrders, StreamTask}
 
 /**
- * What a task keeps for a [[HopProgram]] from bucket to bucket. A key's header begins with the time
- * at which it wants to be visited next.
+ * Runs a [[HopProgram]] in a task, for one bucket after another. The header of a key begins with
+ * the time when the key is due: when it has to be visited without new rows.
  *
- * @param late in microseconds: windows that ended by then are closed for rows
+ * @param late a time in microseconds; windows that have ended by that time take no rows
  */
 private[spark] final class HopTask(program: HopProgram, state: StreamState, late: Long)
     extends BucketTask {
@@ -62,24 +62,24 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   }
 
   /**
-   * The windows that are to be answered now, key by key; a key's state is read and written on the
-   * way.
+   * The windows to answer now, key by key. The state of a key is read when its turn begins, and
+   * written when it ends.
    *
-   * @param known when the first key of the bucket wants to be visited, if any does
-   * @param passed what the watermark has passed
+   * @param known when the first key of the bucket is due, if one is
+   * @param passed the time, in microseconds, that the watermark has passed
    */
   private final class Answers(
       rows: BufferedIterator[UnsafeRow],
       known: Option[Long],
       passed: Long
   ) extends Iterator[InternalRow] {
-    private[this] var key: UnsafeRow = _ // the one that is open
+    private[this] var key: UnsafeRow = _ // the current key
     private[this] var windows: Iterator[InternalRow] = Iterator.empty
     private[this] var idle: Iterator[(Array[Byte], Array[Byte])] = _
     private[this] val isWalk = known.exists(_ <= passed)
     private[this] var earliest = if (isWalk) Long.MaxValue else known.getOrElse(Long.MaxValue)
 
-    /** When the first key wants to be visited next, once all have been answered. */
+    /** When the first key is due next; valid once all keys have been answered. */
     def due: Option[Long] = Option.when(earliest != Long.MaxValue)(earliest)
 
     override def hasNext: Boolean = {
@@ -92,7 +92,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       output(joined(key, windows.next()))
     }
 
-    /** The next key, whose windows are answered then. */
+    /** Opens the next key, whose windows are answered next; false if there is none. */
     private def advance(): Boolean = {
       if (key != null) close()
       if (rows.hasNext) {
@@ -118,7 +118,10 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       }
     }
 
-    /** The keys that want to be visited by now; of the others, when. */
+    /**
+     * The keys that are due now. Of all other keys, `earliest` takes the time when the first is
+     * due.
+     */
     private def idleKeys(): Iterator[(Array[Byte], Array[Byte])] =
       state.heads
         .iterator()
@@ -127,7 +130,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
           if (at > passed) earliest = math.min(earliest, at)
           at <= passed
         }
-        .toVector // the walk comes before what is written
+        .toVector // the walk ends before anything is written
         .iterator
 
     private def answering(touched: Seq[(Long, Long)]): Iterator[InternalRow] =
@@ -136,9 +139,12 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         case AnswerMode.Update => touched.iterator.flatMap { case (w, v) => answered(w, v) }
       }
 
-    private[this] var keptBefore = 0L // when the key's state was read
+    private[this] var keptBefore = 0L // `panes.kept` when the key's state was read
 
-    /** The pane of the key's first row, while none from there on is given up. */
+    /**
+     * The pane of the key's first row, or `panes.kept` if that is later. No pane before it has
+     * rows, so the count of evicted partials begins here.
+     */
     private[this] var begun = 0L
 
     private def open(header: Array[Byte]): Unit = {
@@ -174,7 +180,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   /**
    * Takes the rows of a key into their panes.
    *
-   * @return the windows that have them and are open, as ranges from the first to the last
+   * @return the open windows with these rows, as ranges from the first to the last
    */
   private def takeIn(rows: BufferedIterator[UnsafeRow], key: UnsafeRow): Seq[(Long, Long)] = {
     val touched = ArrayBuffer.empty[(Long, Long)]
@@ -188,7 +194,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       if (pane >= panes.kept) {
         panes.add(pane)
         val first = math.max(hops.firstWindowOf(pane), firstOpen)
-        val last = hops.lastWindowOf(pane) // before the first if there is none
+        val last = hops.lastWindowOf(pane) // below `first` if there is none
         if (touched.nonEmpty && first <= touched.last._2 + 1) {
           touched(touched.length - 1) = (touched.last._1, math.max(touched.last._2, last))
         } else if (first <= last) {
@@ -199,10 +205,13 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     touched.toSeq
   }
 
-  /** The key's first window that is not over. What Spark says of the watermark may fall: see `OwnWatermark`. */
+  /**
+   * The key's first open window. Panes that were given up stay closed, since the watermark that
+   * Spark reports may fall: see `OwnWatermark`.
+   */
   private def firstOpen: Long = math.max(firstInTime, hops.lastWindowOf(panes.kept))
 
-  /** Lowers the window, which is this one; whether it has rows. */
+  /** Lowers the window, which has been moved to `number`; true if it has rows. */
   private def lower(number: Long): Boolean = {
     column.lower(0, window.query(), answer)
     answer.setLong(program.startOrdinal, hops.startOf(number))
@@ -210,7 +219,10 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     answer.getLong(program.rowsOrdinal) > 0
   }
 
-  /** Moves the window to this one, as far as there are panes; forwards it costs what moves. */
+  /**
+   * Moves the window to `number`, as far as there are panes. A move forwards costs only the panes
+   * that enter and leave; any other move starts anew.
+   */
   private def moveTo(number: Long): Unit = {
     val first = hops.firstPaneOf(number)
     val until = math.min(hops.endPaneOf(number), panes.end)
@@ -222,15 +234,15 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     }
   }
 
-  /** The first window from this one on that has rows, if one has. */
+  /** The first window from `number` on that has rows, if there is one. */
   private def nextWithRows(number: Long): Option[Long] = {
     val pane = panes.next(hops.firstPaneOf(number))
     Option.when(pane < panes.end)(math.max(number, hops.firstWindowOf(pane)))
   }
 
-  /** The windows with rows that the watermark has passed, each once. */
+  /** The windows of a key that have rows and that the watermark has passed, each once. */
   private final class Closing(passed: Long) extends Iterator[InternalRow] {
-    private[this] var number = // of the next one
+    private[this] var number = // the next window
       math.max(hops.lastWindowOf(window.front), firstOpen)
     private[this] var found = false
 
@@ -259,7 +271,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     }
   }
 
-  /** Windows from the first to the last that have rows. */
+  /** The windows with rows among those from `first` to `last`, each lowered into `answer`. */
   private def answered(first: Long, last: Long): Iterator[InternalRow] =
     Iterator
       .range(0, Math.toIntExact(last - first + 1))
@@ -271,9 +283,9 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       .map(_ => answer)
 
   /**
-   * Gives up what is in no open window.
+   * Gives up the panes that are in no open window.
    *
-   * @return when the key wants to be visited next; none if nothing of it is left
+   * @return when the key is due next; None if nothing of it is left
    */
   private def settle(passed: Long): Option[Long] = {
     val lastEnd = hops.endOf(hops.lastWindowOf(panes.end - 1))
@@ -293,7 +305,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     }
   }
 
-  /** The window begins at `front`, where it is answered next. */
+  /** Moves the window's start to `front`, the first pane of the next window to answer. */
   private def moveOn(front: Long): Unit =
     if (program.mode == AnswerMode.Update || front < window.front || front > window.back) {
       window.restart(front, front)

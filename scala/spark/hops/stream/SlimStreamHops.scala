@@ -7,14 +7,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.sash.spark.streams.plan.{FieldOf, OfBuckets}
 
 /**
- * What Spark's optimizer does for its own Aggregate: a condition on keys goes below the hops, and on
- * from there below the watermark, which rows of other keys do not advance then.
+ * Moves a condition on keys below the hop windows, as Spark's optimizer does for its own
+ * Aggregate. From there it goes below the watermark, so that rows of other keys do not advance
+ * the watermark.
  */
 private[spark] object SlimStreamHops extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case filter @ Filter(condition, OfBuckets(stateful, hops: HopProcessor)) =>
-      // those behind one that is not deterministic see the rows that it has left
+      // conditions behind a nondeterministic one must see the rows that it leaves
       val (first, rest) = splitConjunctivePredicates(condition).span(_.deterministic)
       val below = first.map(c => c -> onKeys(c, stateful, hops.program))
       below.flatMap(_._2).reduceOption(And(_, _)).fold[LogicalPlan](filter) { ofKeys =>
@@ -24,7 +25,7 @@ private[spark] object SlimStreamHops extends Rule[LogicalPlan] with PredicateHel
       }
   }
 
-  /** A condition on answers as one on the rows that they are made of, if it reads nothing but keys. */
+  /** The condition on answers, rewritten over the input rows; None if it reads more than keys. */
   private def onKeys(
       condition: Expression,
       stateful: TransformWithState,

@@ -29,18 +29,22 @@ import io.sash.spark.streams.plan.{
 }
 import io.sash.spark.streams.program.AnswerMode
 
-/** Puts an operator with state in the place of each Aggregate over hops of a stream. */
+/** Replaces each Aggregate over hop windows of a stream by a stateful operator. */
 private[spark] final class StreamHops(
     statement: WriteToStreamStatement,
     checkpoint: Checkpoint,
     conf: SQLConf
 ) extends Logging {
 
-  /** The statement's, which is analyzed, so that rules of the analyzer would pass it by. */
+  /**
+   * The statement's query with those operators. It is analyzed already, so that a rule of the
+   * analyzer would skip it.
+   */
   def query: LogicalPlan = {
     val original = statement.inputQuery
     val planned = if (SashConf.hopsEnabled(conf)) withHops(original) else original
-    // of operators above that would count windows twice, since Spark takes ours for append mode's
+    // Spark takes Sash's operators for operators of append mode, and would accept operators above
+    // that count updated windows twice; so the original is checked
     val mayCount = mode.contains(AnswerMode.Update) && (planned ne original)
     if (mayCount && conf.isUnsupportedOperationCheckEnabled)
       UnsupportedOperationChecker.checkForStreaming(original, statement.outputMode)
@@ -48,13 +52,16 @@ private[spark] final class StreamHops(
     planned
   }
 
-  /** The query itself if it has none, or Spark keeps them. */
+  /**
+   * The query with Sash's operators; `original` itself if it has no hop windows, or Spark answers
+   * them.
+   */
   private def withHops(original: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val found = original.transformUp(hops)
       if (found eq original) original
       else
-        // what nobody reads Spark leaves out when it optimizes, which is late for our state
+        // Spark drops unread columns when it optimizes, too late for Sash's state
         ColumnPruning(found)
           .transform {
             case Project(list, h: FoundHops) => Project(list, h.readBy(list))
@@ -81,7 +88,7 @@ private[spark] final class StreamHops(
       }
   }
 
-  /** The analyzer comes by more than once when a query starts. */
+  /** Logs a text once for the statement, since the analyzer runs the rule more than once. */
   private def logOnce(text: String): Unit = {
     val before = statement.getTagValue(StreamHops.Logged).getOrElse(Set.empty)
     if (!before(text)) logInfo(text)
@@ -90,7 +97,7 @@ private[spark] final class StreamHops(
 
   private val mode: Option[AnswerMode] = AnswerMode.of(statement.outputMode)
 
-  /** Why Spark keeps them. */
+  /** The reason why Spark answers the hop windows, if so. */
   private def reason(hop: HopAggregate): Option[String] = {
     val provider = checkpoint.stateStoreProvider
     if (StreamVersions.isRealTime(statement))
@@ -109,7 +116,11 @@ private[spark] final class StreamHops(
       }
   }
 
-  /** By name, since not every version has all of them. What `approx_count_distinct` keeps is no matter of order. */
+  /**
+   * Whether merging panes would change a function's approximation. Functions are known by name,
+   * since not every version has all of them. `approx_count_distinct` is none: its sketch does not
+   * depend on the order of rows.
+   */
   private def isApproximate(name: String): Boolean =
     Set("percentile_approx", "approx_percentile", "histogram_numeric").contains(name) ||
       Seq("approx_top_k", "hll_", "kll_", "theta_", "tuple_").exists(name.startsWith)
@@ -121,7 +132,7 @@ private[spark] final class StreamHops(
       Alias(SqlInternals.normalized(value), k.name)(explicitMetadata = none)
     }
     val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
-    // by which Spark drops the rows of windows that are all over, and counts them
+    // Spark drops rows by this column, and counts them, once all their windows are over
     val lastEnd = Alias(
       PreciseTimestampConversion(LastEndOf(hop.time, hop.hops), LongType, TimestampType),
       "last_end"
@@ -130,7 +141,7 @@ private[spark] final class StreamHops(
       keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
       hop.rows
     )
-    // by names that are the same when the query starts again
+    // the names are the same when the query starts again
     val answers = hop.calls.zipWithIndex.map { case (c, i) =>
       c.resultAttribute.withName(s"answer$i")
     }
@@ -164,7 +175,7 @@ private[spark] final class StreamHops(
       hop.hops,
       slots,
       calls.map(_.dataType),
-      // behind the answers is the count of rows
+      // the count of rows lies behind the answers
       HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
       mode.get,
       calls,
@@ -198,7 +209,7 @@ private[spark] final class StreamHops(
     )
   }
 
-  /** Columns that aggregates read as they are. */
+  /** The columns of the child that aggregates read directly. */
   private def usedBy(
       calls: Seq[aggregate.AggregateExpression],
       child: LogicalPlan
@@ -220,11 +231,11 @@ private[spark] final class StreamHops(
 
 private object StreamHops {
 
-  /** On the statement that starts a query: what the log says of it. */
+  /** The tag of a statement with the texts that are logged already. */
   private val Logged: TreeNodeTag[Set[String]] = TreeNodeTag("sash.logged")
 }
 
-/** Hops that Sash is to answer, until it is known which of the answers are read. */
+/** Hop windows that Sash will answer, before it is known which answers are read. */
 private final case class FoundHops(hop: HopAggregate, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] =
     hop.keys.map(_.toAttribute) ++ (hop.window +: hop.calls.map(_.resultAttribute))

@@ -12,7 +12,7 @@ import org.json4s.jackson.JsonMethods.parse
 
 import io.sash.spark.base.StreamVersions
 
-/** What there is of a query's earlier runs when it starts. */
+/** The checkpoint of a query that starts: the state and the settings of its earlier runs. */
 private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: SQLConf) {
   private[this] val location: Option[Path] = statement.userSpecifiedCheckpointLocation
     .orElse(conf.checkpointLocation.zip(statement.userSpecifiedName).map { case (l, n) =>
@@ -20,10 +20,12 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
     })
     .map(new Path(_))
 
-  /** The provider that the query's state is in: that of the checkpoint, which Spark stays with. */
+  /**
+   * The provider of the query's state stores. Spark stays with the provider of the checkpoint.
+   */
   lazy val stateStoreProvider: String = storedProvider.getOrElse {
     val key = SQLConf.STATE_STORE_PROVIDER_CLASS
-    // where nothing else is set, Spark sets it itself in real-time mode
+    // in real-time mode Spark chooses RocksDB unless another provider is set
     if (StreamVersions.isRealTime(statement) && !conf.contains(key.key)) Checkpoint.RocksDB
     else conf.getConf(key)
   }
@@ -34,7 +36,7 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
     last.flatMap(confIn(_, SQLConf.STATE_STORE_PROVIDER_CLASS.key))
   }
 
-  /** Whence it is that, and what to do about it. */
+  /** Says, for an error, where the provider was chosen and how to change it. */
   def saidOfProvider: String = {
     val key = SQLConf.STATE_STORE_PROVIDER_CLASS.key
     val ask = s"set $key to ${Checkpoint.RocksDB}"
@@ -45,14 +47,15 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   }
 
   /**
-   * Whether hops go on as Spark's own: there is state of aggregations, and no hops of Sash's but such
-   * as ended in their first batch.
+   * Whether Spark's own operators go on answering the hop windows. The checkpoint then has state
+   * of aggregations; operators of Sash, if any, were given up in their first batch.
    */
   lazy val hasSparksHops: Boolean = !operators.exists(isHops) && operators.exists(isAggregation)
 
   /**
-   * Removes the state of hops that Spark's own take the place of, if no batch has been committed: Spark
-   * would take what it wrote itself of the operator for that of its own, and refuse the next start.
+   * Removes the state of hop windows that Spark's operators take over, if no batch has been
+   * committed. Otherwise Spark would take the metadata of Sash's operator for its own, and refuse
+   * the next start.
    */
   def dropBegunHops(): Unit =
     operators.filter(o => hasHops(o) && !stateFile(o).hasBatch).foreach { o =>
@@ -71,7 +74,10 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   private def hasHops(operator: Path): Boolean =
     stateFile(operator).read().exists(StateText.isOfHops)
 
-  /** Where Spark's own operators describe their state, and transformWithState does not. */
+  /**
+   * Whether the operator has a state schema, which Spark's own operators write and
+   * transformWithState does not.
+   */
   private def hasSparksSchema(operator: Path): Boolean = {
     val schema = new Path(operator, "0/_metadata/schema")
     schema.getFileSystem(statement.hadoopConf).exists(schema)
@@ -85,7 +91,10 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
     else Nil
   }
 
-  /** A setting in a file of offsets: a version, the settings of the batch, an offset a source. */
+  /**
+   * Reads a setting from a file of offsets, which has a version, the settings of the batch, and
+   * an offset for each source.
+   */
   private def confIn(offsets: Path, key: String): Option[String] =
     TextFile.read(offsets, statement.hadoopConf).linesIterator.drop(1).nextOption().flatMap {
       line =>

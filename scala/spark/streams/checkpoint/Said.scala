@@ -6,10 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.{LeafExpression, Unevaluable}
 import org.apache.spark.sql.types.DataType
 
 /**
- * An expression, a column or a relation in words that are the same each time that a query starts.
+ * The description of an expression, a column or a relation, in words that are the same at each
+ * start of a query.
  *
- * @param reads columns of sources that are in it, with their types
- * @param isZoned whether the session's time zone has a part in it
+ * @param reads the source columns that it reads, with their types
+ * @param isZoned whether it depends on the session's time zone
  */
 private[spark] final case class Said(
     text: String,
@@ -17,12 +18,12 @@ private[spark] final case class Said(
     isZoned: Boolean = false
 ) {
 
-  /** As a part of others: a text that is long has a hash in the place of its end. */
+  /** The description as a part of others: if the text is long, a hash replaces its end. */
   def short: Said =
     if (text.length <= Said.Most) this
     else copy(text = f"${text.take(Said.Shown)}... ~${Said.hash(text)}%016x")
 
-  /** With words around it. */
+  /** The description with words around it. */
   def in(before: String, after: String = ""): Said = copy(text = before + text + after)
 }
 
@@ -37,12 +38,12 @@ private[spark] object Said {
       of.exists(_.isZoned)
     )
 
-  /** The same in every JVM. */
+  /** A hash that is the same in every JVM. */
   def hash(text: String): Long =
     (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
 }
 
-/** What is said of a column, in its place in an expression. */
+/** The description of a column, which takes the column's place in an expression. */
 private[streams] final case class SaidColumn(
     said: Said,
     override val dataType: DataType,

@@ -2,16 +2,16 @@ package io.sash.spark.streams.checkpoint
 
 import org.apache.spark.sash.SparkInternals
 
-/** Errors of states that are not what a query asks for, under Spark's own condition. */
+/** Errors for a state that does not fit the query, under Spark's own condition. */
 private[streams] object StateErrors {
 
-  /** A checkpoint of another query's windows, under Spark's condition for that. */
+  /** The checkpoint has the state of other windows. */
   def otherState(was: String, is: String): Throwable = {
     val (before, now) = StateText.differences(was, is)
     notMatching(s"Sash's windows with $before", s"Sash's windows with $now")
   }
 
-  /** A checkpoint whose state this version does not read. */
+  /** The checkpoint has a state that this version does not read. */
   def earlierState(): Throwable = notMatching(
     "Sash's windows, as an earlier version of Sash has written them",
     "Sash's windows, which this version writes otherwise"

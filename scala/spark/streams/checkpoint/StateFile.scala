@@ -4,10 +4,11 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 /**
- * What the state of an operator was written for, in a file beside it: written before the first batch,
- * and compared before any other, so that no batch mixes the states of two queries.
+ * A file beside an operator's state, with the text that describes the state. It is written before
+ * the first batch and compared before each later one, so that no batch mixes the states of two
+ * queries.
  *
- * @param operator where its state is, in the directory of the query's states
+ * @param operator the operator's directory among the states of the query
  */
 private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
   import StateFile._
@@ -15,13 +16,16 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
   private[this] val path = new Path(new Path(operator, "_sash"), "windows")
   private[this] val files = path.getFileSystem(hadoop)
 
-  /** Fails if the state is of something else. */
+  /**
+   * Compares the text with the file's. If they differ it fails, or, before the first commit,
+   * writes the file.
+   */
   def check(text: String): Unit = {
     val now = s"$text\n$LayoutIs$Layout"
     val was = read()
     if (!was.contains(now)) {
       was.filter(_ => hasBatch).foreach { old =>
-        // before the fifth layout all was one line
+        // before the fifth layout the text had one line
         if (old.linesIterator.length == 1) throw StateErrors.earlierState()
         throw StateErrors.otherState(old, now)
       }
@@ -35,7 +39,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
     files.exists(commits) && files.listStatus(commits).exists(_.getPath.getName.forall(_.isDigit))
   }
 
-  /** None as well if it is a beginning: then there has been no batch. */
+  /** The text in the file; None also if the file is incomplete, as before the first batch. */
   def read(): Option[String] = Option
     .when(files.exists(path))(TextFile.read(path, hadoop))
     .filter(_.endsWith(End))
@@ -44,7 +48,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 
 private object StateFile {
 
-  /** The version of all that Sash writes into its state. */
+  /** The version of the layout of everything that Sash writes into its state. */
   private val Layout: Int = 5
 
   private val LayoutIs = "layout: "

@@ -3,19 +3,19 @@ package io.sash.spark.streams.checkpoint
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What a state was written for, in named parts, a line each: so that an error can name those that
- * are others.
+ * The text that describes a state. It has named parts, one on each line, so that an error can
+ * name the parts that differ.
  */
 private[spark] object StateText {
 
-  /** How the text of hops begins. */
+  /** The first word of a text for hop windows. */
   val Hops: String = "hops"
 
   def isOfHops(text: String): Boolean = text.startsWith(Hops)
 
   /**
-   * @param parts that depend on the session's time zone where an expression does
-   * @param others that do not, or whose rows have what they had when they came
+   * @param parts these depend on the session's time zone if one of their expressions does
+   * @param others these do not; or their rows keep the values that they had when they came
    */
   def of(parts: Seq[(String, Said)], others: Seq[(String, Said)]): String = {
     val all = parts ++ others
@@ -28,7 +28,7 @@ private[spark] object StateText {
       .mkString("\n")
   }
 
-  /** The parts in which two texts differ, as each of them has them. */
+  /** The parts in which two texts differ: first as `was` has them, then as `is` does. */
   def differences(was: String, is: String): (String, String) = {
     val (before, now) = (parts(was), parts(is))
     val names = (now ++ before).map(_._1).distinct
@@ -52,7 +52,7 @@ private[spark] object StateText {
   private def of(parts: Seq[(String, String)], name: String): Option[String] =
     parts.collectFirst { case (`name`, text) => text }
 
-  /** Of a long text the place where another begins to differ. */
+  /** A long text is cut to a part around the place where it begins to differ from `other`. */
   private def around(text: String, other: String): String = {
     val same = text.zip(other).takeWhile { case (a, b) => a == b }.length
     val from =

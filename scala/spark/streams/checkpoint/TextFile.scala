@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-/** Small files of text in a checkpoint. */
+/** Reads and writes small text files in a checkpoint. */
 private[streams] object TextFile {
   def read(path: Path, hadoop: Configuration): String = {
     val in = path.getFileSystem(hadoop).open(path)

@@ -9,9 +9,9 @@ import io.sash.spark.streams.checkpoint.Said
 import io.sash.spark.streams.task.BucketProcessor
 
 /**
- * What the rows of a plan are, and its columns.
+ * Where a plan's rows and columns come from, in words.
  *
- * @param fields of columns that are the rows of operators with state
+ * @param fields the fields of columns that hold the rows of stateful operators
  */
 private[spark] final case class Origin(
     rows: Said,
@@ -22,24 +22,26 @@ private[spark] final case class Origin(
 }
 
 /**
- * Says what the columns of a plan are made of, down to its sources, and what its rows are.
+ * Describes the rows and the columns of a plan by the sources that they come from.
  *
- * A source is its number among the plan's, and a column of it its name; where it is and what its options
- * are does not matter, nor which rows a filter leaves out. Of an operator that is unknown here its name
- * and all of its expressions are said, so that two that differ are not taken for the same.
+ * A source is described by its number in the plan, and its columns by their names. The place and
+ * the options of a source do not matter, nor do the rows that a filter drops. An unknown operator
+ * is described by its name and all of its expressions, so that two different ones are told apart.
  *
- * @param query that the plan is of, with the common table expressions that it reads
+ * @param query the query of the plan, with the common table expressions that it reads
  */
 private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean) {
   private[this] var sources = 0
   private[this] val common: Map[Long, LogicalPlan] =
     query.collect { case w: WithCTE => w.cteDefs.map(d => d.id -> d.child) }.flatten.toMap
   private[this] val known =
-    mutable.HashMap.empty[Long, Option[Origin]] // none while it is looked into
+    mutable.HashMap.empty[Long, Option[Origin]] // None while it is being described
 
   def of(plan: LogicalPlan): Origin = of(plan, Map.empty)
 
-  /** Words over columns of it; subqueries count their sources by themselves. */
+  /**
+   * Describes expressions over the columns of `origin`. Subqueries count sources by themselves.
+   */
   def words(origin: Origin): Words =
     new Words(
       origin.columns,
@@ -53,7 +55,7 @@ private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean)
     said.copy(reads = said.reads.map("subquery " + _))
   }
 
-  /** @param outer columns of the query that a subquery is in */
+  /** @param outer the columns of the query around a subquery */
   private def of(plan: LogicalPlan, outer: Map[ExprId, Said]): Origin = plan match {
     case OfBuckets(stateful, processor) => ofBuckets(stateful, processor, outer)
     case r: CTERelationRef              => read(r, outer)
@@ -102,7 +104,7 @@ private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean)
   private def columns(output: Seq[Attribute], said: Attribute => Said): Map[ExprId, Said] =
     output.map(a => a.exprId -> said(a)).toMap
 
-  /** A common table expression, which is the same wherever it is read. */
+  /** A common table expression has the same description at each place that reads it. */
   private def read(ref: CTERelationRef, outer: Map[ExprId, Said]): Origin = {
     val id = ref.cteId
     val definition = common.get(id)
@@ -178,7 +180,7 @@ private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean)
       .and(columns(made, a => Said(s"${lower(a.name)} of a join")))
   }
 
-  /** Windows of Sash's below: what a field of their rows is. */
+  /** Sash's windows below: describes each field of their rows. */
   private def ofBuckets(
       stateful: TransformWithState,
       processor: BucketProcessor,
@@ -221,7 +223,10 @@ private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean)
 
 private object Lineage {
 
-  /** By name, since not every version has all of them: rows stay as they are, or are left out. */
+  /**
+   * Whether an operator passes its rows on unchanged, or drops some. Operators are known by name,
+   * since not every version has all of them.
+   */
   private def isTransparent(plan: UnaryNode): Boolean = Transparent(plan.nodeName)
 
   private val Transparent = Set(

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
 
 import io.sash.spark.streams.task.StreamProcessor
 
-/** Leaves out the columns of a window over a stream that nobody above it asks for. */
+/** Removes columns of a window on a stream that nothing above reads. */
 private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
@@ -22,7 +22,10 @@ private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
       }
   }
 
-  /** The operator without the fields that nobody asks for, and how they are asked for then. */
+  /**
+   * The operator without the fields that nobody reads, and the rewriting of expressions above it.
+   * None if no field can be removed.
+   */
   private def pruned(
       asking: Seq[Expression],
       stateful: TransformWithState,
@@ -48,7 +51,7 @@ private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
     }
   }
 
-  /** Asks for the fields that were kept. */
+  /** Rewrites expressions so that they read the kept fields at their new places. */
   private final class Over(from: Attribute, to: Attribute, kept: Seq[(Int, String)]) {
     private[this] val places = kept.zipWithIndex.map { case ((i, name), k) =>
       i -> (k, name)
@@ -64,14 +67,14 @@ private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
   private def fieldsOf(stateful: TransformWithState): IndexedSeq[StructField] =
     stateful.outputObjAttr.dataType.asInstanceOf[StructType].fields.toIndexedSeq
 
-  /** Whether the answers are only asked for their fields. */
+  /** Whether expressions read the answers only by their fields. */
   private def isTakenApart(asking: Seq[Expression], answers: Attribute): Boolean = {
     val outside = asking.map(_.transform { case FieldOf(`answers`, _) => Literal(true) })
     !outside.exists(_.references.contains(answers))
   }
 }
 
-/** A field of a column, and its place in it. */
+/** Matches a field of a column: the column, and the ordinal of the field. */
 private[spark] object FieldOf {
   def unapply(e: Expression): Option[(Attribute, Int)] = e match {
     case GetStructField(a: Attribute, i, _) => Some((a, i))

@@ -6,11 +6,11 @@ import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.checkpoint.Said
 
 /**
- * Says expressions over the columns of an operator with state, as [[Words]] do.
+ * Describes expressions over the columns of a stateful operator, by [[Words]].
  *
- * @param lineage of the rows below the operator
- * @param origin what it says of them
- * @param inputs columns beside those that aggregates read
+ * @param lineage describes the rows below the operator
+ * @param origin the description of these rows
+ * @param inputs columns made for the arguments of aggregates
  */
 private[spark] final class StateWords(
     lineage: Lineage,
@@ -32,10 +32,10 @@ private[spark] final class StateWords(
 
   def all(of: Seq[Expression]): Said = Said.all(of.map(said))
 
-  /** Which rows there are. */
+  /** The description of the rows. */
   def rows: Said = origin.rows
 
-  /** What words leave out: a hash of how partials are made. */
+  /** A hash of the expressions that make partials, which the other parts do not describe. */
   def definitions: Said = {
     val parts = programs.flatMap { p =>
       p.parts.flatMap(d => d.identity ++ d.lift ++ d.combine) ++ p.holds

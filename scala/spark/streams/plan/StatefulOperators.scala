@@ -11,32 +11,36 @@ import io.sash.spark.streams.state.StreamMetrics
 import io.sash.spark.streams.task.BucketProcessor
 
 /**
- * Operators with processors of ours, in the plan of each batch: they are told what Spark tells its own
- * operators, and not the processors in them. The operators and what they are told have moved and
- * grown from version to version; the names of the fields have stayed.
+ * In the plan of each micro-batch, passes to Sash's processors the values that Spark passes to
+ * its own operators only: the watermark of late rows, the state's location, metrics. From version
+ * to version, the operators and these values have moved and grown; the names of the fields have
+ * stayed.
  */
 private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
-  /** Where EXPLAIN says that the state is. */
+  /** The location of the state in a plan that is only explained. */
   private val Nowhere = "<unknown>"
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val isRealTime = StreamVersions.isRealTime(plan)
     plan.transformUp {
       case operator if isOurs(operator) => told(operator, isRealTime)
-      // the rule runs twice where the extension is named and found, too
+      // if the extension is both configured and found, the rule runs twice
       case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
       case other => other.mapChildren(unsafe)
     }
   }
 
-  /** Whether the operator has a processor that has been told nothing yet. */
+  /** Whether the operator has a processor without metrics, which the rule has not seen yet. */
   private def isOurs(operator: SparkPlan): Boolean = operator.productIterator.exists {
     case processor: BucketProcessor => processor.metrics.isEmpty
     case _                          => false
   }
 
-  /** A row as an operator of objects gives it is just fit for a Project; Python, for one, casts it. */
+  /**
+   * Adds a ProjectExec above an operator of objects. The rows of such an operator only suit a
+   * Project; Python's operators, for one, cast them to UnsafeRow.
+   */
   private def unsafe(plan: SparkPlan): SparkPlan = {
     val isObjects = plan match {
       case FilterExec(_, child) => hasObjects(child)
@@ -49,7 +53,10 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     plan.isInstanceOf[StreamMetricsExec] ||
       plan.productIterator.exists(_.isInstanceOf[BucketProcessor])
 
-  /** In real-time mode no operator may be in the plan but those that Spark knows. */
+  /**
+   * Passes the values to the processor. In real-time mode a plan may only have operators that
+   * Spark knows, so StreamMetricsExec is left out.
+   */
   private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
     val place = placeOf(operator)
     val metrics = StreamMetrics(operator.session.sparkContext)
@@ -66,13 +73,13 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
   private def conf(operator: SparkPlan): Configuration =
     operator.session.sessionState.newHadoopConf()
 
-  /** The watermark by which rows are late, in microseconds. */
+  /** The watermark of late rows, in microseconds. */
   private def lateOf(operator: Product): Option[Long] =
     fieldOf(operator, "eventTimeWatermarkForLateEvents").collect { case Some(millis: Long) =>
       millis * 1000L
     }
 
-  /** Where the operator's state is. */
+  /** The directory of the operator's state; None if the plan is only explained. */
   private def placeOf(operator: Product): Option[Path] =
     for {
       info <- fieldOf(operator, "stateInfo").collect { case Some(i: Product) => i }

@@ -12,21 +12,21 @@ import org.apache.spark.sql.types._
 import io.sash.spark.streams.task.{BucketProcessor, StreamProcessor}
 
 /**
- * Spark's transformWithState over buckets of keys.
+ * Plans Spark's transformWithState over buckets of keys.
  *
- * A group of it is a bucket, of which there are a fixed number, each with many keys: what a group
- * costs (calls, a timer, a directory of what is pending) is paid once a bucket. Rows reach the
- * processor as they are, and leave it as one column, of which the Project above makes the columns
- * that the query knows, with their ids and metadata.
+ * Each group of the operator is a bucket. Their number is fixed, and each has many keys. So the
+ * cost of a group (calls, a timer, a directory of pending rows) is paid once a bucket, not once a
+ * key. Rows reach the processor unchanged and leave it as one column. The Project above makes the
+ * query's columns of it, with their ids and metadata.
  */
 private[spark] object StatefulPlan {
 
   /**
-   * @param keys of which the hash says the bucket; without any, all rows are in one
-   * @param time a column that has a hash, as not all have
-   * @param buckets how many there are, a power of two
-   * @param output what the plan gives
-   * @param processor over the columns that its rows have
+   * @param keys their hash is the bucket; without keys, all rows are in one bucket
+   * @param time a column that Spark can hash; it is hashed if there are no keys
+   * @param buckets the number of buckets, a power of two
+   * @param output the columns of the plan
+   * @param processor a function of the columns of the processor's rows
    */
   def apply(
       child: LogicalPlan,
@@ -51,14 +51,14 @@ private[spark] object StatefulPlan {
       },
       stateful
     )
-    // no column such as _metadata, which is below, can be asked for above
+    // nothing above can read a hidden column below, such as _metadata
     answers.setTagValue(Project.hiddenOutputTag, Nil)
     answers
   }
 
   /**
-   * @param rows whose last column is the bucket
-   * @param fields of the one column that the operator gives
+   * @param rows their last column is the bucket
+   * @param fields the fields of the operator's only output column
    */
   def over(
       rows: LogicalPlan,
@@ -95,8 +95,9 @@ private[spark] object StatefulPlan {
   ): TransformWithState = stateful.copy(statefulProcessor = untyped(processor))
 
   /**
-   * A query whose watermarks have numbers, so that each of its operators has some of its own. Of one
-   * that has them it is the same: the analyzer applies it until nothing changes.
+   * The query with a number on each watermark ([[OwnWatermark]]), so that each stateful operator
+   * has watermarks of its own. A numbered query stays the same, since the analyzer applies this
+   * until nothing changes.
    */
   def numbered(query: LogicalPlan): LogicalPlan = {
     val numbers = Iterator.from(0)
@@ -111,7 +112,10 @@ private[spark] object StatefulPlan {
   private def untyped(processor: BucketProcessor): StatefulProcessor[Any, Any, Any] =
     processor.asInstanceOf[StatefulProcessor[Any, Any, Any]]
 
-  /** Never a constant, which the optimizer would put in the place of a grouping column. */
+  /**
+   * The bucket of a row. It is never a constant, with which the optimizer would replace a
+   * grouping column.
+   */
   private def bucketOf(keys: Seq[Expression], time: Attribute, buckets: Int): Expression =
     if (keys.isEmpty) BitwiseAnd(new Murmur3Hash(Seq(time)), Literal(0))
     else BitwiseAnd(new Murmur3Hash(keys), Literal(buckets - 1))
@@ -121,14 +125,14 @@ private[spark] object StatefulPlan {
 }
 
 /**
- * True of the rows above one watermark, so that no two exchanges above two of them are alike. Of one
- * that two operators share, Spark would not see the watermark below the second, and take it for
- * 1970 in the next batch.
+ * A predicate that is always true and differs for each watermark. It stops Spark from reusing one
+ * exchange for two stateful operators. With a shared exchange, Spark would not see the watermark
+ * below the second operator, and take it for 1970 in the next batch.
  *
- * It reads the time, and so is not pushed below the watermark, where a source without rows would take
- * it away.
+ * The predicate reads the time, so that Spark does not push it below the watermark. There, a
+ * source without rows would remove it.
  *
- * @param number of the watermark in the query, known when that starts
+ * @param number the watermark's number in the query, set when the query starts
  */
 private[spark] final case class OwnWatermark(child: Expression, number: Int)
     extends UnaryExpression
@@ -149,7 +153,7 @@ private[spark] final case class OwnWatermark(child: Expression, number: Int)
     copy(child = newChild)
 }
 
-/** The row that an expression is evaluated over, as it is. */
+/** The input row of an expression, unchanged. */
 private[spark] final case class InputRow() extends LeafExpression {
   override def nullable: Boolean = false
 
@@ -161,7 +165,7 @@ private[spark] final case class InputRow() extends LeafExpression {
     ExprCode(FalseLiteral, JavaCode.variable(ctx.INPUT_ROW, dataType))
 }
 
-/** A transformWithState of ours. */
+/** Matches a transformWithState with a processor of Sash. */
 private[spark] object OfBuckets {
   def unapply(plan: LogicalPlan): Option[(TransformWithState, BucketProcessor)] = plan match {
     case t: TransformWithState =>
@@ -173,7 +177,7 @@ private[spark] object OfBuckets {
   }
 }
 
-/** That of windows of rows (OVER). */
+/** Matches a transformWithState for windows of rows (OVER). */
 private[spark] object OfStream {
   def unapply(plan: LogicalPlan): Option[(TransformWithState, StreamProcessor)] = plan match {
     case OfBuckets(t, p: StreamProcessor) => Some((t, p))

@@ -38,12 +38,12 @@ import io.sash.spark.streams.program.{
 import io.sash.spark.windows.{RangeBounds, UnknownWindow}
 
 /**
- * The calls of a Window, as a program of windows and monoids, each of them once.
+ * The calls of a Window as a program of windows and monoids, each of them once.
  *
- * @param inputs columns that aggregates read, beside those of the window's child
- * @param lineage of the window's child
- * @param origin what it says of that
- * @param written the Window's expressions, as the user wrote them
+ * @param inputs columns made for the arguments of aggregates, beside the columns of the child
+ * @param lineage describes the window's child
+ * @param origin the description of the child's rows
+ * @param written the Window's expressions as the user wrote them
  */
 private[streams] final class StreamCalls(
     window: Window,
@@ -66,8 +66,9 @@ private[streams] final class StreamCalls(
   private val aggregates = expressions.map(aggregateOf)
 
   /**
-   * The columns of rows that wait for the watermark because windows look ahead in time: the time that it
-   * has to pass, and their place among equal ones, first the same for all.
+   * The columns of a row that waits because windows look ahead in time: the time that the
+   * watermark has to pass, and the row's place among equal rows. The place begins as the event
+   * time, the same for all of them.
    */
   lazy val waiting: Seq[Alias] = due.toSeq.flatMap { d =>
     Seq(d, Alias(time.child, "position")(explicitMetadata = Some(Metadata.empty)))
@@ -82,7 +83,10 @@ private[streams] final class StreamCalls(
     )
   }
 
-  /** What each call asks: calls that come to the same (by a minute, and by 60 seconds) are one. */
+  /**
+   * The aggregate and the window of each call. Calls with equal aggregates and windows (a minute,
+   * 60 seconds) are answered once.
+   */
   private val asked: Seq[(Expression, StreamFraming)] =
     aggregates.map(_.canonicalized).zip(windows)
 
@@ -111,7 +115,7 @@ private[streams] final class StreamCalls(
 
   private def allWindows: Seq[StreamFraming] = windows.distinct
 
-  /** Aggregates are together that the same windows ask for, of one kind of element. */
+  /** Groups the aggregates that the same windows ask for, over the same kind of elements. */
   private def groups(input: Seq[Attribute]): Seq[StreamGroup] = {
     val distinct = aggregates.distinctBy(_.canonicalized)
     val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w).frame)).toSeq
@@ -139,7 +143,10 @@ private[streams] final class StreamCalls(
     case _                       => StreamElements.ByTime
   }
 
-  /** Windows bounded by a condition, which asks for the aggregate of theirs at any time. */
+  /**
+   * The group of windows with a condition. Its slots also hold the aggregates that the condition
+   * reads, since it is checked for every row that may leave.
+   */
   private def bounded(
       input: Seq[Attribute],
       windows: Seq[Int],
@@ -166,7 +173,7 @@ private[streams] final class StreamCalls(
       aggregates: Seq[AggregateExpression],
       monoids: Seq[AggregateMonoid]
   ): StreamGroup = {
-    // -1, NotAsked, where no call asks for it
+    // -1 (NotAsked) if no call asks for the aggregate over the window
     val ordinals = aggregates.map { a =>
       windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
     }
@@ -189,7 +196,10 @@ private[streams] final class StreamCalls(
     })
   }
 
-  /** Says all that the state depends on, in words, and what words leave out in a hash. */
+  /**
+   * Describes everything that the state depends on: in words, and by a hash of the definitions
+   * that words leave out.
+   */
   private def words(keys: Seq[Expression], groups: Seq[StreamGroup]): StreamWords = {
     val words = new StateWords(lineage, origin, inputs, groups.map(_.slots))
     val asks = expressions.indices.map { i =>
@@ -224,7 +234,7 @@ private[streams] final class StreamCalls(
     case f                      => refuse(notAnAggregate(f))
   }
 
-  /** Why, and what to write instead. */
+  /** Says why a function is refused, and which one to write instead. */
   private def notAnAggregate(f: Expression): String = f match {
     case _: DenseRank =>
       val by = window.orderSpec.map(o => written(o.child))
@@ -300,7 +310,7 @@ private[streams] final class StreamCalls(
 
   private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 
-  /** Its number. */
+  /** The number of the condition. */
   private def conditionOf(condition: StreamCondition): Int = {
     if (!conditions.exists(_.words == condition.words)) conditions :+= condition
     conditions.indexWhere(_.words == condition.words)
@@ -313,7 +323,7 @@ private[streams] final class StreamCalls(
         markOf(SlidePanes.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
       )
 
-  /** How many rows before the current one, which may be less than 0; none if without bound. */
+  /** The bound in rows before the current row, negative for rows after it; None if unbounded. */
   private def rows(bound: Expression): Option[Long] = bound match {
     case UnboundedPreceding => None
     case CurrentRow         => Some(0L)
@@ -321,7 +331,7 @@ private[streams] final class StreamCalls(
     case _                  => refuseAhead(bound)
   }
 
-  /** What rows wait for, if windows look ahead. */
+  /** The rows, groups or times that a row waits for, if windows look ahead. */
   private def later(input: Seq[Attribute]): Option[StreamLater] = {
     val frames = allWindows.map(_.frame)
     val rows = frames.map(_.rowsAhead).max
@@ -344,7 +354,7 @@ private[streams] final class StreamCalls(
     )
   }
 
-  /** The mark of a bound, none if nothing lies beyond it yet. */
+  /** The mark of a bound; None if no row that has come lies beyond the bound. */
   private def range(bound: Expression): Option[Int] = bound match {
     case UnboundedPreceding | CurrentRow => None
     case UnboundedFollowing              => refuseAhead(bound)
@@ -354,7 +364,7 @@ private[streams] final class StreamCalls(
   private def shifted(of: Expression, bound: Expression): Expression =
     RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
 
-  /** The mark of the first time, none if there is none. */
+  /** The mark of the frame's first time; None if the frame has no lower bound. */
   private def rangeFrom(bound: Expression): Option[Int] =
     if (bound == CurrentRow) Some(markOf(time.child)) else range(bound)
 
@@ -372,7 +382,10 @@ private[streams] final class StreamCalls(
     marks.indexWhere(_.semanticEquals(e))
   }
 
-  /** Spark replaces it in the plan of each batch, where it does not see what is sent to tasks. */
+  /**
+   * Refuses expressions such as current_timestamp(). Spark replaces them in the plan of each
+   * batch, but not in the program that is sent to tasks.
+   */
   private def refuseMoment(e: Expression): Unit = if (e.containsPattern(CURRENT_LIKE)) {
     if (e.children.exists(_.containsPattern(CURRENT_LIKE))) e.children.foreach(refuseMoment)
     else

@@ -7,11 +7,11 @@ import io.sash.spark.kinds.{DeltaWindow, PredicateWindow}
 import io.sash.spark.windows.{Extent, RangeBounds}
 
 /**
- * What bounds windows: as long as it does not hold, the oldest row leaves.
+ * The condition that bounds a window: while it does not hold, the oldest row leaves.
  *
- * @param of what the condition looks at
- * @param holds over the answers of those
- * @param words that tell it from others
+ * @param of the aggregates that the condition reads
+ * @param holds makes the condition from their answers
+ * @param words an expression that tells the condition from others
  */
 private[streams] final case class StreamCondition(
     of: Seq[AggregateExpression],
@@ -29,7 +29,7 @@ private[streams] object StreamCondition {
     )
   }
 
-  /** The window's first row lies no more than delta below its last one, the current row. */
+  /** Holds if the window's first row lies at most delta below its last row, the current one. */
   def of(kind: DeltaWindow, timeZone: String): StreamCondition = {
     val (attribute, delta) = Extent.ofNumbers(kind.attribute, kind.delta)
     val ends = Seq(First(attribute, ignoreNulls = false), Last(attribute, ignoreNulls = false))
@@ -48,15 +48,15 @@ private[streams] object StreamCondition {
   }
 }
 
-/** Of what elements a group's tree is. */
+/** The kind of elements in a group's tree. */
 private[streams] sealed abstract class StreamElements
 
 private[streams] object StreamElements {
 
-  /** Told apart by their times, and by the groups of their peers. */
+  /** Elements are told apart by their times, or by their groups of peers. */
   case object ByTime extends StreamElements
   case object ByGroup extends StreamElements
 
-  /** The windows are bounded by the condition of this number. */
+  /** Elements of windows that a condition bounds; `condition` is its number. */
   final case class Bounded(condition: Int) extends StreamElements
 }

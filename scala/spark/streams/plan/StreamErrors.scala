@@ -6,7 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.WindowExpression
 /** Errors of windows on streams, under Spark's own conditions. */
 private[spark] object StreamErrors {
 
-  /** Spark's own refusal of OVER on a stream, which says why Sash does not take it, either. */
+  /**
+   * Spark's own error for OVER on a stream, with the reason why Sash does not take the window,
+   * either.
+   */
   def unsupported(written: Written, why: String): AnalysisException = {
     val window = written.window
     val names = window.windowExpressions.flatMap(e =>

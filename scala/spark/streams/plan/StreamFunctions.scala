@@ -10,7 +10,9 @@ import org.apache.spark.sql.types.{IntegerType, Metadata}
 
 import io.sash.spark.base.SparkVersions
 
-/** Window functions that are no aggregates, as aggregates over frames that streams have. */
+/**
+ * Rewrites window functions that are no aggregates as aggregates, over frames that streams have.
+ */
 private[spark] object StreamFunctions {
 
   def asAggregates(window: Window): Window = {
@@ -35,7 +37,10 @@ private[spark] object StreamFunctions {
     SparkVersions.withExpressions(window, expressions)
   }
 
-  /** The window with a column in the place of every expression that its aggregates read. */
+  /**
+   * The window with a column in the place of each expression that its aggregates read, and these
+   * columns.
+   */
   def overColumns(window: Window): (Window, Seq[Alias]) = {
     val columns = new InputColumns
     val expressions = window.windowExpressions.map(_.transform {
@@ -55,16 +60,16 @@ private[spark] object StreamFunctions {
   ): WindowSpecDefinition =
     spec.copy(frameSpecification = SpecifiedWindowFrame(kind, lower, upper))
 
-  /** The rows of the frame, which is that of the function. */
+  /** The number of rows in the frame of the function. */
   private def count(spec: WindowSpecDefinition): WindowExpression =
     WindowExpression(Count(Seq(Literal(1))).toAggregateExpression(), spec)
 }
 
 /**
- * Columns in the place of the expressions that aggregates read: the optimizer looks after those of
- * a Project, and not into what the operator runs.
+ * Columns in the place of the expressions that aggregates read. The optimizer rewrites the
+ * expressions of a Project, but not those that the operator runs.
  *
- * @param isHidden of columns whose watermark is to be unknown to the operator
+ * @param isHidden whether the operator must not see the watermark of a column
  */
 private[spark] final class InputColumns(isHidden: Attribute => Boolean = _ => false) {
   private[this] val inputs = mutable.LinkedHashMap.empty[Expression, Alias]

@@ -11,10 +11,11 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.sash.spark.streams.state.StreamMetrics
 
 /**
- * The rows of an operator of ours. What it has done in a batch is among the observed metrics of the
- * query's progress, since Spark knows no others than its own among those of the operators.
+ * Passes on the rows of Sash's operator. It reports the operator's metrics of a batch as observed
+ * metrics of the query's progress, since the progress of an operator has room for Spark's metrics
+ * only.
  *
- * @param observed under which name
+ * @param observed the name of the observed metrics
  */
 private[streams] final class StreamMetricsExec(
     observed: String,
@@ -44,12 +45,12 @@ private[streams] final class StreamMetricsExec(
 
 private[streams] object StreamMetricsExec {
 
-  /** What Spark calls its count of rows that it drops before they reach the operator. */
+  /** Spark's name for the number of rows that it drops before they reach the operator. */
   private val SparksDropped = "numRowsDroppedByWatermark"
 
   private val Dropped = "rowsDropped"
 
-  /** @param number of the operator in its query, if that runs */
+  /** @param number the operator's number in its query; None if the plan is only explained */
   def apply(number: Option[String], operator: SparkPlan, done: StreamMetrics): SparkPlan = {
     val names = Dropped +: done.productElementNames.toSeq
     val columns = names.map(Alias(Literal(0L), _)())

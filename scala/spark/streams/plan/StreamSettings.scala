@@ -2,11 +2,11 @@ package io.sash.spark.streams.plan
 
 import org.apache.spark.sql.internal.SQLConf
 
-/** What settings of Spark's say of operators with state. */
+/** Spark's settings for stateful operators. */
 private[spark] object StreamSettings {
   def isRocksDB(provider: String): Boolean = provider.endsWith(".RocksDBStateStoreProvider")
 
-  /** Whether operators with state have a watermark of their own, each. */
+  /** Whether each stateful operator has a watermark of its own. */
   def allowsSeveral(conf: SQLConf): Boolean =
     conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)
 }

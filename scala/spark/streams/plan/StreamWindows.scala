@@ -13,8 +13,8 @@ import io.sash.spark.running.Distinct
 import io.sash.spark.streams.task.StreamProcessor
 
 /**
- * Puts an operator with state in the place of each Window over a stream; Windows of one partition and
- * order are one.
+ * Replaces each Window on a stream by a stateful operator. Windows of one partition and order
+ * become one operator.
  */
 private[spark] object StreamWindows extends Rule[LogicalPlan] {
 
@@ -32,7 +32,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     case _         => false
   }
 
-  /** @param query that it is in */
+  /** @param query the query that the window is in */
   private def planned(original: Window, query: LogicalPlan): LogicalPlan = {
     val written = new Written(original)
     val time = timeOf(written)
@@ -46,7 +46,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       new StreamCalls(over, inputs, lineage, origin, new Written(original, inputs), conf)
     val keys = keysOf(window, written)
     StatefulPlan(
-      // in the state they have the same order if a source has another one, or names above it are others
+      // sorted by lineage: the state's columns depend neither on their order in the source nor on
+      // their names above it
       Project(
         child.output.sortBy(c => origin.columns(c.exprId).text) ++ inputs ++ calls.waiting,
         child
@@ -63,8 +64,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   }
 
   /**
-   * The window over rows whose other event times are columns like any: an operator with state has one
-   * watermark.
+   * The window over a child in which event times other than `time` are plain columns, since a
+   * stateful operator has one watermark.
    */
   private def withoutOthers(window: Window, time: Attribute): Window = {
     val others = window.child.output.filter(a => hasWatermark(a) && a.exprId != time.exprId)
@@ -100,7 +101,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   private def hasWatermark(a: Attribute): Boolean =
     a.metadata.contains(EventTimeWatermark.delayKey)
 
-  /** The event time, by which the window has to be ordered. */
+  /** The event time by which the window is ordered; fails if it is ordered by anything else. */
   private def timeOf(written: Written): Attribute = {
     val window = written.window
     def refuse(why: String) = throw StreamErrors.unsupported(written, why)

@@ -11,12 +11,12 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import io.sash.spark.streams.checkpoint.{Said, SaidColumn}
 
 /**
- * Says expressions: their SQL, with what is said of each column in its place, and behind it the
- * arguments that SQL leaves out. Names of lambdas' variables, seeds and aliases do not matter.
+ * Describes expressions: by their SQL, with each column replaced by its description, and then by
+ * the arguments that SQL leaves out. Names of lambda variables, seeds and aliases do not matter.
  *
- * @param columns what is said of them
- * @param fields the same of those of columns that are operators' rows
- * @param relation what is said of a subquery
+ * @param columns the descriptions of columns
+ * @param fields the descriptions of fields, for columns that hold the rows of operators
+ * @param relation describes a subquery
  */
 private[spark] final class Words(
     columns: Map[ExprId, Said],
@@ -36,7 +36,9 @@ private[spark] final class Words(
     )
   }
 
-  /** An expression without what changes from start to start, or does not matter. */
+  /**
+   * Rewrites an expression without parts that change from start to start, or that do not matter.
+   */
   private final class Plain {
     private[this] val variables = mutable.HashMap.empty[Any, Int]
 
@@ -76,7 +78,10 @@ private[spark] final class Words(
 
 private object Words {
 
-  /** Arguments that are no expressions, which SQL leaves out: a precision, a schema, an order. */
+  /**
+   * Arguments that are no expressions, such as a precision, a schema or an order; SQL leaves them
+   * out.
+   */
   private def hidden(e: Expression): Seq[String] = e match {
     case _: Literal | _: Cast | _: GetStructField | _: NamedExpression | _: LambdaVariable => Nil
     case other => argumentsOf(other)
@@ -84,7 +89,7 @@ private object Words {
 
   private def argumentsOf(e: Expression): Seq[String] =
     e.productElementNames.zip(e.productIterator).toSeq.flatMap {
-      case (_, of: AggregateFunction) if e.children.contains(of) => Nil // it is said by itself
+      case (_, of: AggregateFunction) if e.children.contains(of) => Nil // described as a child
       case (_, of: AggregateFunction)                            => argumentsOf(of)
       case (name, _) if isNoise(name)                            => Nil
       case (name, value) => valueOf(value).map(v => s"$name $v")
@@ -102,14 +107,17 @@ private object Words {
 
   private def isText(value: Any): Boolean = value.isInstanceOf[String]
 
-  /** Places, settings of the session, and what SQL does say. */
+  /**
+   * Whether an argument is left out: a buffer's position, a setting of the session, or part of
+   * the SQL.
+   */
   private def isNoise(name: String): Boolean = name.endsWith("AggBufferOffset") ||
     Set("name", "udfName", "isDistinct", "nullable", "timeZoneId", "failOnError", "hideSeed")(
       name
     ) ||
     OfSettings.exists(name.toLowerCase(java.util.Locale.ROOT).contains)
 
-  /** What ANSI mode and settings of earlier behaviour say. */
+  /** Parts of the names of arguments for ANSI mode and for earlier behaviour. */
   private val OfSettings = Seq("ansi", "overflow", "legacy")
 
   private def isZoned(e: Expression): Boolean = e match {
@@ -118,7 +126,7 @@ private object Words {
     case _                                                            => false
   }
 
-  /** Without ids of expressions, and addresses of objects and lambdas. */
+  /** The text without ids of expressions, and without addresses of objects and lambdas. */
   private def stable(text: String): String = text
     .replaceAll("#\\d+L?", "")
     .replaceAll("\\$\\$Lambda[^\\s,()\\]]*", "")

@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{Project, Window}
 import io.sash.spark.windows.FrameText
 
 /**
- * Expressions of a Window as the user wrote them: the analyzer has taken apart what PARTITION BY,
- * ORDER BY and arguments are made of, and gives it names of its own.
+ * Expressions of a Window as the user wrote them. The analyzer has moved expressions out of
+ * PARTITION BY, ORDER BY and arguments, and has given them names of its own.
  *
- * @param inputs columns in the place of what aggregates read
+ * @param inputs columns made for the arguments of aggregates
  */
 private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Nil) {
   private[this] val made: Map[ExprId, Expression] = window.child
@@ -25,12 +25,12 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
 
   def apply(e: Expression): String = whole(e).sql
 
-  /** What is asked for over the window. */
+  /** The calls over the window. */
   val calls: Seq[String] = window.windowExpressions
     .flatMap(_.collect { case w: WindowExpression => call(w) })
     .distinct
 
-  /** The window itself. */
+  /** The window specification. */
   def spec: String = of(window.partitionSpec, window.orderSpec)
 
   private def call(w: WindowExpression): String = {
@@ -64,6 +64,9 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
     case other                                                      => other.mapChildren(whole)
   }
 
-  /** Names of expressions that were taken out of windows, and of arguments. */
+  /**
+   * Whether the analyzer has made a name, for an expression that it moved out of a window or an
+   * argument.
+   */
   private def isOfAnalyzer(name: String): Boolean = name.matches("_we?\\d+")
 }

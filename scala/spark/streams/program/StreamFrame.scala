@@ -3,7 +3,7 @@ package io.sash.spark.streams.program
 import io.sash.core.policy.Condition
 import io.sash.core.stored.TreeWindow
 
-/** Which rows a row's window holds, and which rows have an answer. */
+/** The rows in a row's window, and the rows that have an answer. */
 private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide]) {
 
   /** See `StreamFrame.isIdle`. */
@@ -12,36 +12,36 @@ private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[
 }
 
 /**
- * A time, in microseconds, and what the program's `marks` are in a row of it; those that do not
- * follow from the time are 0.
+ * A time, in microseconds, and the values of the program's `marks` in a row of that time. A mark
+ * that does not follow from the time is 0.
  */
 private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
 
-/** Where the rows of a key have come to. */
+/** The current row of a key, with its marks and its position among the key's rows. */
 private[spark] final class StreamRow(marks: Int) {
 
-  /** The values of the program's `marks`, in the row that has come and in the one before it. */
+  /** The values of the program's `marks`, in the current row and in the row before it. */
   var values: Array[Long] = new Array[Long](marks)
   var previous: Array[Long] = new Array[Long](marks)
 
-  /** Their event times, in microseconds. */
+  /** The event times of these two rows, in microseconds. */
   var time: Long = 0L
   var previousTime: Long = 0L
 
-  /** Whether there is no row before it. */
+  /** Whether the current row is the key's first. */
   var isFirst: Boolean = true
 
-  /** How many rows have come, with this one. */
+  /** The number of rows up to and with the current row. */
   var end: Long = 0L
 
-  /** How many rows have come that are no peers of it, and how many with them. */
+  /** The number of rows before the first peer of the current row, and up to the last peer. */
   var firstPeer: Long = 0L
   var lastPeer: Long = 0L
 
-  /** How many groups of peers have come, with its own. */
+  /** The number of groups of peers, up to and with the current row's group. */
   var group: Long = 0L
 
-  /** Another row comes, whose marks are then written into `values`. */
+  /** Moves on to another row; the caller then writes its marks into `values`. */
   def advance(): Unit = {
     val older = previous
     previous = values
@@ -50,49 +50,56 @@ private[spark] final class StreamRow(marks: Int) {
   }
 }
 
-/** Which rows of its key the window of a row holds. */
+/** The rows of a key that are in the window of a row. */
 private[spark] sealed abstract class StreamFrame extends Serializable {
 
-  /** Whether it ends before the row it is of, so that elements enter later than they come. */
+  /**
+   * Whether the frame may end before its row, so that elements enter the window later than they
+   * come.
+   */
   def lags: Boolean = false
 
-  /** Whether elements leave before others. */
+  /** Whether some elements leave before others; otherwise all leave at once, or none. */
   def evicts: Boolean
 
-  /** The rows that it holds at most, as far as that is known. */
+  /** The largest number of rows in the window, as far as it is known. */
   def longest: Long = Long.MaxValue
 
-  /** Whether rows are told apart by their group of peers, in the place of their time. */
+  /** Whether elements are stored by their group of peers, and not by their time. */
   def countsGroups: Boolean = false
 
-  /** How many rows, and groups of peers, have to come after the row's own before it is answered. */
+  /** How many rows, and groups of peers, have to come after the row before it is answered. */
   def rowsAhead: Long = 0L
   def groupsAhead: Long = 0L
 
-  /** Whether it may be beside one that looks ahead: whether rows may enter before it moves to them. */
+  /**
+   * Whether the frame works beside one that looks ahead, where rows are taken in before the
+   * window moves to them.
+   */
   def canWait: Boolean = true
 
   /**
-   * Whether the window of any row from now on is that of a key's first row.
+   * Whether the key can be forgotten: the window of each row from now on would be the same if the
+   * row were its key's first.
    *
-   * @param last the marks of the key's last row, as far as they follow from its time
-   * @param now those of a row that would come now
+   * @param last the time of the key's last row, and the marks that follow from it
+   * @param now the same for a row that would come now
    */
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 
-  /** Whether peers, which are equal in the window's order, have one answer. */
+  /** Whether peers, rows that are equal in the window's order, have the same answer. */
   def isOfPeers: Boolean = false
 
-  /** A row has come, and will enter. */
+  /** Called when a row comes, before it enters the window. */
   def arrive(window: TreeWindow, row: StreamRow): Unit = ()
 
-  /** The rows that the row's window holds, and that have come before, enter. */
+  /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: StreamRow): Unit
 
   /**
-   * The rows before the row's window leave; all that it holds have entered.
+   * Evicts the rows before the row's window, after `enter`.
    *
-   * @param condition of the program's slots
+   * @param condition the condition of the program's slots
    */
   def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit
 }
@@ -100,8 +107,8 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
 /**
  * ROWS BETWEEN `preceding` PRECEDING AND `until` PRECEDING.
  *
- * @param preceding none if the window only grows
- * @param until less than 0 if it looks ahead
+ * @param preceding None if the window only grows
+ * @param until less than 0 if the frame looks ahead
  */
 private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
     extends StreamFrame {
@@ -125,9 +132,9 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
 /**
  * RANGE BETWEEN … PRECEDING AND … PRECEDING.
  *
- * @param preceding the mark of the first time, none if the window only grows
- * @param until that of the last time, none if it is the row's own
- * @param looksAhead whether that is after the row's own
+ * @param preceding the mark of the first time; None if the window only grows
+ * @param until the mark of the last time; None if it is the row's own time
+ * @param looksAhead whether the last time is after the row's own
  */
 private[spark] final case class StreamRange(
     preceding: Option[Int],
@@ -187,7 +194,7 @@ private[spark] final case class StreamGroups(preceding: Long, following: Long)
     window.evictBefore(row.group - preceding)
 }
 
-/** Frames that end all at once, before a row enters: see `GapFrame`. */
+/** A frame whose rows leave all at once, before a row enters: see `GapFrame`. */
 private[spark] sealed abstract class StreamSuffix extends StreamFrame {
   override final def evicts: Boolean = false
 
@@ -216,9 +223,9 @@ private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
 }
 
 /**
- * Bounded by the condition of its group's slots: see `PredicateFrame` and `DeltaFrame`.
+ * A frame bounded by the condition of its group's slots: see `PredicateFrame` and `DeltaFrame`.
  *
- * @param number of the condition
+ * @param number the number of the condition
  */
 private[spark] final case class StreamPredicate(number: Int) extends StreamFrame {
   override def evicts: Boolean = true
@@ -229,11 +236,11 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 
-/** At which rows a window slides, and so has an answer. */
+/** The rows at which a window slides; all other rows have no answer. */
 private[spark] sealed abstract class StreamSlide extends Serializable {
   def isAt(row: StreamRow): Boolean
 
-  /** Whether any row from now on is as a key's first row to it: see `StreamFrame.isIdle`. */
+  /** Whether each row from now on slides as a key's first row would: see `StreamFrame.isIdle`. */
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 }
 

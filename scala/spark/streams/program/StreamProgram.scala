@@ -7,21 +7,21 @@ import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.checkpoint.{Said, StateText}
 
 /**
- * The windows of one OVER on a stream, ready to be sent to tasks.
+ * The program of the windows of one OVER on a stream, which is sent to tasks.
  *
  * @param input the columns of a row
- * @param keys what rows are partitioned by, equal in bytes where it is equal
+ * @param keys the partition keys; equal keys have equal bytes
  * @param time the ordinal of the event time
- * @param order by which the rows of a key are taken, the event time first
- * @param windows that the groups share
- * @param marks what frames and slides look at in a row, each a BIGINT
- * @param results types of the answers
- * @param output what a row becomes, over its columns and its answers behind them
- * @param later what rows wait for until they are answered, where windows look ahead
+ * @param order the order of a key's rows, the event time first
+ * @param windows the windows, which the groups share
+ * @param marks the values that frames and slides read in a row, each a BIGINT
+ * @param results the types of the answers
+ * @param output the columns of an answered row, over its input columns and then its answers
+ * @param later the rows, groups or times that a row waits for, if windows look ahead
  * @param mode when rows are answered
- * @param calls what is asked, over `input`, an answer each; where the plan is read, not in tasks
+ * @param calls an aggregate over `input` for each answer; read in the plan, not in tasks
  * @param written the calls as the user wrote them
- * @param words what the state was written for
+ * @param words the description of the state
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -40,10 +40,10 @@ private[spark] final case class StreamProgram(
     words: StreamWords
 ) {
 
-  /** What the state was written for; another one's state is of no use. */
+  /** The text that describes the state; a state with another text is not used. */
   lazy val text: String = words.text(input, mode)
 
-  /** The columns that a row becomes, each over `input`. */
+  /** The columns of an answered row, each over `input`. */
   def fields: Seq[Expression] = output.map(_.transform { case b: BoundReference =>
     calls(b.ordinal - input.length)
   })
@@ -51,7 +51,7 @@ private[spark] final case class StreamProgram(
   /** Whether windows count groups of peers. */
   def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
 
-  /** The same, answered when that mode says. */
+  /** The same program with another answer mode. */
   def in(mode: AnswerMode): StreamProgram = copy(mode = mode)
 
   /** The ordinals of the answers of a window. */
@@ -61,7 +61,9 @@ private[spark] final case class StreamProgram(
     (ordinal, _) <- group.slots.resultsOf(range)
   } yield ordinal
 
-  /** The same windows over some of the columns, for some of the columns that a row becomes. */
+  /**
+   * The program with only some of its output columns, and with the input columns that these need.
+   */
   def pruned(kept: Seq[Int]): StreamProgram = {
     val wanted = kept.map(output)
     val lifted = groups.flatMap(_.slots.parts).flatMap(_.lift)
@@ -88,17 +90,17 @@ private[spark] final case class StreamProgram(
 }
 
 /**
- * What the state of windows was written for.
+ * The description of the state of windows.
  *
- * @param parts by their names
- * @param columns what is said of those of a row
+ * @param parts the descriptions, by the names of the parts
+ * @param columns the descriptions of a row's columns
  */
 private[spark] final case class StreamWords(
     parts: Seq[(String, Said)],
     columns: Map[ExprId, Said]
 ) {
 
-  /** @param input the columns of a row that waits */
+  /** @param input the columns of a waiting row */
   def text(input: Seq[Attribute], mode: AnswerMode): String = {
     val waiting = input.flatMap { c =>
       columns.get(c.exprId).map(_.short.in("", s" ${c.dataType.sql}"))
@@ -108,41 +110,42 @@ private[spark] final case class StreamWords(
 }
 
 /**
- * What a row waits for, when the watermark has passed it, until all is there that its windows hold.
+ * The rows, groups or time for which a row waits after the watermark has passed it, until its
+ * frame is complete.
  *
- * @param rows of its key that come after it, so many
- * @param groups of peers of its key that come after it, so many
- * @param due what the watermark has to pass, if windows look ahead in time
+ * @param rows the number of rows of its key that have to come after it
+ * @param groups the number of groups of peers of its key that have to come after it
+ * @param due the time that the watermark has to pass, if windows look ahead in time
  */
 private[spark] final case class StreamLater(rows: Long, groups: Long, due: Option[StreamDue]) {
 
-  /** Whether rows may have to wait with their key. */
+  /** Whether rows may wait for other rows of their key. */
   def waitsForRows: Boolean = rows > 0 || groups > 0
 }
 
 /**
- * The columns of a row that waits for the watermark until its windows are complete.
+ * The columns of a row that waits for the watermark until its frame is complete.
  *
- * @param at the ordinal of the time that it has to pass
- * @param position that of how many rows of the key were taken in before it, by which rows that are
- *   equal in the window's order come back as they were taken in
+ * @param at the ordinal of the time that the watermark has to pass
+ * @param position the ordinal of the row's place: the number of rows of its key taken in before
+ *   it. Rows that are equal in the window's order are read back in order of their places
  */
 private[spark] final case class StreamDue(at: Int, position: Int)
 
 /**
- * Aggregates that the same windows ask for: elements of one tree. What others ask for is not combined
- * as far as their windows reach, which may cost much or even fail.
+ * The aggregates that the same windows ask for, which are the elements of one tree. A window
+ * combines only the aggregates that it asks for: any other may cost much there, or even fail.
  *
  * @param slots the partials of the aggregates, side by side, or the inputs of answers beside the
- *   slots; range i of their results is that of the group's window i
- * @param windows their numbers in the program
+ *   slots; range i of the results has the answers of the group's window i
+ * @param windows the numbers of the group's windows in the program
  */
 private[spark] final case class StreamGroup(slots: SlotProgram, windows: Seq[Int]) {
 
-  /** Whether an answer beside the slots can do without what has left its window. */
+  /** Whether all answers beside the slots can subtract elements that have left the window. */
   def isInvertible: Boolean = slots.running.forall(_.isInvertible)
 
-  /** The name of the algorithm that moves the windows, as EXPLAIN shows it. */
+  /** The name, in EXPLAIN, of the algorithm that moves the windows. */
   def algorithm: String =
     if (slots.running.isEmpty) "Two-Stacks Lite over a forest"
     else if (isInvertible) "SlickDeque (Inv)"

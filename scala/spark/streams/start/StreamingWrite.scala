@@ -19,8 +19,8 @@ import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
 import io.sash.spark.streams.task.StreamProcessor
 
 /**
- * When a query starts, of which not before then the output mode is known: refuses what its windows
- * could not run with, and plans its hops.
+ * Runs when a query starts, since its output mode is not known earlier. It refuses queries in
+ * which windows cannot run, and plans hop windows.
  */
 private[spark] object StreamingWrite extends Rule[LogicalPlan] {
 
@@ -41,11 +41,17 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =
     write.withNewChildren(Seq(query)).asInstanceOf[WriteToStreamStatement]
 
-  /** With an operator for each place that reads a CTE, as Spark's optimizer has it in each batch. */
+  /**
+   * Inlines common table expressions, so that each place that reads one has an operator of its
+   * own. Spark's optimizer does the same in each batch.
+   */
   private def inline(query: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(SparkVersions.inlineCommonTables(query))
 
-  /** Spark computes a CTE that is still there once, and all that read it share a watermark. */
+  /**
+   * Refuses a common table expression that is not inlined: Spark would compute it once, and all
+   * its readers would share a watermark.
+   */
   private def checkCommon(write: WriteToStreamStatement, query: LogicalPlan): Unit =
     query.foreach {
       case WithCTE(_, common) =>
@@ -69,7 +75,10 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       case _ =>
     }
 
-  /** Spark keeps no row of a semi join that is final when it comes, so that the other side finds none. */
+  /**
+   * Refuses stateful operators on both sides of a semi join. Spark does not keep a row of the
+   * join that is final when it comes, so the other side would not find it.
+   */
   private def checkSemi(write: WriteToStreamStatement, query: LogicalPlan): Unit =
     query.foreach {
       case Join(left, right, LeftSemi, on, _)
@@ -83,12 +92,12 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       case _ =>
     }
 
-  /** The query's windows, answered as its mode says. */
+  /** The query's windows in the answer mode of its output mode. */
   private def planned(
       write: WriteToStreamStatement,
       checkpoint: Checkpoint
   ): WriteToStreamStatement = {
-    // what Spark would say of another mode is of its own operators
+    // Spark's own error for another mode would be about its own operators
     val mode = AnswerMode
       .of(write.outputMode)
       .getOrElse(refuse(write, s"${over(write)}; write in append or update mode"))
@@ -110,13 +119,13 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   /** The query's windows of rows, as the user wrote them. */
   private def over(write: WriteToStreamStatement): String = named(write, _ => true)
 
-  /** The same, and hops otherwise. */
+  /** The query's windows of rows, as the user wrote them; if there are none, hop windows. */
   private def windowsOf(write: WriteToStreamStatement): String = {
     val calls = over(write)
     if (calls.isEmpty) "hop windows" else calls
   }
 
-  /** In the user's words, without the numbers of columns. */
+  /** The SQL of an expression without the ids of columns. */
   private def textOf(e: Expression): String = toPrettySQL(e)
 
   private def ahead(write: WriteToStreamStatement): String = named(write, _.later.nonEmpty)
@@ -135,7 +144,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   private val BesideOther =
     "beside another operator with state (another order or partition, or another withColumn, is one, too)"
 
-  /** What other operators, above and below, would make of the windows' rows. */
+  /** Refuses operators above or below that cannot work with the windows' rows. */
   private def checkNeighbours(write: WriteToStreamStatement, mode: AnswerMode): Unit = {
     val isAlone = write.inputQuery.collect { case p if hasState(p) => p }.size == 1
     if (mode == AnswerMode.Update && !isAlone)
@@ -189,7 +198,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       )
     )
 
-  /** Spark says it in the first batch. */
+  /** Refuses the state store with the error that Spark would raise in the first batch. */
   private def refuseStore(write: WriteToStreamStatement, checkpoint: Checkpoint): Nothing =
     throw new AnalysisException(
       errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
@@ -204,7 +213,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     case _                          => WithState(plan.nodeName)
   })
 
-  /** By name, since not every version has all of them. */
+  /** Operators with state, by name, since not every version has all of them. */
   private val WithState = Set(
     "Aggregate",
     "Deduplicate",

@@ -5,14 +5,14 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.Bytes
 
 /**
- * What is known of a bucket: when it wants to be called, and where its rows that wait are.
+ * The header of a bucket: when the bucket is due, and where its waiting rows are.
  *
  * @param latest the latest time of a row, in microseconds or in panes; or `KeyHeader.NoTime`
- * @param timer in milliseconds, if there is one
- * @param sweep when idle keys leave next, in microseconds, if they do
- * @param debt how many rows have to come before another walk over keys that never leave
- * @param pending rows that the watermark has not passed
- * @param unanswered rows that it has passed, but not all of their windows
+ * @param timer the time of the registered timer, in milliseconds, if there is one
+ * @param sweep the time, in microseconds, of the next walk over all keys, if one is planned
+ * @param debt the number of rows that have to come before another walk over keys that never leave
+ * @param pending the chunks of rows that the watermark has not passed
+ * @param unanswered the chunks of rows that the watermark has passed, but not their due time
  */
 private[spark] final case class BucketHeader(
     latest: Long,
@@ -23,7 +23,7 @@ private[spark] final case class BucketHeader(
     unanswered: PendingChunks
 ) {
 
-  /** When something of it is due, in microseconds, if ever. */
+  /** The first time, in microseconds, at which something in the bucket is due, if ever. */
   def due: Option[Long] = (pending.earliest ++ unanswered.earliest ++ sweep).minOption
 
   def toBytes: Array[Byte] = {
@@ -59,9 +59,9 @@ private[spark] object BucketHeader {
 }
 
 /**
- * The chunks of [[PendingRows]], in the order in which they came.
+ * The chunks of [[PendingRows]], in the order in which they were written.
  *
- * @param next the number of the next one
+ * @param next the number of the next chunk
  */
 private[spark] final case class PendingChunks(chunks: Vector[PendingChunk], next: Long) {
   def earliest: Option[Long] = chunks.map(_.earliest).minOption

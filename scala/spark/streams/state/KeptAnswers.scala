@@ -12,49 +12,53 @@ import org.apache.spark.sql.sash.StreamInternals
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
- * Answers beside the slots of the keys of a partition, which are not stored: from one micro-batch to
- * the next they stay in the process, each key's under a stamp that is new in each header of the
- * key. A header whose stamp is not here, as after a restart, a retry or on another executor, says
- * that its answers have to be made anew.
+ * Keeps the answers beside the slots, which are not stored, from one micro-batch to the next.
+ * They stay in the process, the answers of each key under a stamp, and each header of the key has
+ * a new stamp. If a header's stamp is unknown here, the answers have to be made anew: after a
+ * restart, a retry, or on another executor.
  *
- * One task at a time has them: states that one program has made may share what they compute with.
+ * One task at a time has the answers of a partition, since states of one program may share the
+ * objects that they compute with.
  *
- * They go with the state that they stand beside: every ten seconds the process looks which state stores
- * Spark has unloaded. Spark unloads those of a query that has stopped in its next maintenance
- * (spark.sql.streaming.stateStore.maintenanceInterval), and at once where another run of the query
- * loads the same store.
+ * Answers are dropped with the state that they belong to. Every ten seconds the process checks
+ * which state stores Spark has unloaded. Spark unloads the stores of a stopped query in its next
+ * maintenance (spark.sql.streaming.stateStore.maintenanceInterval). It does so at once where
+ * another run of the query loads the same store.
  *
- * @param program what makes states
+ * @param program makes the states
  */
 private[streams] final class KeptAnswers(program: Seq[RunningAnswer], windows: Int) {
 
-  /** New answers, for each of the windows. */
+  /** New answers for each of the windows. */
   def create(): Array[Array[RunningState]] =
     Array.fill(windows)(program.map(_.create()).toArray)
 
-  /** Those of this stamp, which are the caller's then; null if they are not here. */
+  /** The answers of a stamp, which then belong to the caller; null if they are not here. */
   def take(stamp: UUID): Array[Array[RunningState]] = KeptAnswers.take(this, stamp)
 
-  /** Keeps answers, which the caller gives up. */
+  /** Keeps answers, which the caller gives up; returns their stamp. */
   def keep(answers: Array[Array[RunningState]]): UUID = KeptAnswers.keep(this, answers)
 }
 
 private[streams] object KeptAnswers {
 
-  /** What all queries may keep in a process: a twentieth of its heap. Not final: for tests. */
+  /**
+   * The bytes that all queries may keep in a process: a twentieth of its heap. A var only for
+   * tests.
+   */
   private[streams] var MostBytes: Long = Runtime.getRuntime.maxMemory / 20
 
   private val EntryBytes = 256L
   private val MostPlaces = 10000
 
-  /** How often it is looked which stores are unloaded. Not final: for tests. */
+  /** The time between two checks for unloaded stores. A var only for tests. */
   private[streams] var SweepMillis: Long = 10000L
 
   /**
-   * Whose they are.
+   * The owner of answers.
    *
-   * @param store of the run of a query, an operator and a partition
-   * @param group of the operator's windows
+   * @param store identifies the run of a query, an operator and a partition
+   * @param group the number of the group of the operator's windows
    */
   private[streams] final case class Place(store: StateStoreProviderId, group: Int)
 
@@ -64,7 +68,8 @@ private[streams] object KeptAnswers {
       val bytes: Long
   )
 
-  private[this] val byStamp = new LinkedHashMap[UUID, Kept] // the longest unasked first
+  // the longest unused first
+  private[this] val byStamp = new LinkedHashMap[UUID, Kept]
   private[this] var bytes = 0L
   private[this] val idle = new LinkedHashMap[Place, KeptAnswers]
 
@@ -94,7 +99,7 @@ private[streams] object KeptAnswers {
     stamp
   }
 
-  /** Those of a place, until the task ends. */
+  /** Lends the answers of a place to the task, until it ends. */
   def lease(place: Place, create: => KeptAnswers): KeptAnswers = {
     val kept = synchronized(Option(idle.remove(place))).getOrElse(create)
     TaskContext.get().addTaskCompletionListener[Unit](_ => giveBack(place, kept))
@@ -107,7 +112,7 @@ private[streams] object KeptAnswers {
     sweepLater()
   }
 
-  /** Drops the answers of a place, if no task has them. */
+  /** Drops the answers of a place, unless a task has them. */
   private def drop(place: Place): Unit = synchronized {
     val kept = idle.remove(place)
     val all = byStamp.values.iterator
@@ -120,10 +125,12 @@ private[streams] object KeptAnswers {
     }
   }
 
-  /** How many there are: of keys, and of places that no task has. */
+  /** The number of keys with answers, and the number of places that no task has. */
   private[streams] def size: (Int, Int) = synchronized((byStamp.size, idle.size))
 
-  /** Drops those beside stores that Spark has unloaded, which it is asked without a lock of ours. */
+  /**
+   * Drops the answers of stores that Spark has unloaded. It asks Spark without holding a lock.
+   */
   private def sweep(): Unit = {
     val places = synchronized(idle.keySet.asScala.toSeq)
     places.filterNot(p => StreamInternals.isLoaded(p.store)).foreach(drop)

@@ -5,21 +5,23 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.Bytes
 import io.sash.spark.streams.program.StreamProgram
 
-/** What is known of a key beside its windows: how far its rows have come, and its answers. */
+/** The header of a key beside its windows: the key's last row, and its rows without an answer. */
 private[streams] final class KeyHeader(program: StreamProgram) {
   private[this] val isLater = program.later.nonEmpty
 
   /** The time of the last row, in microseconds, or NoTime. */
   var lastTime: Long = KeyHeader.NoTime
 
-  /** How many groups of peers have come, if anybody asks. */
+  /** The number of groups of peers, if a window counts them. */
   var groups: Long = 0L
 
-  /** Of the rows and the groups, how many have no answer yet; where rows are answered later. */
+  /**
+   * The number of rows, and of groups of peers, without an answer; only if windows look ahead.
+   */
   var unanswered: Long = 0L
   var unansweredGroups: Long = 0L
 
-  /** What the watermark has to pass before the last row is answered. */
+  /** The time that the watermark has to pass before the last row is answered. */
   var lastDue: Long = KeyHeader.NoTime
 
   def isNew: Boolean = lastTime == KeyHeader.NoTime
@@ -55,6 +57,6 @@ private[streams] final class KeyHeader(program: StreamProgram) {
 
 private[streams] object KeyHeader {
 
-  /** In the place of the time of a row, where there is none. */
+  /** In the place of a time: there is no row. */
   val NoTime: Long = Long.MinValue
 }

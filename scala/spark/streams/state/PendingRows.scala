@@ -7,14 +7,14 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Rows of a bucket that wait for the watermark: in the state, in chunks of some kilobytes, each of
- * rows that follow one another in time.
+ * Rows of a bucket that wait for the watermark. They are stored in the state, in chunks of some
+ * kilobytes; the rows of a chunk follow one another in time.
  *
- * A batch reads the chunks that begin before the watermark, which are those whose rows it has
- * passed now, and one for each earlier batch whose rows it divides; it writes its own rows and what
- * is left of those. Chunks of batches with few rows are put together.
+ * A batch reads the chunks that begin before the watermark. All rows of such a chunk are ready,
+ * except in one chunk for each earlier batch, which the watermark divides. The batch writes its
+ * own rows and the rows left of those chunks. Small chunks are put together.
  *
- * @param time the ordinal of what the watermark has to pass, in microseconds
+ * @param time the ordinal of the time, in microseconds, that the watermark has to pass
  */
 private[spark] final class PendingRows(
     stored: StreamState#Chunks,
@@ -25,7 +25,7 @@ private[spark] final class PendingRows(
   private[this] var bytes = 0L
   private[this] var known: PendingChunks = _
 
-  /** A bucket's turn begins: gives the rows until `time` to `take`, and keeps others. */
+  /** Begins a bucket's turn: gives the rows until `until` to `take`, and keeps the others. */
   def open(of: PendingChunks, until: Long)(take: UnsafeRow => Unit): Unit = {
     known = of
     takeOut(_.earliest <= until) { row =>
@@ -33,14 +33,14 @@ private[spark] final class PendingRows(
     }
   }
 
-  /** A row that has to wait; the caller does not change it any more. */
+  /** Adds a row that has to wait; the caller must not change it any more. */
   def add(row: UnsafeRow): Unit = {
     rows += row
     bytes += row.getSizeInBytes
     if (bytes > PendingRows.MostBytes) store()
   }
 
-  /** The bucket's turn is over: what is known of it now. */
+  /** Ends the bucket's turn: writes the rows, and returns the chunks that are now stored. */
   def close(): PendingChunks = {
     if (known.chunks.count(PendingRows.isSmall) >= PendingRows.MostSmall) {
       takeOut(PendingRows.isSmall)(add)
@@ -58,7 +58,7 @@ private[spark] final class PendingRows(
     }
   }
 
-  /** Writes the rows that wait. */
+  /** Writes the rows that are in memory. */
   private def store(): Unit = if (rows.nonEmpty) {
     val sorted = rows.sortBy(_.getLong(time))
     rows.clear()
@@ -92,7 +92,7 @@ private[spark] final class PendingRows(
     out.array
   }
 
-  /** Rows that point into the chunk, which stays as it is. */
+  /** Reads rows that point into the chunk, which must not change any more. */
   private def read(chunk: Array[Byte])(take: UnsafeRow => Unit): Unit = {
     val in = ByteBuffer.wrap(chunk)
     while (in.hasRemaining) {
@@ -105,14 +105,14 @@ private[spark] final class PendingRows(
 private object PendingRows {
   val ChunkBytes: Int = 8 * 1024
 
-  /** As many small chunks become one, so that a row is moved a few times at most. */
+  /** This number of small chunks become one, so that a row is moved only a few times. */
   val MostSmall: Int = 8
 
   def isSmall(chunk: PendingChunk): Boolean = chunk.bytes < ChunkBytes / 2
 
-  /** Of the rows in memory. */
+  /** Bytes of rows in memory. */
   val MostBytes: Long = 16L << 20
 
-  /** Rows of eight bytes each stay aligned. */
+  /** A size takes eight bytes, so that rows stay aligned. */
   val SizeBytes: Int = 8
 }

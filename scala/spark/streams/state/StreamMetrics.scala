@@ -6,8 +6,8 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import io.sash.spark.base.MetricNames
 
 /**
- * What the tasks of an operator have done in a batch, under the names of these fields; reported once
- * for each bucket.
+ * The metrics of an operator in a batch, under the names of these fields, reported once for each
+ * bucket. `rowsLate` counts rows in time that are out of order.
  */
 private[spark] final case class StreamMetrics(
     rowsInTime: SQLMetric,
@@ -47,7 +47,7 @@ private[spark] object StreamMetrics {
   )
 }
 
-/** What a task has done for a bucket, in plain fields. */
+/** The counts of a task for one bucket, in plain fields. */
 private[spark] final class StreamCounts {
   var rowsInTime: Long = 0L
   var rowsLate: Long = 0L

@@ -12,22 +12,24 @@ import io.sash.spark.base.StreamVersions
 import io.sash.spark.streams.program.StreamProgram
 
 /**
- * The state of a bucket of keys, in two variables of Spark's state store: each one costs every task
- * of every batch some milliseconds.
+ * The state of a bucket of keys, in two variables of Spark's state store. There are only two,
+ * since each variable costs every task of every batch some milliseconds.
  *
  * | variable | key | value |
  * |---|---|---|
- * | `head` | key | header of its windows, see `StoredWindows`; what walks over all keys reads these, and in update mode `W` |
+ * | `head` | key | header of its windows, see `StoredWindows` |
  * | `rest` | `B` | [[BucketHeader]] |
- * | | `P`, number of the chunk | rows that the watermark has not passed |
- * | | `U`, number of the chunk | rows of which it has not passed all that their windows hold |
- * | | `W`, key | rows that wait for further rows of their key; in update mode, for the watermark |
- * | | `N`, key, tree, level, number | node of a tree of the key's |
+ * | | `P`, number of the chunk | pending rows |
+ * | | `U`, number of the chunk | rows that wait for their due time, see `StreamDue` |
+ * | | `W`, key | rows that wait for rows of their key; in update mode, pending rows |
+ * | | `N`, key, tree, level, number | node of a tree of the key |
+ *
+ * A walk over all keys reads the `head` of each key, and in update mode its `W`, too.
  */
 private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   import StreamState._
 
-  /** Of what is done for the bucket. */
+  /** The counts of the bucket. */
   val counts: StreamCounts = new StreamCounts
 
   val heads: MapState[Array[Byte], Array[Byte]] = variable("head")
@@ -36,7 +38,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   private def variable(name: String): MapState[Array[Byte], Array[Byte]] =
     handle.getMapState(name, Encoders.BINARY, Encoders.BINARY, TTLConfig.NONE)
 
-  /** What is known of the bucket; null if nothing is. */
+  /** The header of the bucket; null if it has none. */
   def bucket: Array[Byte] = rest.getValue(BucketKey)
 
   def bucket_=(header: Array[Byte]): Unit = rest.updateValue(BucketKey, header)
@@ -44,7 +46,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   val pending: Chunks = new Chunks('P')
   val unanswered: Chunks = new Chunks('U')
 
-  /** Chunks of rows, by their numbers. */
+  /** Chunks of rows, by number. */
   final class Chunks private[StreamState] (kind: Char) {
     def get(number: Long): Array[Byte] = rest.getValue(keyOf(number))
 
@@ -56,7 +58,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
       ByteBuffer.allocate(1 + 8).put(kind.toByte).putLong(number).array
   }
 
-  /** The rows of a key that wait; null if none do. */
+  /** The waiting rows of a key; null if there are none. */
   def waiting(key: Array[Byte]): Array[Byte] = rest.getValue(waitingKey(key))
 
   def putWaiting(key: Array[Byte], rows: Array[Byte]): Unit =
@@ -70,7 +72,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   /**
    * The nodes of one key at a time.
    *
-   * @param tree of those of a key
+   * @param tree the number of the tree among the key's trees
    */
   final class Nodes(tree: Int) extends KeyValueStore {
     private[this] var place = ByteBuffer.allocate(0)
@@ -104,9 +106,9 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
     }
   }
 
-  /** What a group of the program's windows has left in this process. */
+  /** The answers that a group of the program's windows has kept in this process. */
   def keptAnswers(program: StreamProgram, group: Int): KeptAnswers = {
-    // of one that nobody knows they go soon, and are made anew
+    // without the store's id, answers are soon dropped, and made anew
     val store = StreamVersions.storeOf(handle).getOrElse {
       StateStoreId(program.text, 0L, TaskContext.getPartitionId())
     }

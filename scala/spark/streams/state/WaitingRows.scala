@@ -6,14 +6,16 @@ import java.util.{ArrayList, List}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** A row that waits, and a fingerprint of its last answer, if it has one. */
+/** A row that waits, and a fingerprint of its last answer if it has been answered. */
 private[streams] final class Waiting(val row: UnsafeRow, var answered: Option[Long])
 
-/** The rows of a key that wait for an answer, or for another one: in the state, in order. */
+/**
+ * The rows of a key that wait to be answered, or answered again; stored in the state, in order.
+ */
 private[streams] final class WaitingRows(state: StreamState, columns: Int) {
   import WaitingRows._
 
-  /** The caller's; they point into what was read. */
+  /** The rows point into the bytes read, and belong to the caller. */
   def read(key: Array[Byte]): ArrayList[Waiting] = {
     val rows = new ArrayList[Waiting]
     val bytes = state.waiting(key)
@@ -47,7 +49,10 @@ private[streams] final class WaitingRows(state: StreamState, columns: Int) {
 private[streams] object WaitingRows {
   private val Answered = 1
 
-  /** The row of so many bytes that comes next; it points into them, and stays as it is. */
+  /**
+   * The next row, of `size` bytes. It points into the buffer, whose bytes must not change any
+   * more.
+   */
   def next(in: ByteBuffer, size: Int, columns: Int): UnsafeRow = {
     val row = new UnsafeRow(columns)
     row.pointTo(in.array, Platform.BYTE_ARRAY_OFFSET.toLong + in.position(), size)
@@ -55,6 +60,6 @@ private[streams] object WaitingRows {
     row
   }
 
-  /** Rows of eight bytes each stay aligned. */
+  /** A multiple of eight bytes, so that rows stay aligned. */
   private val PrefixBytes: Int = 16
 }

@@ -7,8 +7,8 @@ import org.apache.spark.sql.streaming._
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 
 /**
- * What Spark's transformWithState calls for a bucket of keys: once in a micro-batch with all its
- * rows, or when a timer has come.
+ * Answers the rows of a bucket of keys. Spark's transformWithState calls it once in a micro-batch
+ * with all rows of the bucket, or when a timer expires.
  */
 private[spark] abstract class BucketProcessor
     extends StatefulProcessor[Int, InternalRow, InternalRow] {
@@ -17,34 +17,36 @@ private[spark] abstract class BucketProcessor
   @transient private[this] var state: StreamState = _
   @transient private[this] var task: BucketTask = _ // made for the first bucket
 
-  /** Says what the state is for; another one's is of no use: see `StateFile`. */
+  /**
+   * The text that describes the state; a state with another text is not used: see `StateFile`.
+   */
   def text: String
 
-  /** The columns of a row, as its expressions know them. */
+  /** The columns of a row, under the ids that its expressions have. */
   def input: Seq[Attribute]
 
-  /** The columns that it answers, each over `input`. */
+  /** The columns of an answer, each over `input`. */
   def fields: Seq[Expression]
 
-  /** What its rows are grouped by, if its answers are fewer. */
+  /** The grouping columns, if there are fewer answers than rows. */
   def rowsOver: Seq[Expression] = Nil
 
-  /** Where it reports what it has done; none before it is `in` a batch. */
+  /** The metrics to report to; None before `in` is called. */
   def metrics: Option[StreamMetrics]
 
   /**
-   * The same in a batch.
+   * The same processor in a batch.
    *
-   * @param late the watermark by which rows are late, in microseconds, if it is known
+   * @param late the watermark of late rows, in microseconds, if it is known
    */
   def in(late: Option[Long], metrics: StreamMetrics): BucketProcessor
 
-  /** As EXPLAIN says it. */
+  /** The text for EXPLAIN. */
   def explained: String
 
   protected def newTask(state: StreamState): BucketTask
 
-  /** Spark calls this on the driver, too, to learn of the variables. */
+  /** Spark also calls this on the driver, to learn the state's variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     state = new StreamState(getHandle)
     task = null
@@ -63,7 +65,7 @@ private[spark] abstract class BucketProcessor
   ): Iterator[InternalRow] =
     answer(Iterator.empty, timers, expired = Some(timer.getExpiryTimeInMs()))
 
-  /** @param expired the timer that has called, which Spark deletes by itself */
+  /** @param expired the timer that has expired, which Spark deletes itself */
   private def answer(
       rows: Iterator[InternalRow],
       timers: TimerValues,
@@ -80,7 +82,7 @@ private[spark] abstract class BucketProcessor
       counts.rowsInTime += 1
       if (time < before.latest) counts.rowsLate += 1
       latest = math.max(latest, time)
-      row.asInstanceOf[UnsafeRow].copy() // Spark uses the row again
+      row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
     val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
     def finish(): Iterator[InternalRow] = {
@@ -96,7 +98,10 @@ private[spark] abstract class BucketProcessor
     answers ++ finish()
   }
 
-  /** When all keys have been answered: sees to the bucket's timer. */
+  /**
+   * Called when all keys have been answered: the header with the time of the bucket's timer,
+   * which is registered, moved or deleted.
+   */
   private def withTimer(
       before: BucketHeader,
       left: BucketHeader,
@@ -114,31 +119,31 @@ private[spark] abstract class BucketProcessor
 private[spark] object BucketProcessor {
   private val MicrosInMilli = 1000L
 
-  /** When the watermark, in milliseconds, has passed a time in microseconds. */
+  /** The least watermark, in milliseconds, that has passed a time in microseconds. */
   private def timerAt(micros: Long): Long = -Math.floorDiv(-micros, MicrosInMilli)
 }
 
-/** What a task of Spark's keeps from bucket to bucket. */
+/** The windows of a task, which serve one bucket after another. */
 private[spark] abstract class BucketTask {
 
-  /** Of a row: the ordinal of its time, in microseconds or in panes. */
+  /** The ordinal of a row's time, in microseconds or in panes. */
   def time: Int
 
   /**
-   * A bucket's turn.
+   * Begins the turn of a bucket.
    *
-   * @param before what is known of it
-   * @param rows nobody else's
-   * @param passed what the watermark has passed, in microseconds
+   * @param before the header of the bucket
+   * @param rows the rows of the batch, which nobody else uses
+   * @param passed the time, in microseconds, that the watermark has passed
    */
   def turn(before: BucketHeader, rows: Iterator[UnsafeRow], passed: Long): BucketTurn
 
   /**
-   * When the next walk over all keys is to be.
+   * The time of the next walk over all keys.
    *
-   * @param planned when it was to be
-   * @param first when the first one is, if none was planned
-   * @param walk if its time has come: when there is to be another one
+   * @param planned the time that was planned before
+   * @param first the time of the first walk, if none was planned
+   * @param walk makes the planned walk, if its time has come, and returns the time of another one
    */
   protected final def sweep(planned: Option[Long], passed: Long)(
       first: => Option[Long]
@@ -150,8 +155,8 @@ private[spark] abstract class BucketTask {
 }
 
 /**
- * @param after called when the answers have left: what is known then, but for the timer and the
- *   latest time
+ * @param after called when all answers have been read; returns the header without the new timer
+ *   and the new latest time
  */
 private[spark] final case class BucketTurn(
     answers: Iterator[InternalRow],

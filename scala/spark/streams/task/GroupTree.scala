@@ -13,7 +13,7 @@ import io.sash.spark.slots.{RunningState, SlotColumns}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram, StreamRow}
 import io.sash.spark.streams.state.StreamState
 
-/** The windows of a [[StreamGroup]], of one key at a time. */
+/** The windows of a [[StreamGroup]] for one key at a time. */
 private[streams] final class GroupTree(
     program: StreamProgram,
     number: Int,
@@ -22,14 +22,17 @@ private[streams] final class GroupTree(
   private[this] val group = program.groups(number)
   private[this] val frames = group.windows.map(program.windows(_).frame).toArray
   private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
-  private[this] val countsGroups = frames.head.countsGroups // all of them do, or none
+  private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a group
   private[this] val nodes = new state.Nodes(number)
 
-  /** Whether answers are beside the slots: those of each window. */
+  /** Whether answers are kept beside the slots, for each window. */
   private[this] val isBeside = group.slots.running.nonEmpty
   private[this] val kept = Option.when(isBeside)(state.keptAnswers(program, number))
 
-  /** In append mode; in update mode they go on to rows that wait. Others are made anew anyway. */
+  /**
+   * Whether the next batch goes on with these answers. In update mode they include pending rows,
+   * and answers that cannot subtract are made anew anyway.
+   */
   private[this] val keeps =
     isBeside && group.isInvertible && program.mode == AnswerMode.Append
   private[this] var answers: Array[Array[RunningState]] = _
@@ -48,15 +51,16 @@ private[streams] final class GroupTree(
   )
   private[this] val condition: Condition = slot => column.holds(slot)
 
-  /** Works on the answers of a window from now on. */
+  /** Makes the slots work on the answers of a window. */
   private def select(window: Int): Unit = column.answeredBy(answers(window))
 
-  private[this] var keptBefore = 0L // when the key's state was read
+  // `stored.kept` when the key's state was read
+  private[this] var keptBefore = 0L
 
-  /** How many rows have come. */
+  /** The number of rows that have come. */
   def end: Long = stored.end
 
-  /** Goes on with a key of which there is nothing yet. */
+  /** Moves to a key without state. */
   def clear(key: Array[Byte]): Unit = {
     nodes.of(key)
     stored.clear()
@@ -64,7 +68,7 @@ private[streams] final class GroupTree(
     begin()
   }
 
-  /** Goes on with a key, of which `write` has left this. */
+  /** Moves to a key and reads the state that `write` has left in `in`. */
   def read(key: Array[Byte], in: ByteBuffer): Unit = {
     nodes.of(key)
     stored.read(in)
@@ -73,13 +77,16 @@ private[streams] final class GroupTree(
       if (keeps) kept.map(_.take(new UUID(in.getLong(), in.getLong()))).orNull else null
     if (found == null) begin()
     else {
-      answers = unused // which is cleared
+      answers = unused // `resume` clears the answers that it finds
       stored.resume()
       answers = found
     }
   }
 
-  /** The answers are those of a key's that has none yet, or are yet to be made. */
+  /**
+   * Makes answers unless there are some. They belong to a new key, or will be made anew from the
+   * elements of its windows.
+   */
   private def begin(): Unit = if (answers == null) kept.foreach(k => answers = k.create())
 
   def write(out: Bytes): Unit = {
@@ -100,7 +107,7 @@ private[streams] final class GroupTree(
     out.putLong(stamp.getLeastSignificantBits)
   }
 
-  /** Forgets what has not been written. */
+  /** Forgets the changes that have not been written. */
   def discard(): Unit = behind.discard()
 
   /** Removes the key's nodes. */
@@ -109,7 +116,7 @@ private[streams] final class GroupTree(
     store()
   }
 
-  /** A row comes, and enters the windows that do not lag. */
+  /** Takes in a row that has come, which enters the windows that do not lag. */
   def takeIn(row: InternalRow, current: StreamRow): Unit = {
     val slot = stored.open()
     column.lift(slot, row)
@@ -123,7 +130,10 @@ private[streams] final class GroupTree(
     stored.append(if (countsGroups) current.group else current.time)
   }
 
-  /** Moves the windows that are of peers, or that are not, and writes what they answer. */
+  /**
+   * Moves the windows of peers, or all others, to the current row. Writes their answers into the
+   * results from `first` until `until`.
+   */
   def answer(
       ofPeers: Boolean,
       current: StreamRow,
@@ -148,7 +158,7 @@ private[streams] final class GroupTree(
     }
   }
 
-  /** Gives up what no window holds any more. */
+  /** Gives up the elements that no window holds any more. */
   def release(): Unit = stored.release()
 
   private def column: SlotColumns = stored.column.asInstanceOf[SlotColumns]
@@ -156,6 +166,6 @@ private[streams] final class GroupTree(
 
 private object GroupTree {
 
-  /** In the place of a stamp, where nothing is kept. */
+  /** In the place of a stamp: no answers are kept. */
   private val NoStamp = new UUID(0L, 0L)
 }

@@ -9,9 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import io.sash.spark.streams.state.StreamState
 
 /**
- * Rows with their answers, key by key; a key's state is read and written on the way.
+ * Rows with their answers, key by key. The state of a key is read when its turn begins, and
+ * written when it ends.
  *
- * @param source rows in the order of the key, and of the window in it
+ * @param source rows ordered by key, and within a key by the window's order
  */
 private[streams] abstract class KeyAnswers(
     source: BufferedIterator[UnsafeRow],
@@ -21,21 +22,21 @@ private[streams] abstract class KeyAnswers(
     state: StreamState
 ) extends Iterator[InternalRow] {
   private[this] var key: UnsafeRow = _
-  private[this] var at = 0 // the next of the answered to leave
+  private[this] var at = 0 // the next answered row to leave
 
-  /** Rows to which the windows have answers, until the next step. */
+  /** The rows whose answers the windows hold, until the next step. */
   protected final val answered: ArrayBuffer[UnsafeRow] = ArrayBuffer.empty
 
-  /** A key's state. */
+  /** Whether the state of a key has been written. */
   final var hasWritten: Boolean = false
 
-  /** Goes on with a key, whose windows are open. */
+  /** Begins the turn of a key, whose windows are open. */
   protected def begin(key: Array[Byte]): Unit
 
   /** Fills `answered` if it can; false if the key's turn is over. */
   protected def step(): Boolean
 
-  /** The key's turn is over; its windows will be written. */
+  /** Ends the turn of the key, before its windows are written. */
   protected def end(key: Array[Byte]): Unit
 
   override final def hasNext: Boolean = {
@@ -56,10 +57,10 @@ private[streams] abstract class KeyAnswers(
     if (!step()) close()
   }
 
-  /** Whether a row of the key comes next. */
+  /** Whether the next row is of the key. */
   protected final def isOfKey: Boolean = source.hasNext && keyOf(source.head) == key
 
-  /** Adds those rows of the key that come next and are equal in the window's order. */
+  /** Adds the next rows of the key that are equal in the window's order. */
   protected final def takePeers(to: ArrayBuffer[UnsafeRow]): Unit = {
     val first = source.head
     do to += source.next() while (isOfKey && isPeer(first, source.head))

@@ -12,7 +12,7 @@ import io.sash.core.slots.Bytes
 import io.sash.spark.streams.program.{StreamProgram, StreamRow}
 import io.sash.spark.streams.state.{KeyHeader, StreamState}
 
-/** The windows of a [[StreamProgram]], of one key at a time, and what they answer. */
+/** The windows of a [[StreamProgram]] for one key at a time, and their answers. */
 private[streams] final class KeyWindows(program: StreamProgram, state: StreamState) {
   private[this] val groups =
     program.groups.indices.map(new GroupTree(program, _, state)).toArray
@@ -27,13 +27,13 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
 
   private[this] val marks = new Marks(program)
   private[this] val known = new KeyHeader(program)
-  private[this] val other = new KeyHeader(program) // of a key that is looked at in passing
+  private[this] val other = new KeyHeader(program) // for `isIdle` of a key that is not open
   private[this] var key: Array[Byte] = _
 
   /**
-   * Goes on with a key.
+   * Moves to a key.
    *
-   * @param header what `write` has left, null if nothing
+   * @param header the bytes that `write` has left; null if the key is new
    */
   def open(key: Array[Byte], header: Array[Byte]): Unit = {
     this.key = key
@@ -52,13 +52,12 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
   }
 
-  /** How far the key's rows have come. */
   def header: KeyHeader = known
 
-  /** How many of them there have been. */
+  /** The number of the key's rows. */
   def end: Long = groups(0).end
 
-  /** Takes rows in, which are all that are equal to the first of them in the window's order. */
+  /** Takes in a whole group of peers, and answers them. Peers are equal in the window's order. */
   def take(peers: IndexedSeq[UnsafeRow]): Unit = {
     begin(peers)
     var i = 0
@@ -72,7 +71,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     answerPeers(peers.length)
   }
 
-  /** Takes peers in whose answers are asked for later. */
+  /** Takes in a group of peers, which `answerLater` will answer. */
   def takeUnanswered(peers: IndexedSeq[UnsafeRow]): Unit = {
     begin(peers)
     current.time = known.lastTime
@@ -82,8 +81,8 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   }
 
   /**
-   * Answers the oldest rows that have no answer. If the windows count groups, or are of peers, they
-   * are all that are equal in the window's order.
+   * Answers the oldest rows without an answer. If windows count groups, or frames are of peers,
+   * the rows are a whole group of peers.
    */
   def answerLater(peers: IndexedSeq[UnsafeRow]): Unit = {
     current.firstPeer = groups(0).end - known.unanswered
@@ -100,7 +99,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     if (program.countsGroups) known.unansweredGroups -= 1
   }
 
-  /** What a row becomes, which was given the answers of the peer of this number, until the next. */
+  /** The output row of the peer with number i, valid until the next call. */
   def answer(row: UnsafeRow, i: Int): UnsafeRow = output(joined(row, results(i)))
 
   /** Writes the key's state. */
@@ -111,7 +110,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     state.heads.updateValue(key, out.toArray)
   }
 
-  /** Forgets the rows that have come since the key's state was written. */
+  /** Forgets the rows that have been taken in since the key's state was written. */
   def discard(): Unit = groups.foreach(_.discard())
 
   /** Removes the key's state. */
@@ -120,10 +119,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     state.heads.removeKey(key)
   }
 
-  /** Whether no row to come could tell the key from a new one. */
+  /** Whether the key can be forgotten: no row to come could tell it from a new key. */
   def isIdle(passed: Long): Boolean = isIdle(known, passed)
 
-  /** The same of a key that has left this header. */
+  /** The same for a key with this header, which need not be open. */
   def isIdle(header: Array[Byte], passed: Long): Boolean = {
     other.read(ByteBuffer.wrap(header))
     isIdle(other, passed)
@@ -132,10 +131,13 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def isIdle(key: KeyHeader, passed: Long): Boolean =
     key.isNew || (key.unanswered == 0 && marks.isIdle(key.lastTime, passed))
 
-  /** When keys whose last row is of this time are idle, to within its double; none if never. */
+  /** When keys are idle whose last row has this time, by `Marks.nextSweep`; None if never. */
   def nextSweep(time: Long): Option[Long] = marks.nextSweep(time)
 
-  /** Peers come. What Spark has let through is not older than what came; else state would be wrong. */
+  /**
+   * Begins a group of peers. It fails if they are older than the rows before: Spark lets no such
+   * row through, and the state would be wrong.
+   */
   private def begin(peers: IndexedSeq[UnsafeRow]): Unit = {
     val time = peers.head.getLong(program.time)
     if (time < known.lastTime) {
@@ -149,7 +151,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     current.group = known.groups
   }
 
-  /** The row that windows move to, of this number among its peers. */
+  /** Makes a row the current one, to which windows move; `peer` is its number among its peers. */
   private def come(row: UnsafeRow, peer: Int): Unit = {
     if (peer == results.length) results ++= Array.fill(results.length)(newResult())
     current.advance()
@@ -166,7 +168,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
   }
 
-  /** The windows that are of single rows answer. */
+  /** Answers a row by the windows whose frames are not of peers. */
   private def answerOne(peer: Int): Unit = {
     var g = 0
     while (g < groups.length) {
@@ -175,7 +177,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
   }
 
-  /** The windows that are of peers answer when all of them are there. */
+  /**
+   * Answers all peers by the windows whose frames are of peers, when all of them have been taken
+   * in.
+   */
   private def answerPeers(count: Int): Unit = {
     var g = 0
     while (g < groups.length) {
@@ -186,7 +191,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     dropBetweenSlides(count)
   }
 
-  /** Of the peers, at which each window slides. */
+  /** For each window, the peers at which it slides. */
   private[this] val slidesAt = slides.map(_ => new BitSet)
 
   private def noteSlides(i: Int): Unit = {

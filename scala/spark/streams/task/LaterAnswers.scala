@@ -12,14 +12,14 @@ import io.sash.spark.streams.program.{StreamLater, StreamProgram}
 import io.sash.spark.streams.state.{PendingRows, StreamState, Waiting, WaitingRows}
 
 /**
- * Answers of windows that look ahead. A row is taken in when the watermark has passed it, and then
- * waits: for the watermark to pass what is due, among the bucket's `unanswered`, and then, with its
- * key, for rows and groups of peers that have to come after it. Rows are answered in their order.
+ * Answers rows whose windows look ahead. A row is taken in when the watermark has passed it. It
+ * then waits twice for its frame to be complete. First it waits among the bucket's `unanswered`
+ * until the watermark has passed its due time. Then it waits with its key for the rows and groups
+ * of peers that have to come after it. Rows are answered in their order.
  *
- * @param source rows that the watermark has passed and those that are due, which were taken in by
- *   an earlier batch
- * @param unanswered takes what is not due; null if nothing ever is
- * @param passed what the watermark has passed, in microseconds
+ * @param source rows that the watermark has passed, and due rows, which an earlier batch took in
+ * @param unanswered takes the rows that are not due; null if no row waits for a due time
+ * @param passed the time, in microseconds, that the watermark has passed
  */
 private[streams] final class LaterAnswers(
     source: BufferedIterator[UnsafeRow],
@@ -39,13 +39,13 @@ private[streams] final class LaterAnswers(
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]
 
-  /** Rows of the key without an answer, in order. */
+  /** The rows of the key without an answer, in order. */
   private[this] val queue = mutable.ArrayDeque.empty[UnsafeRow]
 
-  /** How many of them are answered next, all at once. */
+  /** The number of rows in the queue that are answered next, all at once. */
   private[this] var first = 0
 
-  private[this] var takenBefore = 0L // rows until then were taken in by an earlier batch
+  private[this] var takenBefore = 0L // an earlier batch took in the rows until then
   private[this] var complete = 0L // all rows until then are taken in
 
   override protected def begin(key: Array[Byte]): Unit = {
@@ -87,14 +87,17 @@ private[streams] final class LaterAnswers(
   private def setPositions(ordinal: Int): Unit =
     peers.indices.foreach(i => peers(i).setLong(ordinal, windows.end + i))
 
-  /** Through the calendar of a time zone, bounds of later rows may be earlier; they wait for theirs. */
+  /**
+   * Sets the time at which a row is due: the latest bound of it and the rows before it. In the
+   * calendar of a time zone, a later row may have an earlier bound.
+   */
   private def setDue(row: UnsafeRow): Unit = {
     val header = windows.header
     header.lastDue = math.max(header.lastDue, row.getLong(dueAt))
     row.setLong(dueAt, header.lastDue)
   }
 
-  /** Whether all that the windows of the first rows hold has been taken in. */
+  /** Whether all rows in the windows of the first rows of the queue have been taken in. */
   private def isAnswerable: Boolean = queue.nonEmpty && isDue(queue.head, complete) && {
     if (first == 0)
       first = if (isByPeers) queue.iterator.takeWhile(isPeer(queue.head, _)).size else 1

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{CalendarIntervalType, YearMonthIntervalType}
 
 import io.sash.spark.streams.program.{StreamMoment, StreamProgram}
 
-/** What frames and slides look at in a row. */
+/** The marks of rows: the values that frames and slides read. */
 private[streams] final class Marks(program: StreamProgram) {
   private[this] val count = program.marks.length
   private[this] val ofRow = UnsafeProjection.create(program.marks, program.input)
@@ -28,7 +28,7 @@ private[streams] final class Marks(program: StreamProgram) {
     }
   }
 
-  /** Those that depend on nothing but the time; others are 0. */
+  /** Reads the marks that depend on nothing but the time; all others are 0. */
   def read(time: Long, values: Array[Long]): Unit = {
     val row = new GenericInternalRow(program.input.length)
     row.update(program.time, time)
@@ -36,10 +36,11 @@ private[streams] final class Marks(program: StreamProgram) {
   }
 
   /**
-   * Whether a row that the watermark, which has passed this time, lets come could not tell a key
-   * from a new one, by its windows.
+   * Whether a key can be forgotten: no row that the watermark still lets through could, by its
+   * windows, tell the key from a new one.
    *
    * @param last the time of the key's last row
+   * @param passed the time that the watermark has passed
    */
   def isIdle(last: Long, passed: Long): Boolean = {
     val now = moment(passed + 1 - slack)
@@ -47,14 +48,17 @@ private[streams] final class Marks(program: StreamProgram) {
     program.windows.forall(_.isIdle(before, now))
   }
 
-  /** When keys whose last row is of this time are idle, to within its double; none if never. */
+  /**
+   * When keys are idle whose last row has this time. The wait is doubled from a second on until
+   * it suffices, so it is at most twice the shortest wait; None if it exceeds a thousand years.
+   */
   def nextSweep(time: Long): Option[Long] = Iterator
     .iterate(Marks.Second)(_ * 2)
     .takeWhile(_ < Marks.Longest)
     .find(after => isIdle(time - after, time))
     .map(time + _)
 
-  /** Marks of the calendar may fall while the time rises, by this much at most. */
+  /** Marks of the calendar may fall while the time rises; this is the longest fall. */
   private[this] val slack = program.marks.map(Marks.longestFall).maxOption.getOrElse(0L)
 
   private def moment(time: Long): StreamMoment = {
@@ -68,10 +72,13 @@ private object Marks {
   private val Second: Long = 1000000L
   private val Day: Long = 24 * 3600 * Second
 
-  /** A thousand years: no calendar's interval that a query asks for is longer. */
+  /** A thousand years: no query asks for a longer interval of the calendar. */
   private val Longest: Long = 1000 * 366 * Day
 
-  /** The last days of a month, less one each, are one day of a shorter month; zones shift by a day. */
+  /**
+   * How far a mark may fall while the time rises. An interval of months takes the last days of a
+   * month to one and the same day of a shorter month. A time zone shifts by at most a day.
+   */
   private def longestFall(mark: Expression): Long = {
     val asksMonths = mark.exists(_.dataType match {
       case _: YearMonthIntervalType | CalendarIntervalType => true

@@ -13,10 +13,10 @@ import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparator
 
 /**
- * Rows of a bucket that the watermark has passed: each key's together, in order. They are in
- * memory up to some megabytes, and from then on in Spark's sorter, which spills.
+ * Rows of a bucket that the watermark has passed, with each key's rows together and in order. Up
+ * to some megabytes they stay in memory; beyond that, they go to Spark's sorter, which spills.
  *
- * @param key of a row
+ * @param key the key of a row
  */
 private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
   import ReadyRows._
@@ -25,7 +25,7 @@ private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
   private[this] var bytes = 0L
   private[this] var sorter: UnsafeExternalRowSorter = _
 
-  /** The caller does not change the row any more. */
+  /** Adds a row, which the caller must not change any more. */
   def add(row: UnsafeRow): Unit =
     if (sorter != null) {
       sorter.insertRow(row)
@@ -41,18 +41,18 @@ private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
       if (bytes > MostBytes) moveToSorter()
     }
 
-  /** All rows, of which no more come then. They are the caller's. */
+  /** All rows, which belong to the caller; `add` must not be called any more. */
   def sorted(): Iterator[UnsafeRow] =
     if (sorter == null) {
       val keys = byKey.keySet.toArray(new Array[UnsafeRow](0))
       Arrays.sort(keys, AsStored)
       keys.iterator.flatMap { key =>
         val rows = byKey.get(key)
-        Collections.sort(rows, order.ofRows) // linear where they are in order
+        Collections.sort(rows, order.ofRows) // linear if they are in order
         rows.iterator.asScala
       }
     } else {
-      // Spark uses the row again
+      // Spark reuses the row
       sorter.sort().map(_.asInstanceOf[UnsafeRow].copy())
     }
 
@@ -73,13 +73,13 @@ private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
 
 private[spark] object ReadyRows {
 
-  /** Not final: for tests. */
+  /** A var only for tests. */
   private[streams] var MostBytes: Long = 64L << 20
 
   /**
-   * The order that keys have in the state store, so that a block of it that one key is read from
-   * serves those that follow: random ones would each have it read and unpacked again. (Keys of more
-   * than 255 bytes have another order there, by the last byte of their size.)
+   * The order of keys in the state store. In this order, neighbouring keys are read from the same
+   * block of the store; in random order, each key would have its block read and unpacked again.
+   * (The store orders keys of more than 255 bytes by the last byte of their size instead.)
    */
   private object AsStored extends Comparator[UnsafeRow] {
     override def compare(left: UnsafeRow, right: UnsafeRow): Int = {
@@ -100,9 +100,9 @@ private[spark] object ReadyRows {
 }
 
 /**
- * The order of a key's rows, and one of all rows that keeps each key's together.
+ * The order of a key's rows, and an order of all rows that keeps each key's rows together.
  *
- * @param position a column by which rows that are equal in the window's order are in order, too
+ * @param position a column that orders rows which are equal in the window's order
  */
 private[spark] final class RowOrders(
     val input: Seq[Attribute],
@@ -112,7 +112,7 @@ private[spark] final class RowOrders(
 ) {
   private[this] val ofOne = order ++ position.map(SortOrder(_, Ascending))
 
-  /** By which peers are equal. */
+  /** The window's order, in which peers are equal. */
   val ofKey: Comparator[InternalRow] = GenerateOrdering.generate(order, input)
 
   val ofRows: Comparator[InternalRow] =

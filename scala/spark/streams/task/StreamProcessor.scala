@@ -6,8 +6,9 @@ import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
 import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
 /**
- * Answers the rows of a bucket of keys. A row waits in the state until the watermark has passed it;
- * then all rows of its time are there, so that what a key's windows have taken in is final.
+ * Answers the rows of a bucket of keys, over windows of rows. In append mode a row is pending in
+ * the state until the watermark has passed it. Then all rows of its time have come, so that its
+ * key's windows take in only final rows.
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,

@@ -64,7 +64,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
         passed
       )
 
-  /** Answers rows as they are taken in. */
+  /** Answers rows as soon as they are taken in. */
   private final class PromptAnswers(rows: BufferedIterator[UnsafeRow])
       extends KeyAnswers(rows, keyOf, order, windows, state) {
 
@@ -82,7 +82,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     override protected def end(key: Array[Byte]): Unit = ()
   }
 
-  /** Drops the keys that are idle; whether others are left. */
+  /** Removes the state of idle keys; true if other keys are left. */
   private def dropIdle(passed: Long): Boolean = {
     var others = false
     val idle = state.heads
@@ -92,7 +92,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
         others |= !isIdle
         isIdle
       }
-      .toVector // the walk comes before what is removed
+      .toVector // the walk ends before anything is removed
     idle.foreach { case (key, header) =>
       windows.open(key, header)
       windows.drop()
@@ -103,6 +103,6 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
 
 private[spark] object StreamTask {
 
-  /** 32 partials in a node. */
+  /** 2^5^ = 32 partials in a node. */
   val LogFanOut: Int = 5
 }

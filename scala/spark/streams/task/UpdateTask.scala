@@ -12,16 +12,17 @@ import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{BucketHeader, StreamState, Waiting, WaitingRows}
 
 /**
- * Answers the rows of a [[StreamProgram]] when they come, and again when a late row has changed their
- * answer.
+ * Answers the rows of a [[StreamProgram]] when they come, and again when a row that is out of
+ * order has changed their answer.
  *
- * The rows that the watermark has not passed wait in the state, those of a key together, each with
- * a fingerprint of its last answer. When rows of the key come, the windows go on from what is final
- * over all that wait, as far as the last of them, and then forget them again. So a batch costs, for
- * each key that it has rows of, the rows of that key within the delay.
+ * Pending rows wait in the state, each key's together, each with a fingerprint of its last
+ * answer. When rows of a key come, the windows continue from the final rows over the key's
+ * pending rows, and then forget the pending rows again. So a batch costs, for each key with new
+ * rows, the rows of that key within the delay.
  *
- * Of other keys, what waits is made final by a walk over all keys. Where keys never leave, it comes no
- * sooner than as many rows have come as the last one saw keys: a key a row at most.
+ * Rows of other keys are made final by a walk over all keys. If keys never leave, the next walk
+ * waits until as many rows have come as the last one visited keys. So its amortised cost is at
+ * most one key for each row.
  */
 private[streams] final class UpdateTask(program: StreamProgram, state: StreamState)
     extends BucketTask {
@@ -47,7 +48,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       if (debt > 0) debt -= 1
     }
     val answers = new Answers(come.sorted().buffered, passed)
-    // keys are settled when all rows that wait now are final, or later if they are idle later
+    // a walk waits until the rows pending now are final, or later, until keys are idle
     def next(latest: Option[Long]) = {
       val idle = windows.nextSweep(passed)
       if (idle.isEmpty && debt > 0) None else (latest.filter(_ > passed) ++ idle).maxOption
@@ -60,7 +61,8 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     BucketTurn(
       answers,
       () => {
-        val sweep = due // a walk makes another debt
+        // first, since a walk sets another debt
+        val sweep = due
         before.copy(sweep = sweep, debt = debt)
       }
     )
@@ -71,7 +73,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       extends Iterator[InternalRow] {
     private[this] var turn: KeyTurn = _
 
-    /** The latest time of a row, none if no row has come. */
+    /** The latest time of a row of these keys; None if no row has come. */
     var latest: Option[Long] = None
 
     override def hasNext: Boolean = {
@@ -88,15 +90,15 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     private def turnOf(key: UnsafeRow): KeyTurn = {
       val rows = waiting.read(key.getBytes)
       while (come.hasNext && keyOf(come.head) == key) rows.add(new Waiting(come.next(), None))
-      Collections.sort(rows, byOrder) // linear where they are in order
+      Collections.sort(rows, byOrder) // linear if they are in order
       latest = later(latest, rows)
       new KeyTurn(key.getBytes, state.heads.getValue(key.getBytes), rows, passed)
     }
   }
 
   /**
-   * A key's rows in order, and those answers of them that are new. What is final is written as soon as
-   * all of it has been taken in, and what waits at the end.
+   * The rows of a key in order, with their answers where these are new. The state of the final
+   * rows is written once all of them have been taken in; the pending rows are written at the end.
    */
   private final class KeyTurn(
       key: Array[Byte],
@@ -105,8 +107,8 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       passed: Long
   ) extends Iterator[InternalRow] {
     private[this] val peers = ArrayBuffer.empty[UnsafeRow]
-    private[this] var first = 0 // of the peers
-    private[this] var at = 0 // of the next row that may have an answer to give
+    private[this] var first = 0 // where the peers begin in `rows`
+    private[this] var at = 0 // the next row that may have a new answer
     private[this] val finals = countFinal(rows, passed)
     private[this] var found = false
     private[this] var isOver = false
@@ -133,7 +135,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       answer
     }
 
-    /** Whether the next row's answer is what it was. */
+    /** Whether the next row's answer has not changed. */
     private def isAnswered: Boolean =
       rows
         .get(at)
@@ -157,7 +159,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     }
   }
 
-  /** Takes the rows in that are equal, in the window's order, to the one at `first`. */
+  /** Takes in the rows that are equal, in the window's order, to the row at `first`. */
   private def takePeers(
       rows: ArrayList[Waiting],
       first: Int,
@@ -172,18 +174,21 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     windows.take(peers)
   }
 
-  /** How many of the rows the watermark has passed; they come before the others. */
+  /** How many rows the watermark has passed; they come before all others. */
   private def countFinal(rows: ArrayList[Waiting], passed: Long): Int =
     rows.stream.filter(timeOf(_) <= passed).count.toInt
 
   private def later(time: Option[Long], rows: ArrayList[Waiting]): Option[Long] =
     (time ++ Some(timeOf(rows.get(rows.size - 1)))).maxOption
 
-  /** Makes what is final so in all keys, and drops those that are idle; what is left, if anything is. */
+  /**
+   * Makes the rows that the watermark has passed final, in all keys, and drops idle keys. Returns
+   * the keys that are left; None if none is.
+   */
   private def settleAll(passed: Long): Option[Walked] = {
     var keys = 0L
     var latest = Option.empty[Long]
-    // the walk comes before what is written
+    // the walk ends before anything is written
     state.heads.iterator().toVector.foreach { case (key, header) =>
       val rows = waiting.read(key)
       val finals = countFinal(rows, passed)
@@ -197,7 +202,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 
   private def timeOf(waiting: Waiting): Long = waiting.row.getLong(program.time)
 
-  /** Takes the first of the key's rows in for good; the windows are then the key's. */
+  /** Opens the windows of the key, and takes in its first `count` rows for good. */
   private def settle(
       key: Array[Byte],
       header: Array[Byte],
@@ -221,13 +226,13 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 private object UpdateTask {
 
   /**
-   * What is left of a bucket after a walk over all its keys.
+   * The keys that a walk over a bucket has left.
    *
-   * @param latest the time of the last row that still waits, if one does
+   * @param latest the latest time of a row that is still pending, if there is one
    */
   private final case class Walked(keys: Long, latest: Option[Long])
 
-  /** Of 64 bits: of 2^64^ changed answers one is taken for the same. */
+  /** A fingerprint of 64 bits: one in 2^64^ changed answers is taken for unchanged. */
   private def fingerprint(row: UnsafeRow): Long = XXH64.hashUnsafeBytes(
     row.getBaseObject,
     row.getBaseOffset,
