@@ -7,11 +7,11 @@ import io.sash.spark.base.MetricNames
 
 /**
  * The metrics of an operator in a batch, under the names of these fields, reported once for each
- * bucket. `rowsLate` counts rows in time that are out of order.
+ * bucket. `rowsOutOfOrder` counts rows in time that are out of order.
  */
 private[spark] final case class StreamMetrics(
     rowsInTime: SQLMetric,
-    rowsLate: SQLMetric,
+    rowsOutOfOrder: SQLMetric,
     answers: SQLMetric,
     answersCorrected: SQLMetric,
     partialsEvicted: SQLMetric,
@@ -24,7 +24,7 @@ private[spark] final case class StreamMetrics(
 
   def report(counts: StreamCounts): Unit = {
     rowsInTime.add(counts.rowsInTime)
-    rowsLate.add(counts.rowsLate)
+    rowsOutOfOrder.add(counts.rowsOutOfOrder)
     answers.add(counts.answers)
     answersCorrected.add(counts.answersCorrected)
     partialsEvicted.add(counts.partialsEvicted)
@@ -37,9 +37,10 @@ private[spark] final case class StreamMetrics(
 private[spark] object StreamMetrics {
   def apply(sc: SparkContext): StreamMetrics = StreamMetrics(
     rowsInTime = SQLMetrics.createMetric(sc, "rows in time"),
-    rowsLate = SQLMetrics.createMetric(sc, "rows in time that came late"),
+    rowsOutOfOrder = SQLMetrics.createMetric(sc, "rows in time that came out of order"),
     answers = SQLMetrics.createMetric(sc, "answers"),
-    answersCorrected = SQLMetrics.createMetric(sc, "answers that late rows have changed"),
+    answersCorrected =
+      SQLMetrics.createMetric(sc, "answers that rows out of order have changed"),
     partialsEvicted = SQLMetrics.createMetric(sc, "partials that no window holds any more"),
     nodesRead = SQLMetrics.createMetric(sc, "nodes read"),
     nodesWritten = SQLMetrics.createMetric(sc, "nodes written"),
@@ -50,7 +51,7 @@ private[spark] object StreamMetrics {
 /** The counts of a task for one bucket, in plain fields. */
 private[spark] final class StreamCounts {
   var rowsInTime: Long = 0L
-  var rowsLate: Long = 0L
+  var rowsOutOfOrder: Long = 0L
   var answers: Long = 0L
   var answersCorrected: Long = 0L
   var partialsEvicted: Long = 0L
@@ -60,7 +61,7 @@ private[spark] final class StreamCounts {
 
   def clear(): Unit = {
     rowsInTime = 0L
-    rowsLate = 0L
+    rowsOutOfOrder = 0L
     answers = 0L
     answersCorrected = 0L
     partialsEvicted = 0L

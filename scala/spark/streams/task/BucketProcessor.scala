@@ -80,7 +80,7 @@ private[spark] abstract class BucketProcessor
     val own = rows.map { row =>
       val time = row.getLong(task.time)
       counts.rowsInTime += 1
-      if (time < before.latest) counts.rowsLate += 1
+      if (time < before.latest) counts.rowsOutOfOrder += 1
       latest = math.max(latest, time)
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }

@@ -48,7 +48,7 @@ class StreamMetricsSuite extends StreamSuite {
     assert(metrics("nodesRead") > 0 && metrics("nodesRemoved") <= metrics("nodesWritten"))
   }
 
-  test("update mode: answers that late rows have changed") {
+  test("update mode: answers that rows out of order have changed") {
     val (metrics, answers) = streaming()(totals(OutputMode.Update())(over))
     assert(metrics("rowsInTime") == inTime.length && metrics("answers") == answers)
     assert(metrics("answersCorrected") == answers - inTime.length)
@@ -68,7 +68,7 @@ class StreamMetricsSuite extends StreamSuite {
       Seq("spark.sash.stream.buckets" -> "1", "spark.sql.shuffle.partitions" -> "1")
     Seq(OutputMode.Append(), OutputMode.Update()).foreach { mode =>
       val (metrics, _) = streaming(oneBucket: _*)(totals(mode)(over))
-      assert(metrics("rowsLate") == late)
+      assert(metrics("rowsOutOfOrder") == late)
     }
   }
 
@@ -124,6 +124,6 @@ class StreamMetricsSuite extends StreamSuite {
     assert(metrics("answers") == answers && answers > 0)
     assert(metrics("rowsInTime") + metrics("rowsDropped") == withTime)
     assert(metrics("partialsEvicted") > 0)
-    assert(metrics("rowsLate") > 0 && metrics("rowsLate") < metrics("rowsInTime"))
+    assert(metrics("rowsOutOfOrder") > 0 && metrics("rowsOutOfOrder") < metrics("rowsInTime"))
   }
 }
