@@ -126,9 +126,7 @@ final class BaseIntervals(initial: Partials)
     capacity *= 2
   }
 
-  /**
-   * Copies intervals to their slots in twice the capacity, where these differ: by one higher bit.
-   */
+  /** Copies each interval whose slot gains a bit in twice the capacity to that new slot. */
   private def spread(level: Int, first: Long, until: Long): Unit = {
     val distance = 2 * capacity
     var number = first

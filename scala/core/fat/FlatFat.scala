@@ -165,7 +165,8 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
     assert(allCombined(0, capacity.toLong, isCombined), "(I2)")
 
   /**
-   * The node of number k of level l, modulo the level's n/2^l nodes, which begin at n/2^l (I1).
+   * The slot of number k of level l: the level's n/2^l nodes begin at n/2^l, and k counts modulo
+   * their number (I1).
    */
   override private[fat] def slotOf(level: Int, number: Long): Int = {
     val nodes = capacity >> level

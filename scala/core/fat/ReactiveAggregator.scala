@@ -26,11 +26,11 @@ import io.sash.core.slots.Partials
  *  - (I4) a node whose leaves all lie in [F, settled) holds the aggregate of its leaves, unless
  *    it is above a leaf in `changed`
  *
- * Cost in combines: insert, evict and remove none. A query after m events takes at most m(1 +
- * ⌈log(n/m)⌉) to update the tree and 2 log n for the answer. Evictions from the front need no
- * update. A change of capacity or a compaction takes linear time, amortised O(1) an event. Space:
- * 2n slots for n places. At least a quarter of the places are taken, unless n is the initial
- * capacity.
+ * Cost in combines: insert, evict and remove none. A query after m events takes at most
+ * m(1 + ⌈log(n/m)⌉) to update the tree and 2 log n for the answer. Evictions from the front need
+ * no update. A change of capacity or a compaction takes linear time, amortised O(1) an event.
+ * Space: 2n slots for n places. At least a quarter of the places are taken, unless n is the
+ * initial capacity.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 5.
  *

@@ -112,7 +112,8 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     else leftTop = higher(node, leftTop)
 
   /**
-   * The higher of two changed nodes on one spine. At one level it is `node`, which is there now.
+   * The higher of two changed nodes on one spine. At the same level `node` has replaced the
+   * other.
    */
   private def higher(node: Int, top: Int): Int =
     if (top == 0 || store.level(node) >= store.level(top)) node else top

@@ -45,7 +45,7 @@ import io.sash.core.slots.Partials
  *  - bulkEvict of m elements: O(log m)
  *  - bulkInsert of m elements: O(log d + m(1 + log(d/m)))
  *  - range: O(log d + log e), where d and e are the distances of the range's ends to the nearer
- *    ends of the window. If both are nearer to the same end, O(log d) for the farther one
+ *    ends of the window. If both are nearer to the same end, only the farther one counts
  *
  * At worst each is O(log n), and bulkInsert O(m log((m + n)/m) + log d). Space: 2μ slots for each
  * node; a window that slides in order uses μ + 1 of them.

@@ -9,7 +9,7 @@ package io.sash.core.fiba
  * range's ends lie within the window's times.
  *
  * Cost: O(log d + log e), where d and e are the distances of the range's ends to the nearer ends
- * of the window. If both are nearer to the same end, O(log d) for the farther one.
+ * of the window. If both are nearer to the same end, only the farther one counts.
  *
  * Paper: ''Optimal and General Out-of-Order Sliding-Window Aggregation'', PVLDB 2019.
  */

@@ -6,8 +6,8 @@ import io.sash.core.slots.{Chunked, Partials}
 /**
  * The common part of DABA and DABA Lite: the pointers F <= L <= R <= A <= B <= E into the queue,
  * and their moves in each call. The moves reverse the back list step by step, before the front
- * list is used up. List p runs from its pointer to the next, and lF from F to B; F is `front`, E
- * `back`.
+ * list is used up. List p runs from its pointer to the next, and lF from F to B; F is `front`,
+ * E is `back`.
  *
  * Invariant: the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|. A call
  * that fails in the middle of a step leaves |lL| = |lR| - 1. The next call then does the rest of

@@ -19,8 +19,8 @@ import io.sash.core.slots.Partials
  *  - (I3) B = E, or `aggB` holds v(B-F) ⊗ … ⊗ v(E-F-1)
  *  - (I4) the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|
  *
- * Cost in combines, in the worst case: query 1, insert 3, evict 2; on average 2 and 1. Space: n +
- * 2 partials, and one for the answer.
+ * Cost in combines, in the worst case: query 1, insert 3, evict 2; on average 2 and 1. Space:
+ * n + 2 partials, and one for the answer.
  *
  * Room: by default the slots double. That is amortised constant, but the call that doubles them
  * allocates and copies all of them. `inChunks`, or a [[io.sash.core.slots.ChunkedPartials]] as

@@ -15,8 +15,8 @@ import io.sash.core.slots.Partials
  *  - (I4) normally flipEnd = B. A failed flip leaves B = F, and the positions from `flipped` to
  *    before `flipEnd` then hold their aggregates of (I1) for B = flipEnd
  *
- * Cost in combines: insert and query at most 1, evict at most n and amortised 1. Space: n + 1
- * partials, and one for the answer.
+ * Cost in combines: insert and query at most 1, evict at most n and amortised 1. Space:
+ * n + 1 partials, and one for the answer.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4.
  */

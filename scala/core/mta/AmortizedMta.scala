@@ -25,15 +25,15 @@ import io.sash.core.slots.Partials
  *    has two slots, too. An operation writes the unused slots, and switches to them once nothing
  *    can fail any more
  *
- * Cost in combines, for windows of at most n elements: insert amortised at most 2, at worst log2
- * n + 1. Evict amortised at most 4/3, at worst 3 log2(n + 1). Query at most 1. Bulk eviction at
- * most 3 log2(n + 1). To find the m elements that a policy evicts takes at most 4 log2(m + 1) + 1
- * before that.
+ * Cost in combines, for windows of at most n elements: insert amortised at most 2, at worst
+ * log2 n + 1. Evict amortised at most 4/3, at worst 3 log2(n + 1). Query at most 1. Bulk eviction
+ * at most 3 log2(n + 1). To find the m elements that a policy evicts takes at most
+ * 4 log2(m + 1) + 1 before that.
  *
  * The constants: each element is combined once into R1, and there are fewer nodes above the
  * leaves than leaves (2). Each suffix of a leftmost tree of at least 2^h^ elements is aggregated
- * once. R1 is then recomputed from at most two nodes of each of the h levels below (1 + (2h - 3)
- * / (2^h^ + 1), at most 4/3).
+ * once. R1 is then recomputed from at most two nodes of each of the h levels below
+ * (1 + (2h - 3) / (2^h^ + 1), at most 4/3).
  *
  * Differences from the paper:
  *  - When the leftmost tree grows, the paper recomputes R and the stack (algorithm 3, line 18).

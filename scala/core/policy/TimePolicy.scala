@@ -4,8 +4,8 @@ import io.sash.core.slots.LongQueue
 
 /**
  * Range and slide by event time, as in CQL. Window number k holds the elements with a time from
- * k·slide to k·slide + range, both included. At time τ the window's number is ⌊(τ - range) /
- * slide⌋; its edges are the paper's τb and τe.
+ * k·slide to k·slide + range, both included. At time τ the window's number is
+ * ⌊(τ - range) / slide⌋; its edges are the paper's τb and τe.
  *
  * A window triggers once time has passed its end, when all its elements have come, peers
  * included. As in IStream, an empty window does not trigger, nor does a window with the elements

@@ -12,8 +12,8 @@ import io.sash.core.slots.{Bytes, Invertible}
  *
  * Invariants:
  *  - (I1) front <= back <= the tree's end
- *  - (I2) if `valid`, the answer is the aggregate of [from, until), with from <= front and until
- *    <= back, and its slot was set to the identity at some time
+ *  - (I2) if `valid`, the answer is the aggregate of [from, until), with from <= front and
+ *    until <= back, and its slot was set to the identity at some time
  *
  * Cost of a query: a combine for each element that has entered since the last query, and a
  * subtraction for each that has left. The first query after `read` combines each element of the
