@@ -3,21 +3,22 @@ package io.sash.core.algebra
 import io.sash.core.slots.{ChunkedPartials, Invertible, Selective}
 
 /**
- * An aggregate operation, in three functions: `lift` makes a value a partial aggregate,
- * `combine` makes the partials of two neighbouring parts of a window that of both, `lower` makes
- * a partial the answer.
+ * An aggregate operation, in three functions. `lift` turns a value into a partial aggregate.
+ * `combine` turns the partials of two neighbouring parts of a window into the partial of both.
+ * `lower` turns a partial into the answer.
  *
  * The one law: `combine` is associative and `identity` is its neutral element. It need not be
  * commutative: `older` always holds older elements than `younger`. For floating point the law
- * holds up to rounding. What more a combine can do is a type, so that an algorithm that needs it
- * refuses all others: [[InvertibleAggregation]], [[SelectiveAggregation]], [[Commutative]].
+ * holds up to rounding. Further abilities of a combine are types. So an algorithm that needs one
+ * accepts no other aggregation: [[InvertibleAggregation]], [[SelectiveAggregation]],
+ * [[Commutative]].
  *
- * Partials are values: no function changes one that it was given.
+ * Partials are values: no function changes a partial that it was given.
  *
- * Papers: ''General Incremental Sliding-Window Aggregation'', section 3.1 and table 1;
- * ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.2.
+ * Papers: ''General Incremental Sliding-Window Aggregation'', section 3.1 and table 1; ''In-Order
+ * Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.2.
  *
- * @tparam In what enters a window
+ * @tparam In the values that enter a window
  * @tparam Agg the partial aggregates
  * @tparam Out the answer
  */
@@ -33,38 +34,40 @@ trait Aggregation[In, Agg, Out] extends Serializable {
 
   def lower(agg: Agg): Out
 
-  /** A new column of these partials. Where In and Out are primitive, the column should be, too. */
+  /** A new column of these partials. If In and Out are primitive, the column should be, too. */
   def newColumn(): Column[In, Out] = new ObjectColumn(this)
 
-  /** A new column of these partials in chunks, which grows without copying; for DABA (Lite). */
+  /**
+   * A new column of these partials in chunks, for DABA and DABA Lite. It grows without copying.
+   */
   final def newChunkedColumn(): ChunkedColumn[In, Out] = newChunkedColumn(ChunkedPartials.LogSize)
 
   private[algebra] final def newChunkedColumn(logSize: Int): ChunkedColumn[In, Out] =
     newColumn().inChunks(() => newColumn(), logSize)
 
-  /** The answer over `values`, oldest first: what any window that holds them must say. */
+  /** The answer over `values`, oldest first. Any window that holds them must give this answer. */
   final def aggregate(values: In*): Out =
     lower(values.iterator.map(lift).foldLeft(identity)(combine))
 }
 
 /**
- * An aggregation whose combine can be undone exactly, whatever the operands. No floating-point
- * sum is one: (1e17 + 1) - 1e17 is 0, and nothing brings a number back from a NaN.
+ * An aggregation whose combine can be undone exactly, for all operands. No floating-point sum is
+ * one: (1e17 + 1) - 1e17 is 0, and no subtraction turns a NaN back into a number.
  *
  * Paper: ''SlickDeque'', section 3.1. There, as in the Reactive Aggregator's section 3.2, the
- * operand that is taken back is the younger one; a window evicts the older, which is the same
- * for commutative operations only.
+ * younger operand is taken back. A window evicts the older operand. The two are the same for
+ * commutative operations only.
  */
 trait InvertibleAggregation[In, Agg, Out] extends Aggregation[In, Agg, Out] {
 
-  /** whole ⊖ oldest, where whole = oldest ⊗ rest; leaves rest. */
+  /** whole ⊖ oldest: where whole = oldest ⊗ rest, the result is rest. */
   def subtract(whole: Agg, oldest: Agg): Agg
 
   override def newColumn(): Column[In, Out] with Invertible = new InvertibleObjectColumn(this)
 }
 
 /**
- * An aggregation whose combine picks an operand: x ⊗ y is x or y.
+ * An aggregation whose combine returns an operand: x ⊗ y is x or y.
  *
  * Paper: ''SlickDeque'', section 3.1, the note on non-invertible operations.
  */
@@ -80,8 +83,8 @@ trait SelectiveAggregation[In, Agg, Out] extends Aggregation[In, Agg, Out] {
 }
 
 /**
- * An aggregation of which x ⊗ y = y ⊗ x. No algorithm of this library needs it; a plan that
- * reorders its input does.
+ * An aggregation with x ⊗ y = y ⊗ x. No algorithm of this library needs it; a plan that reorders
+ * its input does.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 3.2 and table 2.
  */

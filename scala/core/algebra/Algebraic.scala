@@ -3,8 +3,8 @@ package io.sash.core.algebra
 import io.sash.core.slots.Invertible
 
 /**
- * An aggregation that is computed from the answers of two others over the same input, as the
- * mean is from sum and count.
+ * An aggregation computed from the answers of two others over the same input, like the mean from
+ * sum and count.
  *
  * Cost: one combine of each. Space: one partial of each.
  *
@@ -30,7 +30,7 @@ abstract class Algebraic[In, A, OutA, B, OutB, Out](
     new PairColumn(first.newColumn(), second.newColumn(), finish)
 }
 
-/** An [[Algebraic]] aggregation of two invertible ones, which makes it invertible. */
+/** An [[Algebraic]] aggregation of two invertible ones. It is invertible, too. */
 abstract class InvertibleAlgebraic[In, A, OutA, B, OutB, Out](
     first: InvertibleAggregation[In, A, OutA],
     second: InvertibleAggregation[In, B, OutB]

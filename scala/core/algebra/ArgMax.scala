@@ -1,8 +1,8 @@
 package io.sash.core.algebra
 
 /**
- * The argument at which a measure is greatest, the first in arrival order of several; None of
- * an empty window.
+ * The argument at which a measure is greatest. Among several it is the first in arrival order. An
+ * empty window answers None.
  *
  * Types: (M, A), Option[(M, A)], Option[A]. Identity: None. Associative, selective; not
  * commutative, because of ties. Cost: one comparison. A NaN measure beats every number, as

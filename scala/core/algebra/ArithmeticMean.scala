@@ -8,7 +8,7 @@ import io.sash.core.slots.Invertible
  * The arithmetic mean, from sum and count.
  *
  * Types: N, (N, Long), Double, of Long or Double. Identity: (0, 0), whose mean is NaN.
- * Associative and commutative; invertible for longs, whose sum wraps around, but not for
+ * Associative and commutative. It is invertible for longs, whose sum wraps around, but not for
  * doubles, as [[Sum]] says. Cost: two additions. A NaN makes the mean NaN.
  * {{{
  * ArithmeticMean[Double].aggregate(3.0, 1.0, 5.0) == 3.0

@@ -4,12 +4,12 @@ import org.apache.datasketches.filters.bloomfilter.{BloomFilter => Filter, Bloom
 import org.apache.datasketches.memory.{Memory, WritableMemory}
 
 /**
- * Which values are in the window, perhaps with some that are not: a Bloom filter of Apache
- * DataSketches, of which `query(value)` is never false for a value of the window.
+ * The set of the window's values, as a Bloom filter of Apache DataSketches. `query(value)` is
+ * true for every value of the window, and by chance for some others.
  *
- * Types: T, Filter, Filter. Identity: the empty filter. Associative, commutative; not
- * invertible. Cost: the union of `bits` bits, in words. DataSketches passes over a null and an
- * empty string; for zeros and NaNs see [[Sketched]].
+ * Types: T, Filter, Filter. Identity: the empty filter. Associative, commutative; not invertible.
+ * Cost: the union of `bits` bits, in words. DataSketches passes over a null and an empty string;
+ * for zeros and NaNs see [[Sketched]].
  * {{{
  * BloomFilter[Long](bits = 1024, hashes = 3).aggregate(3L, 1L).query(3L)
  * }}}
@@ -44,7 +44,7 @@ final class BloomFilter[T] private (bits: Long, hashes: Int, seed: Long)(implici
 
 object BloomFilter {
 
-  /** Filters can be united with others of the same sizes and the same seed only. */
+  /** A filter can only be united with filters of the same size, number of hashes and seed. */
   val DefaultSeed: Long = 9001L
 
   def apply[T: Sketched](bits: Long, hashes: Int, seed: Long = DefaultSeed): BloomFilter[T] = {
@@ -61,8 +61,8 @@ object BloomFilter {
 }
 
 /**
- * The bits of each filter, in words. A value sets the bits that it sets in a filter of
- * DataSketches, which only makes the answers: through one it would take thrice the time.
+ * The bits of each filter, in words. A value sets the same bits as in a filter of DataSketches.
+ * Only the answers are such filters, since working on them would take three times as long.
  */
 private final class FilterColumn[T](bits: Long, hashes: Int, seed: Long)(implicit
     sketched: Sketched[T]

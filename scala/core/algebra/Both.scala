@@ -1,13 +1,13 @@
 package io.sash.core.algebra
 
 /**
- * The product of two aggregations: both answers from one window. Products of products make
- * several aggregates in one window, over one dimension of the data or, with [[On]], over many.
+ * The product of two aggregations: both answers from one window. Products of products put several
+ * aggregates in one window, over one dimension of the data or, with [[On]], over many.
  *
- * Types: In, (A, B), (OutA, OutB). Identity: both identities. Cost: one combine of each.
- * The product of invertibles is invertible, that of commutatives commutative; that of
- * selectives is not selective, since each may pick another operand. `Both` has a type for each of
- * these, which Java cannot tell apart: there it is `Both.of` or `Both.ofInvertible`.
+ * Types: In, (A, B), (OutA, OutB). Identity: both identities. Cost: one combine of each. The
+ * product of invertibles is invertible, the product of commutatives commutative. The product of
+ * selectives is not selective, since each may pick another operand. `Both` has an overload for
+ * each of these, which Java cannot tell apart: there, use `Both.of` or `Both.ofInvertible`.
  * {{{
  * Both(Max[Double], Min[Double]).aggregate(3.0, 1.0, 4.0) == ((4.0, 1.0))
  * }}}
@@ -53,13 +53,13 @@ object Both {
   ): InvertibleAggregation[In, (A, B), (OutA, OutB)] with Commutative =
     new InvertibleBoth(first, second) with Commutative
 
-  /** For Java: the product of any two. */
+  /** For Java: the product of any two aggregations. */
   def of[In, A, OutA, B, OutB](
       first: Aggregation[In, A, OutA],
       second: Aggregation[In, B, OutB]
   ): Aggregation[In, (A, B), (OutA, OutB)] = new Both(first, second)
 
-  /** For Java: the product of two that have an inverse. */
+  /** For Java: the product of two invertible aggregations. */
   def ofInvertible[In, A, OutA, B, OutB](
       first: InvertibleAggregation[In, A, OutA],
       second: InvertibleAggregation[In, B, OutB]

@@ -6,7 +6,9 @@ import io.sash.core.slots.Partials
 
 private[algebra] object Cells {
 
-  /** Cells for `slots` slots of `width` cells, where an array has room for so many. */
+  /**
+   * The number of cells for `slots` slots of `width` cells. Throws if no array can be so long.
+   */
   def length(slots: Int, width: Int): Int = {
     val cells = slots.toLong * width
     if (cells > Int.MaxValue - 8) {
@@ -18,7 +20,7 @@ private[algebra] object Cells {
   }
 }
 
-/** Partials of `width` longs each, side by side, so that one cache line holds a partial. */
+/** Partials of `width` longs each. They are adjacent, so that one cache line holds a partial. */
 private[algebra] abstract class LongCells(width: Int) extends Partials {
   protected[this] final var cells = new Array[Long](0)
 
@@ -48,7 +50,7 @@ private[algebra] abstract class LongCells(width: Int) extends Partials {
   }
 }
 
-/** Partials of `width` doubles each, side by side. A count is exact in a double up to 2^53. */
+/** Partials of `width` doubles each, adjacent. A count is exact in a double up to 2^53. */
 private[algebra] abstract class DoubleCells(width: Int) extends Partials {
   protected[this] final var cells = new Array[Double](0)
 
@@ -111,8 +113,8 @@ private[algebra] abstract class DoubleTriples extends DoubleCells(3) {
 }
 
 /**
- * Partials of many longs, each an array of its own: the JVM makes vector instructions of a loop
- * over several arrays, but not of one over several parts of an array.
+ * Partials of many longs, each in an array of its own. The JVM makes vector instructions of a
+ * loop over several arrays, but not of a loop over several parts of one array.
  */
 private[algebra] abstract class LongRows(width: Int) extends Partials {
   protected[this] final var rows = new Array[Array[Long]](0)

@@ -2,7 +2,10 @@ package io.sash.core.algebra
 
 import io.sash.core.slots.ChunkedPartials
 
-/** A column in chunks, each a column of the same aggregation: see [[io.sash.core.slots.ChunkedPartials]]. */
+/**
+ * A column in chunks, each a column of the same aggregation. See
+ * [[io.sash.core.slots.ChunkedPartials]].
+ */
 class ChunkedColumn[
     @specialized(Int, Long, Double) In,
     @specialized(Int, Long, Double) Out

@@ -4,8 +4,7 @@ package io.sash.core.algebra
  * All elements in arrival order: the free monoid.
  *
  * Types: T, Vector[T], Vector[T]. Identity: the empty vector. Associative, invertible; not
- * commutative. Cost: that of concatenating vectors. A null and a NaN are elements like any
- * other.
+ * commutative. Cost: one concatenation of vectors. A null and a NaN are elements like any other.
  * {{{
  * Collect[Int].aggregate(3, 1, 4) == Vector(3, 1, 4)
  * }}}

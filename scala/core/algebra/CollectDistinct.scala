@@ -3,9 +3,10 @@ package io.sash.core.algebra
 /**
  * The set of all elements.
  *
- * Types: T, Set[T], Set[T]. Identity: the empty set. Associative, commutative; not invertible,
- * since an element that leaves may still be there. Cost: that of a union. Elements are the same
- * if == says so: a null is an element like any other, but a NaN differs from every NaN.
+ * Types: T, Set[T], Set[T]. Identity: the empty set. Associative and commutative. It is not
+ * invertible, since the window may hold an equal element after one has left. Cost: one union.
+ * Elements are the same if == says so: a null is an element like any other, but a NaN differs
+ * from every NaN.
  * {{{
  * CollectDistinct[String].aggregate("a", "b", "a") == Set("a", "b")
  * }}}

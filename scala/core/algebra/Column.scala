@@ -6,10 +6,10 @@ import io.sash.core.elements.{InOrderWindow, OutOfOrderWindow}
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**
- * A column of an aggregation's partials, the bridge from values to slots. Where In and Out are
- * both Int, Long or Double, neither `lift` nor `lower` boxes.
+ * A column of an aggregation's partials, the bridge from values to slots. If In and Out are both
+ * Int, Long or Double, neither `lift` nor `lower` boxes.
  *
- * A column of this kind never moves: `grow` answers the column itself.
+ * A column of this kind never moves: `grow` returns the column itself.
  */
 trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double) Out]
     extends Partials {
@@ -22,19 +22,19 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
 
   override def grow(slots: Int): this.type
 
-  /** The window of values over `algorithm`, which must be a new one over this column. */
+  /** The window of values over `algorithm`, which must be new and over this column. */
   def over(algorithm: InOrderWindow): Window[In, Out] = {
     requireOver(algorithm.column)
     new Window[In, Out](algorithm, this)
   }
 
-  /** The window of values over `tree`, which must be a new one over this column. */
+  /** The window of values over `tree`, which must be new and over this column. */
   def over(tree: OutOfOrderWindow): TimedWindow[In, Out] = {
     requireOver(tree.column)
     new TimedWindow[In, Out](tree, this)
   }
 
-  /** A column of which each chunk is one that `make` makes; of the primitive kind that this is. */
+  /** A column of chunks that `make` makes. It is specialized like this column. */
   private[algebra] def inChunks(
       make: () => Column[In, Out],
       logSize: Int

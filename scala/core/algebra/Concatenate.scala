@@ -3,7 +3,7 @@ package io.sash.core.algebra
 import java.util.Objects
 
 /**
- * The strings one after the other.
+ * The strings, concatenated in arrival order.
  *
  * Types: String, String, String. Identity: "". Associative, invertible; not commutative. Cost:
  * the length of the result. A null is refused.

@@ -5,17 +5,17 @@ import scala.collection.immutable.ArraySeq
 import io.sash.core.slots.Invertible
 
 /**
- * How often each value occurs in the window, or somewhat more often: `depth` rows of `width`
- * counters, of which a value increases one a row. With probability 1 - e^-depth^ an estimate
- * exceeds the truth by at most e · n / width.
+ * How often each value occurs in the window, or somewhat more often. The sketch has `depth` rows
+ * of `width` counters, and a value increases one counter in each row. With probability 1 -
+ * e^-depth^ an estimate exceeds the truth by at most e · n / width.
  *
- * Types: T, the counters, [[Frequencies]]. Identity: zeros. Associative, commutative and, since
- * counters only add up, invertible, though the paper does not use it. Cost: width · depth
- * additions. A null and an empty string are passed over.
+ * Types: T, the counters, [[Frequencies]]. Identity: zeros. Associative and commutative. It is
+ * also invertible, since counters only add up, though the paper does not use it. Cost: width ·
+ * depth additions. A null and an empty string are passed over.
  * {{{
  * CountMinSketch[String](width = 64, depth = 4).aggregate("a", "b", "a").estimate("a") >= 2L
  * }}}
- * Apache DataSketches hashes the values; its own count-min sketch came with a version that Spark
+ * Apache DataSketches hashes the values. Its own count-min sketch comes with a version that Spark
  * does not ship and that Java 17 does not run.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', table 1; Cormode
@@ -81,7 +81,7 @@ final class Frequencies[T] private[algebra] (
     sketch: CountMinSketch[T]
 ) {
 
-  /** At least as often as `value` is in the window. */
+  /** An estimate of how often `value` is in the window, never too low. */
   def estimate(value: T): Long = sketch.least(counters, value)
 }
 

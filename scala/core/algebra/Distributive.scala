@@ -1,8 +1,8 @@
 package io.sash.core.algebra
 
 /**
- * An aggregation whose partials are values of its input, and so is its answer: the aggregate of a
- * window is the same aggregate of those of its parts.
+ * An aggregation whose partials and answer are values of its input type. The aggregate of a
+ * window is the same aggregate over the aggregates of its parts.
  *
  * Paper: ''SlickDeque'', section 3.1.
  */

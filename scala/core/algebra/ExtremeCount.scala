@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-/** How often the value that compares greatest occurs. */
+/** How often the value occurs that is greatest by `ordering`. */
 private[algebra] abstract class ExtremeCount[T](ordering: Ordering[T])
     extends Aggregation[T, Option[(T, Long)], Long]
     with Commutative {
@@ -22,8 +22,9 @@ private[algebra] abstract class ExtremeCount[T](ordering: Ordering[T])
 }
 
 /**
- * Pairs of a long and how often it occurs; the identity is the least long, 0 times. The lowest
- * is counted as the highest complement, since x < y means ~x > ~y, and no long overflows.
+ * Pairs of a long and how often it occurs. The identity is the least long, 0 times. For the
+ * lowest value, it keeps the highest complement, since x < y means ~x > ~y and complements never
+ * overflow.
  */
 private final class LongExtremeCount(lowest: Boolean) extends LongPairs with Column[Long, Long] {
   private[this] val flip = if (lowest) -1L else 0L
@@ -44,8 +45,8 @@ private final class LongExtremeCount(lowest: Boolean) extends LongPairs with Col
 }
 
 /**
- * Pairs of a double and how often it occurs; the identity is -∞, 0 times. The lowest is counted
- * as the highest negative, so that a NaN comes first either way.
+ * Pairs of a double and how often it occurs. The identity is -∞, 0 times. For the lowest value,
+ * it keeps the highest negated value, so that a NaN wins either way.
  */
 private final class DoubleExtremeCount(lowest: Boolean)
     extends DoublePairs

@@ -1,10 +1,10 @@
 package io.sash.core.algebra
 
 /**
- * The oldest element; None of an empty window.
+ * The oldest element. An empty window answers None.
  *
- * Types: T, Option[T], Option[T]. Identity: None. Associative, selective; not commutative.
- * A null and a NaN are elements like any other.
+ * Types: T, Option[T], Option[T]. Identity: None. Associative, selective; not commutative. A null
+ * and a NaN are elements like any other.
  * {{{
  * First[String].aggregate("b", "c", "a") == Some("b")
  * }}}

@@ -1,13 +1,13 @@
 package io.sash.core.algebra
 
 /**
- * The geometric mean, from count and the sum of logarithms: the product of table 1 would leave
+ * The geometric mean, from count and the sum of logarithms. The product of table 1 would leave
  * the doubles' range after some hundred values.
  *
  * Types: Double, (Double, Long), Double. Identity: (0, 0), whose mean is NaN. Associative and
- * commutative; no inverse, as [[Sum]] says of doubles. Cost: two additions a combine, a
- * logarithm an insert, an exponential a query; the answer is right to some units in the last
- * place. A zero makes the mean 0, a negative number or a NaN makes it NaN.
+ * commutative; no inverse, as [[Sum]] says of doubles. Cost: two additions a combine, a logarithm
+ * an insert, an exponential a query. The answer is right to some units in the last place. A zero
+ * makes the mean 0, a negative number or a NaN makes it NaN.
  * {{{
  * GeometricMean.aggregate(0.0, 1.0, 4.0) == 0.0
  * }}}

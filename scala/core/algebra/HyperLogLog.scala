@@ -3,11 +3,12 @@ package io.sash.core.algebra
 import org.apache.datasketches.hll.{HllSketch, TgtHllType, Union}
 
 /**
- * How many distinct values are in the window, by the HyperLogLog sketch of Apache DataSketches.
+ * The number of distinct values in the window, estimated by the HyperLogLog sketch of Apache
+ * DataSketches.
  *
  * Types: T, HllSketch, Double. Identity: the empty sketch. Associative, commutative; not
  * invertible. Cost: one union of sketches, of up to 2^lgK^ registers each. The answer is the
- * composite estimate, which depends on the registers alone and so on no order of arrival; its
+ * composite estimate. It depends on the registers alone, and so not on the order of arrival. Its
  * standard error is about 1.04 / 2^lgK/2^. DataSketches passes over a null and an empty string;
  * for zeros and NaNs see [[Sketched]].
  * {{{

@@ -4,8 +4,9 @@ import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**
- * Gives an algorithm the form `TwoStacksLite(Max[Double])`: its companion object extends the one
- * of these that names what the algorithm needs of the operation.
+ * Gives an algorithm the form `TwoStacksLite(Max[Double])`. The algorithm's companion object
+ * extends the class of this file that asks the operation for the ability that the algorithm
+ * needs.
  */
 abstract class OfAggregation(make: Partials => InOrderWindow) {
   final def apply[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
@@ -19,8 +20,8 @@ abstract class OfAggregationInChunks(make: Partials => InOrderWindow)
     extends OfAggregation(make) {
 
   /**
-   * A window in chunks: its memory grows and shrinks by 1024 partials, none of which is copied
-   * for that, so that the time of each call is constant, growth included. On average a call takes
+   * A window in chunks. Its memory grows and shrinks by 1024 partials, and no partial is copied
+   * for that. So the time of each call is constant, growth included. On average a call takes
    * several times as long.
    */
   final def inChunks[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
@@ -37,7 +38,7 @@ abstract class OfInvertible(make: (Partials with Invertible) => InOrderWindow) {
   }
 }
 
-/** For an algorithm that needs a combine that picks an operand. */
+/** For an algorithm whose combine must return an operand. */
 abstract class OfSelective(make: (Partials with Selective) => InOrderWindow) {
   final def apply[In, Out](aggregation: SelectiveAggregation[In, _, Out]): Window[In, Out] = {
     val column = aggregation.newColumn()

@@ -1,10 +1,10 @@
 package io.sash.core.algebra
 
 /**
- * The youngest element; None of an empty window.
+ * The youngest element. An empty window answers None.
  *
- * Types: T, Option[T], Option[T]. Identity: None. Associative, selective; not commutative.
- * A null and a NaN are elements like any other.
+ * Types: T, Option[T], Option[T]. Identity: None. Associative, selective; not commutative. A null
+ * and a NaN are elements like any other.
  * {{{
  * Last[String].aggregate("b", "c", "a") == Some("a")
  * }}}

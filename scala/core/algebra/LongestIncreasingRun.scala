@@ -10,7 +10,9 @@ final case class Run(start: Long, end: Long, length: Long) {
   private[algebra] def longer(younger: Run): Run = if (younger.length > length) younger else this
 }
 
-/** What [[LongestIncreasingRun]] keeps of a part of a time series, which is not empty. */
+/**
+ * The partial of [[LongestIncreasingRun]] for a part of a time series with at least one point.
+ */
 final case class Runs private[algebra] (
     firstValue: Double,
     lastValue: Double,
@@ -35,12 +37,12 @@ final case class Runs private[algebra] (
 }
 
 /**
- * The longest run of neighbouring points whose values increase strictly, the first of several;
- * None of an empty window.
+ * The longest run of neighbouring points whose values increase strictly. Among several it is the
+ * first. An empty window answers None.
  *
  * Types: Point, Option[Runs], Option[Run]. Identity: None. Associative; neither commutative nor
- * invertible. Cost: one join of runs. A NaN is neither more nor less than anything: a run of its
- * own.
+ * invertible. Cost: one join of runs. A NaN is a run of its own, since it is neither more nor
+ * less than any value.
  * {{{
  * LongestIncreasingRun.aggregate(Point(1, 3.0), Point(4, 5.0)) == Some(Run(1, 4, 2))
  * }}}

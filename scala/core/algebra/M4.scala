@@ -1,15 +1,15 @@
 package io.sash.core.algebra
 
-/** What [[M4]] keeps of a part of a time series. */
+/** The answer of [[M4]] for a part of a time series. */
 final case class M4(first: Point, last: Point, min: Point, max: Point)
 
 /**
- * First, last, least and greatest point of a time series: the four that a chart needs of each
- * column of pixels, to draw the line as all points would. None of an empty window.
+ * The first, last, least and greatest point of a time series. From these four for each column of
+ * pixels, a chart draws the same line as from all points. An empty window answers None.
  *
- * Types: Point, M4 by its halves, Option[M4]. Identity: nothing. Associative; not commutative.
- * Cost: two comparisons. Of equal values the first in arrival order; a NaN is both the least and
- * the greatest, as [[Ranking]] says.
+ * Types: Point, the M4 in two halves, Option[M4]. Identity: None in each place. Associative; not
+ * commutative. Cost: two comparisons. Among equal values the first in arrival order wins. A NaN
+ * is both the least and the greatest, as [[Ranking]] says.
  * {{{
  * M4.aggregate(Point(1, 3.0), Point(2, 1.0), Point(3, 4.0)).map(_.max) == Some(Point(3, 4.0))
  * }}}

@@ -9,15 +9,14 @@ import io.sash.core.slots.Selective
 /**
  * The maximum.
  *
- * Types: N, N, N, of Int, Long or Double. Identity: the least value of the type, so -∞ for
- * doubles, which is the answer of an empty window. Associative, commutative, selective. Cost: one
- * comparison. -0.0 is less than 0.0, and a NaN in the window makes the answer NaN, as
- * [[Ranking]] says.
+ * Types: N, N, N, of Int, Long or Double. Identity: the least value of the type, -∞ for doubles.
+ * An empty window answers it. Associative, commutative, selective. Cost: one comparison. -0.0 is
+ * less than 0.0, and a NaN in the window makes the answer NaN, as [[Ranking]] says.
  * {{{
  * Max[Double].aggregate(3.0, 1.0, 4.0) == 4.0
  * }}}
- * Of other types with an Ordering, `Max.of`: an empty window answers None, and of values that
- * are neither greater nor less than each other the first in arrival order is the answer.
+ * For other types with an Ordering, use `Max.of`. Then an empty window answers None. Among values
+ * that are neither greater nor less than each other, the first in arrival order is the answer.
  * {{{
  * Max.of[String].aggregate("b", "c", "a") == Some("c")
  * }}}

@@ -3,7 +3,7 @@ package io.sash.core.algebra
 /**
  * How often the maximum occurs.
  *
- * Types: T, Option[(T, Long)], Long. Identity: no maximum, which occurs 0 times. Associative and
+ * Types: T, Option[(T, Long)], Long. Identity: None, an occurrence of 0 times. Associative and
  * commutative. Cost: one comparison. A NaN is the maximum, as [[Ranking]] says.
  * {{{
  * MaxCount[Long].aggregate(4L, 5L, 3L, 5L, 0L) == 2L

@@ -9,15 +9,14 @@ import io.sash.core.slots.Selective
 /**
  * The minimum.
  *
- * Types: N, N, N, of Int, Long or Double. Identity: the greatest value of the type, so ∞ for
- * doubles, which is the answer of an empty window. Associative, commutative, selective. Cost: one
- * comparison. -0.0 is less than 0.0, and a NaN in the window makes the answer NaN, as
- * [[Ranking]] says.
+ * Types: N, N, N, of Int, Long or Double. Identity: the greatest value of the type, ∞ for
+ * doubles. An empty window answers it. Associative, commutative, selective. Cost: one comparison.
+ * -0.0 is less than 0.0, and a NaN in the window makes the answer NaN, as [[Ranking]] says.
  * {{{
  * Min[Double].aggregate(3.0, 1.0, 4.0) == 1.0
  * }}}
- * Of other types with an Ordering, `Min.of`: an empty window answers None, and of values that
- * are neither greater nor less than each other the first in arrival order is the answer.
+ * For other types with an Ordering, use `Min.of`. Then an empty window answers None. Among values
+ * that are neither greater nor less than each other, the first in arrival order is the answer.
  * {{{
  * Min.of[String].aggregate("b", "c", "a") == Some("a")
  * }}}

@@ -3,7 +3,7 @@ package io.sash.core.algebra
 /**
  * How often the minimum occurs.
  *
- * Types: T, Option[(T, Long)], Long. Identity: no minimum, which occurs 0 times. Associative and
+ * Types: T, Option[(T, Long)], Long. Identity: None, an occurrence of 0 times. Associative and
  * commutative. Cost: one comparison. A NaN is the minimum, as [[Ranking]] says.
  * {{{
  * MinCount[Long].aggregate(4L, 0L, 3L, 5L, 0L) == 2L

@@ -1,12 +1,12 @@
 package io.sash.core.algebra
 
 /**
- * How many values there are, their mean, and the sum of the squares of their distances from it.
+ * The number of values, their mean, and the sum of the squares of their distances from it.
  *
- * Two parts are merged as Chan, Golub and LeVeque do (''Algorithms for Computing the Sample
+ * Two parts are merged as by Chan, Golub and LeVeque (''Algorithms for Computing the Sample
  * Variance'', 1983). Table 1 of the Reactive Aggregator and SlickDeque's section 3.1 keep the sum
- * and the sum of squares instead; their difference, Σx² - (Σx)²/n, has no right digit left when
- * the mean is far larger than the deviation, and may even be negative.
+ * and the sum of squares instead. Their difference, Σx² - (Σx)²/n, has no right digit left when
+ * the mean is far larger than the deviation. It may even be negative.
  */
 final case class Moments(count: Long, mean: Double, squares: Double) {
   def merge(younger: Moments): Moments =
@@ -24,11 +24,11 @@ final case class Moments(count: Long, mean: Double, squares: Double) {
 }
 
 /**
- * An aggregation of doubles whose answer follows from their [[Moments]].
+ * An aggregation of doubles that computes its answer from their [[Moments]].
  *
- * Identity: no values. Associative and commutative, up to rounding; no inverse, though table 2
- * of the Reactive Aggregator has one, as [[Sum]] says of doubles. Cost: one merge, of a division
- * and a dozen additions and multiplications. A NaN or an infinity makes the answer NaN.
+ * Identity: no values. Associative and commutative, up to rounding. No inverse, as [[Sum]] says
+ * of doubles, though table 2 of the Reactive Aggregator has one. Cost: one merge, which takes a
+ * division and a dozen additions and multiplications. A NaN or an infinity makes the answer NaN.
  */
 abstract class OfMoments private[algebra]
     extends Aggregation[Double, Moments, Double]
@@ -45,7 +45,10 @@ abstract class OfMoments private[algebra]
   override final def lower(agg: Moments): Double =
     finite(agg.count.toDouble, agg.mean, agg.squares)
 
-  /** An infinity may have left the squares infinite or NaN; the mean tells of it either way. */
+  /**
+   * NaN if any value is a NaN or an infinity. The mean shows this even if the squares are
+   * infinite.
+   */
   private[algebra] final def finite(count: Double, mean: Double, squares: Double): Double =
     if (java.lang.Double.isFinite(mean)) finish(count, mean, squares) else Double.NaN
 

@@ -3,12 +3,12 @@ package io.sash.core.algebra
 import io.sash.core.slots.{Invertible, Selective}
 
 /**
- * An aggregation of one part of what enters a window: of a field of a record, of a function of
- * a number. Nothing else changes, its laws included. `On` has a type for each law, which Java
- * cannot tell apart: there it is `On.of`, `On.ofInvertible` or `On.ofSelective`.
+ * An aggregation of one part of the window's elements: of a field of a record, or of a function
+ * of a number. Nothing else changes, its laws included. `On` has an overload for each law, which
+ * Java cannot tell apart: there, use `On.of`, `On.ofInvertible` or `On.ofSelective`.
  *
- * Types: I, Agg, Out. Identity and cost: those of the aggregation. A primitive field is boxed
- * on its way.
+ * Types: I, Agg, Out. Identity and cost are the aggregation's. A primitive field is boxed on its
+ * way.
  * {{{
  * On(Max[Int])((name: String) => name.length).aggregate("sash", "window") == 6
  * }}}
@@ -84,13 +84,13 @@ object On {
       part: I => In
   ): Aggregation[I, Agg, Out] = new On(aggregation, part)
 
-  /** For Java: of one that has an inverse. */
+  /** For Java: of an invertible aggregation. */
   def ofInvertible[I, In, Agg, Out](
       aggregation: InvertibleAggregation[In, Agg, Out],
       part: I => In
   ): InvertibleAggregation[I, Agg, Out] = new InvertibleOn(aggregation, part)
 
-  /** For Java: of one that picks an operand. */
+  /** For Java: of a selective aggregation. */
   def ofSelective[I, In, Agg, Out](
       aggregation: SelectiveAggregation[In, Agg, Out],
       part: I => In

@@ -2,7 +2,7 @@ package io.sash.core.algebra
 
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
-/** A column that lifts a part of what it is given. */
+/** A column that lifts a part of each input. */
 private[algebra] class OnColumn[I, In, Out](column: Column[In, Out], part: I => In)
     extends Column[I, Out] {
   private def lifted: Partials = column

@@ -3,8 +3,8 @@ package io.sash.core.algebra
 import io.sash.core.slots.{Invertible, Partials}
 
 /**
- * Two columns under one slot number. A part that can throw goes first, so that a combine that
- * fails has changed nothing; where both can, the first one's result waits in a spare slot.
+ * Two columns under the same slot numbers. If one column can throw, it combines first, so that a
+ * failed combine has changed nothing. If both can, the first combines into a spare slot.
  */
 private[algebra] class PairColumn[In, OutA, OutB, Out](
     first: Column[In, OutA],

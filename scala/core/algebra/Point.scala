@@ -1,4 +1,4 @@
 package io.sash.core.algebra
 
-/** A point of a time series; the time in whatever unit the series has. */
+/** A point of a time series. The time may be in any unit. */
 final case class Point(time: Long, value: Double)

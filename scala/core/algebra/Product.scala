@@ -5,9 +5,10 @@ import scala.annotation.implicitNotFound
 /**
  * The product. (For the product of two aggregations see [[Both]].)
  *
- * Types: N, N, N, of Int, Long or Double. Identity: 1. Associative and commutative. Not
- * invertible: nothing brings a number back from 0, nor an integer that has wrapped around from
- * an even factor. Cost: one multiplication. Integers wrap around; a NaN makes the product NaN.
+ * Types: N, N, N, of Int, Long or Double. Identity: 1. Associative and commutative. It is not
+ * invertible: no division turns 0 back into a number, nor undoes an even factor of an integer
+ * that has wrapped around. Cost: one multiplication. Integers wrap around; a NaN makes the
+ * product NaN.
  * {{{
  * Product[Int].aggregate(3, 1, 4) == 12
  * }}}

@@ -1,7 +1,7 @@
 package io.sash.core.algebra
 
 /**
- * An aggregation of doubles whose answer follows from their maximum and minimum.
+ * An aggregation of doubles that computes its answer from their maximum and minimum.
  *
  * Types: Double, (Double, Double), Double. Identity: (-∞, ∞), whose answer is NaN. Associative
  * and commutative; neither selective nor invertible. Cost: two comparisons. A NaN makes the
@@ -18,7 +18,7 @@ abstract class OfExtremes private[algebra]
 }
 
 /**
- * The range: maximum less minimum.
+ * The range: maximum minus minimum.
  *
  * Types, identity, laws, cost and NaN: see [[OfExtremes]].
  * {{{
@@ -40,8 +40,8 @@ object Range extends OfExtremes {
  * RelativeVariation.aggregate(3.0, 1.0, 4.0) == 0.75
  * }}}
  * Paper: the operation of that name in the benchmarks of ''In-Order Sliding-Window Aggregation in
- * Worst-Case Constant Time'', as its authors' code has it. See [[CoefficientOfVariation]] for
- * the standard deviation relative to the mean.
+ * Worst-Case Constant Time'', as in its authors' code. See [[CoefficientOfVariation]] for the
+ * standard deviation relative to the mean.
  */
 object RelativeVariation extends OfExtremes {
   override def finish(max: Double, min: Double): Double =

@@ -3,12 +3,12 @@ package io.sash.core.algebra
 import scala.annotation.implicitNotFound
 
 /**
- * What beats what in a maximum and in a minimum. For most types that is an Ordering and its
- * reverse. For doubles it is a total order, -0.0 below 0.0, in which a NaN beats every number
- * in a maximum and in a minimum: an answer tells of the NaN in its window, as a sum does.
+ * The orders by which a maximum and a minimum prefer values. For most types these are an Ordering
+ * and its reverse. For doubles they are total orders with -0.0 below 0.0. In both, a NaN beats
+ * every number, so the answer shows a NaN in its window, as a sum does.
  *
- * @param highest compares greater what a maximum prefers
- * @param lowest compares greater what a minimum prefers
+ * @param highest ranks the values that a maximum prefers greater
+ * @param lowest ranks the values that a minimum prefers greater
  */
 @implicitNotFound("no Ordering of ${T} is known")
 final class Ranking[T](val highest: Ordering[T], val lowest: Ordering[T]) extends Serializable

@@ -1,7 +1,7 @@
 package io.sash.core.algebra
 
 /**
- * An aggregation that keeps one element of the window, in full, and none of an empty window.
+ * An aggregation that keeps one whole element of the window. For an empty window it keeps None.
  *
  * Identity: None. Cost: one call of `replaces`.
  */
@@ -11,7 +11,7 @@ private[algebra] abstract class Selection[In, Out]
   /** Whether `younger` is kept rather than `older`. */
   protected def replaces(younger: In, older: In): Boolean
 
-  /** What of the element that is kept is the answer. */
+  /** The answer, computed from the element that is kept. */
   protected def answer(in: In): Out
 
   override final def identity: Option[In] = None

@@ -9,19 +9,19 @@ import org.apache.datasketches.hll.HllSketch
 import org.apache.datasketches.memory.XxHash
 
 /**
- * How a value enters a sketch: as Apache DataSketches itself takes it, so that sketches made here
- * and there can be merged and queried alike. All NaNs are one value. -0.0 and 0.0 are two, but to
- * HyperLogLog one.
+ * How a value enters a sketch: as in Apache DataSketches itself. So sketches of both can be
+ * merged and give the same answers. All NaNs are one value. -0.0 and 0.0 are two values, except
+ * in HyperLogLog, where they are one.
  */
 @implicitNotFound("sketches take Long, Double and String, not ${T}")
 trait Sketched[T] extends Serializable {
   def update(filter: Filter, value: T): Unit
   def update(sketch: HllSketch, value: T): Unit
 
-  /** The hash of DataSketches' Bloom filter. */
+  /** The hash that DataSketches' Bloom filter uses. */
   def hash(value: T, seed: Long): Long
 
-  /** Whether a sketch takes no notice of the value. */
+  /** Whether sketches ignore the value. */
   def passesOver(value: T): Boolean
 }
 

@@ -1,7 +1,7 @@
 package io.sash.core.algebra
 
 /**
- * The variance of a sample, over n - 1; NaN of fewer than two values.
+ * The variance of a sample, over n - 1. For fewer than two values it is NaN.
  *
  * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
  * {{{
@@ -15,7 +15,7 @@ object SampleVariance extends OfMoments {
 }
 
 /**
- * The variance of a population, over n; NaN of no values.
+ * The variance of a population, over n. For no values it is NaN.
  *
  * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
  * {{{
@@ -29,13 +29,13 @@ object PopulationVariance extends OfMoments {
 }
 
 /**
- * The standard deviation of a sample, over n - 1; NaN of fewer than two values.
+ * The standard deviation of a sample, over n - 1. For fewer than two values it is NaN.
  *
  * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
  * {{{
  * SampleStdDev.aggregate(1.0, 3.0, 5.0) == 2.0
  * }}}
- * Paper: Reactive Aggregator, table 1; see [[Moments]] for why not by its formula.
+ * Paper: Reactive Aggregator, table 1. [[Moments]] says why its formula is not used.
  */
 object SampleStdDev extends OfMoments {
   override protected def finish(count: Double, mean: Double, squares: Double): Double =
@@ -43,13 +43,13 @@ object SampleStdDev extends OfMoments {
 }
 
 /**
- * The standard deviation of a population, over n; NaN of no values.
+ * The standard deviation of a population, over n. For no values it is NaN.
  *
  * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
  * {{{
  * PopulationStdDev.aggregate(1.0, 3.0, 1.0, 3.0) == 1.0
  * }}}
- * Paper: Reactive Aggregator, table 1; see [[Moments]] for why not by its formula.
+ * Paper: Reactive Aggregator, table 1. [[Moments]] says why its formula is not used.
  */
 object PopulationStdDev extends OfMoments {
   override protected def finish(count: Double, mean: Double, squares: Double): Double =

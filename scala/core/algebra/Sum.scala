@@ -7,9 +7,9 @@ import io.sash.core.slots.Invertible
 /**
  * The sum.
  *
- * Types: N, N, N, of Int, Long or Double. Identity: 0. Associative and commutative; invertible
- * for integers, which wrap around as Scala's do, so that the inverse is exact even then. A sum
- * of doubles is associative up to rounding and has no inverse: SlickDeque (Inv) refuses it.
+ * Types: N, N, N, of Int, Long or Double. Identity: 0. Associative and commutative. It is
+ * invertible for integers: they wrap around as in Scala, and the inverse is exact even then. A
+ * sum of doubles is associative up to rounding and has no inverse: SlickDeque (Inv) refuses it.
  * Cost: one addition. A NaN, or infinities of both signs, make the sum NaN for as long as they
  * are in the window, and no longer.
  * {{{

@@ -2,28 +2,28 @@ package io.sash.core.algebra
 
 import io.sash.core.elements.OutOfOrderWindow
 
-/** What a window of values by time can do without knowing their types. */
+/** The calls of a [[TimedWindow]] that do not depend on the types of its values. */
 sealed abstract class AnyTimedWindow private[algebra] (tree: OutOfOrderWindow) {
 
-  /** Drops the oldest value; fails on an empty window and leaves it as it was. */
+  /** Drops the oldest value. On an empty window it throws and changes nothing. */
   final def evict(): Unit = tree.evict()
 
-  /** Drops all values of times up to and including `time`, however many, in O(log of them). */
+  /** Drops all values of times up to and including `time`: m values in O(log m). */
   final def bulkEvict(time: Long): Unit = tree.bulkEvict(time)
 
-  /** Drops the value at this time; fails where there is none and leaves the window as it was. */
+  /** Drops the value at this time. If there is none, it throws and changes nothing. */
   final def remove(time: Long): Unit = tree.remove(time)
 
-  /** Times in the window. */
+  /** The number of times in the window. */
   final def size: Int = tree.size
 
-  /** The least time in the window; fails on an empty one. */
+  /** The least time in the window. Throws if the window is empty. */
   final def oldest: Long = tree.oldest
 
-  /** The greatest time in the window; fails on an empty one. */
+  /** The greatest time in the window. Throws if the window is empty. */
   final def youngest: Long = tree.youngest
 
-  /** Empties the window; capacity is kept. */
+  /** Empties the window. The capacity stays. */
   final def clear(): Unit = tree.clear()
 
   protected[this] final def slotToFill(): Int = tree.open()
@@ -46,12 +46,12 @@ sealed abstract class AnyTimedWindow private[algebra] (tree: OutOfOrderWindow) {
 }
 
 /**
- * A sliding window of values that arrive in any order and are kept in that of their times, which
- * may be in any unit. It is made by the algorithm's name: `Fiba(Max[Double])`. A value at a time
- * that the window has already is combined with the one that is there, from the right. Boxing and
- * allocation are as [[Window]]'s.
+ * A sliding window of values that arrive in any order. It keeps them in the order of their times,
+ * which may be in any unit. The algorithm's name makes one: `Fiba(Max[Double])`. If the window
+ * already has a value at a time, a new value is combined with it from the right. Boxing and
+ * allocation are as in [[Window]].
  *
- * Cost: that of [[io.sash.core.fiba.Fiba]].
+ * Cost: see [[io.sash.core.fiba.Fiba]].
  *
  * Paper: ''Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and
  * Insertions'', section 2.
@@ -68,7 +68,7 @@ final class TimedWindow[
     filled(time)
   }
 
-  /** Adds values at once, whose times ascend. If one cannot be lifted, none is added. */
+  /** Adds several values, whose times never descend. If one cannot be lifted, none is added. */
   def bulkInsert(times: Array[Long], values: Array[In]): Unit = {
     val first = slotsToFill(times.length, values.length)
     var i = 0

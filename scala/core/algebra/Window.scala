@@ -3,25 +3,25 @@ package io.sash.core.algebra
 import io.sash.core.elements.InOrderWindow
 
 /**
- * What a window of values can do without knowing their types. Where a function of the aggregation
- * throws, the window is as it was before the call.
+ * The calls of a [[Window]] that do not depend on the types of its values. If a function of the
+ * aggregation throws, the window is as it was before the call.
  */
 sealed abstract class AnyWindow private[algebra] (algorithm: InOrderWindow) {
   private[this] var opened = false
 
-  /** Drops the oldest value; fails on an empty window and leaves it as it was. */
+  /** Drops the oldest value. On an empty window it throws and changes nothing. */
   final def evict(): Unit = algorithm.evict()
 
-  /** Values in the window. */
+  /** The number of values in the window. */
   final def size: Int = algorithm.size
 
-  /** Empties the window; capacity is kept. */
+  /** Empties the window. The capacity stays. */
   final def clear(): Unit = {
     algorithm.clear()
     opened = false
   }
 
-  /** A slot whose filling or insertion has failed is given back. */
+  /** Opens a slot. It first drops an open slot whose filling or insertion has failed. */
   protected[this] final def slotToFill(): Int = {
     if (opened) algorithm.discard()
     opened = false
@@ -39,12 +39,12 @@ sealed abstract class AnyWindow private[algebra] (algorithm: InOrderWindow) {
 }
 
 /**
- * A sliding window of values: an algorithm over a column of an aggregation's partials. It is made
- * by the algorithm's name: `TwoStacksLite(Max[Double])`. Where In and Out are both Int, Long or
- * Double and the aggregation has a primitive column, nothing is boxed, and nothing is allocated
- * but when the window outgrows its capacity.
+ * A sliding window of values: an algorithm over a column of an aggregation's partials. The
+ * algorithm's name makes one: `TwoStacksLite(Max[Double])`. If In and Out are both Int, Long or
+ * Double and the aggregation has a primitive column, nothing is boxed. Then nothing is allocated
+ * either, except when the window outgrows its capacity.
  *
- * Cost: that of the algorithm.
+ * Cost: see the algorithm.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.1.
  */

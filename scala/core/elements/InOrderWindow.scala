@@ -3,8 +3,8 @@ package io.sash.core.elements
 import io.sash.core.slots.Partials
 
 /**
- * The sliding-window aggregation data type (SWAG) over slots, for arrival in order: elements
- * enter at the back, leave at the front, and the window may grow and shrink freely.
+ * The sliding-window aggregation data type (SWAG) over slots, for elements that arrive in order.
+ * Elements enter at the back and leave at the front. The window may grow and shrink freely.
  *
  * A value enters in two steps, so that it is lifted straight into its place:
  * {{{
@@ -12,35 +12,37 @@ import io.sash.core.slots.Partials
  *   column.lift(slot, value)   // the owner of the column fills it
  *   window.insert()            // it is now part of the window
  * }}}
- * Several slots may be open at once (rows that have arrived but that no frame includes yet);
- * `insert` takes them in the order in which they were opened.
+ * Several slots may be open at once, for rows that have arrived but that no frame includes yet.
+ * `insert` takes the open elements in the order in which their slots were opened.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.
  */
 abstract class InOrderWindow extends Coalescing {
 
-  /** Opens a slot for the next element; what it holds is undefined until the owner fills it. */
+  /** Opens a slot for the next element. Its content is undefined until the owner fills it. */
   def open(): Int
 
   /** Takes the oldest open element into the window. */
   def insert(): Unit
 
-  /** Drops the oldest element of the window; fails on an empty window and leaves it as it was. */
+  /** Drops the oldest element. On an empty window it throws and changes nothing. */
   def evict(): Unit
 
-  /** The slot that holds v0 ⊗ … ⊗ vn-1, the identity for an empty window; valid until a change. */
+  /**
+   * The slot that holds v0 ⊗ … ⊗ vn-1, or the identity for an empty window; valid until a change.
+   */
   def query(): Int
 
-  /** Elements in the window, open ones not counted. */
+  /** The number of elements in the window, without the open ones. */
   def size: Int
 
-  /** Empties the window, open slots included, in constant time; capacity is kept. */
+  /** Empties the window, open slots included, in constant time. The capacity stays. */
   def clear(): Unit
 
-  /** The column whose slots `open` and `query` name; it may change when a slot is opened. */
+  /** The column of the slots that `open` and `query` return. Opening a slot may replace it. */
   def column: Partials
 
-  /** Moves the window onto the column that `move` answers; slot numbers stay the same. */
+  /** Moves the window onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit
 
   override final def coalesce(): Unit = {
@@ -60,10 +62,10 @@ abstract class InOrderWindow extends Coalescing {
     dropYoungestOpen()
   }
 
-  /** Elements that are open. */
+  /** The number of open elements. */
   protected def openCount: Long
 
-  /** The slot of the i-th open element, from the oldest, which is the 0th. */
+  /** The slot of the i-th open element, counted from 0 for the oldest. */
   protected def openSlot(i: Long): Int
 
   protected def dropYoungestOpen(): Unit
@@ -93,35 +95,36 @@ abstract class InOrderWindow extends Coalescing {
     }
 }
 
-/** Elements that are aggregated before they enter a window: panes, pairs, slices. */
+/** Combines open elements into panes, pairs or slices before they enter a window. */
 trait Coalescing {
 
   /**
-   * Combines the two youngest open elements into one, in the place of the older. What is open
-   * grows into a partial aggregate in this way, and enters the window as one element.
+   * Combines the two youngest open elements into one, in the slot of the older. Repeated calls
+   * build a partial aggregate, which enters the window as one element.
    */
   def coalesce(): Unit
 
-  /** The slot of the oldest open element: what the next `insert` takes. */
+  /** The slot of the oldest open element, which the next `insert` takes. */
   def oldestOpen: Int
 
-  /** Gives the youngest open element back. */
+  /** Drops the youngest open element, which never enters the window. */
   def discard(): Unit
 }
 
-/** A window that answers for its youngest elements alone, so that shorter windows share it. */
+/**
+ * A window that also answers for its youngest elements alone. So shorter windows can share it.
+ */
 trait Suffixes {
 
   /**
-   * The slot that holds the aggregate of the youngest `last` elements, the identity for none;
-   * valid until the next call.
+   * The slot that holds the aggregate of the youngest `last` elements, or the identity if `last`
+   * is 0; valid until the next call.
    */
   def query(last: Int): Int
 }
 
 /**
- * A window that answers for any stretches of its elements, put together from the oldest to the
- * youngest:
+ * A window that answers for any ranges of its elements, appended from the oldest to the youngest:
  * {{{
  *   window.begin()
  *   window.append(0, 3)
@@ -131,12 +134,14 @@ trait Suffixes {
  */
 trait Stretches {
 
-  /** Begins another answer, of nothing yet. */
+  /** Begins a new answer without elements. */
   def begin(): Unit
 
-  /** Appends the elements [from, until), counted from the oldest, which is the 0th. */
+  /** Appends the elements [from, until), counted from 0 for the oldest. */
   def append(from: Int, until: Int): Unit
 
-  /** The slot that holds what has been appended, the identity for nothing; valid until a call. */
+  /**
+   * The slot with the aggregate of the appended elements, else the identity; valid until a call.
+   */
   def answer(): Int
 }

@@ -3,8 +3,8 @@ package io.sash.core.elements
 import io.sash.core.slots.{Partials, Slots}
 
 /**
- * The resizable double-ended queue under the algorithms: positions 0, 1, 2, … of the stream are
- * mapped onto the slots of a column that follow the first `reserved`, modulo a power of two.
+ * The resizable double-ended queue under the algorithms. It maps the positions 0, 1, 2, … of the
+ * stream, modulo a power of two, onto the slots of a column behind the first `reserved` slots.
  * Positions are never reused, so pointers into the queue compare as numbers.
  *
  * Invariants:
@@ -13,9 +13,9 @@ import io.sash.core.slots.{Partials, Slots}
  *  - (R2) position p with front <= p < end lives in slot(p), and nowhere else
  *
  * @param reserved slots below the ring that belong to the algorithm (answers, running values)
- * @param paired   whether a position has a second slot, `length` slots behind its first
- * @param chunk    slots a chunk where whoever extends this opens and closes those of `Chunked`
- *                 slots, else 0: the ring is then as long as can be from the beginning
+ * @param paired whether a position has a second slot, `length` slots behind its first
+ * @param chunk slots in a chunk, if the subclass opens and closes the chunks of a `Chunked`
+ *   column; the ring then has its greatest length from the start. Else 0
  */
 private[core] abstract class SlotRing(
     initial: Partials,
@@ -28,7 +28,10 @@ private[core] abstract class SlotRing(
   private[this] var capacity = if (chunk > 0) longest else SlotRing.InitialCapacity
   private[this] var mask = capacity - 1L
 
-  /** A chunk that is closed behind the window must not be one that its end has reached again. */
+  /**
+   * The most positions in use. With chunks it is one chunk less than the ring, so that the chunk
+   * closed behind the window is never the chunk at its end.
+   */
   private[this] var most = if (chunk > 0) capacity - chunk else capacity
 
   protected[this] var partials: Partials =
@@ -37,7 +40,7 @@ private[core] abstract class SlotRing(
   /** Position of the oldest element. */
   protected[this] var front = 0L
 
-  /** Position after the newest element, which is that of the oldest open one. */
+  /** Position after the newest element, which is the position of the oldest open element. */
   protected[this] var back = 0L
 
   /** Position after the newest open element. */
@@ -51,14 +54,14 @@ private[core] abstract class SlotRing(
     end = 0L
   }
 
-  /** The place of a position in an array that lies beside the column, of `length` places. */
+  /** The index for a position in an array of `length` entries that lies beside the column. */
   protected[this] final def index(position: Long): Int = (position & mask).toInt
 
   protected[this] final def length: Int = capacity
 
   protected[this] final def slot(position: Long): Int = reserved + index(position)
 
-  /** Turns the elements of the window into the aggregates of its suffixes, where they stand. */
+  /** Replaces each element of the window by the aggregate from that element to the newest. */
   protected[this] final def aggregateSuffixes(): Unit = {
     val first = slot(front)
     val last = slot(back - 1)
@@ -72,16 +75,16 @@ private[core] abstract class SlotRing(
     }
   }
 
-  /** `dst <- dst ⊗ …` the elements of the window from position `from` on. */
+  /** `dst <- dst ⊗` the elements of the window from position `from` on. */
   protected[this] final def foldOnto(dst: Int, from: Long): Unit = foldOnto(dst, from, back)
 
-  /** `dst <- dst ⊗ …` the elements of the window from position `from` on, before `until`. */
+  /** `dst <- dst ⊗` the elements at the positions [from, until), in order. */
   protected[this] final def foldOnto(dst: Int, from: Long, until: Long): Unit = {
     val first = slot(from)
     val last = slot(until - 1)
     if (first <= last) {
       if (from < until) partials.foldRange(dst, first, last)
-    } else if (from < until) { // they wrap around
+    } else if (from < until) { // the elements wrap around
       partials.foldRange(dst, first, reserved + capacity - 1)
       partials.foldRange(dst, reserved, last)
     }
@@ -101,8 +104,8 @@ private[core] abstract class SlotRing(
   override protected final def dropYoungestOpen(): Unit = end -= 1
 
   /**
-   * Called when `length` is about to double, whereupon positions with its bit are that much
-   * further up; changes nothing if it throws.
+   * Called before `length` doubles. Positions with the bit `length` then move up by `length`, in
+   * the subclass's own arrays, too. If this call throws, it changes nothing.
    */
   protected[this] def doubling(): Unit = ()
 
@@ -110,7 +113,9 @@ private[core] abstract class SlotRing(
 
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
-  /** Second slots make room for the longer first plane before that is spread. */
+  /**
+   * Doubles the ring. The second slots move first, so that the first ones have room to spread.
+   */
   private def doubleCapacity(): Unit = {
     if (capacity >= longest) {
       throw new IllegalStateException(s"a window holds at most $most partial aggregates")
@@ -134,10 +139,10 @@ private[core] object SlotRing {
   val MaxCapacity: Int = Slots.MaxCapacity
 
   /**
-   * Spreads a full ring of `capacity` slots, which begins at slot `first` and holds the positions
-   * up to before `end`, over a ring of twice as many. A position whose bit `capacity` is set moves
-   * up by that much, and all others stay: one half of the ring moves, as it begins anew at a
-   * multiple of the capacity.
+   * Spreads a full ring over a ring of twice its `capacity`. The ring begins at slot `first` and
+   * its newest position is `end` - 1. A position whose bit `capacity` is set moves up by
+   * `capacity` slots; the others stay. So one part of the ring moves: the positions from the last
+   * multiple of the capacity on, or the positions before it.
    */
   def spread(slots: Slots, first: Int, capacity: Int, end: Long): Unit = {
     val turn = (end - 1) & -capacity.toLong

@@ -5,20 +5,19 @@ import io.sash.core.elements.{InOrderWindow, SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.Partials
 
 /**
- * B-Int, base intervals: levels of dyadic intervals over the stream, of one element, of two, of
- * four, …, each level a ring. One structure answers for every range of elements, by the fewest
- * intervals that make it up.
+ * B-Int, base intervals: dyadic intervals over the stream, of one element, of two, of four, ….
+ * Each length is a level, and each level is a ring. One structure answers for every range of
+ * elements, from the fewest intervals that make up the range.
  *
- * The rings are woven into one: number k of level l lies in slot (2k+1)·2^l mod 2n, so that
- * elements have the odd slots, pairs every other even one, and so on; slot 0 is left for answers.
+ * The rings share one column: number k of level l lies in slot (2k+1)·2^l mod 2n. So elements
+ * have the odd slots, pairs have every other even slot, and so on. Slot 0 is left for answers.
  *
  * Invariants, for positions F <= B <= E of the stream (front, back, end of the open elements):
  *  - (I1) E - F <= n, a power of two, so that no two intervals within [F, E) share a slot
  *  - (I2) every interval within [F, B) holds the aggregate of its elements
  *
- * Cost in combines: open and evict none; insert at most log n and amortised under 1; a query of
- * any range at most 2 log n, and of stretches that much for each. Space: 2n slots for n places,
- * doubled when all are taken.
+ * Cost in combines: open and evict none; insert at most log n and amortised under 1; a query at
+ * most 2 log n for each range in it. Space: 2n slots for n places, doubled when all are taken.
  *
  * Papers: Arasu, Widom, ''Resource sharing in continuous sliding window aggregates'' (2004), as
  * ''SlickDeque'' describes it in section 2.2.
@@ -64,8 +63,8 @@ final class BaseIntervals(initial: Partials)
   override def query(): Int = query(size)
 
   /**
-   * The slot that holds the aggregate of the youngest `last` elements, the identity for none;
-   * valid until the next call.
+   * The slot that holds the aggregate of the youngest `last` elements, or the identity if `last`
+   * is 0; valid until the next call.
    */
   override def query(last: Int): Int = {
     requireSuffix(last)
@@ -127,7 +126,7 @@ final class BaseIntervals(initial: Partials)
     capacity *= 2
   }
 
-  /** Of these intervals, those whose slot has one more bit in twice the capacity move there. */
+  /** Copies each interval whose slot gains a bit in twice the capacity to that new slot. */
   private def spread(level: Int, first: Long, until: Long): Unit = {
     val distance = 2 * capacity
     var number = first
@@ -148,6 +147,6 @@ final class BaseIntervals(initial: Partials)
 
 object BaseIntervals extends OfAggregation(new BaseIntervals(_)) {
 
-  /** The most places whose intervals can be numbered. */
+  /** The most places whose intervals can all have numbers. */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2
 }

@@ -3,12 +3,12 @@ package io.sash.core.fat
 import java.lang.Long.{numberOfLeadingZeros, numberOfTrailingZeros}
 
 /**
- * Aggregates of dyadic intervals. Number k of level l covers the positions k·2^l … (k+1)·2^l - 1
- * and is made of the numbers 2k and 2k+1 of level l-1; level 0 holds the elements themselves.
+ * Aggregates of dyadic intervals. Number k of level l covers the positions k·2^l … (k+1)·2^l - 1.
+ * It combines the numbers 2k and 2k+1 of level l-1. Level 0 holds the elements themselves.
  *
- * An interval is ''complete'' while all its positions are occupied. Only complete ones are ever
- * combined or read, so that a place which is not occupied needs no marker ⊥ (section 5.2 of the
- * Reactive Aggregator's paper).
+ * An interval is ''complete'' while all its positions are occupied. Only complete intervals are
+ * ever combined or read. So an unoccupied place needs no marker ⊥ (section 5.2 of the Reactive
+ * Aggregator's paper).
  */
 private[fat] trait DyadicIntervals {
   import DyadicIntervals.IsCombined
@@ -16,12 +16,13 @@ private[fat] trait DyadicIntervals {
   /** The slot of an interval. */
   private[fat] def slotOf(level: Int, number: Long): Int
 
-  /** `dst <- left ⊗ right`, counted. */
+  /** `dst <- left ⊗ right` */
   protected def combine(dst: Int, left: Int, right: Int): Unit
 
   /**
-   * Combines every interval that lies in [front, back) and ends after `settled`, level by level:
-   * those below `settled` are there. A level without a new interval has none above it.
+   * Combines every interval that lies in [front, back) and ends after `settled`, level by level.
+   * Intervals that end earlier are already combined. It stops at the first level without a new
+   * interval, since higher levels have none either.
    */
   protected final def complete(front: Long, settled: Long, back: Long): Unit = {
     var level = 0
@@ -45,16 +46,17 @@ private[fat] trait DyadicIntervals {
     }
   }
 
-  /** The slot that holds the aggregate of the positions [first, until), which are not empty. */
+  /** The slot that holds the aggregate of the positions [first, until), at least one. */
   protected final def cover(answer: Int, first: Long, until: Long): Int =
     cover(answer, DyadicIntervals.Nothing, first, until)
 
   /**
-   * The slot that holds the aggregate at `before`, if there is one, and of the positions
-   * [first, until) behind it, which are not empty: that of an interval, or `answer`. Takes the
-   * fewest intervals there are, from left to right: first they grow, one for each 0 in the bits of
-   * `first` - 1, then they shrink, one for each 1 in the bits of `until`, both below the highest
-   * bit in which the two numbers differ.
+   * The slot that holds the aggregate at `before`, if there is one, combined with the positions
+   * [first, until), at least one. It is the slot of an interval, or `answer`.
+   *
+   * The range is made of the fewest intervals, from left to right. First they grow: one for each
+   * 0 in the bits of `first` - 1. Then they shrink: one for each 1 in the bits of `until`. Both
+   * count only the bits below the highest bit in which the two numbers differ.
    */
   protected final def cover(answer: Int, before: Int, first: Long, until: Long): Int = {
     val last = first - 1
@@ -94,9 +96,9 @@ private[fat] trait DyadicIntervals {
 
 private[fat] object DyadicIntervals {
 
-  /** Whether slot = left ⊗ right, which only the owner of the column can tell. */
+  /** Whether slot = left ⊗ right. Only the owner of the column can tell. */
   type IsCombined = (Int, Int, Int) => Boolean
 
-  /** Instead of a slot. */
+  /** Stands for no slot. */
   final val Nothing = -1
 }

@@ -6,9 +6,10 @@ import io.sash.core.elements.SlotRing
 import io.sash.core.slots.Partials
 
 /**
- * FlatFAT, the flat fixed-sized aggregator: values a[1] … a[n] at the leaves of a complete binary
- * tree, and in each internal node the aggregate of the leaves below it. The tree lies in the
- * column without pointers, numbered as a binary heap is, and a node's number is its slot.
+ * FlatFAT, the flat fixed-sized aggregator: a complete binary tree with the values a[1] … a[n] at
+ * its leaves. Each internal node holds the aggregate of the leaves below it. The tree lies in the
+ * column without pointers. Nodes are numbered as in a binary heap, and a node's number is its
+ * slot.
  *
  * {{{
  *   val fat = new FlatFat(column, 8)
@@ -19,12 +20,12 @@ import io.sash.core.slots.Partials
  *   fat.column.lower(fat.prefix(7))
  * }}}
  *
- * Invariants, after `build`, when all leaves that were written have been told to `update`:
+ * Invariants, after `build`, once `update` was called for all leaves written since:
  *  - (I1) the root is node 1, the children of node v are 2v and 2v + 1, and a[i] is n + i - 1
  *  - (I2) T(v) = T(2v) ⊗ T(2v + 1) for every internal node v: equation (4.1)
  *
- * Cost in combines: build n - 1, update of m leaves at most m(1 + ⌈log(n/m)⌉), aggregate none,
- * prefix and suffix at most log n, range at most 2 log n. Space: 2n slots, of which slot 0 holds
+ * Cost in combines: build n - 1, update of m leaves at most m(1 + ⌈log(n/m)⌉), aggregate none. A
+ * prefix or suffix takes at most log n, a range at most 2 log n. Space: 2n slots; slot 0 is for
  * answers.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, Wu, ''General Incremental Sliding-Window Aggregation'',
@@ -35,8 +36,8 @@ import io.sash.core.slots.Partials
 final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicIntervals {
   private[this] var partials = owned.grow(2 * capacity)
 
-  // What algorithm 2 works with, made by the first update: the nodes of one level that change,
-  // and for each internal node the last update that changed it.
+  // The working memory of algorithm 2, allocated by the first update: the changed nodes of one
+  // level, and for each internal node the last update that changed it.
   private[this] var changing = Array.emptyIntArray
   private[this] var changedBy = Array.emptyIntArray
   private[this] var updates = 0
@@ -44,28 +45,27 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
   def this(initial: Partials, capacity: Int) =
     this(FlatFat.checked(capacity), initial.claimed(Partials.Slots))
 
-  /** Another tree over the same column, in place of this one; neither has been built. */
+  /** Another tree over the same column, which replaces this one. It has not been built. */
   private[fat] def resized(newCapacity: Int): FlatFat = new FlatFat(newCapacity, partials)
 
-  /** The slot of a[i], to be written before `build`, or before `update` is told of it. */
+  /** The slot of a[i], to be written before `build`, or before `update` is called for it. */
   def leaf(i: Int): Int = {
     requireLocation("leaf", i)
     capacity + i - 1
   }
 
   /**
-   * Algorithm 1, `new`: combines all internal nodes. Every leaf must have been written. After a
-   * combine that throws, `build` has to be called again before the tree is asked.
+   * Algorithm 1, `new`: combines all internal nodes. Every leaf must have been written. If a
+   * combine throws, call `build` again before any query.
    */
   def build(): Unit = complete(0, 0, capacity.toLong)
 
   /**
-   * Algorithm 2: takes over the leaves at the first `count` of these locations, which come in any
-   * order, by combining their ancestors anew, once each.
+   * Algorithm 2: combines each ancestor of the changed leaves once. These are the leaves at the
+   * first `count` of the locations, in any order.
    *
-   * A combine that throws leaves some ancestors as they were and others combined. Then the same
-   * locations, and others if need be, have to be updated again before the tree is asked: it does
-   * not note which they were.
+   * If a combine throws, some ancestors are old and others new. Then update the same locations
+   * again, with others if need be, before any query: the tree does not keep the locations.
    */
   def update(locations: Array[Int], count: Int): Unit = {
     if (count < 0 || count > locations.length) {
@@ -82,7 +82,7 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
   /** The slot that holds a[1] ⊗ … ⊗ a[n]. */
   def aggregate(): Int = 1
 
-  /** The slot that holds a[1] ⊗ … ⊗ a[i], algorithm 3; valid until the next call. */
+  /** The slot that holds a[1] ⊗ … ⊗ a[i], by algorithm 3; valid until the next call. */
   def prefix(i: Int): Int = {
     requireLocation("prefix", i)
     range(1, i)
@@ -95,8 +95,8 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
   }
 
   /**
-   * The slot that holds a[i] ⊗ … ⊗ a[j]; where i > j, suffix(i) ⊗ prefix(j), as a circular buffer
-   * that is ''inverted'' needs it (section 5.1.2). Valid until the next call.
+   * The slot that holds a[i] ⊗ … ⊗ a[j]. If i > j, it holds suffix(i) ⊗ prefix(j), for a circular
+   * buffer that is ''inverted'' (section 5.1.2). Valid until the next call.
    */
   def range(i: Int, j: Int): Int = {
     requireLocation("range", i)
@@ -106,24 +106,24 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
 
   def column: Partials = partials
 
-  /** Moves the tree onto the column that `move` answers; slot numbers stay the same. */
+  /** Moves the tree onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
   /**
-   * `build` and `update` in one for a batch of leaves that follow each other: positions
-   * [settled, back) of a circular buffer of which [front, back) is occupied.
+   * Does the work of `build` and `update` for a batch of adjacent leaves. They are the positions
+   * [settled, back) of a circular buffer whose positions [front, back) are occupied.
    */
   private[fat] def append(front: Long, settled: Long, back: Long): Unit =
     complete(front, settled, back)
 
   /**
-   * Algorithm 2 on a circular buffer of which `occupied` leaves from a[first] on are occupied: it
-   * passes over the ancestors of a leaf from the first that has another leaf below it.
+   * Algorithm 2 on a circular buffer with `occupied` occupied leaves, from a[first] on. It stops
+   * above a leaf at the first ancestor with an unoccupied leaf below it.
    */
   private[fat] def update(locations: Array[Int], count: Int, first: Int, occupied: Int): Unit = {
     startUpdate(locations, count)
     var pending = count
-    var leaves = 1 // below a node of this level
+    var leaves = 1 // the number of leaves below a node of this level
     while (pending > 0 && leaves < capacity) {
       leaves *= 2
       var next = 0
@@ -160,11 +160,14 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
     updates += 1
   }
 
-  /** (I2) */
+  /** Checks (I2). */
   private[core] def checkInvariants(isCombined: (Int, Int, Int) => Boolean): Unit =
     assert(allCombined(0, capacity.toLong, isCombined), "(I2)")
 
-  /** Number k of level l, modulo the leaves: the k-th of the n/2^l nodes from n/2^l on (I1). */
+  /**
+   * The slot of number k of level l: the level's n/2^l nodes begin at n/2^l, and k counts modulo
+   * their number (I1).
+   */
   override private[fat] def slotOf(level: Int, number: Long): Int = {
     val nodes = capacity >> level
     nodes + (number & (nodes - 1)).toInt
@@ -182,7 +185,7 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
 object FlatFat {
   private[fat] val Answer: Int = 0
 
-  /** The largest tree whose slots can be numbered. */
+  /** The most leaves of a tree whose slots can all have numbers. */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2
 
   private def checked(capacity: Int): Int = {

@@ -5,35 +5,36 @@ import io.sash.core.elements.{InOrderWindow, SlotRing}
 import io.sash.core.slots.Partials
 
 /**
- * The Reactive Aggregator: the leaves of a FlatFAT are a circular buffer, in which elements
- * enter at the back and leave from anywhere. Events are only noted; `query` (the paper's trigger)
- * brings the tree up to date for all of them at once.
+ * The Reactive Aggregator. The leaves of a FlatFAT are a circular buffer, in which elements enter
+ * at the back and leave from anywhere. A change is only noted. `query` (the paper's trigger) then
+ * updates the tree for all changes at once.
  *
- * Elements have arrival numbers 0, 1, 2, … by the order in which they were inserted since the
- * window was made, and `remove` takes one out by its number. What it leaves is a ''hole'', which
- * holds the identity until the buffer is compacted. Places outside the window hold nothing that
- * is ever read, so a window without holes, a FIFO window, pays for no marker ⊥ (section 5.2).
+ * Elements have arrival numbers 0, 1, 2, … in the order of their insertion since the window was
+ * made. `remove` takes an element out by its number. It leaves a ''hole'', which holds the
+ * identity until the buffer is compacted. Places outside the window are never read. So a window
+ * without holes, a FIFO window, pays for no marker ⊥ (section 5.2).
  *
- * The buffer grows and shrinks: when it is full, it is compacted if at most three quarters of it
- * are elements, else doubled; when an element leaves and less than a quarter of it is left, it is
- * halved, and its column shrinks, though not below its initial capacity. Open elements count as elements, and may move:
- * fill a slot before the next call.
+ * The buffer grows and shrinks. A full buffer is compacted if at most three quarters of it are
+ * elements, else doubled. When an element leaves and less than a quarter remains, the buffer is
+ * halved, but not below its initial capacity, and its column shrinks. Open elements count as
+ * elements and may move, so fill an open slot before the next call.
  *
  * Invariants, for positions F <= B <= E of the stream (front, back, end of the open elements):
  *  - (I1) position p lies in leaf p mod n + 1, and E - F <= n
- *  - (I2) position F is no hole unless F = B, and as many of F … B-1 as `holes` says are
+ *  - (I2) position F is no hole unless F = B, and F … B-1 contain `holes` holes
  *  - (I3) arrival numbers ascend from F to B-1, holes included
- *  - (I4) nodes whose leaves all lie in [F, settled) hold the aggregates of their leaves, but for
- *    those above the leaves in `changed`
+ *  - (I4) a node whose leaves all lie in [F, settled) holds the aggregate of its leaves, unless
+ *    it is above a leaf in `changed`
  *
- * Cost in combines: insert, evict and remove none; a query after m events at most
- * m(1 + ⌈log(n/m)⌉) to update the tree, of which evictions from the front cost none, and 2 log n
- * for the answer. A change of capacity and a compaction are linear, amortised O(1) an event.
- * Space: 2n slots for n places, of which at least a quarter are taken, initial capacity apart.
+ * Cost in combines: insert, evict and remove none. A query after m events takes at most
+ * m(1 + ⌈log(n/m)⌉) to update the tree and 2 log n for the answer. Evictions from the front need
+ * no update. A change of capacity or a compaction takes linear time, amortised O(1) an event.
+ * Space: 2n slots for n places. At least a quarter of the places are taken, unless n is the
+ * initial capacity.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 5.
  *
- * @param initialCapacity places to begin with, a power of two
+ * @param initialCapacity the number of places at first, a power of two
  */
 final class ReactiveAggregator(
     initial: Partials,
@@ -46,21 +47,21 @@ final class ReactiveAggregator(
   private[this] var back = 0L
   private[this] var end = 0L
 
-  // Since the first removal from the middle: arrival numbers by place, those of holes inverted.
-  // Before, a position is an arrival number.
+  // From the first removal in the middle on: the arrival number of each place, bitwise inverted
+  // for a hole. Before that, positions are arrival numbers.
   private[this] var arrivals = Array.emptyLongArray
-  private[this] var compacted = 0L // holes that positions no longer count
+  private[this] var compacted = 0L // the number of holes that compactions removed
   private[this] var holes = 0
 
-  private[this] var changed = Array.emptyIntArray // locations of holes that the tree must learn
+  private[this] var changed = Array.emptyIntArray // locations of holes that `fat` must update
   private[this] var changedLength = 0
 
   override def size: Int = (back - front).toInt - holes
 
-  /** Places of the circular buffer. */
+  /** The number of places in the circular buffer. */
   def capacity: Int = fat.capacity
 
-  /** Elements inserted since this window was made: the arrival number of the next. */
+  /** The number of elements inserted since this window was made, and the next arrival number. */
   def inserted: Long = back + compacted
 
   override def column: Partials = fat.column
@@ -94,7 +95,10 @@ final class ReactiveAggregator(
     }
   }
 
-  /** Takes the element with this arrival number out, wherever in the window it is. */
+  /**
+   * Removes the element with this arrival number, anywhere in the window. Throws if it is not
+   * there.
+   */
   def remove(arrival: Long): Unit = {
     val found = find(arrival)
     val position = if (shrinkIfSparse()) find(arrival) else found
@@ -133,7 +137,7 @@ final class ReactiveAggregator(
 
   override protected def dropYoungestOpen(): Unit = end -= 1
 
-  /** Applies events since the last query: first removals, to what stood then, then arrivals. */
+  /** Updates the tree: first for removals since the last query, then for insertions. */
   private def settle(): Unit = {
     if (changedLength > 0) {
       fat.update(changed, changedLength, location(front), (settled - front).toInt)
@@ -159,7 +163,9 @@ final class ReactiveAggregator(
       if (noted < 0) ~noted else noted
     }
 
-  /** By (I3), a binary search. */
+  /**
+   * The position of an arrival number, by binary search (I3). Throws if its element is not there.
+   */
   private def find(arrival: Long): Long = {
     var low = front
     var high = back
@@ -207,8 +213,8 @@ final class ReactiveAggregator(
     }
 
   /**
-   * Before an element leaves: whatever fails of it, then, the element has not left. Answers whether
-   * elements have moved.
+   * Called before an element leaves, so that the element is still there if this fails. Returns
+   * whether elements have moved.
    */
   private def shrinkIfSparse(): Boolean = {
     val sparse = capacity > initialCapacity && 4L * (end - front - holes - 1) < capacity
@@ -216,7 +222,7 @@ final class ReactiveAggregator(
     sparse
   }
 
-  /** The leaves of the new tree lie where the old one has none. */
+  /** Copies elements directly, since the new tree's leaves lie where the old tree has none. */
   private def resize(newCapacity: Int): Unit = {
     val (oldFat, oldArrivals) = (fat, arrivals)
     val newArrivals = if (oldArrivals.length > 0) new Array[Long](newCapacity) else oldArrivals
@@ -226,7 +232,7 @@ final class ReactiveAggregator(
     column.shrink(2 * newCapacity)
   }
 
-  /** Moves all elements to consecutive positions from the front on, and leaves out the holes. */
+  /** Moves all elements to consecutive positions from the front on, without the holes. */
   private def moveFrom(oldFat: FlatFat, oldArrivals: Array[Long]): Unit = {
     val oldPlaces = oldFat.capacity - 1L
     var to = front

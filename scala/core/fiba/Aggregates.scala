@@ -8,13 +8,14 @@ package io.sash.core.fiba
  *  - ''left'', on the left spine: without c0, then the parent's left aggregate
  *  - ''right'', on the right spine: the parent's right aggregate, then all but ca-1
  *
- * where a parent that is the root adds nothing. One thing differs from the paper: the left finger
- * and its parent have no left aggregate in their own slots, but a stack of the left aggregates
- * of all their suffixes in the window's. Evicting the oldest entry, or the oldest leaf, is then a
- * step to the next suffix, without a combine. A root has no stack: it holds an inner aggregate.
+ * If the parent is the root, it adds nothing. One thing differs from the paper: the left finger
+ * and its parent have no left aggregate in their own slots. Instead, slots of the window hold two
+ * stacks, with the left aggregates of all suffixes of each of the two nodes. So evicting the
+ * oldest entry, or the oldest leaf, is a step to the next suffix, without a combine. A root has
+ * no stack: it holds an inner aggregate.
  *
- * A change is noted with `changed`, which updates an up aggregate at once and leaves those that
- * depend on a parent to `passDown`, which has to follow before the next query.
+ * `changed` notes a change. It updates an up aggregate at once. Aggregates that depend on a
+ * parent are updated by `passDown`, which must follow before the next query.
  */
 private[fiba] abstract class Aggregates(final val store: NodeStore) {
   final val answer: Int = store.windowSlots
@@ -23,20 +24,20 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   private[this] val suffixes = store.windowSlots + store.maxArity
   private[this] val parentSuffixes = store.windowSlots + 2 * store.maxArity
 
-  // The slots that a node's aggregate is computed from.
+  // The slots from which a node's aggregate is computed.
   private[this] val operands = new Array[Int](2 * store.maxArity + 1)
 
-  // Entries that the left finger's parent has lost since its suffixes were stacked.
+  // The entries that the left finger's parent has lost since its suffixes were stacked.
   private[this] var parentHead = 0
 
   /** Entries that the left finger can lose before it is underfull; 0 if it is the root. */
   final var spare = 0
 
-  // Both as they were when an operation began that may have to be taken back.
+  // `parentHead` and `spare` at the beginning of the operation, for `undo`.
   private[this] var parentHeadBefore = 0
   private[this] var spareBefore = 0
 
-  // The highest changed nodes of the two spines, 0 for none, and whether the root has changed.
+  // The highest changed node of each spine, or 0, and whether the root has changed.
   private[this] var leftTop = 0
   private[this] var rightTop = 0
   private[this] var rootChanged = false
@@ -74,14 +75,17 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       answer
     }
 
-  /** Appends an operand to an aggregate that ends where the tree ends. */
+  /** Appends an operand at the end of a node's aggregate, for a value at the end of the tree. */
   final def extend(node: Int, operand: Int): Unit = {
     val aggregate = store.aggregate(node)
     combine(aggregate, aggregate, operand)
     store.changed(node)
   }
 
-  /** Notes that entries or children have changed; answers whether the parent's up aggregate has. */
+  /**
+   * Notes that a node's entries or children have changed. Returns whether its up aggregate has
+   * changed, and so the parent's must.
+   */
   final def changed(node: Int): Boolean =
     if (store.spine(node) == 0) {
       recount(node)
@@ -93,8 +97,9 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     }
 
   /**
-   * Brings a node on no spine up to date that has, or below which there are, so many entries more:
-   * with the value of the last of all below it, or without a slot by all that it has.
+   * Updates a node on no spine that has `added` more entries, in it or below it. `last` is the
+   * slot of the new value if that value comes last in the node's subtree; it is combined into the
+   * aggregate. If `last` is NoSlot, the aggregate is recomputed.
    */
   final def grown(node: Int, added: Int, last: Int): Unit = {
     store.setCount(node, store.count(node) + added)
@@ -106,11 +111,14 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     else if (store.spine(node) == NodeStore.Right) rightTop = higher(node, rightTop)
     else leftTop = higher(node, leftTop)
 
-  /** Of two on one spine; at the same level the later one stands there now. */
+  /**
+   * The higher of two changed nodes on one spine. At the same level `node` has replaced the
+   * other.
+   */
   private def higher(node: Int, top: Int): Int =
     if (top == 0 || store.level(node) >= store.level(top)) node else top
 
-  /** Notes that the left spine has changed from `node` on, which may be new to it. */
+  /** Notes that the left spine has changed from `node` on. The node may be new to the spine. */
   final def leftChanged(node: Int): Unit =
     if (node != store.root) {
       leftTop = node
@@ -119,7 +127,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       if (!store.isLeaf(node)) leftTop = store.child(node, 0)
     }
 
-  /** Notes that there is another root. */
+  /** Notes that the tree has another root. */
   final def rootReplaced(): Unit = {
     val root = store.root
     store.setSpine(root, NodeStore.Both)
@@ -136,7 +144,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     }
   }
 
-  /** Brings all that was noted down to the fingers: flags, aggregates, and the fingers. */
+  /** Passes all noted changes down to the fingers: sets flags, aggregates and the fingers. */
   final def passDown(): Unit = {
     if (rootChanged) recomputeInner(store.root)
     if (leftTop != 0) passDownLeft(leftTop)
@@ -171,7 +179,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     recompute(node, above(node), first = true, last = false, Aggregates.NoSlot)
   }
 
-  /** The aggregate of the parent, where a spine aggregate includes it. */
+  /** The slot of the parent's spine aggregate, or NoSlot if the parent is the root. */
   private def above(node: Int): Int = {
     val parent = store.parent(node)
     if (parent == store.root) Aggregates.NoSlot else store.aggregate(parent)
@@ -182,8 +190,9 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     if (store.level(node) > 1) store.aggregate(node) else parentSuffixes + parentHead
 
   /**
-   * The left finger without its first `drop` entries has become the front of its sibling, which
-   * took the oldest entry of their parent in between: the aggregates of these suffixes stay.
+   * The left finger, without its first `drop` entries, has become the front of its sibling. The
+   * oldest entry of their parent lies between the two parts. The stacked aggregates of those
+   * `kept` suffixes stay valid and move to the first places of the stack.
    */
   final def leftFingerMerged(sibling: Int, drop: Int, kept: Int): Unit = {
     var i = 0
@@ -199,7 +208,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     stackSuffixes(kept + 1)
   }
 
-  /** Stacks what is missing on a tree that was found in a store. */
+  /** Stacks the suffixes that are missing after a tree was taken over from a store. */
   final def stackAll(): Unit =
     if (store.leftFinger != store.root) {
       val parent = store.parent(store.leftFinger)
@@ -228,7 +237,9 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     spare = store.arity(leaf) - store.minArity - store.head
   }
 
-  /** The same for its parent, an entry and the child to its right at a time. */
+  /**
+   * Stacks the suffixes of the left finger's parent. Each step adds an entry and its right child.
+   */
   private def stackParent(parent: Int): Unit = {
     var younger = above(parent)
     var i = store.arity(parent) - 2
@@ -262,7 +273,11 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
       recompute(root, Aggregates.NoSlot, first = false, last = false, Aggregates.NoSlot)
     }
 
-  /** Recomputes a node with or without its first and last child, if it has children at all. */
+  /**
+   * Recomputes a node's aggregate. `first` and `last` say whether it includes the first and the
+   * last child, if the node has children. `before` and `after` are operands at the ends, or
+   * NoSlot.
+   */
   private def recompute(
       node: Int,
       before: Int,
@@ -314,6 +329,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
 private[fiba] object Aggregates {
 
-  /** No slot: an operand that would be the identity and is left out. */
+  /** Stands for an operand that would be the identity and is left out. */
   final val NoSlot = -1
 }

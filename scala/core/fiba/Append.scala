@@ -1,9 +1,9 @@
 package io.sash.core.fiba
 
 /**
- * Insertion after the youngest entry, at the right finger. One entry touches the right finger
- * alone and takes one combine, unless the leaf is full. A bulk fills leaf after leaf, and
- * computes the aggregate of each once; leaves have arity μ + 1, as claim 1 of section 5 has it.
+ * Insertion after the youngest entry, at the right finger. Unless the leaf is full, one entry
+ * changes the right finger alone and takes one combine. A bulk fills leaf after leaf and computes
+ * the aggregate of each leaf once. Leaves then have arity μ + 1, as in claim 1 of section 5.
  */
 private[fiba] final class Append(tree: FingerTree) {
   private[this] val store = tree.store
@@ -19,7 +19,7 @@ private[fiba] final class Append(tree: FingerTree) {
     store.slots.copy(youngest, tree.answer)
   }
 
-  /** Whether the next entry needs no split: then all that can fail is one combine, the first. */
+  /** Whether the next entry needs no split. Then only its first and only combine can throw. */
   def hasRoom: Boolean = store.arity(store.rightFinger) <= mostEntries
 
   /** Appends one entry. */
@@ -27,7 +27,7 @@ private[fiba] final class Append(tree: FingerTree) {
     val leaf = store.rightFinger
     val entries = store.arity(leaf) - 1
     if (entries == mostEntries) {
-      // the split changes nothing about the right spine's aggregate, unless the root takes part
+      // the split does not change the right spine's aggregate, unless the root takes part
       tree.extend(leaf, slot)
       val next = splitOff(leaf)
       store.slots.copy(store.aggregate(next), store.aggregate(leaf))
@@ -42,7 +42,9 @@ private[fiba] final class Append(tree: FingerTree) {
     }
   }
 
-  /** Appends the entries of times[from, until), whose values start at `firstSlot`. */
+  /**
+   * Appends the entries times[from, until). Their values are in the slots from `firstSlot` on.
+   */
   def appendAll(times: Array[Long], from: Int, until: Int, firstSlot: Int): Unit = {
     var i = from
     while (i < until) {
@@ -93,15 +95,16 @@ private[fiba] final class Append(tree: FingerTree) {
   }
 
   /**
-   * Splits a full node to which one more entry will be added at the end: a node of arity μ + 1,
-   * entry μ, which stays in its place until the parent takes it, and a new node of arity μ - 1.
+   * Splits a full node before another entry is added at its end. The node keeps arity μ + 1.
+   * Entry μ stays in its place until the parent takes it. The rest, of arity μ - 1, moves to a
+   * new node.
    */
   private def splitOff(node: Int): Int = tree.splitOff(node, minArity + 1)
 
   /**
-   * Ends the right finger `closed` and puts an entry and the leaf `next` after it, splitting full
-   * nodes on the way up. As at the leaf, a split leaves the right aggregate as it would be
-   * without it, unless the root takes part.
+   * Ends the right finger `closed`. Puts an entry and the leaf `next` after it, and splits full
+   * nodes on the way up. As at the leaf, a split does not change the right aggregate, unless the
+   * root takes part.
    */
   private def close(closed: Int, time: Long, slot: Int, next: Int): Unit = {
     var left = closed
@@ -140,7 +143,7 @@ private[fiba] final class Append(tree: FingerTree) {
     tree.extend(node, entry)
   }
 
-  /** Takes a node off the right spine; answers its parent. */
+  /** Takes a node off the right spine and returns its parent. */
   private def leave(node: Int): Int = {
     store.setSpine(node, store.spine(node) & NodeStore.Left)
     if (store.spine(node) == 0) tree.changed(node)

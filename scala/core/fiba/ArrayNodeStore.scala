@@ -5,12 +5,12 @@ import java.util.Arrays
 import io.sash.core.slots.Partials
 
 /**
- * Nodes in memory, as a structure of arrays that double: node k owns the places from
- * k · maxArity on, in the arrays of times and children and in the column, where the last place
- * is the slot of its aggregate. Nothing is allocated in the steady state.
+ * Nodes in memory, in arrays that double. Node k owns the places from k · maxArity on, in the
+ * arrays of times and of children and in the column. The slot of its last place holds its
+ * aggregate. Nothing is allocated in the steady state.
  *
- * Freed nodes are listed. The children of a freed node stay with it and join the list when it is
- * reused (the deferred free list of section 6), so that `free` and `allocate` take constant time,
+ * Freed nodes are in a list. The children of a freed node stay with it and join the list when it
+ * is reused (the deferred free list of section 6). So `free` and `allocate` take constant time,
  * whatever hangs below the node, and `free` does not look at it.
  *
  * Space: for minimum arity 4, a node takes 112 bytes beside its eight slots.
@@ -28,15 +28,15 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
   protected[this] final var times = new Array[Long](capacity << shift)
   protected[this] final var children = new Array[Int](capacity << shift)
 
-  // Four fields a node, next to each other since most operations want several of them.
+  // The four fields of a node are adjacent, since most operations need several of them.
   protected[this] final var fields = new Array[Int](capacity << 2)
 
-  // Numbers 0 to 2 are no nodes: their slots are the window's.
+  // Numbers 0 to 2 are not nodes: their slots belong to the window.
   private[this] var used = 3
   private[this] var freed = new Array[Int](16)
   private[this] var freedCount = 0
 
-  // Nodes whose slots are reserved.
+  // The first of the nodes whose slots `reserve` has returned, and their number.
   private[this] var reserved = 0
   private[this] var reservedNodes = 0
 
@@ -62,7 +62,7 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
     freedCount += 1
   }
 
-  /** Nodes on the free list, for the tests of its being deferred. */
+  /** The number of nodes on the free list, for tests that freeing is deferred. */
   private[fiba] def listed: Int = freedCount
 
   private def reuse(): Int = {
@@ -78,7 +78,7 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
     node
   }
 
-  /** The first of `count` adjacent nodes that nobody has used yet. */
+  /** Returns the first of `count` adjacent nodes that have never been used. */
   private def take(count: Int): Int = {
     if (used + count > capacity) grow(used + count)
     val first = used
@@ -96,12 +96,13 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
     times = Arrays.copyOf(times, longer << shift)
     children = Arrays.copyOf(children, longer << shift)
     fields = Arrays.copyOf(fields, longer << 2)
-    capacity = longer // where all that was has found room
+    capacity = longer // last, since a failed allocation must not change it
   }
 
   /**
-   * Slots of adjacent nodes; as many as the next power of two, so that asking for one more each
-   * time does not use up the numbers; those that were too few become nodes.
+   * Reserves the slots of adjacent nodes. Their number is rounded up to a power of two, so that
+   * requests that grow by one do not use up the numbers. Reserved nodes that were too few are
+   * freed.
    */
   override def reserve(slots: Int): Int = {
     if (slots > (reservedNodes << shift)) {
@@ -197,12 +198,12 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
 
 object ArrayNodeStore {
 
-  /** A store that takes back what an operation has done where the column throws. */
+  /** A store that undoes a failed operation if the column may throw. */
   def apply(initial: Partials, minArity: Int = Fiba.MinArity): ArrayNodeStore =
     if (initial.total) new ArrayNodeStore(initial, minArity)
     else new UndoingNodeStore(initial, minArity)
 
-  // The fields of a node, after its parent; the lowest bits of its level are its spine.
+  // The fields of a node behind its parent. The two lowest bits of the level are the spine.
   private[fiba] final val Arity = 1
   private[fiba] final val Level = 2
   private[fiba] final val Count = 3

@@ -1,25 +1,26 @@
 package io.sash.core.fiba
 
 /**
- * Bulk eviction, section 4: cuts the tree along the boundary between the entries that go and
- * those that stay, and looks at no other entry.
+ * Bulk eviction, section 4: cuts the tree along the boundary between evicted and remaining
+ * entries, and visits no other entry.
  *
- *  1. The ''eviction boundary search'' finds, for each level from the top of the boundary down to
- *     where it ends, the node, how many of its entries go, and, to rebalance it, its neighbor to
- *     the right with their least common ancestor, which need not be the parent.
- *  1. The ''pass up'' evicts along the boundary and keeps the arity invariants, beyond the top
- *     as long as there is something to repair. What survives of the boundary is the new left
- *     spine, so that only a neighbor that gave something away needs its up aggregate. Where node
- *     and neighbor make exactly one full node, they merge (the paper moves): in-order data leave
- *     nodes of arity μ + 1 behind, and this halves their rebalancing.
- *  1. The ''pass down'' is that of [[Aggregates]].
+ *  1. The ''eviction boundary search'' goes down from the top of the boundary to its end. For
+ *     each level it finds the node and the number of its entries to evict. For rebalancing it
+ *     also finds the node's neighbor to the right and their least common ancestor, which need not
+ *     be the parent.
+ *  1. The ''pass up'' evicts along the boundary and restores the arities, above the top as long
+ *     as a node needs repair. The rest of the boundary is the new left spine. So only a neighbor
+ *     that gave children away needs its up aggregate. If node and neighbor make exactly one full
+ *     node, they merge, where the paper moves children. In-order data leave nodes of arity μ + 1
+ *     behind, and the merge halves their rebalancing.
+ *  1. The ''pass down'' is the one of [[Aggregates]].
  *
  * Cost (theorem 1): amortised O(log m) for m evicted entries, O(log n) at worst.
  */
 private[fiba] final class BulkEvict(tree: FingerTree) {
   private[this] val store = tree.store
 
-  // The boundary by level. A neighbor of 0 means that there is none: the node is on the right
+  // The boundary by level. A neighbor of 0 means that the node has none, since it is on the right
   // spine.
   private[this] val nodes = new Array[Int](NodeStore.MaxHeight)
   private[this] val drops = new Array[Int](NodeStore.MaxHeight)
@@ -27,7 +28,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   private[this] val ancestors = new Array[Int](NodeStore.MaxHeight)
   private[this] var top = 0
 
-  /** Removes the oldest entry: as long as the left finger can spare one, a step of `head`. */
+  /** Evicts the oldest entry. If the left finger can spare it, this only advances `head`. */
   def evict(): Unit = {
     store.size -= 1
     if (tree.spare > 0) {
@@ -47,14 +48,17 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
       cut(0)
     }
 
-  /** Whether the left finger, one entry short, merges with a sibling that its parent can spare. */
+  /**
+   * Whether the left finger, one entry short, merges with a sibling, and the parent can spare
+   * that sibling's separator.
+   */
   private def mergesSimply(leaf: Int): Boolean = {
     val parent = store.parent(leaf)
     parent != store.root && parent != 0 && tree.surplus(parent) > 0 &&
     tree.surplus(store.child(parent, 1)) <= 1
   }
 
-  /** What `cut` would do, but without a look at what lies above the parent. */
+  /** Merges as `cut` would, but without a look at the nodes above the parent. */
   private def mergeSimply(leaf: Int, parent: Int): Unit = {
     val sibling = store.child(parent, 1)
     val drop = store.head + 1
@@ -65,7 +69,10 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     tree.leftFingerMerged(sibling, drop, kept)
   }
 
-  /** Removes all entries up to `time`, which is neither before the oldest nor the youngest. */
+  /**
+   * Evicts all entries up to `time`, which is neither before the oldest entry nor at the
+   * youngest.
+   */
   def evict(time: Long): Unit = {
     val leaf = store.leftFinger
     val drop = tree.notYounger(leaf, time)
@@ -76,7 +83,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
       tree.spare -= step
     } else {
       startAt(tree.top(time))
-      // below the right spine little is left, so that this is what gets counted
+      // below the right spine few entries remain, so count the remaining ones
       val countsRest = nodes(top) != store.root && neighbors(top) == 0
       val bottom = search(time)
       if (!countsRest) store.size -= entriesDropped(bottom) - store.head
@@ -91,7 +98,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     tree.passDown()
   }
 
-  /** Makes `node` the top of the boundary, with nothing to drop yet. */
+  /** Makes `node` the top of the boundary, without entries to evict yet. */
   private def startAt(node: Int): Unit = {
     top = store.level(node)
     nodes(top) = node
@@ -106,7 +113,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     }
   }
 
-  /** Step 1, from the top of the boundary down; answers the level where it ends. */
+  /** Step 1, from the top of the boundary down. Returns the level at which the boundary ends. */
   private def search(time: Long): Int = {
     var level = top
     var going = true
@@ -134,7 +141,10 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     }
   }
 
-  /** What goes, counted by the subtrees that are cut off: no evicted entry is looked at. */
+  /**
+   * The number of evicted entries, from the counts of the subtrees cut off, without visiting
+   * them.
+   */
   private def entriesDropped(bottom: Int): Int = {
     var dropped = 0
     var level = bottom
@@ -152,13 +162,13 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     dropped
   }
 
-  /** Step 2: the eviction loop, and, where a merge raises the top, the repair loop. */
+  /** Step 2: the eviction loop, and the repair loop if a merge raises the top. */
   private def passUp(bottom: Int): Unit = {
     var level = bottom
     while (level != BulkEvict.Done) level = repair(level)
   }
 
-  /** Evicts and rebalances at one level; answers the next one. */
+  /** Evicts and rebalances at one level. Returns the next level. */
   private def repair(level: Int): Int = {
     val node = nodes(level)
     val neighbor = neighbors(level)
@@ -191,7 +201,10 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
       BulkEvict.Done
     }
 
-  /** What lies between the node and the ancestor goes as a whole, so the ancestor comes next. */
+  /**
+   * Merges a node into its neighbor. The next level is the ancestor's, since all nodes between
+   * the two leave as a whole.
+   */
   private def merge(node: Int, drop: Int, neighbor: Int, ancestor: Int): Int = {
     val level = store.level(ancestor)
     if (level > top) startAt(ancestor)
@@ -201,7 +214,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     level
   }
 
-  /** Shrinks the tree to a node of the right spine, or to its only child. */
+  /** Shrinks the tree to a node of the right spine, or to that node's only child. */
   private def repairRoot(node: Int): Unit =
     if (store.arity(node) == 1 && !store.isLeaf(node)) tree.shrinkTo(store.child(node, 0))
     else if (node != store.root) tree.shrinkTo(node)

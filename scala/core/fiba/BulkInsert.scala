@@ -3,17 +3,17 @@ package io.sash.core.fiba
 /**
  * Bulk insertion at or before the youngest entry, section 5.
  *
- *  1. The ''insertion sites search'' finds where the earliest entry belongs from the nearer
- *     finger, and every further one from the site before it, no higher than their least common
- *     ancestor. An entry whose time is there already is combined into it.
- *  1. The ''pass up'' takes the treelets of one level to those of the next: it interleaves what is
- *     inserted into a node with the node's own entries and splits what is too large.
- *  1. The ''pass down'' is that of [[Aggregates]].
+ *  1. The ''insertion sites search'' finds the site of the earliest entry from the nearer finger.
+ *     It finds each further site from the site before, going up at most to their least common
+ *     ancestor. If the tree already has an entry of that time, the new value is combined into it.
+ *  1. The ''pass up'' turns the treelets of one level into treelets of the next. It interleaves a
+ *     node's new entries with its own entries and splits nodes that are too large.
+ *  1. The ''pass down'' is the one of [[Aggregates]].
  *
- * An entry on its way up waits in the slot of the aggregate of the new node to its right, which
- * is computed when the parent has taken the entry.
+ * The value of an entry on its way up lies in the aggregate slot of the new node to its right.
+ * That aggregate is computed once the parent has taken the entry.
  *
- * Cost (theorem 3): amortised O(log d + m(1 + log(d/m))) for m entries of which the earliest is d
+ * Cost (theorem 3): amortised O(log d + m(1 + log(d/m))) for m entries, where the earliest is d
  * entries from an end of the window.
  */
 private[fiba] final class BulkInsert(tree: FingerTree) {
@@ -22,14 +22,17 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
   private[this] var current = new Treelets
   private[this] var next = new Treelets
 
-  // The path to the latest site, from `level` up to `top`; what lies below a node of it is
-  // older than the node's bound.
+  // The path to the latest site, from `level` up to `top`. Entries below a path node are older
+  // than the node's bound.
   private[this] val path = new Array[Int](NodeStore.MaxHeight)
   private[this] val bounds = new Array[Long](NodeStore.MaxHeight)
   private[this] var level = 0
   private[this] var top = 0
 
-  /** Inserts the entries of times[0, count), which ascend, with values from `firstSlot` on. */
+  /**
+   * Inserts the entries times[0, count), which ascend. Their values are in slots from `firstSlot`
+   * on.
+   */
   def insert(times: Array[Long], count: Int, firstSlot: Int): Unit =
     if (count > 0) {
       start(times(0))
@@ -41,7 +44,7 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
       passUp()
     }
 
-  /** Starts the search at the lowest node of a spine that straddles the earliest entry. */
+  /** Starts the search at the lowest node of a spine whose subtree spans the earliest time. */
   private def start(earliest: Long): Unit = {
     val node = tree.top(earliest)
     if (node == store.leftFinger) tree.settle()
@@ -56,7 +59,7 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
     bounds(level) = if (mayRise) store.time(store.parent(node), 0) else Long.MaxValue
   }
 
-  /** Whether there are younger entries than those below the top. */
+  /** Whether the tree has entries younger than those under the top of the path. */
   private def mayRise: Boolean = store.spine(path(top)) == NodeStore.Left
 
   /** Step 1 for one entry. */
@@ -86,7 +89,7 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
     bounds(level) = if (i < store.arity(node) - 1) store.time(node, i) else bounds(level + 1)
   }
 
-  /** Step 2 from the leaves up to where nothing changes, and step 3. */
+  /** Step 2, from the leaves up to the level where nothing changes, and step 3. */
   private def passUp(): Unit = {
     val root = store.root
     var going = 0
@@ -98,7 +101,7 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
     tree.passDown()
   }
 
-  /** Takes the events of one level to those of the next. */
+  /** Turns the events of one level into the events of the next. */
   private def passUp(level: Int): Unit = {
     next.length = 0
     var i = 0
@@ -118,7 +121,7 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
     next = done
   }
 
-  /** Inserts the treelets [from, until) into their target and says so to its parent. */
+  /** Inserts the treelets [from, until) into their target and tells its parent. */
   private def insertInto(target: Int, from: Int, until: Int): Unit = {
     val insertions = current.insertions(from, until)
     val promoted = if (insertions > 0) interleave(target, until, insertions) else 0
@@ -133,8 +136,8 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
   }
 
   /**
-   * Interleaves a node's entries with those to be inserted, from the youngest to the oldest, and
-   * splits (figure 6). Answers how many entries were promoted, one before each new piece.
+   * Interleaves a node's entries with the new ones, from the youngest to the oldest, and splits
+   * (figure 6). Returns the number of promoted entries, one before each new piece.
    */
   private def interleave(target: Int, until: Int, insertions: Int): Int = {
     val leaf = store.isLeaf(target)

@@ -7,8 +7,8 @@ import io.sash.core.elements.OutOfOrderWindow
 import io.sash.core.slots.Partials
 
 /**
- * FiBA, the finger B-tree aggregator, with bulk eviction and bulk insertion: elements arrive in
- * any order and are kept in that of their timestamps, and any number of them leaves at once.
+ * FiBA, the finger B-tree aggregator, with bulk eviction and bulk insertion. Elements arrive in
+ * any order and are kept in the order of their timestamps. Any number of them may leave at once.
  *
  * A value enters in two steps, so that it is lifted straight into the column:
  * {{{
@@ -20,37 +20,40 @@ import io.sash.core.slots.Partials
  *   for (i <- times.indices) column.lift(first + i, values(i))
  *   window.bulkInsert(times, times.length)
  * }}}
- * An element whose timestamp is in the window already is combined into the one that is there,
+ * If the window already has an element of the same timestamp, the new one is combined into it,
  * from the right.
  *
  * Invariants, between operations:
  *  - (I1) height: all leaves are at the same distance from the root
- *  - (I2) order: times ascend within a node, and lie between those of the node above
- *  - (I3) arity: from μ = minArity to 2μ, of the root from 2; an empty window is a leaf of arity 1
- *  - (I4) aggregates: every node holds that of its location, see `Aggregates`
+ *  - (I2) order: times ascend within a node, and lie between the neighbouring times of the parent
+ *  - (I3) arity: from μ = minArity to 2μ, of the root from 2; an empty window is a leaf of arity
+ *    1
+ *  - (I4) aggregates: every node holds the aggregate of its location, see `Aggregates`
  *  - (I5) a node on no spine knows the number of entries below it, so that `size` is exact after
- *    a bulk eviction without a look at what has gone
+ *    a bulk eviction that does not visit the evicted entries
  *
- * Where the column throws, the window and what is open are as they were before the call. Of a
- * column that is not `total` an operation that splits or merges nodes, or comes in bulk, copies
- * each slot that it writes before it does, and makes no combine more.
+ * If the column throws, the window and its open slots are as they were before the call. For that,
+ * if the column is not `total`, an operation copies each slot before it writes to it. Two
+ * operations do not: an append to a leaf with room, and an eviction that the left finger can
+ * spare. There are no additional combines.
  *
- * Cost, amortised, for a window of n elements, where d is an element's distance to the nearer end:
+ * Cost, amortised, for a window of n elements, where d is an element's distance to the nearer
+ * end:
  *  - query: at most 2 combines
  *  - in-order insert and evict: O(1)
  *  - insert and remove: O(log d)
  *  - bulkEvict of m elements: O(log m)
  *  - bulkInsert of m elements: O(log d + m(1 + log(d/m)))
  *  - range: O(log d + log e), where d and e are the distances of the range's ends to the nearer
- *    ends of the window; if both are nearer to the same end, of the farther one
+ *    ends of the window. If both are nearer to the same end, only the farther one counts
  *
- * and O(log n) at worst, O(m log((m + n)/m) + log d) for bulkInsert. Space: for each node
- * 2μ slots, of which a window that slides in order uses μ + 1.
+ * At worst each is O(log n), and bulkInsert O(m log((m + n)/m) + log d). Space: 2μ slots for each
+ * node; a window that slides in order uses μ + 1 of them.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
  * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.
  *
- * @param store where the nodes live; a tree that it holds is taken up
+ * @param store the store of the nodes; if it already holds a tree, the window goes on with it
  */
 final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   private[fiba] val tree = new FingerTree(store)
@@ -61,7 +64,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   private[this] val removal = new Removal(tree)
   private[this] val ranges = new RangeQuery(tree)
 
-  // An operation of several steps is taken back where one of them fails.
+  // Undoes an operation of several steps if one of them throws.
   private[this] val takingBack: PartialFunction[Throwable, Unit] = { case e =>
     tree.undo()
     throw e
@@ -84,7 +87,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
 
   override def column: Partials = store.column
 
-  /** Moves the window onto the column that `move` answers; slot numbers stay the same. */
+  /** Moves the window onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit = store.relocate(move)
 
   override def oldest: Long = {
@@ -212,7 +215,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
     tree.plant()
   }
 
-  /** How many of the times are not younger than the youngest element. */
+  /** How many of the times are at or before the youngest element. */
   private def lateCount(times: Array[Long], count: Int): Int =
     if (store.size == 0 || count == 0 || times(0) > tree.youngest) {
       0
@@ -227,7 +230,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
     i >= count
   }
 
-  /** Combines elements of equal times within the bulk; answers how many are left. */
+  /** Combines elements of equal times within the bulk. Returns the number of elements left. */
   private def combineEqual(times: Array[Long], count: Int): Int = {
     if (distinct.length < count) distinct = new Array[Long](times.length)
     var length = 0
@@ -278,7 +281,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
 
 object Fiba {
 
-  /** The least number of children of a node, where nothing else is said. */
+  /** The default for the least number of children of a node. */
   final val MinArity = 4
 
   /** A window of values: `Fiba(Max[Double])`. */

@@ -1,16 +1,16 @@
 package io.sash.core.fiba
 
 /**
- * The finger B-tree: search from the fingers, and the local changes of section 4 that keep its
+ * The finger B-tree: search from the fingers, and the local changes of section 4. They keep its
  * height, order and arity invariants.
  */
 private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes) {
   private[this] val minArity = store.minArity
 
-  /** Whether the last `find` has come to an entry. */
+  /** Whether the last `find` has found an entry of its time. */
   var found: Boolean = false
 
-  /** How many entries of the node that was found are older. */
+  /** How many entries of the node that `find` returned are older. */
   var place: Int = 0
 
   /** Makes the tree empty: one leaf without entries. */
@@ -30,8 +30,8 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   def youngest: Long = store.time(store.rightFinger, store.arity(store.rightFinger) - 2)
 
   /**
-   * The lowest node of a spine whose entries and descendants straddle `time`, found by going up
-   * from the finger on its side of the root's entries.
+   * The lowest node of a spine whose subtree spans `time`. The search goes up from the finger on
+   * the side of `time`, seen from the root's entries.
    */
   def top(time: Long): Int = {
     val root = store.root
@@ -62,8 +62,8 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   }
 
   /**
-   * The node with the entry of `time`, or the leaf that it would belong to; `found` says which.
-   * Late entries come near the youngest, so that a node is searched from its end.
+   * The node with the entry of `time`, or else the leaf in which it belongs; `found` says which.
+   * A node is searched from its end, since out-of-order entries mostly belong near the youngest.
    */
   def find(time: Long): Int = {
     var node = top(time)
@@ -90,17 +90,17 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     i
   }
 
-  /** How many entries of the node are not younger than `time`. */
+  /** How many entries of the node are at or before `time`. */
   def notYounger(node: Int, time: Long): Int = {
     val i = older(node, time)
     if (isAt(node, i, time)) i + 1 else i
   }
 
-  /** Whether there is an entry i and it is the one of `time`. */
+  /** Whether there is an entry i and its time is `time`. */
   def isAt(node: Int, i: Int, time: Long): Boolean =
     i >= 0 && i < store.arity(node) - 1 && store.time(node, i) == time
 
-  /** Entries of the node and all below it, as they stand, those before `head` included. */
+  /** The number of entries in the node and below it, including the evicted ones before `head`. */
   def entriesUnder(node: Int): Int =
     if (store.spine(node) == 0) {
       store.count(node)
@@ -119,17 +119,19 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   /** Whether the node is underfull. */
   def lacks(node: Int): Boolean = node != store.root && store.arity(node) < minArity
 
-  /** The arity that a node can give away. */
+  /** How much arity a node can give away. */
   def surplus(node: Int): Int = store.arity(node) - minArity
 
-  /** Removes the entries before `head` for good; the left finger's suffixes are then stale. */
+  /**
+   * Removes the entries before `head` from the left finger. Its stacked suffixes are then stale.
+   */
   def settle(): Unit =
     if (store.head > 0) {
       dropOldest(store.leftFinger, store.head)
       store.head = 0
     }
 
-  /** Removes the first k entries and children; the children are the caller's. */
+  /** Removes the first k entries and children. The caller keeps or frees those children. */
   def dropOldest(node: Int, k: Int): Unit = {
     val arity = store.arity(node) - k
     store.copyEntries(node, k, node, 0, arity - 1)
@@ -137,7 +139,7 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     store.setArity(node, arity)
   }
 
-  /** Removes entry i and child i; the child is the caller's. */
+  /** Removes entry i and child i. The caller keeps or frees that child. */
   def remove(node: Int, i: Int): Unit = {
     val arity = store.arity(node) - 1
     store.copyEntries(node, i + 1, node, i, arity - 1 - i)
@@ -146,8 +148,8 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   }
 
   /**
-   * Figure 2: moves k children from the neighbor to the right, by way of the one entry between
-   * the two, which is `separator` of their least common ancestor.
+   * Figure 2: moves the first k children of the neighbor to the right into a node. The entry
+   * between the two nodes, `separator` of their least common ancestor, takes part in the move.
    */
   def move(node: Int, neighbor: Int, ancestor: Int, separator: Int, k: Int): Unit = {
     val arity = store.arity(node)
@@ -160,8 +162,8 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   }
 
   /**
-   * Moves a full node's entries from `first` on, and its children from there on, to a new node,
-   * which is answered. The entry before them stays in its place, as one that the parent takes.
+   * Moves the entries and the children of a full node, from `first` on, to a new node, and
+   * returns that node. The entry before `first` stays in its place until the parent takes it.
    */
   def splitOff(node: Int, first: Int): Int = {
     val next = store.allocate(store.level(node))
@@ -189,9 +191,9 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   }
 
   /**
-   * Figure 3: adds what is left of a node without its first `drop` entries and children, and the
-   * entry between the two, to the neighbor to the right. The node is then of arity 0 and has to
-   * be freed, and the separator to be removed.
+   * Figure 3: moves a node's entries and children, without the first `drop`, to the front of the
+   * neighbor to the right. The entry between the two nodes comes along. The caller then frees the
+   * node, of arity 0, and removes the separator.
    */
   def merge(node: Int, drop: Int, neighbor: Int, ancestor: Int, separator: Int): Unit = {
     val arity = store.arity(node) - drop
@@ -207,7 +209,9 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     store.setArity(node, 0)
   }
 
-  /** Figures 4 and 5: makes a node of the right spine the root and frees all that is not below. */
+  /**
+   * Figures 4 and 5: makes a node of the right spine the root, and frees all nodes not below it.
+   */
   def shrinkTo(node: Int): Unit = {
     val parent = store.parent(node)
     store.setArity(parent, store.arity(parent) - 1)
@@ -217,7 +221,7 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     rootReplaced()
   }
 
-  /** Puts a root of arity 1, without entries, above the present one. */
+  /** Puts a root of arity 1, without entries, above the present root. */
   def growAbove(node: Int): Int = {
     val root = store.allocate(store.level(node) + 1)
     store.setChild(root, 0, node)

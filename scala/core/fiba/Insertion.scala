@@ -1,12 +1,12 @@
 package io.sash.core.fiba
 
 /**
- * Insertion of a single entry before the youngest, as in a B-tree: it goes into a leaf, and a full
- * node splits in two with an entry between them, which goes into the node above. An entry whose
- * time is there already is combined into it.
+ * Insertion of one entry before the youngest, as in a B-tree. The entry goes into a leaf. A full
+ * node splits in two, and an entry between the two parts goes into the node above. If the tree
+ * already has an entry of that time, the new value is combined into it.
  *
- * An entry on its way up waits in the slot of the aggregate of the new node to its right, which
- * is computed when the parent has taken the entry.
+ * The value of an entry on its way up lies in the aggregate slot of the new node to its right.
+ * That aggregate is computed once the parent has taken the entry.
  *
  * Cost: amortised O(log d), where d is the distance to the nearer end of the window.
  *
@@ -60,8 +60,8 @@ private[fiba] final class Insertion(tree: FingerTree) {
   }
 
   /**
-   * Brings up aggregates up to date, from a node up, that have got a value, and so many entries
-   * more: one that came `last` is combined with what was there.
+   * Updates up aggregates from a node up, after a value and `added` entries have come below it.
+   * If the value is the `last` in a subtree, it is combined into that node's aggregate.
    */
   private def passUp(from: Int, slot: Int, added: Int, last: Boolean): Unit = {
     var node = from
@@ -89,8 +89,8 @@ private[fiba] final class Insertion(tree: FingerTree) {
   }
 
   /**
-   * Splits a full node that takes one more entry, as entry i: it keeps arity μ + 1, an entry is
-   * promoted, and the rest, of arity μ, goes to a new node, which is answered.
+   * Splits a full node that takes one more entry, as entry i. The node keeps arity μ + 1, and one
+   * entry is promoted. The rest, of arity μ, goes to a new node, which is returned.
    */
   private def split(node: Int, i: Int, time: Long, slot: Int, child: Int): Int = {
     val sibling = tree.splitOff(node, if (i <= minArity) minArity else minArity + 1)
@@ -100,7 +100,7 @@ private[fiba] final class Insertion(tree: FingerTree) {
     } else if (i == minArity) {
       store.setArity(node, minArity + 1)
       if (child != 0) {
-        store.setChild(node, minArity, store.child(sibling, 0)) // which is left of the new entry
+        store.setChild(node, minArity, store.child(sibling, 0)) // it is left of the new entry
         store.setChild(sibling, 0, child)
       }
       promote(sibling, time, slot)

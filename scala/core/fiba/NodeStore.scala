@@ -3,16 +3,16 @@ package io.sash.core.fiba
 import io.sash.core.slots.Partials
 
 /**
- * Where the nodes of a [[Fiba]] live: in arrays ([[ArrayNodeStore]]), or elsewhere, loaded when
- * they are first named and written back when they have changed.
+ * The store of a [[Fiba]]'s nodes. They live in arrays ([[ArrayNodeStore]]) or elsewhere. There
+ * they are loaded when first named and written back when they have changed.
  *
- * A node of arity a has a - 1 entries, each a time and a value, and, above the leaves, a
- * children. A store names a node by a number above 0 of its choice, valid until the end of the
- * window's operation; from one operation to the next only the fields below live on, so that a
- * store may forget every node in between, and a new `Fiba` may take up the tree of a store.
+ * A node of arity a has a - 1 entries, each a time and a value. Above the leaves it has a
+ * children. A store names a node by any number above 0, which is valid until the end of the
+ * window's operation. Between operations only the fields below live on. So a store may then
+ * forget every node, and a new `Fiba` may go on with the tree of a store.
  *
- * Values and aggregates lie in slots of one column, which the store grows. Whatever changes a
- * node calls a setter or a copy here, or, where only its slots are written, `changed`.
+ * Values and aggregates lie in slots of one column, which the store grows. All changes of a node
+ * go through a setter or a copy of this class. If only slots are written, `changed` is called.
  *
  * Paper: ''Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and
  * Insertions'', section 3.2 (representation) and section 6 (deferred free list).
@@ -26,10 +26,10 @@ abstract class NodeStore(final val minArity: Int) {
     )
   }
 
-  /** MAX_ARITY: a node has at most one entry less. */
+  /** MAX_ARITY: a node has at most this many children, and one entry less. */
   final val maxArity: Int = 2 * minArity
 
-  /** The root; 0 while nobody has planted a tree. */
+  /** The root, or 0 before there is a tree. */
   final var root: Int = 0
 
   /** The left-most leaf. */
@@ -38,19 +38,21 @@ abstract class NodeStore(final val minArity: Int) {
   /** The right-most leaf. */
   final var rightFinger: Int = 0
 
-  /** Entries at the front of the left finger that are evicted, but still in their places. */
+  /**
+   * The number of evicted entries that are still in their places at the front of the left finger.
+   */
   final var head: Int = 0
 
-  /** Entries in the tree, without those before `head`. */
+  /** The number of entries in the tree, without the evicted ones before `head`. */
   final var size: Int = 0
 
-  /** A node without entries, parent and spine, of arity 1; level 0 is a leaf. */
+  /** Makes a node of arity 1 without entries, parent or spine. Level 0 is a leaf. */
   def allocate(level: Int): Int
 
-  /** Gives back a node with all below it, in constant time; a node of arity 0 goes alone. */
+  /** Frees a node and all below it, in constant time. A node of arity 0 has nothing below it. */
   def free(node: Int): Unit
 
-  /** The distance from the leaves. */
+  /** The node's distance from the leaves. */
   def level(node: Int): Int
 
   final def isLeaf(node: Int): Boolean = level(node) == 0
@@ -58,15 +60,15 @@ abstract class NodeStore(final val minArity: Int) {
   def arity(node: Int): Int
   def setArity(node: Int, arity: Int): Unit
 
-  /** 0 for the root. */
+  /** The parent, or 0 for the root. */
   def parent(node: Int): Int
 
-  /** Takes the parent from a node that becomes the root. */
+  /** Removes the parent of a node that becomes the root. */
   def detach(node: Int): Unit
 
   def child(node: Int, i: Int): Int
 
-  /** Also makes `node` the parent of `child`. */
+  /** Sets child i of `node`, and `node` as the parent of `child`. */
   def setChild(node: Int, i: Int, child: Int): Unit
 
   def time(node: Int, i: Int): Long
@@ -75,14 +77,14 @@ abstract class NodeStore(final val minArity: Int) {
   /** The slot of the value of entry i, for i < maxArity - 1. */
   def slot(node: Int, i: Int): Int
 
-  /** The slot of the location-sensitive aggregate. */
+  /** The slot of the node's location-sensitive aggregate. */
   def aggregate(node: Int): Int
 
-  /** The spines that the node is on: a sum of `Left` and `Right`; the root is on both. */
+  /** The spines of the node, as a sum of `Left` and `Right`; the root is on both. */
   def spine(node: Int): Int
   def setSpine(node: Int, spine: Int): Unit
 
-  /** Entries of the node and all below it; kept right where the node is on no spine. */
+  /** The number of entries in the node and below it. It is only kept for nodes on no spine. */
   def count(node: Int): Int
   def setCount(node: Int, count: Int): Unit
 
@@ -95,24 +97,26 @@ abstract class NodeStore(final val minArity: Int) {
   /** Copies `count` children and makes `dst` their parent; the ranges may overlap. */
   def copyChildren(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit
 
-  /** A slot of this node has been written. */
+  /** Called when a slot of this node has been written. */
   def changed(node: Int): Unit
 
   /** The first of 3 · maxArity slots that belong to the window and to no node. */
   def windowSlots: Int
 
-  /** The first of so many adjacent slots, no node's, to use until the next `reserve`. */
+  /**
+   * The first of `slots` adjacent slots that belong to no node; valid until the next `reserve`.
+   */
   def reserve(slots: Int): Int
 
   def column: Partials
 
-  /** The column as an operation writes to it. */
+  /** The column through which an operation writes. */
   def slots: Partials = column
 
   /**
-   * Begins an operation that `undo` may have to take back, all of it, or `commit` ends. Where the
-   * column is total, nobody calls any of them; a store for others that lacks them is left as it
-   * is by the combine that throws.
+   * Begins an operation. `commit` ends it, or `undo` takes back all of it after the column has
+   * thrown. If the column is total, `undo` is never called. For other columns, a store that does
+   * not override these stays as it was when the column threw.
    */
   def begin(): Unit = ()
 
@@ -120,7 +124,7 @@ abstract class NodeStore(final val minArity: Int) {
 
   def undo(): Unit = ()
 
-  /** Moves all slots onto the column that `move` answers; slot numbers stay the same. */
+  /** Moves all slots onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit
 }
 
@@ -129,7 +133,9 @@ object NodeStore {
   final val Right = 2
   final val Both = 3
 
-  /** No tree is higher: 2^28 entries, and every node but the root has two children or more. */
+  /**
+   * The greatest height: there are at most 2^28 entries, and nodes have at least two children.
+   */
   final val MaxHeight = 32
   final val MaxSize = 1 << 28
 }

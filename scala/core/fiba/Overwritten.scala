@@ -2,7 +2,9 @@ package io.sash.core.fiba
 
 import java.util.Arrays
 
-/** What stood in places of an array, or of a column, before an operation wrote there. */
+/**
+ * A log of the places of an array, or of a column, that an operation overwrites, with old values.
+ */
 private[fiba] final class Overwritten {
   private[this] var places = new Array[Int](64)
   private[this] var values = new Array[Long](64)
@@ -20,7 +22,7 @@ private[fiba] final class Overwritten {
     count += 1
   }
 
-  /** Puts all back, the last that was written first. */
+  /** Puts all old values back, from the last to the first, and empties the log. */
   def undo(put: (Int, Long) => Unit): Unit =
     while (count > 0) {
       count -= 1
@@ -30,7 +32,7 @@ private[fiba] final class Overwritten {
   def clear(): Unit = count = 0
 }
 
-/** Numbers of nodes, in order. */
+/** A stack of node numbers. */
 private[fiba] final class NodeList {
   private[this] var nodes = new Array[Int](16)
   private[this] var count = 0

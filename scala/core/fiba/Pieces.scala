@@ -1,10 +1,10 @@
 package io.sash.core.fiba
 
 /**
- * Distributes the entries of one node that may overflow over pieces that do not: the node itself
- * and, to its right, as many new nodes as claim 1 asks for, with an entry for the parent before
- * each of them. Entries come from the youngest to the oldest, so that the node itself is written
- * last and from its end: nothing is overwritten that is still to be read from it.
+ * Splits one node with too many entries into pieces: the node itself and new nodes to its right,
+ * as many as claim 1 asks for. Before each new node one entry is promoted to the parent. Entries
+ * come from the youngest to the oldest, so the node itself is written last and from its end.
+ * Nothing is overwritten that is still to be read from it.
  */
 private[fiba] final class Pieces(tree: FingerTree) {
   private[this] val store = tree.store
@@ -13,12 +13,12 @@ private[fiba] final class Pieces(tree: FingerTree) {
   private[this] var target = 0
   private[this] var arity = 0
   private[this] var promoted: Treelets = _
-  private[this] var base = 0 // of the promoted entries
-  private[this] var pieceCount = 0 // besides the target
+  private[this] var base = 0 // the number of the first promoted entry
+  private[this] var pieceCount = 0 // without the target
   private[this] var piece = 0
   private[this] var place = 0
 
-  /** Begins with the youngest entry of `node`, which is to get this arity before it is split. */
+  /** Begins with the youngest entry of `node`, which would have this arity without a split. */
   def start(node: Int, wholeArity: Int, treelets: Treelets): Unit = {
     target = node
     arity = wholeArity
@@ -30,7 +30,7 @@ private[fiba] final class Pieces(tree: FingerTree) {
     if (pieceCount > 0) addPieces()
   }
 
-  /** New pieces; their arity and spine are those that claim 1 and the target's place give them. */
+  /** Makes the new nodes. Claim 1 gives their arity, the target's place their spine. */
   private def addPieces(): Unit = {
     val spine = store.spine(target)
     val parent = if (target == store.root) tree.growAbove(target) else store.parent(target)
@@ -47,13 +47,13 @@ private[fiba] final class Pieces(tree: FingerTree) {
 
   private def lastArity: Int = arity - pieceCount * (minArity + 1)
 
-  /** New pieces, and entries promoted. */
+  /** The number of new nodes, which is also the number of promoted entries. */
   def splits: Int = pieceCount
 
-  /** Whether only the front of the target itself is left to be written. */
+  /** Whether all that is left to write is the front of the target itself. */
   def onlyTarget: Boolean = piece == 0
 
-  /** Puts an entry, with the child to its right (0 in a leaf), before all that came so far. */
+  /** Puts an entry, with the child to its right (0 in a leaf), before all entries put so far. */
   def put(time: Long, slot: Int, child: Int): Unit =
     if (place >= 0) {
       set(if (piece == 0) target else promoted.children(base + piece - 1), time, slot, child)
@@ -76,15 +76,15 @@ private[fiba] final class Pieces(tree: FingerTree) {
     if (child != 0) store.setChild(promoted.children(treelet), 0, child)
   }
 
-  /** Gives the target its arity; what was not put is in its place already. */
+  /** Sets the target's arity. The entries that were not put are already in their places. */
   def finish(): Unit = store.setArity(target, if (pieceCount == 0) arity else minArity + 1)
 }
 
 private[fiba] object Pieces {
 
   /**
-   * Claim 1: an arity p > 2μ is t times μ + 1 and a last one from μ to 2μ. Answers t, the number
-   * of entries to promote; 0 if nothing has to be split.
+   * Claim 1: an arity p > 2μ consists of t parts of μ + 1 and a last part from μ to 2μ. Returns
+   * t, the number of entries to promote, or 0 if no split is needed.
    */
   def splits(arity: Int, minArity: Int): Int = {
     val wholes = arity / (minArity + 1)

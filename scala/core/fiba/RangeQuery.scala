@@ -1,15 +1,15 @@
 package io.sash.core.fiba
 
 /**
- * The aggregate of the entries between two times: what lies between two paths, each from a node
- * near the nearer end of the window down to where its time belongs.
+ * The aggregate of the entries between two times. They lie between two paths. Each path goes from
+ * a node near the nearer end of the window down to the place of its time.
  *
- * The answer grows at both ends: younger operands are appended, older ones prepended. Children on
- * a spine have no up aggregate, but are never wholly inside a range whose ends are times of the
- * window or between them.
+ * The answer grows at both ends: younger operands are appended, older operands prepended.
+ * Children on a spine have no up aggregate. But no range contains such a child wholly, since a
+ * range's ends lie within the window's times.
  *
  * Cost: O(log d + log e), where d and e are the distances of the range's ends to the nearer ends
- * of the window; if both are nearer to the same end, of the farther one.
+ * of the window. If both are nearer to the same end, only the farther one counts.
  *
  * Paper: ''Optimal and General Out-of-Order Sliding-Window Aggregation'', PVLDB 2019.
  */
@@ -18,7 +18,9 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
   private[this] val answer = tree.ranged
   private[this] var nothingYet = true
 
-  /** The slot of the aggregate; `from` and `to` are times within the window's, in this order. */
+  /**
+   * The slot of the aggregate of [from, to]. Both lie within the window's times, and from <= to.
+   */
   def query(from: Long, to: Long): Int = {
     nothingYet = true
     val left = tree.top(from)
@@ -31,7 +33,7 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
     if (nothingYet) identity() else answer
   }
 
-  /** The slot of an empty range. */
+  /** The slot for an empty range, set to the identity. */
   def identity(): Int = {
     store.slots.identity(answer)
     answer
@@ -49,7 +51,9 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
       tree.combine(answer, older, younger)
     }
 
-  /** From the left to the right spine: the aggregates of both include all nodes above. */
+  /**
+   * A range from the left to the right spine. The spines' aggregates include all higher nodes.
+   */
   private def acrossRoot(left: Int, from: Long, right: Int, to: Long): Unit = {
     append(store.aggregate(store.root))
     if (store.parent(left) != store.root) prepend(tree.leftAggregate(store.parent(left)))
@@ -58,7 +62,7 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
     olderPart(right, to)
   }
 
-  /** The range in a subtree that it does not leave. */
+  /** A range that lies within one subtree. */
   private def between(top: Int, from: Long, to: Long): Unit = {
     var node = top
     var i = tree.older(node, from)
@@ -81,7 +85,7 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
     }
   }
 
-  /** Prepends what is not older than `from` in a subtree. */
+  /** Prepends the entries of a subtree that are at or after `from`. */
   private def youngerPart(top: Int, from: Long): Unit = {
     var node = top
     while (node != 0) {
@@ -97,7 +101,7 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
     }
   }
 
-  /** Appends what is not younger than `to` in a subtree. */
+  /** Appends the entries of a subtree that are at or before `to`. */
   private def olderPart(top: Int, to: Long): Unit = {
     var node = top
     while (node != 0) {

@@ -1,9 +1,9 @@
 package io.sash.core.fiba
 
 /**
- * Eviction of a single entry anywhere, as in a B-tree: an entry of an inner node gives its place
- * to the next younger one, which is in a leaf; an underfull node takes a child from a sibling or
- * merges with it.
+ * Removal of one entry anywhere, as in a B-tree. An entry of an inner node is replaced by the
+ * next younger entry, which is in a leaf. An underfull node takes a child from a sibling or
+ * merges with the sibling.
  *
  * Cost: amortised O(log d), where d is the distance to the nearer end of the window.
  *
@@ -12,7 +12,7 @@ package io.sash.core.fiba
 private[fiba] final class Removal(tree: FingerTree) {
   private[this] val store = tree.store
 
-  /** Removes the entry at `time`, which is not the oldest; answers whether there was one. */
+  /** Removes the entry at `time`, which is not the oldest. Returns whether there was one. */
   def remove(time: Long): Boolean = {
     val node = tree.find(time)
     val found = tree.found
@@ -39,7 +39,7 @@ private[fiba] final class Removal(tree: FingerTree) {
     if (shifted) tree.stackAll()
   }
 
-  /** The leaf with the successor of entry i. */
+  /** The leaf with the entry that follows entry i. */
   private def youngerLeaf(node: Int, i: Int): Int = {
     var leaf = store.child(node, i + 1)
     while (!store.isLeaf(leaf)) leaf = store.child(leaf, 0)
@@ -52,7 +52,7 @@ private[fiba] final class Removal(tree: FingerTree) {
     store.setArity(leaf, entries)
   }
 
-  /** Repairs arities, then up aggregates, from the leaf that held `key` up. */
+  /** Repairs arities, then up aggregates, from the leaf that held `key` upwards. */
   private def passUp(leaf: Int, key: Long): Unit = {
     var node = leaf
     while (tree.lacks(node)) {
@@ -64,7 +64,7 @@ private[fiba] final class Removal(tree: FingerTree) {
     else while (tree.changed(node)) node = store.parent(node)
   }
 
-  /** Gives child i, which is underfull, a child of a sibling, or merges the two. */
+  /** Moves a child of a sibling into the underfull child i, or merges the two. */
   private def rebalance(node: Int, parent: Int, i: Int): Unit =
     if (i < store.arity(parent) - 1) {
       val right = store.child(parent, i + 1)

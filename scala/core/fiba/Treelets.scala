@@ -3,9 +3,9 @@ package io.sash.core.fiba
 import java.util.Arrays
 
 /**
- * The events of one level of a bulk insertion, in order of time: a treelet is an entry with the
- * child to its right (0 in a leaf), to be inserted into its target; where the slot is `Recompute`
- * it only says that the target has changed.
+ * The events of one level of a bulk insertion, in order of time. An event is a treelet: an entry
+ * with the child to its right (0 in a leaf), to be inserted into its target. An event with the
+ * slot `Recompute` says only that the target has changed.
  */
 private[fiba] final class Treelets {
   private[this] var capacity = 16
@@ -32,7 +32,7 @@ private[fiba] final class Treelets {
     children = Arrays.copyOf(children, capacity)
   }
 
-  /** The end of the events from `from` on that have the same target. */
+  /** The end of the run of events, from `from` on, with the same target. */
   def groupEnd(from: Int): Int = {
     var until = from + 1
     while (until < length && targets(until) == targets(from)) until += 1

@@ -5,12 +5,12 @@ import java.util.Arrays
 import io.sash.core.slots.Partials
 
 /**
- * An array store that notes what an operation overwrites of the nodes that were there: numbers as
- * they were, slots as copies in nodes that are allocated for that. What the operation frees stays
- * until it has come to its end.
+ * An array store that notes the old content of all that an operation overwrites. Numbers are
+ * noted as they are, slots as copies in nodes allocated for that. Nodes that the operation
+ * allocated itself need no note. Nodes that the operation frees stay until its end.
  *
- * Cost: a copy for each slot that is overwritten, in operations that split or merge nodes or come
- * in bulk; none of the others begins with `begin`.
+ * Cost: a copy for each slot that is overwritten, in operations that call `begin`. An append to a
+ * leaf with room does not call it, nor does an eviction that the left finger can spare.
  */
 private[fiba] final class UndoingNodeStore(initial: Partials, minArity: Int)
     extends ArrayNodeStore(initial, minArity) {
@@ -18,9 +18,9 @@ private[fiba] final class UndoingNodeStore(initial: Partials, minArity: Int)
 
   private[this] var noting = false
   private[this] var operation = 0
-  private[this] var madeBy = new Array[Int](16) // for each node the operation that allocated it
+  private[this] var madeBy = new Array[Int](16) // each node's allocating operation
   private[this] val oldTimes, oldChildren, oldFields, oldSlots = new Overwritten
-  private[this] val ends = new Array[Int](5) // the fields of any store
+  private[this] val ends = new Array[Int](5) // the five fields of `NodeStore`
   private[this] val allocated, copies, freed = new NodeList
 
   override val slots: Partials = new Partials {
@@ -89,7 +89,10 @@ private[fiba] final class UndoingNodeStore(initial: Partials, minArity: Int)
     freeAlone(copies)
   }
 
-  /** Frees nodes as leaves: what was below them before they were allocated is free already. */
+  /**
+   * Frees nodes as leaves, since the nodes that were below them before their reuse are free
+   * already.
+   */
   private def freeAlone(nodes: NodeList): Unit =
     while (nodes.length > 0) {
       val node = nodes.removeLast()
@@ -108,7 +111,7 @@ private[fiba] final class UndoingNodeStore(initial: Partials, minArity: Int)
     node
   }
 
-  /** Whether what is written to this node has to be noted. */
+  /** Whether writes to this node have to be noted. */
   private def isNoted(node: Int): Boolean =
     noting && (node >= madeBy.length || madeBy(node) != operation)
 

@@ -3,13 +3,13 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * The rows up to the current one, back to the oldest that the delta policy still holds: when a row
- * enters, the oldest leave while they lie more than delta before it by an attribute. What has left
- * stays out, where the attribute goes back.
+ * The frame of the delta policy, which ends at the current row. When a row enters, the oldest
+ * rows leave while their attribute is more than delta below the new row's. A row that has left
+ * never comes back, even if the attribute goes back.
  *
- * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2, at a slide of 0.
+ * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2, with a slide of 0.
  *
- * @param attributes the rows' attributes, whose lower bound is the current one less delta
+ * @param attributes the rows' attributes; their lower bound is the current attribute minus delta
  */
 final class DeltaFrame(windows: Array[InOrderWindow], attributes: RangeKeys)
     extends Frame(windows) {

@@ -3,17 +3,18 @@ package io.sash.core.frames
 import io.sash.core.elements.{InOrderWindow, Stretches}
 
 /**
- * EXCLUDE CURRENT ROW, GROUP or TIES: what a frame's answer for a row leaves out, though it stays in
- * the windows, which answer for stretches.
+ * EXCLUDE CURRENT ROW, GROUP or TIES: answers for a row's frame without the excluded rows. These
+ * stay in the windows, which answer for ranges of their rows
+ * ([[io.sash.core.elements.Stretches]]).
  *
- * Cost: one comparison a row, amortised two, and at most three stretches of a window.
+ * Cost: one comparison a row, amortised two, and at most three ranges of a window.
  *
- * @param peers of whose keys just equality is asked; null where just the row itself is excluded
+ * @param peers order keys, compared for equality only; null for EXCLUDE CURRENT ROW
  * @param keepsRow whether the row itself stays (TIES)
  */
 final class Exclusion(peers: RangeKeys, keepsRow: Boolean) {
 
-  /** The rows that are excluded, as far as they are in the frame. */
+  /** Rows [from, until) are excluded, where they are in the frame. */
   private[this] var from = 0L
   private[this] var until = 0L
   private[this] var row = -1L
@@ -25,7 +26,7 @@ final class Exclusion(peers: RangeKeys, keepsRow: Boolean) {
     row = -1L
   }
 
-  /** Goes on to row `current`, to which `frame` has moved. */
+  /** Goes on to row `current`. The frame has moved there before. */
   def moveTo(current: Long, frame: Frame): Unit = {
     if (current > row && (peers == null || row < 0 || !peers.arePeers(current - 1, current))) {
       from = current
@@ -38,7 +39,9 @@ final class Exclusion(peers: RangeKeys, keepsRow: Boolean) {
     }
   }
 
-  /** The slot of `window`, one of the frame's, that holds the aggregate of what is left. */
+  /**
+   * The slot with the aggregate of the frame's remaining rows in `window`, one of the frame's.
+   */
   def query(frame: Frame, window: InOrderWindow): Int = {
     val stretches = window.asInstanceOf[Stretches]
     stretches.begin()

@@ -4,9 +4,9 @@ import io.sash.core.elements.InOrderWindow
 
 /**
  * One frame of a window specification (ROWS or RANGE between two bounds), which moves over the
- * rows of a partition. Rows arrive in order and are numbered from 0; a row has arrived when a
- * slot for it is open, and filled, in each of the windows that move by this frame. The owner then
- * asks for the frame of row 0, 1, 2, …, and the windows hold just the rows of that frame:
+ * rows of a partition. Rows arrive in order and are numbered from 0. A row has arrived when each
+ * window that moves by this frame has a filled open slot for it. The owner then asks for the
+ * frame of row 0, 1, 2, …, and the windows hold exactly the rows of that frame:
  * {{{
  *   val frame = new RowsFrame(Array(window), lower = -2, upper = 0)
  *   frame.clear()                                        // a partition begins
@@ -14,34 +14,34 @@ import io.sash.core.elements.InOrderWindow
  *   if (frame.moveTo(0, arrived = 1, ended = false))
  *     column.lower(window.query())
  * }}}
- * Each bound moves forwards only, so a row enters and leaves once.
+ * Each bound moves forwards only, so a row enters once and leaves once.
  *
- * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the frame,
- * later ones wait in open slots.
+ * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the frame;
+ * later rows are in open slots.
  */
 abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
   protected[this] var entered = 0L
   protected[this] var evicted = 0L
 
-  /** Rows that have left, since this frame was made. */
+  /** The number of rows that have left since this frame was made. */
   var evictions = 0L
 
-  /** The most rows that the frame has held. */
+  /** The highest number of rows that the frame has held. */
   var peakRows = 0L
 
   /** The first row of the frame. */
   def first: Long = evicted
 
-  /** The row behind the last of the frame. */
+  /** The row after the last row of the frame. */
   final def end: Long = entered
 
-  /** The place of a row in the windows, whose oldest is 0. */
+  /** The place of a row in the windows. The oldest row in the windows has place 0. */
   private[frames] final def place(row: Long): Int = (row - evicted).toInt
 
   /** The slot of `window`, one of this frame's, that holds the aggregate of the frame's rows. */
   def query(window: InOrderWindow): Int = window.query()
 
-  /** Another partition begins: as if no row had arrived. */
+  /** Begins another partition: the frame is as if no row had arrived. */
   def clear(): Unit = {
     entered = 0L
     evicted = 0L
@@ -53,8 +53,7 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
   }
 
   /**
-   * Moves the frame to row `current`, which has arrived and lies not before the row of the last
-   * call.
+   * Moves the frame to row `current`. That row has arrived and is not before the last call's row.
    *
    * @param arrived number of rows that have arrived
    * @param ended whether these are all rows of the partition

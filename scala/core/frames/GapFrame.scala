@@ -3,15 +3,14 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * The rows up to the current one, back to the one behind the last gap: sessions, or what lies
- * between punctuations. A gap lies before a row that reaches a bound of the row before it, or lies
- * beyond it.
+ * The rows from the last gap up to the current row: a session, or the rows since a punctuation. A
+ * gap lies before a row whose key reaches, or passes, the bound of the row before it.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2 (punctuation).
  *
- * @param keys the rows' keys; their bound is the upper one if it stays, else the lower one
- * @param peersStay whether no gap lies between rows of equal keys, whatever their bound
- * @param boundStays whether just a row beyond the bound is behind a gap
+ * @param keys the rows' keys; the bound is their upper one if `boundStays`, else their lower one
+ * @param peersStay whether rows of equal keys never have a gap between them
+ * @param boundStays whether a row at the bound still belongs, and only a row above it does not
  */
 final class GapFrame(
     windows: Array[InOrderWindow],

@@ -4,16 +4,16 @@ import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.LongQueue
 
 /**
- * GROUPS BETWEEN lower AND upper: whole groups of peers, counted from that of the current row.
+ * GROUPS BETWEEN lower AND upper: whole groups of peers, counted from the current row's group.
  *
- * @param keys the rows' order keys, of which just equality is asked
+ * @param keys the rows' order keys, compared for equality only
  * @param lower negative for PRECEDING; Long.MinValue for UNBOUNDED PRECEDING
  * @param upper positive for FOLLOWING; Long.MaxValue for UNBOUNDED FOLLOWING
  */
 final class GroupsFrame(windows: Array[InOrderWindow], keys: RangeKeys, lower: Long, upper: Long)
     extends Frame(windows) {
 
-  /** The groups of rows [oldest, numbered), from 0. */
+  /** The group number, from 0, of each of the rows [oldest, numbered). */
   private[this] val groups = new LongQueue
   private[this] var oldest = 0L
   private[this] var numbered = 0L

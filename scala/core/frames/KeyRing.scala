@@ -4,31 +4,31 @@ import io.sash.core.elements.SlotRing
 import io.sash.core.slots.{Keys, Positions}
 
 /**
- * The keys of the rows of a partition that frames still compare, in a ring behind two slots for
- * the bounds of each frame. A row has arrived when its key is here.
+ * The keys of the partition's rows that frames may still compare, in a ring. Two slots for the
+ * bounds of each frame come before the ring. A row has arrived when its key is here.
  *
- * @param users how many [[RangeKeys]] look at the keys
+ * @param users the number of [[RangeKeys]] that compare the keys
  */
 final class KeyRing(initial: Keys, users: Int) {
   private[this] val reserved = 2 * users
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var keys = initial.grow(reserved + capacity)
-  private[this] val needed = new Array[Long](users) // the first row that a user may look at
+  private[this] val needed = new Array[Long](users) // each user's first row to compare
   private[this] var end = 0L
 
-  /** Where the keys are; it may change when a slot is opened. */
+  /** The column of the keys. Opening a slot may replace it. */
   def column: Keys = keys
 
-  /** Moves the keys to where `move` answers; slot numbers stay the same. */
+  /** Moves the keys onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Keys => Keys): Unit = keys = move(keys)
 
-  /** Another partition begins. */
+  /** Forgets all keys, since another partition begins. */
   def clear(): Unit = {
     java.util.Arrays.fill(needed, 0L)
     end = 0L
   }
 
-  /** The slot for the key of the row that arrives, which the owner fills. */
+  /** Opens the slot for the key of the next row. The caller fills it. */
   def open(): Int = {
     if (end - first == capacity) doubleCapacity()
     end += 1
@@ -37,10 +37,10 @@ final class KeyRing(initial: Keys, users: Int) {
 
   private[frames] def firstOf(user: Int): Long = needed(user)
 
-  /** A user compares rows before `row` no more. */
+  /** Notes that a user no longer compares rows before `row`. */
   private[frames] def forgetBefore(user: Int, row: Long): Unit = needed(user) = row
 
-  /** The slot of the key of a row. */
+  /** The slot of a row's key. */
   private[frames] def slot(row: Long): Int = reserved + (row & (capacity - 1)).toInt
 
   private def first: Long = Positions.least(needed)

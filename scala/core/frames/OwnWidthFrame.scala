@@ -4,9 +4,9 @@ import io.sash.core.elements.{InOrderWindow, Suffixes}
 import io.sash.core.policy.Condition
 
 /**
- * Frames that end at the current row and reach back as far as that row itself says. Where they
- * begin may go back from one row to the next, so that no row ever leaves: windows hold the rows of
- * the partition so far, and answer for the youngest of them ([[io.sash.core.elements.Suffixes]]).
+ * Frames that end at the current row and begin as far back as that row says. A frame may begin
+ * before the frame of the row before it, so no row ever leaves. The windows hold all rows of the
+ * partition so far and answer for the youngest ([[io.sash.core.elements.Suffixes]]).
  */
 sealed abstract class OwnWidthFrame(windows: Array[InOrderWindow], keys: RangeKeys)
     extends Frame(windows) {
@@ -24,14 +24,16 @@ sealed abstract class OwnWidthFrame(windows: Array[InOrderWindow], keys: RangeKe
   }
 }
 
-/** Says how many rows before it a frame begins. */
+/** Says how many rows before its own row a frame begins. */
 trait Widths {
 
-  /** The width of the row whose key is in this slot; negative for a frame without rows. */
+  /**
+   * The width of the row whose key is in this slot. A negative width gives a frame without rows.
+   */
   def at(slot: Int): Long
 }
 
-/** ROWS BETWEEN the row's own width PRECEDING AND CURRENT ROW. Cost: that of the windows. */
+/** ROWS BETWEEN the row's own width PRECEDING AND CURRENT ROW. Cost: the windows' alone. */
 final class OwnRowsFrame(windows: Array[InOrderWindow], keys: RangeKeys, widths: Widths)
     extends OwnWidthFrame(windows, keys) {
 
@@ -47,11 +49,12 @@ final class OwnRowsFrame(windows: Array[InOrderWindow], keys: RangeKeys, widths:
 /**
  * RANGE BETWEEN the row's own width PRECEDING AND CURRENT ROW, peers included.
  *
- * Cost: at most 2 log m comparisons, where m rows are in the longer of this frame and the one before
- * it, and the cost of the windows. Space: n keys besides.
+ * Cost: at most 2 log m comparisons, and the windows' cost. Here m is the number of rows in this
+ * frame or in the frame before it, whichever is longer. Space: n keys besides.
  *
- * @param keys the rows' keys, whose lower bound is the key less the row's width
- * @param hasWidth of the slot of a key; without one the frame has no rows
+ * @param keys the rows' keys; the lower bound is the key minus the row's width
+ * @param hasWidth tells by a key's slot whether its row has a width; if not, the frame has no
+ *   rows
  */
 final class OwnRangeFrame(windows: Array[InOrderWindow], keys: RangeKeys, hasWidth: Condition)
     extends OwnWidthFrame(windows, keys) {

@@ -4,16 +4,16 @@ import io.sash.core.elements.InOrderWindow
 import io.sash.core.policy.Condition
 
 /**
- * The rows up to the current one, bounded by their own content: when a row enters, the oldest
- * leave until a condition holds for the aggregate of what is left, or nothing is. With a condition
- * that holds for every younger part of a window for which it holds, that is the longest window
- * that ends here and meets it. What has left stays out.
+ * A frame that ends at the current row and is bounded by its own content. When a row enters, the
+ * oldest rows leave until the condition holds for the aggregate of the rest, or no row is left. A
+ * row that has left never comes back. Suppose the condition, where it holds for a window, also
+ * holds for each younger part of that window. Then the frame is the longest that meets it.
  *
  * Cost: at most two queries of `bounding` a row, amortised.
  *
  * Paper: ''Constant-Time Sliding Window Framework'', section 3.2.
  *
- * @param bounding the one of `windows` that the condition looks at
+ * @param bounding the one of `windows` whose aggregate the condition tests
  */
 final class PredicateFrame(
     windows: Array[InOrderWindow],

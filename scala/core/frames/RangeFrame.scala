@@ -3,8 +3,8 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * RANGE BETWEEN lower AND upper: the rows whose order keys lie between two bounds, which are the
- * current row's key moved by an offset each. A row has arrived when its key is in `keys`, too.
+ * RANGE BETWEEN lower AND upper: the rows whose order keys lie between two bounds. Each bound is
+ * the current row's key moved by an offset. A row has arrived when its key is in `keys`, too.
  */
 final class RangeFrame(windows: Array[InOrderWindow], keys: RangeKeys) extends Frame(windows) {
 
@@ -13,7 +13,9 @@ final class RangeFrame(windows: Array[InOrderWindow], keys: RangeKeys) extends F
     keys.clear()
   }
 
-  /** The order of steps is that of Spark's own frames: it decides which bounds are evaluated. */
+  /**
+   * Takes its steps in the order of Spark's own frames, since only compared bounds are evaluated.
+   */
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered < arrived && !keys.isAbove(entered, current)) enter()
     if (entered == arrived && !ended) {

@@ -3,16 +3,16 @@ package io.sash.core.frames
 import io.sash.core.slots.Keys
 
 /**
- * The order keys of a [[RangeFrame]] and the bounds of its current row, which lie in two slots of
- * the ring. Several frames may look at one ring.
+ * The order keys of a [[RangeFrame]] and the two bounds of its current row. The bounds lie in two
+ * slots of the ring. Several frames may share one ring.
  *
- * A bound is computed when it is first compared with, so that one that overflows does no harm
- * where nothing is compared with it.
+ * A bound is computed at its first comparison. So a bound that overflows does no harm if no row
+ * is compared with it.
  *
- * @param ring of the keys of all rows that have arrived
- * @param user which of the ring's users this is
+ * @param ring the keys of all rows that have arrived
+ * @param user the number of this user of the ring
  * @param lower number of the shift that gives the lower bound, or CurrentRow, or Unbounded
- * @param upper likewise
+ * @param upper likewise for the upper bound
  */
 final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
   import RangeKeys._
@@ -23,14 +23,16 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
   private[this] var upperOf = -1L
   private[this] var lastReach = 1L // how many rows the last search went back
 
-  /** Keys of which there is no other user. */
+  /** Keys in a ring of their own, without other users. */
   def this(initial: Keys, lower: Int, upper: Int) =
     this(new KeyRing(initial, users = 1), 0, lower, upper)
 
-  /** The slot for the key of the row that arrives, in a ring without another user. */
+  /**
+   * Opens the slot for the next row's key, in a ring without other users. The caller fills it.
+   */
   def open(): Int = ring.open()
 
-  /** Another partition begins, for all users of the ring. */
+  /** Forgets all keys, for all users of the ring, since another partition begins. */
   def clear(): Unit = {
     ring.clear()
     lowerOf = -1L
@@ -38,7 +40,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
     lastReach = 1L
   }
 
-  /** Rows before `row` are compared no more. */
+  /** Notes that rows before `row` are no longer compared. */
   private[frames] def forgetBefore(row: Long): Unit = ring.forgetBefore(user, row)
 
   /** Whether `row` lies above the upper bound of row `current`. */
@@ -66,15 +68,15 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
     }
 
   /**
-   * The first row that does not lie below the lower bound of row `current`, or `until`. The search
-   * first goes back as far as the last one has gone, on from there in steps that double, and then
-   * halves the last step. It makes twice as many comparisons as the logarithm of this frame's
-   * length or the last one's, whichever is longer, and about as many as the logarithm if the two
-   * are alike; the length of the partition does not matter.
+   * The first row that does not lie below the lower bound of row `current`, or `until` if all do.
+   * The search goes back first as far as the last search went, then in steps that double, and
+   * halves the last step. Let m be the rows in this frame or in the last one, whichever is
+   * longer. The search makes at most 2 log m comparisons, and about log m if the two are alike.
+   * The length of the partition does not matter.
    */
   private[frames] def firstNotBelow(current: Long, until: Long): Long = {
-    var below = ring.firstOf(user) // rows before it are below
-    var others = until // it and the rows behind it are not
+    var below = ring.firstOf(user) // rows before `below` are below
+    var others = until // row `others` and later rows are not
     var step = lastReach
     while (others - step > below && !isBelow(others - step, current)) {
       others -= step
@@ -93,7 +95,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
   private[frames] def arePeers(row: Long, other: Long): Boolean =
     keys.compare(slot(row), slot(other)) == 0
 
-  /** Where the key of a row is. */
+  /** The slot of a row's key. */
   private[frames] def slot(row: Long): Int = ring.slot(row)
 
   private def keys: Keys = ring.column
@@ -101,9 +103,9 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
 
 object RangeKeys {
 
-  /** A bound that is the current row with its peers. */
+  /** The bound is the current row, peers included. */
   val CurrentRow: Int = -1
 
-  /** A bound that no row lies beyond. */
+  /** There is no bound. */
   val Unbounded: Int = -2
 }

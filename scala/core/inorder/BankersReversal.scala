@@ -4,15 +4,16 @@ import io.sash.core.elements.SlotRing
 import io.sash.core.slots.{Chunked, Partials}
 
 /**
- * What DABA and DABA Lite share: the pointers F <= L <= R <= A <= B <= E into the queue, and how
- * a call moves them, so that the back list is reversed step by step before the front list is
- * used up. List p runs from its pointer to the next, and lF from F to B; F is `front`, E `back`.
+ * The common part of DABA and DABA Lite: the pointers F <= L <= R <= A <= B <= E into the queue,
+ * and their moves in each call. The moves reverse the back list step by step, before the front
+ * list is used up. List p runs from its pointer to the next, and lF from F to B; F is `front`,
+ * E is `back`.
  *
  * Invariant: the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|. A call
- * that fails in the middle of a step leaves |lL| = |lR| - 1, and the next call does the rest of it
- * for its own step; so each pointer moves as soon as what it promises is there.
+ * that fails in the middle of a step leaves |lL| = |lR| - 1. The next call then does the rest of
+ * that step in place of its own. So each pointer moves as soon as its list holds its aggregates.
  *
- * Over chunked partials the chunks of the window are opened and closed one by one as it moves on.
+ * Over chunked partials the window opens and closes chunks one by one as it moves on.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', sections 5 and 6.
  */
@@ -22,7 +23,7 @@ private[core] abstract class BankersReversal(
     paired: Boolean = false
 ) extends SlotRing(initial, reserved, paired, BankersReversal.chunkSize(initial)) {
 
-  /** Null where slots are not in chunks. */
+  /** Null if the column has no chunks. */
   private[this] var chunks = BankersReversal.chunksOf(initial)
   protected[this] var l = 0L
   protected[this] var r = 0L
@@ -50,7 +51,9 @@ private[core] abstract class BankersReversal(
     if (chunks != null) leave(slot(front - 1))
   }
 
-  /** Closes a chunk behind its last slot; the first has the reserved ones, too. */
+  /**
+   * Closes a chunk after its last slot has left, but never the first, with its reserved slots.
+   */
   private def leave(slot: Int): Unit =
     if ((slot + 1) % chunks.chunkSize == 0) {
       if (slot >= chunks.chunkSize) chunks.closeChunk(slot)
@@ -73,8 +76,9 @@ private[core] abstract class BankersReversal(
 
   /**
    * One step of the incremental reversal, which restores the invariants after F or E has moved.
-   * A caller moves it before, and back where the step fails: a handler is free until then, where
-   * to hand the new ends down to `turn` keeps registers from the usual step.
+   * The caller moves F or E before the step, and moves it back if the step throws. A handler
+   * costs nothing until then. Passing the new ends to `turn` instead would take registers from
+   * the usual step.
    */
   protected[this] final def step(): Unit =
     if (a != r) {
@@ -103,7 +107,7 @@ private[core] abstract class BankersReversal(
       a = back
       r = back
       l = back
-    } else { // flip: lF and lB become lL and lR, which shrink at once
+    } else { // flip: lF and lB become lL and lR, which shrink in the same call
       flip()
       l = front + 1
       a = back - 1
@@ -111,15 +115,17 @@ private[core] abstract class BankersReversal(
     }
 
   /**
-   * Makes the element at L hold what lF prescribes. Here and in `shrinkRight` lA is not empty: the
-   * flip itself has put its first element there.
+   * Makes the element at L hold its aggregate in lF. In this call and in `shrinkRight` lA is not
+   * empty, since the flip has put its first element there.
    */
   protected[this] def shrinkLeft(): Unit
 
-  /** Makes the element before A hold what lA prescribes. */
+  /** Makes the element before A hold its aggregate in lA. */
   protected[this] def shrinkRight(): Unit
 
-  /** Both, for the first element of the front list and the last of the back list. */
+  /**
+   * Does both for a flip: for the first element of the front list and the last of the back list.
+   */
   protected[this] def flip(): Unit
 
   /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */

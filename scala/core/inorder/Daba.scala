@@ -5,24 +5,27 @@ import io.sash.core.slots.Partials
 
 /**
  * DABA, the De-Amortized Banker's Aggregator: Two-Stacks that flips early, when front and back
- * have the same length, and spreads the reversal over the calls that follow. An element carries
- * its value and an aggregate.
+ * have the same length, and spreads the reversal over the next calls. An element carries its
+ * value and an aggregate.
  *
- * Invariants, for window contents v0 … vn-1 at positions F … E-1 and the pointers
- * F <= L <= R <= A <= B <= E, where list p runs from its pointer to the next, and lF from F to B:
+ * Invariants, for window contents v0 … vn-1 at positions F … E-1 and pointers
+ * F <= L <= R <= A <= B <= E. List p runs from its pointer to the next, and lF from F to B.
  *  - (I1) the first slot of position F+i holds vi
- *  - (I2) the second slot holds, for F+i below L, vi ⊗ … ⊗ v(B-F-1); from L below R,
- *    vi ⊗ … ⊗ v(R-F-1); from R below A, v(R-F) ⊗ … ⊗ vi; from A below B, vi ⊗ … ⊗ v(B-F-1);
- *    from B on, v(B-F) ⊗ … ⊗ vi
+ *  - (I2) the second slot of position F+i holds an aggregate, by the place of F+i:
+ *    - below L, vi ⊗ … ⊗ v(B-F-1)
+ *    - from L below R, vi ⊗ … ⊗ v(R-F-1)
+ *    - from R below A, v(R-F) ⊗ … ⊗ vi
+ *    - from A below B, vi ⊗ … ⊗ v(B-F-1)
+ *    - from B on, v(B-F) ⊗ … ⊗ vi
  *  - (I3) the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|
  *
- * Cost in combines, in the worst case: query 1, insert 4, evict 3; on average 2.5 and 1.5.
- * Space: 2n partials, and one for the answer.
+ * Cost in combines, in the worst case: query 1, insert 4, evict 3; on average 2.5 and 1.5. Space:
+ * 2n partials, and one for the answer.
  *
  * Room: by default the slots double. That is amortised constant, but the call that doubles them
- * allocates and copies all of them. `inChunks`, or [[io.sash.core.slots.ChunkedPartials]] as the
- * column, makes each call constant, growth included: one allocates two chunks at most, and copies
- * nothing. It also gives memory back; but calls take several times as long on average.
+ * allocates and copies all of them. `inChunks`, or a [[io.sash.core.slots.ChunkedPartials]] as
+ * the column, makes each call constant, growth included: a call allocates at most two chunks and
+ * copies nothing. It also gives memory back. But calls take several times as long on average.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 5.
  */

@@ -4,31 +4,35 @@ import io.sash.core.algebra.OfAggregationInChunks
 import io.sash.core.slots.Partials
 
 /**
- * DABA Lite: DABA in half the space. One slot of an element serves as value or as aggregate,
- * and two running aggregates replace the rest.
+ * DABA Lite: DABA in half the space. An element has one slot, for its value or for an aggregate,
+ * and two running aggregates replace the second slots.
  *
- * Invariants, for window contents v0 … vn-1 at positions F … E-1 and the pointers
- * F <= L <= R <= A <= B <= E, where list p runs from its pointer to the next, and lF from F to B:
- *  - (I1) position F+i holds, below L, vi ⊗ … ⊗ v(B-F-1); from L below R, vi ⊗ … ⊗ v(R-F-1);
- *    from R below A, vi; from A below B, vi ⊗ … ⊗ v(B-F-1); from B on, vi
+ * Invariants, for window contents v0 … vn-1 at positions F … E-1 and pointers
+ * F <= L <= R <= A <= B <= E. List p runs from its pointer to the next, and lF from F to B.
+ *  - (I1) the slot of position F+i holds, by the place of F+i:
+ *    - below L, vi ⊗ … ⊗ v(B-F-1)
+ *    - from L below R, vi ⊗ … ⊗ v(R-F-1)
+ *    - from R below A, vi
+ *    - from A below B, vi ⊗ … ⊗ v(B-F-1)
+ *    - from B on, vi
  *  - (I2) L = R, or `aggRA` holds v(R-F) ⊗ … ⊗ v(B-F-1)
  *  - (I3) B = E, or `aggB` holds v(B-F) ⊗ … ⊗ v(E-F-1)
  *  - (I4) the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|
  *
- * Cost in combines, in the worst case: query 1, insert 3, evict 2; on average 2 and 1.
- * Space: n + 2 partials, and one for the answer.
+ * Cost in combines, in the worst case: query 1, insert 3, evict 2; on average 2 and 1. Space:
+ * n + 2 partials, and one for the answer.
  *
  * Room: by default the slots double. That is amortised constant, but the call that doubles them
- * allocates and copies all of them. `inChunks`, or [[io.sash.core.slots.ChunkedPartials]] as the
- * column, makes each call constant, growth included: one allocates a chunk at most, and copies
- * nothing. It also gives memory back; but calls take several times as long on average.
+ * allocates and copies all of them. `inChunks`, or a [[io.sash.core.slots.ChunkedPartials]] as
+ * the column, makes each call constant, growth included: a call allocates at most one chunk and
+ * copies nothing. It also gives memory back. But calls take several times as long on average.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 6.
  */
 final class DabaLite(initial: Partials) extends BankersReversal(initial, reserved = 3) {
   private[this] final val aggRA = 0
 
-  // They change roles, so that an insertion that fails leaves the aggregate of lB as it was.
+  // The two slots change roles, so that a failed insertion leaves the aggregate of lB as it was.
   private[this] var aggB = 1
   private[this] var answer = 2
 

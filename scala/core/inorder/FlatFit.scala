@@ -5,26 +5,27 @@ import io.sash.core.elements.{SlotRing, Suffixes}
 import io.sash.core.slots.Partials
 
 /**
- * FlatFIT, the Flat and Fast Index Traverser: each element holds the aggregate of itself and
- * some that follow, and a pointer to the first that it leaves out. A query walks the pointers
- * from the front to the back and, on its way home, makes all of them point to the back.
+ * FlatFIT, the Flat and Fast Index Traverser. Each element holds the aggregate of itself and some
+ * elements after it, and a pointer to the first element not in that aggregate. A query follows
+ * the pointers from the front to the back. On its way home it makes all of them point to the
+ * back.
  *
  * Invariants, for window contents v0 … vn-1 at positions F … E-1:
  *  - (I1) position p in the window points to a position q with p < q <= E
  *  - (I2) its slot holds the aggregate of the elements from p to before q
  *
- * Cost in combines: insert and evict none, query at most n - 1; amortised under 3 a slide.
- * Space: n partials, one for the answer, and 2n positions, of which the low 32 bits are kept:
- * those in the window are told apart by them.
+ * Cost in combines: insert and evict none, query at most n - 1; amortised under 3 a slide. Space:
+ * n partials, one for the answer, and 2n positions. Positions keep their low 32 bits, which tell
+ * positions in the window apart.
  *
- * Papers: Shein, Chrysanthis, Labrinidis, ''FlatFIT'' (2017), as ''SlickDeque'' (sections 2.2
- * and 4.1) describes it and ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time''
- * (section 7) opens it to windows that grow and shrink.
+ * Papers: Shein, Chrysanthis, Labrinidis, ''FlatFIT'' (2017), as ''SlickDeque'' describes it in
+ * sections 2.2 and 4.1. Section 7 of ''In-Order Sliding-Window Aggregation in Worst-Case Constant
+ * Time'' opens it to windows that grow and shrink.
  */
 final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) with Suffixes {
   private[this] final val answer = 0
   private[this] var pointers = new Array[Int](length)
-  private[this] var positions = new Array[Int](length) // a stack
+  private[this] var positions = new Array[Int](length) // a stack of the passed positions
 
   override def insert(): Unit = {
     requireOpen(end - back)
@@ -53,7 +54,7 @@ final class FlatFit(initial: Partials) extends SlotRing(initial, reserved = 1) w
       slot(first)
     }
 
-  /** Makes `first`, and all on the way, point to the back. */
+  /** Makes `first`, and each position on the way, hold its aggregate and point to the back. */
   private def traverse(first: Int, back: Int): Unit = {
     var depth = 0
     var p = first

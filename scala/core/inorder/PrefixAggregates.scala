@@ -5,19 +5,19 @@ import io.sash.core.elements.{SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.{Invertible, Partials}
 
 /**
- * Prefix aggregates: an element's slot holds the aggregate of all elements up to it, so that every
- * range of the window is one prefix without another. Only for an inverse that is exact however
- * many elements a prefix has, never for floating point.
+ * Prefix aggregates: an element's slot holds the aggregate of all elements up to it. Every range
+ * of the window is then a prefix minus a shorter prefix. The inverse must be exact for prefixes
+ * of any length, so floating point is excluded.
  *
  * Invariants, for the window F … B-1:
  *  - (I1) `before` holds the aggregate P of the elements that have left
  *  - (I2) the slot of position p with F <= p < B holds P ⊗ the elements F … p
  *
- * Cost: exactly one combine an insert, a copy an evict, one subtract a query of any range, and for
- * several stretches one subtract and one combine each. Space: n + 3.
+ * Cost: one combine an insert, one copy an evict, one subtract a query of any range. An answer
+ * for several ranges takes one subtract and one combine for each. Space: n + 3.
  *
- * It is SlickDeque (Inv) (''SlickDeque'', section 3.2) where the ranges are not known beforehand: the
- * subtraction of what has expired is made when a range is asked for.
+ * It is SlickDeque (Inv) (''SlickDeque'', section 3.2) for ranges that are not known beforehand:
+ * it subtracts expired elements when a range is queried.
  */
 final class PrefixAggregates(initial: Partials with Invertible)
     extends SlotRing(initial, reserved = 3)
@@ -26,7 +26,7 @@ final class PrefixAggregates(initial: Partials with Invertible)
   private[this] final val answered = 0
   private[this] final val stretch = 1
   private[this] final val before = 2
-  private[this] var isEmpty = true // what has been appended
+  private[this] var isEmpty = true // whether nothing has been appended
 
   partials.identity(before)
 
@@ -80,7 +80,9 @@ final class PrefixAggregates(initial: Partials with Invertible)
     if (from == until) partials.identity(dst)
     else invertible.subtract(dst, prefix(until), prefix(from))
 
-  /** `grow` keeps what a column can do, so the cast holds for every column after the first. */
+  /**
+   * The column. The cast holds after `grow`, too, which returns a column of the same abilities.
+   */
   private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }
 

@@ -5,14 +5,14 @@ import io.sash.core.elements.SlotRing
 import io.sash.core.slots.{Invertible, Partials}
 
 /**
- * SlickDeque (Inv): one running answer; an arriving partial is added to it, an expiring one is
- * subtracted from it. Only for an inverse that is exact, never for floating point.
+ * SlickDeque (Inv): keeps one running answer. Each new partial is combined into it, and each
+ * expired partial is subtracted. The inverse must be exact, so floating point is excluded.
  *
  * Invariants:
  *  - (I1) positions F … B-1 hold the lifted values of the window
  *  - (I2) `answer` holds their aggregate
  *
- * Cost: exactly one combine an insert, one subtract an evict, nothing a query. Space: n + 1.
+ * Cost: one combine an insert, one subtract an evict, nothing a query. Space: n + 1.
  *
  * Paper: Shein, Chrysanthis, Labrinidis, ''SlickDeque'', section 3.2, algorithm 1.
  */
@@ -41,7 +41,9 @@ final class SlickDequeInv(initial: Partials with Invertible)
     partials.identity(answer)
   }
 
-  /** `grow` keeps what a column can do, so the cast holds for every column after the first. */
+  /**
+   * The column. The cast holds after `grow`, too, which returns a column of the same abilities.
+   */
   private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }
 

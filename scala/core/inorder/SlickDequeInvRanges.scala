@@ -5,17 +5,17 @@ import io.sash.core.shared.SharedWindows
 import io.sash.core.slots.{Invertible, Partials, Positions}
 
 /**
- * SlickDeque (Inv) over several ranges: the elements once, and one running answer for each
- * distinct range. As a single window it is its longest one.
+ * SlickDeque (Inv) over several ranges: each element is kept once, and each distinct range has
+ * one running answer. Used as a single window, it is its longest window.
  *
  * Invariants, for window i over the positions `fronts(i)` … B-1:
  *  - (I1) positions `front` … B-1 hold the lifted values, where `front` is the least of `fronts`
- *  - (I2) slot `answers` + i holds the aggregate of window i; `answers` is 0 or the number of
- *    windows, and the other half of these slots is where an insertion puts the next answers
+ *  - (I2) slot `answers` + i holds the aggregate of window i. `answers` is 0 or the number of
+ *    windows; an insertion puts the next answers into the other half of these slots
  *
- * Cost: for each range exactly one combine an insert and one subtract an evict, nothing a query.
- * An evict from the longest window also looks at where each of the others begins.
- * Space: n + twice the number of ranges.
+ * Cost: for each range one combine an insert and one subtract an evict, nothing a query. An evict
+ * from the longest window also compares the fronts of all windows. Space: n + twice the number of
+ * ranges.
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 1.
  */
@@ -96,6 +96,8 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
     }
   }
 
-  /** `grow` keeps what a column can do, so the cast holds for every column after the first. */
+  /**
+   * The column. The cast holds after `grow`, too, which returns a column of the same abilities.
+   */
   private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }

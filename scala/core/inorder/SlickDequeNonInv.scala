@@ -7,18 +7,18 @@ import io.sash.core.elements.{InOrderWindow, SlotRing, Suffixes}
 import io.sash.core.slots.{Partials, Selective}
 
 /**
- * SlickDeque (Non-Inv): a deque of those elements that may still become the answer, each with
- * its position in the stream. A new element removes from the tail every element that it makes
- * useless; the head is the answer.
+ * SlickDeque (Non-Inv): a deque of the elements that may still become the answer, each with its
+ * position in the stream. A new element removes elements from the tail as long as combine, given
+ * such an element and the new one, returns the new one. The head is the answer.
  *
  * Invariants, for the deque d0 … dk-1:
  *  - (I1) positions ascend, and all lie in the window
  *  - (I2) di ⊗ di+1 = di for every i: no element is made useless by a younger one
  *  - (I3) d0 is the aggregate of the window
  *
- * Cost: amortised under 2 comparisons a slide; query none. Queries of several ranges, the
- * longest first, take one walk of the deque together: at most its length and four looks a range. A
- * walk past m of the deque takes at most 2 log m + 3 looks, so that ranges may come in any order.
+ * Cost: amortised under 2 comparisons a slide; query none. Queries of several ranges, the longest
+ * first, share one walk of the deque: at most its length and four looks a range. A walk past m
+ * elements of the deque takes at most 2 log m + 3 looks, so the ranges may come in any order.
  * Space: 1 to n partials (open elements apart).
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
@@ -28,8 +28,8 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials: Partials = initial.claimed(Partials.Slots).grow(1 + capacity)
 
-  // The deque and, behind it, the open elements: slots in arrival order at [head, opened), of
-  // which [head, tail) are the deque and [pending, opened) are open.
+  // The deque, as a ring of `length` entries from `head` on: the slot and the position of each.
+  // `pending` is a ring of the open elements' slots.
   private[this] var slots = new Array[Int](capacity)
   private[this] var positions = new Array[Long](capacity)
   private[this] var head = 0
@@ -39,14 +39,14 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
   private[this] var pendingHead = 0
   private[this] var pendingLength = 0
 
-  // Slots that no element has: those that were given back, and all from `unused` on.
+  // The slots that no element has: `free` holds the released ones, and all from `unused` on.
   private[this] var free = new Array[Int](capacity)
   private[this] var freeLength = 0
   private[this] var unused = identitySlot + 1
 
   private[this] var first = 0L // position of the oldest element of the window
   private[this] var next = 0L // position of the next element to insert
-  private[this] var walked = 0 // places of the deque, from its head, that the last query passed
+  private[this] var walked = 0 // how many entries of the deque the last query passed
 
   override def size: Int = (next - first).toInt
 
@@ -98,14 +98,17 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
       partials.identity(identitySlot)
       identitySlot
     } else {
-      // further down the deque than the last answer, unless the range is longer
+      // go on from the last answer, or from the head if this range is longer
       if (walked > 0 && positionAt(walked - 1) >= oldest) walked = 0
       if (positionAt(walked) < oldest) walk(oldest)
       slots(wrap(head + walked))
     }
   }
 
-  /** Goes down the deque to the first that is not older, in steps that double, then by halves. */
+  /**
+   * Goes to the first entry whose position is at least `oldest`, in doubling steps, then by
+   * halves.
+   */
   private def walk(oldest: Long): Unit = {
     var step = 1
     while (walked + step < length && positionAt(walked + step) < oldest) {
@@ -143,7 +146,9 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
 
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
-  /** How many of the deque stay when a value comes (I2): those that it makes useless are last. */
+  /**
+   * How many entries of the deque a new value leaves (I2). The others, at the tail, are useless.
+   */
   private def useful(value: Int): Int = {
     val column = partials.asInstanceOf[Selective]
     var kept = length
@@ -157,7 +162,9 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
       release(slots(wrap(head + length)))
     }
 
-  /** Where in the stream the i-th of the deque is; a walk reads it, so that a test can count. */
+  /**
+   * The position of the i-th entry. A method of its own, so that a test can count a walk's looks.
+   */
   private[inorder] def positionAt(i: Int): Long = positions(wrap(head + i))
 
   private def wrap(index: Int): Int = index & (capacity - 1)

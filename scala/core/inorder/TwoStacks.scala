@@ -5,16 +5,17 @@ import io.sash.core.elements.SlotRing
 import io.sash.core.slots.Partials
 
 /**
- * Two-Stacks: a queue made of two stacks. An element carries its value and the aggregate of all
- * elements below it in its stack; evictions pop the front stack, insertions push the back stack.
+ * Two-Stacks: a queue made of two stacks. An element carries its value and the aggregate of the
+ * elements from itself to the bottom of its stack. Evictions pop the front stack, insertions push
+ * the back stack.
  *
  * Invariants, for window contents v0 … vn-1 at positions F … E-1 and the stacks' common bottom B:
  *  - (I1) the first slot of position F+i holds vi
  *  - (I2) the second slot of F+i < B holds vi ⊗ … ⊗ v(B-F-1): the front stack, top first
  *  - (I3) the second slot of F+i >= B holds v(B-F) ⊗ … ⊗ vi: the back stack, top last
  *
- * Cost in combines: insert and query at most 1, evict at most n and amortised 1.
- * Space: 2n partials, and one for the answer.
+ * Cost in combines: insert and query at most 1, evict at most n and amortised 1. Space: 2n
+ * partials, and one for the answer.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 3.
  */
@@ -26,7 +27,7 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
     requireOpen(end - back)
     val value = slot(back)
     if (back == bottom) {
-      partials.copy(agg(back), value) // 1 ⊗ v without the combine
+      partials.copy(agg(back), value) // 1 ⊗ v without a combine
     } else {
       combine(agg(back), agg(back - 1), value)
     }
@@ -61,10 +62,10 @@ final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1,
 
   private def agg(position: Long): Int = slot(position) + length
 
-  /** Pops the whole back stack onto the empty front stack, youngest first (I2). */
+  /** Pops the whole back stack and pushes it onto the empty front stack, youngest first (I2). */
   private def flip(): Unit = {
     var i = back - 1
-    var younger = slot(i) // not its aggregate, which answers for the back stack to the last
+    var younger = slot(i) // the value: the back stack needs its aggregate until the end
     while (i != front) {
       i -= 1
       partials.combine(agg(i), slot(i), younger)

@@ -5,18 +5,18 @@ import io.sash.core.elements.SlotRing
 import io.sash.core.slots.Partials
 
 /**
- * Two-Stacks Lite: a queue of partial aggregates with a boundary between a front and a back
- * part, and one running aggregate of the back part.
+ * Two-Stacks Lite: a queue of partial aggregates with a boundary between a front and a back part,
+ * and one running aggregate of the back part.
  *
  * Invariants, for window contents v0 … vn-1 at positions F … E-1 and boundary B:
  *  - (I1) position F+i < B holds vi ⊗ … ⊗ v(B-F-1): the front part holds suffix aggregates
  *  - (I2) position F+i >= B holds vi: the back part holds the lifted values
  *  - (I3) `aggB` holds the aggregate of the back part
- *  - (I4) a flip that has failed leaves B = F and, in the positions from `flipped` to before
- *    `flipEnd`, what (I1) asks for with B = flipEnd; else flipEnd = B
+ *  - (I4) normally flipEnd = B. A failed flip leaves B = F, and the positions from `flipped` to
+ *    before `flipEnd` then hold their aggregates of (I1) for B = flipEnd
  *
- * Cost in combines: insert and query at most 1, evict at most n and amortised 1.
- * Space: n + 1 partials, and one for the answer.
+ * Cost in combines: insert and query at most 1, evict at most n and amortised 1. Space:
+ * n + 1 partials, and one for the answer.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4.
  */
@@ -31,7 +31,7 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     requireOpen(end - back)
     val value = slot(back)
     if (back == boundary) {
-      partials.copy(aggB, value) // 1 ⊗ v without the combine
+      partials.copy(aggB, value) // 1 ⊗ v without a combine
     } else {
       combine(aggB, aggB, value)
     }
@@ -61,7 +61,7 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     flipEnd = 0L
   }
 
-  /** Makes the window the front part, from the youngest to the oldest (I1). */
+  /** Turns the whole window into the front part, from the youngest to the oldest element (I1). */
   private def flip(): Unit = {
     if (flipEnd == boundary) {
       flipEnd = back
@@ -72,7 +72,7 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     boundary = flipEnd
   }
 
-  /** Overwrites values, so that a step that fails is where the next flip goes on (I4). */
+  /** Overwrites values one by one. After a failed step the next flip goes on from there (I4). */
   private def flipStepByStep(): Unit = {
     var position = flipped
     var younger = slot(position)
@@ -86,7 +86,7 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     } finally flipped = position
   }
 
-  /** Keeps (I3) for what came after a flip had failed. */
+  /** Restores (I3) when elements were inserted after a failed flip. */
   private def aggregateBack(): Unit = {
     partials.copy(answer, slot(flipEnd))
     foldOnto(answer, flipEnd + 1)

@@ -1,6 +1,6 @@
 package io.sash.core
 
-/** Algorithms for arrival in order, and under their names here what they are asked by. */
+/** The algorithms for elements that arrive in order, and aliases here for their interfaces. */
 package object inorder {
   type InOrderWindow = elements.InOrderWindow
   type Coalescing = elements.Coalescing

@@ -7,39 +7,41 @@ import java.lang.Long.numberOfTrailingZeros
 import io.sash.core.slots.Partials
 
 /**
- * Amortized MTA, wherever its nodes live: a forest of binary trees, a result pair (R0, R1) and a
- * stack. A pair gets a parent when the next pair of its level begins, so that no node ever
- * changes. R0 is the aggregate of the leftmost tree, R1 of the elements after it; the stack
- * holds what R0 becomes when the oldest nodes leave.
+ * Amortized MTA, for nodes in any place: a forest of binary trees, a result pair (R0, R1) and a
+ * stack. A pair gets a parent when the next pair of its level begins, so no node ever changes. R0
+ * is the aggregate of the leftmost tree, R1 of the elements after it. The stack holds the later
+ * values of R0, for when the oldest nodes have left.
  *
  * Invariants, beside (M1) and (M2):
- *  - (A1) level l has the nodes j with front <= j2^l^ and j < (back + 1) / 2^l^ - 1, those of
- *    level 0 being the elements; each holds the aggregate of its positions
+ *  - (A1) level l has the nodes j with front <= j2^l^ and j < (back + 1) / 2^l^ - 1. Each holds
+ *    the aggregate of its positions. The nodes of level 0 are the elements
  *  - (A2) R0 aggregates [front, boundary), nothing if that is empty, and R1 [boundary, back)
  *  - (A3) the stack holds the aggregate of [p, boundary) for each start p of a right sibling on
- *    the way down to the front, that is, for each p with p - 2^z^ <= front < p < boundary, where
- *    z counts the trailing zeros of p. The next of them after p is p + 2^z^, the first front + 1
- *  - (A4) the stack's slot for p, as that of R0 for the front, is number z, or `stackTop` if that
- *    is less: no window has two positions with so many zeros
- *  - (A5) each number of the stack has two slots, of which its bit in `banks` says which is in
- *    use, and so has R1: an operation writes the other ones, and changes over when nothing is left
- *    that can fail
+ *    the way down to the front. These are the p with p - 2^z^ <= front < p < boundary, where z
+ *    counts the trailing zeros of p. The first is front + 1, and p + 2^z^ follows p
+ *  - (A4) the stack entry of p, and R0 as the entry of the front, has the number z, but at most
+ *    `stackTop`. No window has two positions with so many zeros
+ *  - (A5) each number of the stack has two slots, and its bit in `banks` says which is in use. R1
+ *    has two slots, too. An operation writes the unused slots, and switches to them once nothing
+ *    can fail any more
  *
  * Cost in combines, for windows of at most n elements: insert amortised at most 2, at worst
- * log2 n + 1; evict amortised at most 4/3, at worst 3 log2(n + 1); query at most 1; bulk
- * eviction at most 3 log2(n + 1), after at most 4 log2(m + 1) + 1 to find the m elements that a
- * policy evicts. The constants: each element is combined once into R1, and there are fewer nodes
- * above the leaves than leaves (2); each suffix of a leftmost tree of at least 2^h^ elements is
- * aggregated once, and R1 anew from at most two nodes of each of the h levels below
+ * log2 n + 1. Evict amortised at most 4/3, at worst 3 log2(n + 1). Query at most 1. Bulk eviction
+ * at most 3 log2(n + 1). To find the m elements that a policy evicts takes at most
+ * 4 log2(m + 1) + 1 before that.
+ *
+ * The constants: each element is combined once into R1, and there are fewer nodes above the
+ * leaves than leaves (2). Each suffix of a leftmost tree of at least 2^h^ elements is aggregated
+ * once. R1 is then recomputed from at most two nodes of each of the h levels below
  * (1 + (2h - 3) / (2^h^ + 1), at most 4/3).
  *
- * Where the paper is not followed to the letter:
- *  - When the leftmost tree grows, the paper computes R and the stack anew (algorithm 3, line
- *    18). Here its new part stays in R1 until the old one has left, as (A2) allows.
- *  - Algorithms 6 and 7 evict one element, and the paper turns to algorithm 2 when log n
- *    evictions did not do. Here both are one: what is on the stack for the new front stays, and
- *    the way down from there is algorithm 2's. The search for the element that stays begins at
- *    the leaves, with nodes that grow as long as they have to go.
+ * Differences from the paper:
+ *  - When the leftmost tree grows, the paper recomputes R and the stack (algorithm 3, line 18).
+ *    Here the new part of the tree stays in R1 until the old part has left, as (A2) allows.
+ *  - The paper evicts one element by algorithms 6 and 7, and turns to algorithm 2 if log n
+ *    evictions were not enough. Here both are one: the stack's entries for the new front stay,
+ *    and the way down from there is algorithm 2's. The search for the first remaining element
+ *    begins at the leaves and goes on to larger nodes as long as the nodes are evicted.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.2.
@@ -54,9 +56,9 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   private[this] var boundary = 0L
   private[this] var rightSlot = R1
   private[this] var banks = 0
-  private[this] var pushed = 0 // the numbers whose other slots the operation has written
+  private[this] var pushed = 0 // a bit for each number whose unused slot was written
 
-  /** A slot for the node after the last one of its level. */
+  /** A slot for the node after the last node of its level. */
   protected def newNode(level: Int, number: Long): Int
 
   /** Algorithm 3. */
@@ -88,7 +90,9 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
     boundary = end
   }
 
-  /** Gallops over the oldest nodes, then walks down the one that must not go as a whole. */
+  /**
+   * Gallops over the oldest nodes, then walks down the first node that is not evicted as a whole.
+   */
   override protected final def slide(policy: WindowSlidePolicy, total: Int): Long = {
     var keep = front
     var level = 0
@@ -100,7 +104,7 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
       }
       if (hasToGo(policy, total, node(level, keep >> level))) {
         keep += 1L << level
-        // the sibling of a node that goes stays, if their parent does
+        // walking, the parent stays, so this node's sibling does, too: try the sibling's children
         level += (if (galloping) 1 else -1)
       } else {
         galloping = false
@@ -119,7 +123,10 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
     answered = false
   }
 
-  /** Algorithms 4 and 5: makes the leftmost tree of the forest from `first` on that of R0. */
+  /**
+   * Algorithms 4 and 5: makes R0 the aggregate of the leftmost tree from `first` on, and R1 of
+   * the rest.
+   */
   private def recompute(first: Long): Unit = {
     var leftEnd = first
     if (first < back) {
@@ -142,10 +149,10 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
 
   private def firstNode(level: Int, first: Long): Long = (first + (1L << level) - 1) >> level
 
-  /** The number after that of the last node of the level. */
+  /** The number after the last node of the level. */
   private[mta] final def nodesEnd(level: Int): Long = ((back + 1) >> level) - 1
 
-  /** The slot of the aggregate of [position, boundary), for R0 and the stack. */
+  /** The slot of the aggregate of [position, boundary), for R0 and for the stack. */
   private[mta] final def stackSlot(position: Long): Int = {
     val number = stackNumber(position)
     FirstStackSlot + 2 * number + ((banks >>> number) & 1)
@@ -158,19 +165,22 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   private[mta] final def stack: Array[Long] =
     Array.iterate(front + 1, 64)(p => p + lowestOneBit(p)).takeWhile(_ < boundary)
 
-  /** Where the leftmost tree ends, and what R1 aggregates begins. */
+  /** The end of the leftmost tree, at which the range of R1 begins. */
   private[mta] final def leftTreeEnd: Long = boundary
 
   private[mta] final def rightResult: Int = rightSlot
 
-  /** Gives the stack one more number, of the two slots after its last ones. */
+  /** Gives the stack one more number, with the two slots after its last ones. */
   protected final def lengthenStack(slot: Int): Unit = {
     partials.copy(slot, slot - 2 + ((banks >>> stackTop) & 1))
     stackTop += 1
     banks &= ~(1 << stackTop)
   }
 
-  /** The pair before a node that begins a pair gets a parent, which may begin a pair itself. */
+  /**
+   * Gives a parent to the pair before a node that begins a pair. That parent may begin a pair,
+   * too.
+   */
   private def addParents(leaf: Long): Unit = {
     var level = 0
     var number = leaf
@@ -184,12 +194,12 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
   }
 
   /**
-   * Moves R0 and the stack to a front before the boundary. The stack's part above the lowest
-   * tree that holds both fronts stays; below, the right siblings on the way to `to` are pushed.
+   * Moves R0 and the stack to a front before the boundary. The stack's entries beyond the lowest
+   * tree that holds both fronts stay. Below it, the right siblings on the way to `to` are pushed.
    */
   private def popUntil(from: Long, to: Long): Unit = {
     var level = 63 - numberOfLeadingZeros(from ^ to)
-    val isNode = numberOfTrailingZeros(to) == level // then R0 is on the stack
+    val isNode = numberOfTrailingZeros(to) == level // then the stack already holds R0
     val next = ((to >> level) + 1) << level
     var younger = if (next < boundary) stackSlot(next) else NoSlot
     while (level > 0) {
@@ -202,7 +212,10 @@ abstract class AmortizedMta private[mta] (initial: Partials, private[this] var s
     if (!isNode) push(to, node(0, to), younger)
   }
 
-  /** Puts node ⊗ younger, from `position` to the boundary, into its other slot: the answer. */
+  /**
+   * Puts node ⊗ younger, for [position, boundary), into its number's unused slot; returns the
+   * slot.
+   */
   private def push(position: Long, node: Int, younger: Int): Int = {
     val number = stackNumber(position)
     val slot = FirstStackSlot + 2 * number + (~(banks >>> number) & 1)
@@ -250,6 +263,6 @@ private[mta] object AmortizedMta {
 
   private val NoSlot: Int = -1
 
-  /** The slot after those of a stack with slots for the levels 0 to `stackTop`. */
+  /** The slot after the slots of a stack with the numbers 0 to `stackTop`. */
   def slotsEnd(stackTop: Int): Int = FirstStackSlot + 2 * (stackTop + 1)
 }

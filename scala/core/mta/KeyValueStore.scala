@@ -1,9 +1,9 @@
 package io.sash.core.mta
 
 /**
- * Where KVS-AMTA keeps the middle of its level queues: a map from (level, number of the node in
- * its level) to bytes, such as an embedded or a remote key-value store. A window that is the
- * store's only user writes a key once, and reads only what it has written and not removed.
+ * The store for the middle of KVS-AMTA's level queues: a map from (level, number of the node in
+ * its level) to bytes. It may be an embedded or a remote key-value store. A window that is the
+ * only user writes a key once. It reads only values that it has written and not removed.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.1.5.
@@ -11,14 +11,14 @@ package io.sash.core.mta
 trait KeyValueStore {
 
   /**
-   * Stores a batch: the values of the nodes first, first + 1, … of the level. The store may do
-   * so in the background, if `get` knows of it.
+   * Stores a batch: the values of the nodes first, first + 1, … of the level. The store may write
+   * later, in the background, if `get` already returns the new values.
    */
   def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit
 
-  /** The values of `count` nodes of the level from `first` on, all of which are there. */
+  /** The values of `count` nodes of the level, from `first` on. The store has all of them. */
   def get(level: Int, first: Long, count: Int): Array[Array[Byte]]
 
-  /** Removes the nodes from <= number < until of the level, those of them that are there. */
+  /** Removes the nodes of the level with from <= number < until. Some may be missing. */
   def remove(level: Int, from: Long, until: Long): Unit
 }

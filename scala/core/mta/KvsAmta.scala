@@ -6,18 +6,18 @@ import io.sash.core.slots.{Partials, SlotCodec}
  * KVS-AMTA: Amortized MTA with the middle of its level queues in a key-value store, so that the
  * window may be larger than memory. Invariants and cost in combines: see [[AmortizedMta]].
  *
- * A level keeps up to `buffer` new nodes in local slots before it stores all but the last pair
- * of them in one batch, unless half of them have left the window by then. From the head of what
- * is stored it reads up to `buffer` nodes ahead, as soon as half of them are used. What leaves
- * the window is removed from the store in batches.
+ * A level keeps up to `buffer` new nodes in local slots. Then it stores all but the last pair in
+ * one batch, unless half of the nodes have left the window by then. From the oldest stored node
+ * on, it reads up to `buffer` nodes ahead, again each time half of them are used. Nodes that have
+ * left the window are removed from the store in batches.
  *
  * Cost in calls of the store: amortised O(1 / buffer) to insert and to evict, O(log n) for bulk
- * evictions. Space: 2n values in the store, and in local slots O(log n) partials, which are two
- * buffers for each level of more than half a buffer of nodes, one for each other level, and what
- * is open at once beyond a buffer.
+ * evictions. Space: 2n values in the store, and O(log n) partials in local slots. These are two
+ * buffers for each level of more than half a buffer of nodes, one for each other level, and the
+ * open elements beyond one buffer.
  *
- * An exception of the store or of the codec passes through; the window is then undefined until
- * it is cleared.
+ * An exception of the store or of the codec passes through. The window is then undefined until it
+ * is cleared.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', sections 4.1.5, 4.2.1 and 5.1 (KVS AMTA).
@@ -36,7 +36,7 @@ final class KvsAmta(
 
   private[this] var slotsEnd = AmortizedMta.slotsEnd(KvsAmta.LogElements)
   private[this] val queues = new Array[KvsLevel](KvsAmta.LogElements)
-  private[this] var tidied = 0L // the front when the store was last tidied up
+  private[this] var tidied = 0L // the front at the last `tidyUp`
 
   queues(0) = newLevel(0, 0L)
 
@@ -79,7 +79,10 @@ final class KvsAmta(
   private def newLevel(level: Int, start: Long): KvsLevel =
     new KvsLevel(level, store, codec, buffer, start, allocate(buffer))
 
-  /** Forgets what has left the window, and stores the nodes until `until` if that is little. */
+  /**
+   * Forgets the nodes that have left the window. If more than half of the tail is still in use,
+   * it then stores the nodes before `until`.
+   */
   private def makeRoom(level: Int, end: Long, until: Long): Unit = {
     val queue = queues(level)
     queue.discard(firstNode(level))
@@ -89,7 +92,7 @@ final class KvsAmta(
     }
   }
 
-  /** Removes from the store the nodes that no longer exist, where a level has enough of them. */
+  /** Removes evicted nodes from the store, at each level that has at least `enough` of them. */
   private def tidyUp(enough: Int): Unit = {
     tidied = front
     var level = 0
@@ -114,7 +117,7 @@ final class KvsAmta(
 
 object KvsAmta {
 
-  /** The paper's buffer. */
+  /** The size of the paper's buffer. */
   val Buffer: Int = 512
 
   private val LogElements = 31

@@ -5,18 +5,18 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
- * One level queue of KVS-AMTA, in three sections: the newest nodes wait in a ring of local slots
- * (the tail, and the buffer of what is to be stored), the nodes before them are in the store,
- * and the oldest of those in another local ring, the cache.
+ * One level queue of KVS-AMTA, in three sections. The newest nodes are in a ring of local slots,
+ * the tail, which is also the buffer for the next batch. Older nodes are in the store. The oldest
+ * stored nodes are also in another local ring, the cache.
  *
  * Invariants:
  *  - (K1) nodes from `stored` on live in the tail
- *  - (K2) nodes that exist below `stored` live in the store, and none below `removed` does
- *  - (K3) cached <= cachedEnd <= stored, cachedEnd - cached <= buffer: these nodes live in the
- *    cache as well
+ *  - (K2) existing nodes below `stored` live in the store, which has no nodes below `removed`
+ *  - (K3) cached <= cachedEnd <= stored, and cachedEnd - cached <= buffer: the nodes from
+ *    `cached` to before `cachedEnd` live in the cache as well
  *
  * @param buffer slots of each ring, a power of two
- * @param start the first node of the level to exist
+ * @param start the first existing node of the level
  * @param tailSlots the first slot of the tail's ring
  */
 private[mta] final class KvsLevel(
@@ -34,7 +34,7 @@ private[mta] final class KvsLevel(
   private[this] var stored = start
   private[this] var cached = start
   private[this] var cachedEnd = start
-  private[this] var ahead = 1 // how far the last read went
+  private[this] var ahead = 1 // the length of the last read
 
   def isFull(node: Long): Boolean = node - stored >= tailCapacity
 
@@ -44,11 +44,11 @@ private[mta] final class KvsLevel(
 
   def tailSlot(node: Long): Int = tail + (node.toInt & (tailCapacity - 1))
 
-  /** The slot of a node that exists; one in the cache is good until the next call. */
+  /** The slot of an existing node. A slot in the cache is valid until the next call. */
   def slot(column: Partials, node: Long): Int =
     if (node >= stored) tailSlot(node) else cachedSlot(column, node)
 
-  /** Whether the nodes until `end` take more than half of the tail. */
+  /** Whether the nodes before `end` take more than half of the tail. */
   def isHalfFull(end: Long): Boolean = end - stored > tailCapacity / 2
 
   /** Forgets the nodes before `first`, here and in the store. */
@@ -60,7 +60,7 @@ private[mta] final class KvsLevel(
     }
   }
 
-  /** Stores the nodes until `until`. */
+  /** Stores the nodes before `until`. */
   def spill(column: Partials, until: Long): Unit =
     if (stored < until) {
       val values = new Array[Array[Byte]]((until - stored).toInt)
@@ -75,7 +75,7 @@ private[mta] final class KvsLevel(
       stored = until
     }
 
-  /** Removes from the store what precedes `first`, if that are `enough` nodes. */
+  /** Removes the nodes before `first` from the store, if these are at least `enough` nodes. */
   def remove(first: Long, enough: Int): Unit = {
     val useless = math.min(first, stored)
     if (useless - removed >= enough) {
@@ -96,12 +96,12 @@ private[mta] final class KvsLevel(
     tailCapacity = mask + 1
   }
 
-  /** How large the tail's ring is. */
+  /** The number of slots in the tail's ring. */
   def capacity: Int = tailCapacity
 
   /**
-   * A jump reads two nodes; a walk reads on when it has half of the last read behind it, twice
-   * as many nodes each time until the cache is full.
+   * The cache slot of a node. After a jump it reads two nodes. In a walk it reads on each time
+   * half of the last read is used: twice as many nodes each time, until the cache is full.
    */
   private def cachedSlot(column: Partials, node: Long): Int = {
     if (node < cached || node > cachedEnd + ahead) ahead = 1

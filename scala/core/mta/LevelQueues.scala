@@ -5,13 +5,14 @@ import io.sash.core.slots.Partials
 
 /**
  * The slots of the level queues of a window in memory. Level l is a ring of capacity / 2^l^
- * slots, and the rings lie as the levels of a binary heap do: the leaves at the heap's numbers
+ * slots. The rings lie like the levels of a binary heap: the leaves at the heap's numbers
  * [capacity, 2 capacity), the level above at [capacity / 2, capacity), and so on. Numbers 0 and 1
- * stay unused: no algorithm of this package goes up to a ring of one slot.
+ * stay unused, since no algorithm of this package needs a ring of one slot.
  *
  * @param first the slot of number 0
- * @param elements how many may wait at level 0, a power of two
- * @param slack doublings of the capacity over that, for nodes that reach beyond the window
+ * @param elements the most elements at level 0, a power of two
+ * @param slack how often the capacity is doubled beyond that, for nodes that reach out of the
+ *   window
  */
 private[mta] final class LevelQueues(val first: Int, val elements: Int, slack: Int) {
   private[this] val capacity = elements << slack
@@ -21,10 +22,10 @@ private[mta] final class LevelQueues(val first: Int, val elements: Int, slack: I
     first + (ring | (node.toInt & (ring - 1)))
   }
 
-  /** The slot after the last one. */
+  /** The slot after the last slot. */
   def slotsEnd: Int = first + 2 * capacity
 
-  /** Queues of twice as many elements, with number 0 at `newFirst`, at most two slots after `first`. */
+  /** Queues for twice as many elements. Their number 0 is at `newFirst`, at most `first` + 2. */
   def doubled(newFirst: Int): LevelQueues = {
     if (2 * capacity > LevelQueues.MaxCapacity) {
       throw new IllegalStateException(
@@ -35,8 +36,8 @@ private[mta] final class LevelQueues(val first: Int, val elements: Int, slack: I
   }
 
   /**
-   * Moves nodes of one level to `doubled` queues. Each ring goes to where the one below it was,
-   * so moving the levels from the lowest up overwrites nothing.
+   * Moves nodes of one level to `doubled` queues. Each ring goes to the old place of the ring
+   * below it, so moving the levels from the lowest up overwrites nothing.
    */
   def move(column: Partials, level: Int, from: Long, until: Long, doubled: LevelQueues): Unit = {
     var node = from
@@ -49,7 +50,9 @@ private[mta] final class LevelQueues(val first: Int, val elements: Int, slack: I
 
 private[mta] object LevelQueues {
 
-  /** Twice as many are the most slots that a number can name. */
+  /**
+   * The greatest capacity. The rings take twice as many slots, the most that can have numbers.
+   */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2
 
   def apply(first: Int, slack: Int): LevelQueues =

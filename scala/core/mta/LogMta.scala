@@ -5,21 +5,21 @@ import io.sash.core.slots.Partials
 
 /**
  * Log MTA: one binary tree over the window. An insertion recomputes the nodes above the newest
- * element, an eviction those above the oldest.
+ * element, an eviction the nodes above the oldest.
  *
- * Invariants, beside (M1) and (M2), where a level's nodes are those that overlap the window:
+ * Invariants, beside (M1) and (M2), where a level's nodes are those overlapping the window:
  *  - (L1) every node holds the aggregate of its positions that lie in the window
  *  - (L2) `top` is the lowest level of at most two nodes, the root pair
- *  - (L3) where an operation has failed, (L1) holds but for the nodes above position `touched`
- *    that lie below the top, until the next operation recomputes them
+ *  - (L3) after a failed operation (L1) may not hold for the nodes above position `touched` and
+ *    below the top; the next operation recomputes them
  *
  * Cost in combines, for windows of at most n elements and h = ⌈log2 n⌉: insert at most h + 1,
- * every eviction, bulk ones included, at most h, query at most 1, and to enforce a policy at
- * most 2h + 2. Space: 4n partials, rounded up by doubling, and three for the answer and the
+ * query at most 1. Every eviction, bulk ones included, takes at most h. Enforcing a policy takes
+ * at most 2h + 2. Space: 4n partials, rounded up by doubling, and three for the answer and the
  * search.
  *
- * The paper leaves a neutral element in a pair that lacks a node; here the node above copies the
- * one that is there.
+ * If a pair has only one node, the paper combines it with a neutral element. Here the parent
+ * copies that node.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.1.
@@ -75,7 +75,9 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
     touched = LogMta.Nothing
   }
 
-  /** Algorithm 2's upper half: from the root to the leaf that stays, the oldest node first. */
+  /**
+   * Algorithm 2's upper half: from the root to the first remaining leaf, testing the oldest node.
+   */
   override protected def slide(policy: WindowSlidePolicy, total: Int): Long = {
     restore()
     var keep = front
@@ -83,13 +85,16 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
     while (level >= 0 && keep < back) {
       val going = hasToGo(policy, total, node(level, keep >> level))
       if (going) keep = math.min(((keep >> level) + 1) << level, back)
-      // the sibling of a node that goes stays, as their parent does, except in the root pair
+      // below the root pair the parent stays, so an evicted node's sibling stays: go down
       if (!going || level < top) level -= 1
     }
     keep
   }
 
-  /** Algorithm 2's lower half: along the left side of what is left, from the leaf to the root. */
+  /**
+   * Algorithm 2's lower half: along the left side of the remaining tree, from the leaf to the
+   * root.
+   */
   override protected def evictUntil(to: Long): Unit = {
     touch(to)
     var newTop = 0
@@ -108,14 +113,14 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
     touched = position
   }
 
-  /** Ends it. */
+  /** Ends the operation. */
   private def settle(newTop: Int): Unit = {
     top = newTop
     answered = false
     touched = LogMta.Nothing
   }
 
-  /** Makes up for an operation that has failed (L3). */
+  /** Recomputes the nodes that a failed operation has left undefined (L3). */
   private def restore(): Unit =
     if (touched != LogMta.Nothing) {
       var level = 1
@@ -135,7 +140,10 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
 
   override private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
 
-  /** The root pair's node comes last, so that until then the query's answer stays. */
+  /**
+   * Recomputes the nodes above a leaf, the node of the root pair last. Until then a query's
+   * answer stays valid.
+   */
   private def recomputeAbove(leaf: Long, newTop: Int, first: Long, until: Long): Unit = {
     var level = 1
     while (level <= newTop) {
@@ -144,7 +152,7 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
     }
   }
 
-  /** Keeps (L1) for one node of the window [first, until), given its children. */
+  /** Recomputes one node of the window [first, until) from its children (L1). */
   private def recompute(level: Int, number: Long, first: Long, until: Long): Unit = {
     val left = 2 * number
     val right = left + 1

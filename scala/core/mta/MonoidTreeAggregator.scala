@@ -4,14 +4,14 @@ import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.Partials
 
 /**
- * The Monoid Tree Aggregator (MTA) framework: an in-order window over a list of level queues,
- * which also slides in bulk, by count or by a policy of the user.
+ * The Monoid Tree Aggregator (MTA) framework: an in-order window over a list of level queues. It
+ * also slides in bulk, by a count or by a policy of the user.
  *
- * Level 0 holds the lifted elements, level l aggregates of 2^l^ consecutive ones: node j of level
- * l covers the positions j2^l^ until (j + 1)2^l^ of the stream. Positions and node numbers are
+ * Level 0 holds the lifted elements. Level l holds aggregates of 2^l^ consecutive elements: node
+ * j covers the positions j2^l^ until (j + 1)2^l^ of the stream. Positions and node numbers are
  * absolute. So the children of node j are the nodes 2j and 2j + 1 of the level below (Theorem 1),
- * the paper's pairs are the nodes 2k and 2k + 1, and removing pairs moves a pointer: a node that
- * covers an evicted position no longer exists, whatever its slot holds.
+ * and the paper's pairs are the nodes 2k and 2k + 1. Removing pairs only moves a pointer: a node
+ * that covers an evicted position no longer exists, whatever its slot holds.
  *
  * Invariants:
  *  - (M1) 0 <= front <= back <= end: the window is [front, back), [back, end) is open
@@ -36,14 +36,14 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
 
   protected[this] var answered = false
 
-  // The aggregate of the prefix that has to go, and of the one that is being asked about.
+  // The slots of the prefix that the policy evicts so far, and of the longer prefix under test.
   private[this] var prefix = Prefix
   private[this] var trial = Trial
   private[this] var prefixed = false
 
   /**
-   * Enforces the policy: evicts the longest prefix that it names, the whole window if need be.
-   * A policy that throws leaves the window as it was.
+   * Enforces the policy: evicts the longest prefix for which it says so, or the whole window. If
+   * the policy throws, the window stays as it was.
    */
   final def evict(policy: WindowSlidePolicy): Unit =
     if (front < back) {
@@ -52,7 +52,7 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
       if (to > front) evictUntil(to)
     }
 
-  /** Drops the oldest `count` elements; fails where there are fewer, and drops none. */
+  /** Drops the oldest `count` elements. If there are fewer, it throws and drops none. */
   final def evict(count: Int): Unit = {
     if (count < 0) throw new IllegalArgumentException(s"evict($count): a count is not negative")
     if (count > size) {
@@ -79,19 +79,18 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
   override protected final def dropYoungestOpen(): Unit = end -= 1
 
   /**
-   * The slot that holds a node which exists, those of open elements among them: for a node of the
-   * last pair of its level until the next node of that level is made, for others until the next
-   * call.
+   * The slot of an existing node, or of an open element at level 0. It is valid until the next
+   * call; for the last pair of a level, until the next node of that level is made.
    */
   private[mta] def node(level: Int, number: Long): Int
 
-  /** Where the window begins once the policy is enforced; asks with [[hasToGo]]. */
+  /** The front of the window once the policy is enforced. It tests prefixes with [[hasToGo]]. */
   protected def slide(policy: WindowSlidePolicy, total: Int): Long
 
   /** Makes `to`, with front < to <= back, the front of the window. */
   protected def evictUntil(to: Long): Unit
 
-  /** Whether the policy evicts the prefix so far and `node`; if so, that is the prefix so far. */
+  /** Whether the policy evicts the prefix extended by `node`. If so, that becomes the prefix. */
   protected final def hasToGo(policy: WindowSlidePolicy, total: Int, node: Int): Boolean =
     if (prefixed) {
       combine(trial, prefix, node)
@@ -110,7 +109,7 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
 }
 
 private[mta] object MonoidTreeAggregator {
-  // Slots that every algorithm of the framework reserves.
+  // The slots that every algorithm of the framework reserves.
   val Answer: Int = 0
   val Prefix: Int = 1
   val Trial: Int = 2

@@ -1,8 +1,8 @@
 package io.sash.core.policy
 
 /**
- * The last `size` elements, or all while fewer have come; triggers after every `slide` of them.
- * A slide of 1 triggers at each element, a slide of `size` makes the windows tumble.
+ * Holds the last `size` elements, or all until so many have come. Triggers after every `slide`
+ * elements. A slide of 1 triggers at each element; a slide of `size` makes the windows tumble.
  */
 final class CountPolicy(size: Int, slide: Int) extends WindowPolicy {
   if (slide < 1 || slide > size) {

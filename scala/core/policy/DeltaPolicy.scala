@@ -3,12 +3,13 @@ package io.sash.core.policy
 import io.sash.core.slots.LongQueue
 
 /**
- * Size and slide by an attribute that does not go back: when an element comes whose attribute is
- * at least `slide` beyond that at which the window slid last (at first, the oldest element's),
- * the window triggers without it, and those that lie more than `size` - `slide` before it leave.
+ * Size and slide by an attribute that does not go back. The window slides when an element's
+ * attribute is at least `slide` beyond the attribute at its last slide (at first, the oldest
+ * element's). The window triggers without the new element. Then the elements that lie more than
+ * `size` - `slide` before the new one leave.
  *
- * So a window that triggers spans at most `size`, every element is in one that does, a slide of 0
- * triggers at each element, and a slide of `size` makes the windows tumble.
+ * So a window that triggers spans at most `size`, and every element is in such a window. A slide
+ * of 0 triggers at each element; a slide of `size` makes the windows tumble.
  *
  * Cost: at most one trigger an element, amortised O(1) besides. Space: n attributes.
  *
@@ -22,7 +23,7 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
 
   private[this] val attributes = new LongQueue
   private[this] var slidAt = 0L
-  private[this] var leaving = false // whether the window has triggered there, but not yet slid
+  private[this] var leaving = false // whether it has triggered at `slidAt`, but not yet evicted
 
   override protected def move(attribute: Long, window: Sliding): Unit = {
     val repeated = leaving && attribute == slidAt
@@ -35,7 +36,7 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
     }
   }
 
-  /** Evicts what lies too far before the place where the window has slid. */
+  /** Evicts the elements that lie too far before `slidAt`. */
   private def leave(window: Sliding): Unit = {
     while (attributes.size > 0 && attributes.head < slidAt - (size - slide)) {
       window.evict()

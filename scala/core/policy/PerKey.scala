@@ -3,8 +3,8 @@ package io.sash.core.policy
 import java.util.LinkedHashMap
 
 /**
- * One window for each key, made when the key first comes: partitions of a stream, each of which
- * is aggregated by itself.
+ * One window for each key, made when the key first comes. Each key's part of a stream is
+ * aggregated by itself.
  * {{{
  *   val windows = new PerKey[String](key => new PolicyWindow(…, answer => emit(key, answer)))
  *   val window = windows(key)
@@ -15,7 +15,7 @@ import java.util.LinkedHashMap
 final class PerKey[K](make: K => PolicyWindow) {
   private[this] val windows = new LinkedHashMap[K, PolicyWindow]
 
-  /** The window of this key. */
+  /** The window of this key; makes it if the key is new. */
   def apply(key: K): PolicyWindow = {
     val present = windows.get(key)
     if (present != null) {
@@ -27,13 +27,15 @@ final class PerKey[K](make: K => PolicyWindow) {
     }
   }
 
-  /** Keys that have a window. */
+  /** The number of keys that have a window. */
   def size: Int = windows.size
 
-  /** A punctuation for all keys, in the order in which they first came. */
+  /**
+   * Passes a punctuation to the windows of all keys, in the order in which the keys first came.
+   */
   def punctuate(attribute: Long): Unit = windows.values.forEach(_.punctuate(attribute))
 
-  /** Drops a key and its window. */
+  /** Drops a key and its window. Throws if there is none. */
   def remove(key: K): Unit =
     if (windows.remove(key) == null) {
       throw new NoSuchElementException(s"remove($key): no window has this key")

@@ -3,7 +3,7 @@ package io.sash.core.policy
 import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.Partials
 
-/** Takes the answers of a window that triggers. */
+/** Takes an answer each time a window triggers. */
 trait Output {
 
   /** @param answer the slot that holds the window's aggregate; valid during the call */
@@ -11,8 +11,8 @@ trait Output {
 }
 
 /**
- * A window that slides by a policy: any algorithm, any policy. As in the window itself, an
- * element enters in two steps:
+ * A window that slides by a policy. It takes any algorithm and any policy. As in the algorithm's
+ * own window, an element enters in two steps:
  * {{{
  *   val policy = new TimePolicy(range, slide)
  *   val window = new PolicyWindow(new TwoStacksLite(column), policy, output)
@@ -20,9 +20,9 @@ trait Output {
  *   window.column.lift(slot, value)
  *   window.insert()                           // it may trigger, too
  * }}}
- * What is refused (an attribute that goes back) leaves the window as it was. Where the column or
- * the output throws, what has left or triggered before that stays so, and nothing else has
- * changed: the same call again goes on with the step that failed.
+ * A call that is refused, as for an attribute that goes back, leaves the window as it was. If the
+ * column or the output throws, the evictions and triggers before that stay, and nothing else has
+ * changed. The same call again goes on with the step that failed.
  */
 final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Output) {
   import PolicyWindow._
@@ -34,11 +34,11 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
     override def size: Int = window.size
     override def query(): Int = window.query()
     override def evict(): Unit = window.evict()
-    override def evictAll(): Unit = window.clear() // at no event an element is open
+    override def evictAll(): Unit = window.clear() // no element is open at any event
     override def trigger(): Unit = output.trigger(window.query())
   }
 
-  /** An element with this attribute has come. The answer is the slot for its value. */
+  /** Announces an element with this attribute and returns the slot for its value. */
   def arrive(attribute: Long): Int = {
     requireSettled("arrive()")
     policy.arrive(attribute, sliding)
@@ -48,7 +48,7 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
     slot
   }
 
-  /** Takes the element that has come into the window. */
+  /** Takes the announced element into the window. */
   def insert(): Unit = {
     if (stage == Settled) {
       throw new IllegalStateException("insert() without an element; call arrive()")
@@ -60,7 +60,7 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
   }
 
   /**
-   * A punctuation: no element with a lesser attribute is to come, so what waits for one triggers.
+   * Says that no element with a lesser attribute will come, so windows that end by then trigger.
    * The end of a stream is the punctuation Long.MaxValue.
    */
   def punctuate(attribute: Long): Unit = {
@@ -68,14 +68,14 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
     policy.punctuate(attribute, sliding)
   }
 
-  /** The slot of the present aggregate, between triggers, too; valid until a change. */
+  /** The slot of the present aggregate, also between triggers; valid until a change. */
   def query(): Int = window.query()
 
   def size: Int = window.size
 
   def column: Partials = window.column
 
-  /** Empties the window and lets its policy begin anew. */
+  /** Empties the window and resets its policy. */
   def clear(): Unit = {
     window.clear()
     policy.clear()
@@ -90,7 +90,7 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
 
 private object PolicyWindow {
 
-  // How far the element that came last is.
+  // The stage of the element that came last; Settled when it is in and the policy knows.
   final val Settled = 0
   final val Arriving = 1 // its slot is open
   final val Entering = 2 // it is in the window, and the policy is told so

@@ -1,18 +1,20 @@
 package io.sash.core.policy
 
-/** A condition on a window, by the slot of its aggregate. */
+/** A condition on a window, tested on the slot of its aggregate. */
 trait Condition {
   def holds(answer: Int): Boolean
 }
 
 /**
- * A window bounded by its own content: when an element has entered, the oldest leave until the
- * condition holds or none is left; then the window triggers. With a condition that holds for
- * every younger part of a window for which it holds (a sum of at most 10 over what is not
- * negative), that is the longest window that ends here and meets it.
+ * A window bounded by its own content. When an element has entered, the oldest elements leave
+ * until the condition holds or none is left. Then the window triggers. Suppose the condition,
+ * where it holds for a window, also holds for each younger part of that window. An example is a
+ * sum of at most 10 over numbers that are not negative. Then the window is the longest that ends
+ * at the element and meets the condition.
  *
  * Cost: amortised at most 3 queries an element, one of them for the trigger. This is the naive
- * enforcement of a slide policy, on any algorithm; AMTA searches its tree for the place instead.
+ * enforcement of a slide policy, on any algorithm. AMTA searches its tree for the new front
+ * instead.
  *
  * Paper: Villalba, Berral, Carrera, ''Constant-Time Sliding Window Framework'', section 3.2.
  */

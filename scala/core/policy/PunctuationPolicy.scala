@@ -1,8 +1,8 @@
 package io.sash.core.policy
 
 /**
- * From one punctuation to the next: a punctuation makes a window that is not empty trigger, and
- * then all that came before it leaves.
+ * A window from one punctuation to the next. A punctuation triggers the window if it is not
+ * empty, and then all its elements leave.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2.
  */

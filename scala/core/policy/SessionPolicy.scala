@@ -1,8 +1,9 @@
 package io.sash.core.policy
 
 /**
- * Sessions: elements of which each came less than `gap` after the one before. A session triggers
- * when an element or a punctuation shows that it is over; then all of it leaves.
+ * Sessions: each element of a session comes less than `gap` after the element before it. A
+ * session triggers when an element or a punctuation shows that it is over. Then all its elements
+ * leave.
  */
 final class SessionPolicy(gap: Long) extends OrderedPolicy {
   OrderedPolicy.requireExtent("gap", gap, least = 1)

@@ -3,18 +3,19 @@ package io.sash.core.policy
 import io.sash.core.slots.LongQueue
 
 /**
- * Range and slide by event time, as CQL has them: window number k holds the elements with a time
- * from k·slide to k·slide + range, both included. At time τ the window is number
- * ⌊(τ - range) / slide⌋, whose edges are the paper's τb and τe.
+ * Range and slide by event time, as in CQL. Window number k holds the elements with a time from
+ * k·slide to k·slide + range, both included. At time τ the window's number is
+ * ⌊(τ - range) / slide⌋; its edges are the paper's τb and τe.
  *
- * A window triggers when time has passed its end, and so has all that belongs to it, peers
- * included; as IStream has it, a window with the elements of the one before does not trigger
- * again, nor does an empty one. With a slide of one unit each time at which an element comes or
- * goes has its window; a slide of range + 1 units makes the windows tumble, and with a slide of
- * `range` those that follow each other share an edge.
+ * A window triggers once time has passed its end, when all its elements have come, peers
+ * included. As in IStream, an empty window does not trigger, nor does a window with the elements
+ * of the one before. With a slide of one unit, each time at which an element comes or goes has
+ * its own window. A slide of range + 1 units makes the windows tumble. With a slide of `range`,
+ * neighbouring windows share an edge.
  *
- * Invariant: `times` are those of the elements. They begin in window `number`, the last whose
- * elements differed from those of the one before; those after its end enter at window `enters`.
+ * Invariant: `times` holds the times of the elements. The oldest element is in window `number`,
+ * the last window whose elements differ from the window before. Elements after the end of window
+ * `number` enter at window `enters`.
  *
  * Cost: at most two triggers an element, amortised O(1) besides. Space: n times.
  *
@@ -33,10 +34,10 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
   private[this] var number = 0L
   private[this] var due = false // whether window `number` has still to trigger
 
-  /** τb, the first time of the window that triggers, for whom takes its answer. */
+  /** τb, the first time of the window that triggers, for the code that takes its answer. */
   def begin: Long = number * slide
 
-  /** τe, the last time of the window that triggers, for whom takes its answer. */
+  /** τe, the last time of the window that triggers, for the code that takes its answer. */
   def end: Long = begin + range
 
   override protected def move(time: Long, window: Sliding): Unit = {
@@ -51,7 +52,7 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
     }
   }
 
-  /** Window `number` triggers, without what came before it. */
+  /** Evicts the elements before window `number`, and triggers the window if any is left. */
   private def show(window: Sliding): Unit = {
     while (times.size > 0 && times.head < begin) {
       window.evict()
@@ -74,7 +75,7 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
     due = false
   }
 
-  /** The number of the next window that an element enters, or that the oldest is not in. */
+  /** The number of the next window that has gained an element or lost the oldest one. */
   private def nextChange: Long =
     if (times.size == 0) TimePolicy.Never
     else math.min(enters, Math.floorDiv(times.head, slide) + 1)

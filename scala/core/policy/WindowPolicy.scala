@@ -1,13 +1,13 @@
 package io.sash.core.policy
 
 /**
- * Decides when a window slides: which of the oldest elements leave when one arrives, and when the
- * window ''triggers'', that is, has an answer for whoever waits for it. A policy sees of an
- * element only its ''attribute'', a timestamp, say, and keeps no more of it than it needs; a
- * policy that does not look at it takes any. A policy belongs to one window.
+ * Decides when a window slides: which of the oldest elements leave when an element arrives, and
+ * when the window ''triggers'', that is, gives an answer to its output. Of an element a policy
+ * sees only its ''attribute'', for example a timestamp. It keeps only the attributes that it
+ * needs. A policy that does not use attributes takes any. A policy belongs to one window.
  *
- * Anybody's class may be a policy; of the window it is given what a policy may do to it. One that
- * triggers when a minute is over, whose elements then leave:
+ * Any class may be a policy. It sees its window as a [[Sliding]], which has only the calls that a
+ * policy may make. This policy triggers when a minute is over, whose elements then leave:
  * {{{
  *   final class Minutes extends OrderedPolicy {
  *     private[this] var minute = 0L
@@ -19,31 +19,32 @@ package io.sash.core.policy
  *     override def entered(seconds: Long, window: Sliding): Unit = minute = seconds / 60
  *   }
  * }}}
- * An eviction or a trigger may throw what the column or the output throws, and has then changed
- * nothing. The event is repeated: a policy notes what has happened only once it has.
+ * If the column or the output throws during an eviction or a trigger, that step has changed
+ * nothing. The event is then repeated, so a policy notes a step only after the step has
+ * succeeded.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', sections 2.1 to 2.3: window size and
  * slide by time, count, delta or punctuation; the events insert, evict and trigger.
  */
 abstract class WindowPolicy {
 
-  /** An element is about to enter: moves the window, or refuses and leaves it as it was. */
+  /** Called before an element enters. Moves the window, or throws and leaves it as it was. */
   def arrive(attribute: Long, window: Sliding): Unit
 
-  /** The element has entered. */
+  /** Called after the element has entered. */
   def entered(attribute: Long, window: Sliding): Unit
 
-  /** No element with a lesser attribute is to come. */
+  /** Called when no element with a lesser attribute will come. */
   def punctuate(attribute: Long, window: Sliding): Unit
 
-  /** As it was when it was made. */
+  /** Resets the policy to the state in which it was made. */
   def clear(): Unit
 }
 
-/** What a policy can do with its window. */
+/** The calls that a policy may make on its window. */
 trait Sliding {
 
-  /** Elements in the window. */
+  /** The number of elements in the window. */
   def size: Int
 
   /** The slot of the present aggregate; valid until a change. */
@@ -55,18 +56,19 @@ trait Sliding {
   /** Drops all elements. */
   def evictAll(): Unit
 
-  /** Gives the window's present aggregate to whoever waits for it. */
+  /** Gives the window's present aggregate to its output. */
   def trigger(): Unit
 }
 
 /**
- * A policy by an attribute that must not go back. Elements with the same one are peers.
- * Attributes and extents (a range, a size, a gap) lie below 2^62, so no sum of two overflows.
+ * A policy by an attribute that must not go back. Elements with the same attribute are peers.
+ * Attributes and extents (a range, a size, a gap) lie below 2^62, so the sum of two never
+ * overflows.
  */
 abstract class OrderedPolicy extends WindowPolicy {
   private[this] var latest = Long.MinValue
 
-  /** Moves the window to where it is when the attribute has come to this. */
+  /** Moves the window to its place once attributes have reached this value. */
   protected def move(attribute: Long, window: Sliding): Unit
 
   override final def arrive(attribute: Long, window: Sliding): Unit = {

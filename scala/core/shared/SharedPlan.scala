@@ -11,13 +11,13 @@ final case class ContinuousQuery(range: Long, slide: Long) {
     throw new IllegalArgumentException(s"range $range and slide $slide must be at least 1")
   }
 
-  /** How far a window's start lies behind a multiple of the slide. */
+  /** How far a window's start lies before the next multiple of the slide. */
   private[shared] def overhang: Long = range % slide
 }
 
 /**
- * Partial aggregation: where a stream is cut, so that each window is made of whole partials.
- * Cuts are offsets in (0, slide] and repeat with the slide.
+ * Partial aggregation: cuts a stream so that each window consists of whole partials. Cuts are
+ * offsets in (0, slide] and repeat with the slide.
  *
  * Paper: ''SlickDeque'', section 2.1.
  */
@@ -41,7 +41,7 @@ object Slicing {
       Seq(query.slide - query.overhang, query.slide).distinct
   }
 
-  /** One cut a slide, where windows begin; a window may end within a partial. */
+  /** One cut in each slide, where windows begin. A window may end within a partial. */
   case object Cutty extends Slicing("Cutty") {
     override private[shared] def cuts(query: ContinuousQuery): Seq[Long] =
       Seq(query.slide - query.overhang)
@@ -51,10 +51,11 @@ object Slicing {
 }
 
 /**
- * What several queries over one stream share: the composite slide, which is the least common
- * multiple of their slides, and where in it the stream is cut and which queries are due.
+ * The plan that several queries over one stream share. The composite slide is the least common
+ * multiple of their slides. The plan says at which offsets in it the stream is cut, and which
+ * queries are due.
  *
- * Cost: stops in the composite slide, which must not exceed a million.
+ * Cost: the stops in the composite slide, at most a million.
  *
  * Paper: ''SlickDeque'', sections 2.1 and 2.3.
  */
@@ -74,19 +75,19 @@ final class SharedPlan(val queries: IndexedSeq[ContinuousQuery], val slicing: Sl
     queries.indices.filter(i => stop % queries(i).slide == 0).sortBy(-queries(_).range).toArray
   }
 
-  /** Partials of a composite slide. */
+  /** The number of partials in a composite slide. */
   def partials: Int = cuts.size
 
-  /** Stops of a composite slide: cuts, and positions at which a query is due. */
+  /** The number of stops in a composite slide: cuts, and positions at which a query is due. */
   private[shared] def length: Int = stops.length
 
-  /** The position of the i-th stop; that of number 0 is the first after position 0. */
+  /** The position of the i-th stop. Stop 0 is the first stop after position 0. */
   private[shared] def position(i: Long): Long =
     Math.floorDiv(i, length) * compositeSlide + stops(Math.floorMod(i, length))
 
   private[shared] def cutsAt(i: Long): Boolean = cutting(Math.floorMod(i, length))
 
-  /** The queries that are due at the i-th stop, those of the longest range first. */
+  /** The queries that are due at the i-th stop, longest range first. */
   private[shared] def dueAt(i: Long): Array[Int] = due(Math.floorMod(i, length))
 
   /** The first stop at this position or after it. */
@@ -103,7 +104,7 @@ final class SharedPlan(val queries: IndexedSeq[ContinuousQuery], val slicing: Sl
     position(i)
   }
 
-  /** Offsets within a slide, repeated over the composite slide. */
+  /** The offsets within each query's slide, repeated over the composite slide. */
   private def offsets(within: ContinuousQuery => Seq[Long]): Seq[Long] =
     queries.distinct.flatMap { query =>
       val ofOne = within(query).take(SharedPlan.MostStops + 1)

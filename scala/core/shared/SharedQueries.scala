@@ -23,38 +23,38 @@ trait Answers {
  *   queries.insert(position)         // answers what was due before this position
  *   queries.advance(position)        // answers what is due at it: nothing more will arrive there
  * }}}
- * Positions must not descend. Several values may share a position. A value that is refused, or
- * whose insertion fails, still waits in its slot: insert it again, or open the slot anew.
+ * Positions must not descend. Several values may share a position. A value whose insertion is
+ * refused or fails stays in its slot: insert it again, or open the slot anew.
  *
- * The stream starts with its first value, wherever that is; what is due before has no answer.
- * Where it is cut does not depend on that: slides are counted from position 0.
+ * The stream starts with its first value, at any position. There are no answers for earlier
+ * stops. The cuts do not depend on that first position, since slides are counted from position 0.
  *
- * Where the column or `answers` throws, what has been answered is over, up to there, and nothing
- * else has changed: the same call again goes on with the answer that failed.
+ * If the column or `answers` throws, the answers given before that stay given, and nothing else
+ * has changed. The same call again goes on with the answer that failed.
  *
- * Cost: one combine a value within a partial, then what the windows cost; Cutty adds one combine
- * an answer. An empty stretch of the stream has no partials, but its answers.
+ * Cost: one combine a value within a partial, then the windows' cost; Cutty adds one combine an
+ * answer. A part of the stream without values has no partials, but it has answers.
  *
  * Paper: ''SlickDeque'', section 3.2, algorithms 1 and 2.
  *
- * @param windows windows of their own for each query, in the plan's order
+ * @param windows one window for each query, in the plan's order, used by nobody else
  */
 final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Answers) {
   private[this] val ranges = plan.queries.map(_.range).toArray
   private[this] var started = false
   private[this] var stop = 0L // the next stop's number
   private[this] var due = Long.MaxValue // its position
-  private[this] var answered = 0 // answers that have been given at this stop
+  private[this] var answered = 0 // how many answers have been given at this stop
   private[this] var last = Long.MinValue // the last value's position
-  private[this] var passed = Long.MinValue // what was advanced to
+  private[this] var passed = Long.MinValue // the last position that is over
   private[this] var lastCut = 0L
-  private[this] var growing = false // whether the oldest open element is a partial that grows
+  private[this] var growing = false // whether the oldest open element is an unfinished partial
   private[this] var waiting = false // whether the youngest open element is a value
 
-  // where each partial in the longest window starts, from the oldest
+  // the position before each partial in the longest window, from the oldest
   private[this] val starts = new LongQueue
 
-  /** The slot for the next value. */
+  /** Opens the slot for the next value. */
   def open(): Int = {
     if (waiting) windows.discard()
     waiting = false
@@ -63,7 +63,9 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     opened
   }
 
-  /** Takes the value that was lifted into the open slot; a position that is over refuses it. */
+  /**
+   * Takes the value in the open slot. Throws if the position is over or before the last value's.
+   */
   def insert(position: Long): Unit = {
     if (!waiting) throw new IllegalStateException("insert() without an open slot; call open()")
     if (position <= passed || position < last) {
@@ -75,7 +77,9 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     last = position
   }
 
-  /** Answers every query that is due up to, and at, this position: what comes, comes later. */
+  /**
+   * Answers every query that is due at or before this position. Later values must come after it.
+   */
   def advance(position: Long): Unit = {
     if (position < last || position < passed) {
       throw new IllegalArgumentException(s"advance($position) back; $progress")
@@ -89,7 +93,7 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     s"values have come up to ${upTo(last)}, and all up to ${upTo(passed)} is over"
   }
 
-  /** The first value's partial begins where one would, had there been values before. */
+  /** Begins the first value's partial where it would begin if there had been values before. */
   private def start(position: Long): Unit = {
     if (math.abs(position) >= SharedQueries.Limit || position == Long.MinValue) {
       throw new IllegalArgumentException(s"position $position, which is not below 2^62")
@@ -139,7 +143,7 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     val queries = plan.dueAt(stop)
     while (answered < queries.length) {
       val query = queries(answered)
-      if (growing) { // it began where a window began, so that it lies in all that are due
+      if (growing) { // the partial began where a window began, so all due windows hold it
         answerWithin(query)
       } else {
         answers.answer(query, due, windows.query(query))
@@ -148,7 +152,9 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     }
   }
 
-  /** A window that ends within a partial: its whole partials, and that one as far as it goes. */
+  /**
+   * Answers for a window that ends within a partial: its whole partials, then the unfinished one.
+   */
   private def answerWithin(query: Int): Unit = {
     val whole = windows.open()
     try {

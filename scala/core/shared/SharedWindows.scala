@@ -4,14 +4,14 @@ import io.sash.core.elements.{Coalescing, InOrderWindow, Suffixes}
 import io.sash.core.slots.Partials
 
 /**
- * In-order windows of several lengths over one sequence of elements, numbered from 0: an element
- * enters all of them, and leaves each on its own.
+ * In-order windows of several lengths over one sequence of elements, numbered from 0. An element
+ * enters all windows and leaves each one separately.
  *
  * This is the final aggregation of a [[SharedPlan]], whose elements are partial aggregates.
  */
 trait SharedWindows extends Coalescing {
 
-  /** Opens a slot for the next element, as `InOrderWindow.open`. */
+  /** Opens a slot for the next element, like `InOrderWindow.open`. */
   def open(): Int
 
   /** Takes the oldest open element into every window. */
@@ -23,7 +23,7 @@ trait SharedWindows extends Coalescing {
   /** The slot that holds the aggregate of one window; valid until the next call. */
   def query(window: Int): Int
 
-  /** Elements in one window. */
+  /** The number of elements in one window. */
   def size(window: Int): Int
 
   /** Empties all windows, open slots included. */
@@ -31,15 +31,16 @@ trait SharedWindows extends Coalescing {
 
   def column: Partials
 
-  /** Moves the windows onto the column that `move` answers; slot numbers stay the same. */
+  /** Moves the windows onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit
 }
 
 /**
- * One of several windows that share their elements, for whoever slides each on its own. Elements
- * enter all of them by way of the first, which is moved before the others.
+ * One of several windows that share their elements, for callers that slide each window
+ * separately. Elements enter all windows through the first, so a caller moves the first before
+ * the others.
  *
- * @param number which of `windows` it is
+ * @param number the window's number among `windows`
  */
 final class SharedWindow(windows: SharedWindows, number: Int) extends InOrderWindow {
   private def isFirst: Boolean = number == 0
@@ -71,10 +72,11 @@ final class SharedWindow(windows: SharedWindows, number: Int) extends InOrderWin
 }
 
 /**
- * Several windows as suffixes of one: for SlickDeque (Non-Inv), which answers them all in one
- * walk of its deque when the longest is asked first, for FlatFIT, B-Int, and for Recalculate.
+ * Several windows as suffixes of the longest one. It runs over SlickDeque (Non-Inv), FlatFIT,
+ * B-Int and Recalculate. SlickDeque (Non-Inv) answers all windows in one walk of its deque if the
+ * longest window is asked first.
  *
- * Cost: that of the window, and its suffix query for each answer.
+ * Cost: the longest window's cost, and one suffix query for each answer.
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
  */

@@ -2,7 +2,7 @@ package io.sash.core.slots
 
 import java.nio.ByteBuffer
 
-/** Bytes that grow as they are written, at their end; read again from a ByteBuffer. */
+/** A buffer of bytes that grows as values are put at its end. A ByteBuffer reads them again. */
 final class Bytes {
   private[this] var buffer = ByteBuffer.allocate(256)
 
@@ -11,7 +11,9 @@ final class Bytes {
     this
   }
 
-  /** A number in as many bytes as it takes, seven bits in each; a negative one takes ten. */
+  /**
+   * Puts a number, seven bits in each byte: a small number takes one byte, a negative one ten.
+   */
   def putNumber(value: Long): Unit = {
     ensure(10)
     var rest = value
@@ -22,10 +24,10 @@ final class Bytes {
     buffer.put(rest.toByte)
   }
 
-  /** A number of either sign, the shorter the nearer it is to 0. */
+  /** Puts a number of either sign. The nearer it is to 0, the fewer bytes it takes. */
   def putSigned(value: Long): Unit = putNumber((value << 1) ^ (value >> 63))
 
-  /** The lowest eight bits. */
+  /** Puts the lowest eight bits. */
   def putByte(value: Int): Unit = {
     ensure(1)
     buffer.put(value.toByte)
@@ -58,7 +60,7 @@ final class Bytes {
 
 object Bytes {
 
-  /** What `putNumber` has put. */
+  /** Reads a number that `putNumber` has put. */
   def number(in: ByteBuffer): Long = {
     var value = 0L
     var shift = 0
@@ -71,13 +73,13 @@ object Bytes {
     value | (byte.toLong << shift)
   }
 
-  /** What `putSigned` has put. */
+  /** Reads a number that `putSigned` has put. */
   def signed(in: ByteBuffer): Long = {
     val value = number(in)
     (value >>> 1) ^ -(value & 1L)
   }
 
-  /** What `putBytes` has put. */
+  /** Reads the bytes that `putBytes` has put. */
   def bytes(in: ByteBuffer): Array[Byte] = {
     val array = new Array[Byte](number(in).toInt)
     in.get(array)

@@ -1,10 +1,10 @@
 package io.sash.core.slots
 
 /**
- * Partials in chunks of 1024 slots, each a column of its own. They grow by a chunk and copy
- * nothing, so that [[io.sash.core.inorder.Daba]] and [[io.sash.core.inorder.DabaLite]] over them
- * are constant time in the worst case while a window grows, too, and give memory back as it
- * shrinks. Any other algorithm runs over them, but gains no more than that growth does not copy.
+ * A column of chunks of 1024 slots, each chunk a column of its own. It grows by a chunk and
+ * copies nothing. So [[io.sash.core.inorder.Daba]] and [[io.sash.core.inorder.DabaLite]] over it
+ * take constant time in the worst case even while a window grows. They also give memory back as
+ * the window shrinks. Other algorithms run over it, too, but gain only that growth does not copy.
  * {{{
  *   val column = new ChunkedPartials(() => new MyColumn)
  *   val window = new DabaLite(column)
@@ -12,18 +12,18 @@ package io.sash.core.slots
  *   column.chunk(slot).lift(column.at(slot), value)
  *   window.insert()
  * }}}
- * Cost: every operation reads two entries of a directory; `combine` copies an operand that is in
- * another chunk than `dst`. Opening a chunk makes 1024 slots and, each 1024 chunks, a part of the
- * directory, of 1024 entries: neither depends on how long a window is.
- * Space: the open chunks, at most two that wait for use, and the directory, which keeps its parts
- * until `clear` and has 2^20 entries at most.
+ * Cost: every operation reads two entries of a directory. `combine` copies each operand that is
+ * not in the chunk of `dst`. Opening a chunk makes 1024 slots and, at every 1024th chunk, a part
+ * of the directory of 1024 entries. Neither cost depends on the length of a window. Space: the
+ * open chunks, at most two spare chunks, and the directory. The directory keeps its parts until
+ * `clear` and has at most 2^20 entries.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4,
  * definition 1: over chunked arrays the operations of the queue take constant time in the worst
  * case.
  *
- * @param make a new column for a chunk, alike each time, which has `copyFrom` and whose `grow`
- *             answers itself
+ * @param make makes the column of a chunk, the same kind each time. The column implements
+ *   `copyFrom`, and its `grow` returns the column itself
  */
 class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
     extends Partials
@@ -33,14 +33,14 @@ class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
   private[this] val size = 1 << logSize
   private[this] val logPart = logSize + LogEntries
 
-  /** For all slots of the longest ring, and those that are reserved. */
+  /** Enough parts for all slots of the longest ring and the reserved slots. */
   private[this] val parts = (Slots.MaxCapacity >>> logPart) + 1
 
   private[this] var directory = new Array[Array[Partials]](parts)
   private[this] val spares = new Array[Partials](Spares)
   private[this] var spare = 0
 
-  /** Slots in the chunks that `grow` has opened. */
+  /** The number of slots in the chunks that `grow` has opened. */
   private[this] var grown = size
 
   openChunk(0)
@@ -64,7 +64,9 @@ class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
     to.combine(at(dst), brought(to, left, size), brought(to, right, size + 1))
   }
 
-  /** Where in the chunk `to` an operand is, if need be in the place `otherwise`. */
+  /**
+   * The place of an operand in the chunk `to`. From another chunk it is copied to `otherwise`.
+   */
   private def brought(to: C, slot: Int, otherwise: Int): Int = {
     val from = chunk(slot)
     if (from eq to) {
@@ -110,7 +112,7 @@ class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
       spares(spare) = null
       chunk
     } else {
-      make().grow(size + 2) // two places for operands from other chunks
+      make().grow(size + 2) // two slots for operands from other chunks
     }
 
   override private[core] final def closeChunk(slot: Int): Unit = {
@@ -134,13 +136,15 @@ class ChunkedPartials[C <: Partials] private[core] (make: () => C, logSize: Int)
 
 private[core] object ChunkedPartials {
 
-  /** Slots a chunk: so many that few chunks are opened, and that one is zeroed in no time. */
+  /** Log2 of the slots in a chunk: large enough to open few, small enough to zero one quickly. */
   final val LogSize = 10
 
-  /** Chunks that a part of the directory has entries for. */
+  /** Log2 of the entries in a part of the directory. */
   private final val LogEntries = 10
   private final val Entries = 1 << LogEntries
 
-  /** As many as a window closes before it opens some: one for each slot of an element. */
+  /**
+   * As many chunks as a window may close before it opens one: one for each slot of an element.
+   */
   private final val Spares = 2
 }

@@ -1,12 +1,14 @@
 package io.sash.core.slots
 
-/** Slots that hold what rows are ordered by, and bounds that rows are compared with. */
+/** Slots that hold the order keys of rows, and the bounds with which keys are compared. */
 trait Keys extends Slots {
 
-  /** Negative, zero or positive as `left` comes before, beside or after `right`. */
+  /** Negative, zero or positive if `left` comes before, equals or comes after `right`. */
   def compare(left: Int, right: Int): Int
 
-  /** `dst <-` the key at `src`, moved by the shift of this number: by a bound of a frame. */
+  /**
+   * `dst <-` the key at `src`, moved by the shift with this number, which gives a frame's bound.
+   */
   def shift(which: Int, dst: Int, src: Int): Unit
 
   override def grow(slots: Int): Keys

@@ -1,6 +1,6 @@
 package io.sash.core.slots
 
-/** Longs that elements of a window carry, oldest first, in a ring that doubles when full. */
+/** A queue of longs, one for each element of a window, in a ring that doubles when it is full. */
 private[sash] final class LongQueue {
   private[this] var ring = new Array[Long](16)
   private[this] var first = 0
@@ -10,7 +10,7 @@ private[sash] final class LongQueue {
 
   def head: Long = ring(first)
 
-  /** The i-th from the oldest. */
+  /** The i-th value, counted from 0 for the oldest. */
   def apply(i: Int): Long = ring((first + i) & (ring.length - 1))
 
   def add(value: Long): Unit = {

@@ -1,9 +1,11 @@
 package io.sash.core.slots
 
-/** Where `Pages` keep what is not in memory: a file, say. */
+/** The place, a file for example, where `Pages` keeps the pages that are not in memory. */
 trait PageStore {
 
-  /** Keeps the first `length` of these bytes as the page's, in the place of what it had. */
+  /**
+   * Stores the first `length` of these bytes as the page's content, replacing the previous one.
+   */
   def store(page: Int, bytes: Array[Byte], length: Int): Unit
 
   /** The bytes of a page that was stored. */

@@ -1,7 +1,7 @@
 package io.sash.core.slots
 
 /**
- * A column that lives in a store but for a few resident pages, so that a window over it may be
+ * A column that lives in a store, except for a few resident pages. So a window over it may be
  * larger than memory:
  * {{{
  *   val column = new PagedPartials(resident, codec, store)
@@ -10,12 +10,12 @@ package io.sash.core.slots
  *   window.insert()
  *   resident.lower(column.read(window.query()))
  * }}}
- * A slot that was never written must be one that the codec can write. An exception of the store
- * or of the codec passes through; the column is then undefined.
+ * The codec must be able to write a slot that was never filled. An exception of the store or of
+ * the codec passes through; the column is then undefined.
  *
- * Cost: a walk over n slots reads and writes a page each 256 slots.
+ * Cost: a walk over n slots reads and writes one page for every 256 slots.
  *
- * @param resident a new column, used by nobody else, which must not hand over to another
+ * @param resident a new column that nobody else uses and whose `grow` returns the column itself
  */
 final class PagedPartials(resident: Partials, codec: SlotCodec, store: PageStore)
     extends Partials {
@@ -23,10 +23,10 @@ final class PagedPartials(resident: Partials, codec: SlotCodec, store: PageStore
 
   resident.grow(pages.resident)
 
-  /** The slot of `resident` that stands for `slot` until the next call. */
+  /** The slot of `resident` that stands for `slot`, for reading; valid until the next call. */
   def read(slot: Int): Int = pages.read(slot)
 
-  /** The slot of `resident` that stands for `slot` until the next call, and is to be written. */
+  /** The slot of `resident` that stands for `slot`, for writing; valid until the next call. */
   def written(slot: Int): Int = pages.written(slot)
 
   override def total: Boolean = resident.total

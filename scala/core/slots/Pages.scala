@@ -4,19 +4,18 @@ import java.nio.ByteBuffer
 import java.util.Arrays
 
 /**
- * Virtual memory of slots: all of them live in a store, page by page, and a few pages are
- * resident in ordinary slots. `read` and `written` translate the number of a slot into that of the
- * resident slot which stands for it now.
+ * Virtual memory for slots. All slots live in a store, page by page, and a few pages are resident
+ * in ordinary slots. `read` and `written` map a slot's number to its present resident slot.
  *
- * Every algorithm of this library walks its queue from an end, so a page is read once a pass.
+ * Every algorithm of this library walks its queue from an end, so a pass reads a page once.
  *
  * Invariants:
  *  - (P1) frameOf(page) is the frame that holds the page, or -1; pageIn(frame) is its inverse
  *  - (P2) a page that is not resident is in the store, or was never written
- *  - (P3) the three pages used last are resident: no operation loses an operand to another
+ *  - (P3) the three pages used last are resident, so no operation evicts one of its own operands
  *
- * @param inMemory slots of their own, which the owner makes hold `resident` slots
- * @param size slots a page, a power of two
+ * @param inMemory the slots for the resident pages; the owner makes room for `resident` slots
+ * @param size slots in a page, a power of two
  */
 private[sash] final class Pages(
     inMemory: Slots,
@@ -34,10 +33,10 @@ private[sash] final class Pages(
   private[this] var clock = 0L
   private[this] val logSize = Integer.numberOfTrailingZeros(size)
 
-  /** Slots that are in memory. */
+  /** The number of slots in memory. */
   def resident: Int = Frames * size
 
-  /** Makes room for at least so many slots. */
+  /** Makes room for at least this many slots. */
   def grow(slots: Int): Unit = {
     val pages = ((slots - 1) >> logSize) + 1
     val before = frameOf.length
@@ -48,14 +47,14 @@ private[sash] final class Pages(
     }
   }
 
-  /** The resident slot of `slot`, which is about to be written. */
+  /** The resident slot of `slot`, for writing. Its page is marked to be stored. */
   def written(slot: Int): Int = {
     val at = read(slot)
     dirty(at >> logSize) = true
     at
   }
 
-  /** The resident slot of `slot`; brings its page in if need be. */
+  /** The resident slot of `slot`, for reading. Its page is read in if it is not resident. */
   def read(slot: Int): Int = {
     val page = slot >> logSize
     var frame = frameOf(page)
@@ -113,13 +112,15 @@ private[sash] final class Pages(
 
 private[sash] object Pages {
 
-  /** Slots a page, if they are small. */
+  /** Slots in a page, if slots are small. */
   val Size: Int = 256
 
-  /** Pages that are resident. */
+  /** The number of resident pages. */
   val Frames: Int = 16
 
-  /** Slots a page such that the resident pages take about `budget` bytes, and at most `Size`. */
+  /**
+   * Slots in a page, at most `Size`, so that resident pages take about `budget` bytes together.
+   */
   def sizeFor(slotBytes: Long, budget: Long): Int =
     java.lang.Long
       .highestOneBit(

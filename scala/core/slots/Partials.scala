@@ -1,18 +1,18 @@
 package io.sash.core.slots
 
 /**
- * A column of partial aggregates. An algorithm of this library never touches a value: it moves
- * ''slots'', the places of this column, numbered from 0. Whoever owns the column lifts a value
+ * A column of partial aggregates. An algorithm of this library never touches a value. It moves
+ * ''slots'', the places of this column, numbered from 0. The owner of the column lifts a value
  * into a slot and lowers the slot that holds the answer.
  *
  * The one law: `combine` is associative and `identity` is its neutral element. It need not be
  * commutative: `left` always holds older elements than `right`.
  *
- * A column belongs to one window, for good: the one that was made over it first.
+ * A column belongs for good to the first window that was made over it.
  *
- * What throws leaves every slot as it was; `identity` and `copy` never do. Only `suffixes` and
- * the folds may have written theirs. So a window is after an exception what it was before the
- * call.
+ * A call that throws leaves every slot as it was. `identity` and `copy` never throw. Only
+ * `suffixes` and the folds may have written their own slots. So after an exception a window is as
+ * it was before the call.
  *
  * In every operation but the folds, `dst` may be the same slot as any operand.
  *
@@ -23,8 +23,8 @@ abstract class Partials extends Slots {
   private[this] var owner = Partials.Nobody
 
   /**
-   * Makes whoever calls this the column's owner of a rank, of which there is but one: two windows
-   * over one column would write each other's slots.
+   * Makes the caller the column's only owner of this rank, or throws if there is one already. Two
+   * windows over one column would overwrite each other's slots.
    */
   private[core] final def claimed(rank: Int): this.type = {
     if (owner >= rank) {
@@ -35,12 +35,12 @@ abstract class Partials extends Slots {
   }
 
   /**
-   * Whether nothing here but `grow` ever throws, so that a window need not be ready to take a call
-   * back; true, too, where no window is asked anything more after an exception.
+   * Whether no operation but `grow` ever throws. Then a window need not be ready to undo a call.
+   * It is true, too, if no window is used any more after an exception.
    *
-   * False costs FiBA most, which then notes what it overwrites: over sums of ints a slide, a late
-   * insertion and a bulk take 1.5 to 2.5 times as long. Two-Stacks Lite then flips by single
-   * combines; other algorithms do not look at it.
+   * If false, FiBA pays most, since it notes all that it overwrites. Over sums of ints a slide,
+   * an out-of-order insertion and a bulk insertion take 1.5 to 2.5 times as long. Two-Stacks Lite
+   * then flips by single combines. Other algorithms do not look at it.
    */
   def total: Boolean = false
 
@@ -51,8 +51,9 @@ abstract class Partials extends Slots {
   def combine(dst: Int, left: Int, right: Int): Unit
 
   /**
-   * `dst <- src` of `other`, a column made as this one was. Only columns that are chunks of
-   * [[io.sash.core.slots.ChunkedPartials]] need it; columns of this library's aggregations have it.
+   * `dst <- src` of `other`, a column of the same kind. Only the chunks of
+   * [[io.sash.core.slots.ChunkedPartials]] need it. The columns of this library's aggregations
+   * implement it.
    */
   def copyFrom(other: Partials, dst: Int, src: Int): Unit =
     throw new UnsupportedOperationException(
@@ -60,9 +61,9 @@ abstract class Partials extends Slots {
     )
 
   /**
-   * Turns the slots first, first + 1, … last into the aggregates of their suffixes: from the last
-   * but one down to the first, `slot <- slot ⊗ (slot + 1)`. A column that keeps the running
-   * aggregate in a register does it several times faster than through its slots.
+   * Replaces each of the slots first … last by the aggregate from that slot to `last`. From the
+   * last but one down to the first, `slot <- slot ⊗ (slot + 1)`. An override that keeps the
+   * running aggregate in a register is several times faster.
    */
   def suffixes(first: Int, last: Int): Unit = {
     var i = last - 1
@@ -73,9 +74,9 @@ abstract class Partials extends Slots {
   }
 
   /**
-   * `dst <- slots(0) ⊗ slots(1) ⊗ … ⊗ slots(count - 1)`, of one slot or more, of which at most the
-   * first is `dst`. A column that keeps the running aggregate in a register does it several times
-   * faster than through its slots.
+   * `dst <- slots(0) ⊗ slots(1) ⊗ … ⊗ slots(count - 1)`, with count at least 1. Only the first of
+   * these slots may be `dst`. An override that keeps the running aggregate in a register is
+   * several times faster.
    */
   def fold(dst: Int, slots: Array[Int], count: Int): Unit =
     if (count == 1) {
@@ -90,8 +91,8 @@ abstract class Partials extends Slots {
     }
 
   /**
-   * `dst <- dst ⊗ first ⊗ (first + 1) ⊗ … ⊗ last`, slots among which `dst` is not; nothing if
-   * `last` is less than `first`.
+   * `dst <- dst ⊗ first ⊗ (first + 1) ⊗ … ⊗ last`. `dst` is none of these slots. If `last` is
+   * less than `first`, nothing happens.
    */
   def foldRange(dst: Int, first: Int, last: Int): Unit = {
     var i = first
@@ -111,16 +112,18 @@ private[core] object Partials {
   final val Values = 2
 }
 
-/** Partials whose combine can be undone exactly: (x ⊗ y) ⊖ x = y for the oldest operand x. */
+/**
+ * Partials whose combine can be undone exactly: (x ⊗ y) ⊖ x = y, where x is the oldest operand.
+ */
 trait Invertible extends Partials {
 
-  /** `dst <- whole ⊖ oldest`, where whole = oldest ⊗ rest; leaves rest. */
+  /** `dst <- whole ⊖ oldest`: where whole = oldest ⊗ rest, the result is rest. */
   def subtract(dst: Int, whole: Int, oldest: Int): Unit
 }
 
-/** Partials whose combine picks an operand: x ⊗ y is x or y. */
+/** Partials whose combine returns an operand: x ⊗ y is x or y. */
 trait Selective extends Partials {
 
-  /** Whether left ⊗ right = right, that is, whether `right` makes the older `left` useless. */
+  /** Whether left ⊗ right = right, so that the older `left` is no longer needed. */
   def selectsRight(left: Int, right: Int): Boolean
 }

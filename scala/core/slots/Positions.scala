@@ -1,9 +1,9 @@
 package io.sash.core.slots
 
-/** Positions of several users of one ring, which keeps what the last of them needs. */
+/** Positions of several users of one ring. The ring keeps all that any user still needs. */
 private[core] object Positions {
 
-  /** The least of some, at least one. */
+  /** The least of the positions; there is at least one. */
   def least(of: Array[Long]): Long = {
     var least = of(0)
     var i = 1

@@ -2,12 +2,14 @@ package io.sash.core.slots
 
 import java.nio.ByteBuffer
 
-/** Turns what slots hold into bytes and back, for slots that live in a store or in a file. */
+/**
+ * Turns the content of slots into bytes and back, for slots that live in a store or in a file.
+ */
 trait SlotCodec {
 
-  /** Writes a slot to the end of `out`. */
+  /** Writes the content of a slot to the end of `out`. */
   def write(slots: Slots, slot: Int, out: Bytes): Unit
 
-  /** `slot <-` what `write` has written, which comes next in `in` and says itself where it ends. */
+  /** `slot <-` the next bytes of `in`, as `write` wrote them. The bytes say where they end. */
   def read(slots: Slots, slot: Int, in: ByteBuffer): Unit
 }

@@ -1,10 +1,10 @@
 package io.sash.core.slots
 
 /**
- * Places for things of one kind, numbered from 0: partial aggregates ([[Partials]]), order keys
- * ([[Keys]]). An algorithm knows the numbers of its slots and nothing of what they hold.
+ * Places for things of one kind, numbered from 0: partial aggregates ([[Partials]]) or order keys
+ * ([[Keys]]). An algorithm knows the numbers of its slots and nothing of their content.
  *
- * Nothing here allocates but `grow`.
+ * Only `grow` allocates.
  */
 trait Slots {
 
@@ -12,8 +12,8 @@ trait Slots {
   def copy(dst: Int, src: Int): Unit
 
   /**
-   * Copies the `count` slots from `src` on into those from `dst` on, as if by way of somewhere
-   * else where the two overlap.
+   * Copies `count` slots, from `src` on, to the slots from `dst` on. Where the two ranges
+   * overlap, the result is as if the slots had been copied elsewhere first.
    */
   def move(dst: Int, src: Int, count: Int): Unit =
     if (dst < src) {
@@ -31,18 +31,18 @@ trait Slots {
     }
 
   /**
-   * Makes room for at least `slots` slots and keeps what the present ones hold. The answer is
-   * where they are from now on, under the same numbers: slots that find no memory may hand over
-   * to others that live elsewhere.
+   * Makes room for at least `slots` slots and keeps the content of the present ones. Returns the
+   * slots to use from now on, under the same numbers: these may be others, in another place, if
+   * there is no memory for more here.
    */
   def grow(slots: Int): Slots
 
-  /** Gives back what memory the slots from `slots` on take, which nobody uses any more. */
+  /** Frees the memory of the slots from `slots` on, which nobody uses any more. */
   def shrink(slots: Int): Unit = ()
 }
 
 private[core] object Slots {
 
-  /** As many as there can be of those that are a power of two. */
+  /** The greatest power of two that is a possible number of slots. */
   val MaxCapacity: Int = 1 << 30
 }

@@ -5,26 +5,28 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.{Bytes, Invertible}
 
 /**
- * SlickDeque (Inv) over stored elements: an answer into which each element is combined that enters,
- * and of which each is subtracted that leaves, when the window is asked. The answer itself is not
- * stored, since it may be in something beside the slots; after `read` the first question makes it
- * anew of the window's elements, unless the caller has kept it (`resume`).
+ * SlickDeque (Inv) over stored elements. The window keeps one answer. At a query it combines each
+ * new element into the answer and subtracts each element that has left. The answer itself is not
+ * stored, since it may lie outside the slots. After `read` the first query computes it anew from
+ * the window's elements, unless the caller has kept it (`resume`).
  *
  * Invariants:
  *  - (I1) front <= back <= the tree's end
- *  - (I2) if `valid`, the answer is the aggregate of [from, until), and from <= front, until <= back;
- *    its slot has had an identity
+ *  - (I2) if `valid`, the answer is the aggregate of [from, until), with from <= front and
+ *    until <= back, and its slot was set to the identity at some time
  *
- * Cost: of a question, a combine for each element that has entered since the last one and a
- * subtraction for each that has left; the first after `read`, or any if elements left that cannot
- * be subtracted, a combine for each element of the window. For F elements a node is loaded where they
- * enter, one where they leave, and one at either end whose times are looked at.
+ * Cost of a query: a combine for each element that has entered since the last query, and a
+ * subtraction for each that has left. The first query after `read` combines each element of the
+ * window. So does any query after elements have left, if elements cannot be subtracted. For F
+ * elements one node is loaded at the back and one at the front, and one more at either end whose
+ * times are compared.
  *
  * Paper: ''SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation'',
- * section 3.2 (Inv); the paper's elements are in a queue, these in a [[RadixTree]] of one level.
+ * section 3.2 (Inv). The paper's elements are in a queue; these are in a [[RadixTree]] of one
+ * level.
  *
  * @param subtracting whether elements can be subtracted
- * @param select called before the answer is worked on, which may be beside the slots
+ * @param select called before the answer is used, since the answer may lie outside the slots
  */
 private[stored] final class InverseWindow(
     tree: RadixTree,
@@ -41,10 +43,10 @@ private[stored] final class InverseWindow(
   private[this] var from = 0L
   private[this] var until = 0L
 
-  /** Whether the answer is that of the window. */
+  /** Whether the answer is the window's present aggregate. */
   def isCurrent: Boolean = valid && from == fronts && until == backs
 
-  /** The answer is that of the window, since somebody has kept it, but for an identity in the slot. */
+  /** Declares the kept answer to be the window's aggregate, and sets its slot to the identity. */
   def resume(): Unit = {
     select()
     tree.column.identity(answer)
@@ -110,7 +112,7 @@ private[stored] final class InverseWindow(
     forget()
   }
 
-  /** Another stream's elements are in the tree now. */
+  /** Forgets the answer and all loaded nodes, since the tree now holds another stream. */
   private def forget(): Unit = {
     valid = false
     entering.clear()
@@ -120,7 +122,7 @@ private[stored] final class InverseWindow(
   }
 }
 
-/** Reads the elements of a tree one after the other, each node once. */
+/** Reads the elements of a tree in order and loads each node once. */
 private[stored] final class NodeCursor(tree: RadixTree) {
   private[this] val entries = tree.entries()
   private[this] val mask = (1 << tree.logFanOut) - 1

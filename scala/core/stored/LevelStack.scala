@@ -5,7 +5,10 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.{Bytes, Partials}
 import io.sash.core.stored.RadixTree.NoElement
 
-/** The entries of one level in the front of a [[RadixWindow]]: of one node, from some one on. */
+/**
+ * The entries of one level in the front of a [[RadixWindow]]. They are in one node, from some
+ * entry of the node on.
+ */
 private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
   private[this] val mask = (1 << logFanOut) - 1
   private[this] var node = 0L
@@ -15,7 +18,7 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
 
   def isEmpty: Boolean = low == high
 
-  /** Whether all entries are aggregates up to the boundary, or just the first. */
+  /** Whether all entries hold aggregates up to the boundary; if not, only the first does. */
   def isUsed: Boolean = used
 
   def number: Long = node
@@ -27,10 +30,10 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
   /** The slot of the aggregate from the first entry to the boundary. */
   def first: Int = entries.slot(low)
 
-  /** When the first element came that is behind the beginning of the first entry. */
+  /** The time of the first element from the beginning of the first entry on. */
   def firstTime: Long = entries.times(low)
 
-  /** The last entry that begins before a time, the first of all being one. */
+  /** The last entry whose time is before `time`. The first entry must be one. */
   def lastBefore(time: Long): Long = {
     var i = low
     while (i + 1 < high && entries.times(i + 1) < time) i += 1
@@ -51,7 +54,7 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
 
   def dropTo(entry: Long): Unit = low = (entry & mask).toInt
 
-  /** Takes the first entry away. */
+  /** Removes the first entry and returns its number. */
   def pop(): Long = {
     val entry = firstEntry
     low += 1
@@ -59,9 +62,9 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
   }
 
   /**
-   * Turns the entries into the aggregates from each to the boundary.
+   * Replaces each entry by the aggregate from that entry to the boundary.
    *
-   * @param rest the stack of what is behind them, null if nothing is
+   * @param rest the stack of the entries behind these, or null if there are none
    */
   def aggregate(partials: Partials, rest: LevelStack): Unit = {
     val last = high - 1
@@ -78,7 +81,7 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
     used = true
   }
 
-  /** Adds a partial to what holds the elements of an entry: all up to it that are in use. */
+  /** Adds a partial to each aggregate that includes the given entry. */
   def amend(partials: Partials, entry: Long, time: Long, slot: Int): Unit = {
     val until =
       math.min(if (used) high else math.min(low + 1, high), entry - (node << logFanOut) + 1)
@@ -90,7 +93,7 @@ private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
     }
   }
 
-  /** @param isWhole whether the entries are written, or just the first of them */
+  /** @param isWhole whether all entries are written, or only the first */
   def write(out: Bytes, tree: RadixTree, isWhole: Boolean): Unit = {
     out.putNumber(node)
     out.putNumber(low)

@@ -8,46 +8,47 @@ import io.sash.core.mta.KeyValueStore
 import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
- * A stream of partial aggregates in time order, most of it in a key-value store: a forest of trees
- * of one fan-out F, to which elements are only appended.
+ * A stream of partial aggregates in time order, most of it in a key-value store. It is a forest
+ * of trees of one fan-out F. Elements are only appended.
  *
- * Entry k of level 0 is element k of the stream; entry k of level l the aggregate of the entries
- * kF until (k + 1)F of the level below. F entries that have one parent are a ''node'', which is
- * put into the store when its last entry is there, and never changes. The entries of each level
- * that are not yet a node are its ''edge'', in slots; an edge and a few numbers are all that
- * `write` has to save for the tree to be there again after `read`.
+ * Entry k of level 0 is element k of the stream. Entry k of a higher level is the aggregate of
+ * the entries kF until (k + 1)F of the level below. F entries with one parent are a ''node''. A
+ * node is put into the store when its last entry is there, and never changes. The entries of a
+ * level that do not fill a node yet are its ''edge'', in slots. `write` saves the edges and a few
+ * numbers; with these, `read` restores the tree.
  *
- * Nobody asks for entries that begin before `kept`, so a node of which some are missing has no
- * parent, and the edges of a short window are few. Nor has a node of more than the longest window
- * holds, if that is known: what no window holds together may fail to combine.
+ * Nobody asks for entries that begin before `kept`. So a node with missing entries has no parent,
+ * and a short window has few edges. If the longest window is known, a node of more elements has
+ * no parent either: elements that are never in one window might fail to combine.
  *
- * In a ''sparse'' tree elements may be missing: they are skipped, and may come later
- * (`amend`), as panes of a stream in disorder do. An entry over no element is ''empty'': its slot
- * holds the identity, and a node of empty entries is in no store. There nodes change.
+ * In a ''sparse'' tree elements may be missing. They are skipped and may come later (`amend`),
+ * like the panes of a stream that is out of order. An entry over no element is ''empty'': its
+ * slot holds the identity. A node of empty entries is not stored. The nodes of a sparse tree
+ * change.
  *
  * Invariants:
- *  - (T1) level l has the entries until end / F^l^, of which those from the one on that begins at
- *    `kept`, or later, are held
- *  - (T2) entries of the node after the last one are in the edge's slots, others in the store
- *  - (T3) of a sparse tree: an entry is empty if and only if its time is `NoElement`
+ *  - (T1) level l has the entries until end / F^l^, and holds the entries from a first one on:
+ *    the entry that begins at `kept`, or a later one
+ *  - (T2) entries after the last full node are in the edge's slots, others in the store
+ *  - (T3) in a sparse tree an entry is empty if and only if its time is `NoElement`
  *
- * Cost in combines: append amortised under 1. In calls of the store: append amortised under
- * 1 / (F - 1) nodes put, and as many removed by `keepFrom`; `load` one at most; at height h
- * `skipTo` at most 2 F h entries, however many are skipped, and `amend` h combines, and h nodes
- * read and put, just one of them if the element is close to the end. Space: 8 bytes a partial
- * beside it, for its time; in slots F for each level that the window reaches.
+ * Cost in combines: `append` amortised under 1. In calls of the store: `append` puts amortised
+ * under 1 / (F - 1) nodes, `keepFrom` removes as many, and `load` gets at most one. At height h,
+ * `skipTo` makes at most 2 F h entries, for any number skipped. `amend` takes h combines and
+ * reads and puts h nodes, or one node if the element is close to the end. Space: 8 bytes for the
+ * time of each partial, beside the partial; F slots for each level that the window reaches.
  *
- * An exception passes through; the tree is then undefined until it is read or cleared.
+ * An exception passes through. The tree is then undefined until it is read or cleared.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
- * Bulk Evictions'', sections 4.1.5 and 4.2 (AMTA's append-only forest, whose tails are in memory,
- * in a key-value store); F is 2 there.
+ * Bulk Evictions'', sections 4.1.5 and 4.2. AMTA's append-only forest, with its tails in memory,
+ * lies there in a key-value store, with F = 2.
  *
  * @param logFanOut log2 of F
  * @param holding whether anybody ever asks for an element again
  * @param sparse whether elements may be missing
- * @param longest the elements that an entry may be over, since nobody asks for the aggregate of
- *   more; 1 if nothing is ever combined: a queue of elements
+ * @param longest the most elements that an entry may cover, since nobody asks for the aggregate
+ *   of more. 1 makes a queue of elements, where nothing is ever combined
  */
 private[stored] final class RadixTree(
     private[this] var partials: Partials,
@@ -68,35 +69,35 @@ private[stored] final class RadixTree(
   private[this] var keeps = 0L
   private[this] var levels = 0
 
-  // of each level: its edge, and the first entry of it that is held
+  // of each level: its edge, and the first entry of the edge that is held
   private[this] var edges = Array.empty[Entries]
   private[this] var held = Array.empty[Int]
 
-  // of each level: the node that was read last for `entry`
+  // of each level: the node that `entry` read last, and its number
   private[this] var read = Array.empty[Entries]
   private[this] var readNumbers = Array.empty[Long]
 
   def column: Partials = partials
 
-  /** How many elements there have been. */
+  /** The number of elements so far, skipped ones included. */
   def end: Long = ends
 
-  /** Of which those from here on are held. */
+  /** The first element that is held, with all elements after it. */
   def kept: Long = keeps
 
-  /** Levels that have had an entry. */
+  /** The number of levels that have had an entry. */
   def height: Int = levels
 
-  /** Slots for the entries of a node, which are the caller's. */
+  /** Allocates slots for the entries of a node. They belong to the caller. */
   def entries(): Entries = {
     val first = allocate(fanOut)
     new Entries(first, new Array[Long](fanOut))
   }
 
-  /** A slot that is the caller's. */
+  /** Allocates a slot, which belongs to the caller. */
   def slot(): Int = allocate(1)
 
-  /** Forgets all, here; not in the store. */
+  /** Forgets all elements here. The store stays as it is. */
   def clear(): Unit = {
     ends = 0L
     keeps = 0L
@@ -104,20 +105,20 @@ private[stored] final class RadixTree(
     java.util.Arrays.fill(readNumbers, NoNode)
   }
 
-  /** Begins at this element, none of which is there. */
+  /** Begins an empty tree whose first element will have this position. */
   def startAt(position: Long): Unit = {
     clear()
     ends = position
     keeps = position
   }
 
-  /** The slot for the next element. */
+  /** Returns the slot for the next element. */
   def open(): Int = {
     makeLevel(0)
     edges(0).slot(index(ends))
   }
 
-  /** The element that was lifted into the open slot is there. */
+  /** Appends the element that was lifted into the open slot. */
   def append(time: Long): Unit = {
     val i = index(ends)
     if (holding) {
@@ -128,7 +129,7 @@ private[stored] final class RadixTree(
     if (holding && i == mask) completeNode(0)
   }
 
-  /** The elements before `position` are missing, from the end on. */
+  /** Moves the end to `position`. The elements that this skips are missing. */
   def skipTo(position: Long): Unit = {
     if (levels == 0 && ends < position) startLevel(0, index(ends))
     while (ends < position) {
@@ -140,7 +141,7 @@ private[stored] final class RadixTree(
     }
   }
 
-  /** Adds a partial to an element before the end, behind what it holds, if it is held. */
+  /** Combines a partial into a held element before the end, behind the element's own partial. */
   def amend(position: Long, slot: Int): Unit = {
     var level = 0
     while (level < levels && holds(level, position)) {
@@ -154,7 +155,9 @@ private[stored] final class RadixTree(
     }
   }
 
-  /** The first element from `position` on that is there; the end if there is none. */
+  /**
+   * The first element at or after `position` that is not missing, or the end if there is none.
+   */
   def next(position: Long): Long = {
     var at = position
     while (at < ends) {
@@ -167,7 +170,7 @@ private[stored] final class RadixTree(
     ends
   }
 
-  /** Gives up the elements before `position`, which is not before `kept`. */
+  /** Drops the elements before `position`, which is not before `kept`. */
   def keepFrom(position: Long): Unit = {
     if (sparse && position - keeps > 2 * fanOut) removeFar(position) else removeNear(position)
     keeps = position
@@ -183,9 +186,9 @@ private[stored] final class RadixTree(
     }
   }
 
-  /** Any number of elements may be missing: removes the nodes over those that are not. */
+  /** Removes the nodes that hold elements, since any number of elements may be missing. */
   private def removeFar(position: Long): Unit = {
-    val elements = ArrayBuffer(keeps) // one of each node of level 0
+    val elements = ArrayBuffer(keeps) // one element of each node of level 0
     var at = next(keeps)
     while (at < position) {
       elements += at
@@ -201,10 +204,10 @@ private[stored] final class RadixTree(
     }
   }
 
-  /** Where an entry begins. */
+  /** The position at which an entry begins. */
   def position(level: Int, entry: Long): Long = entry << shiftOf(level)
 
-  /** Copies the held entries of a node, as far as it has them, to where the caller wants them. */
+  /** Copies the held entries of a node, as far as it has them, into the caller's entries. */
   def load(level: Int, number: Long, to: Entries): Unit =
     if (number == edgeNumber(level)) {
       val edge = edges(level)
@@ -219,7 +222,7 @@ private[stored] final class RadixTree(
       if (bytes == null && sparse) clearEntries(to, 0, fanOut) else decode(bytes, to)
     }
 
-  /** `dst <-` the aggregate of the elements from <= position < until, of which there are some. */
+  /** `dst <-` the aggregate of the elements in [from, until). There is at least one. */
   def aggregate(dst: Int, from: Long, until: Long): Unit = {
     var position = from
     while (position < until) {
@@ -230,13 +233,13 @@ private[stored] final class RadixTree(
     }
   }
 
-  /** The slot of an element that is held, until the next call. */
+  /** The slot of a held element; valid until the next call. */
   def element(position: Long): Int = entry(0, position)
 
-  /** Whether an element that is held is in no node yet. */
+  /** Whether a held element is in the edge of level 0, and so in no node yet. */
   def isInEdge(position: Long): Boolean = position >> logFanOut == edgeNumber(0)
 
-  /** When an element came that is held. */
+  /** The time of a held element. */
   def timeOf(position: Long): Long = nodeOf(0, position).times(index(position))
 
   def write(out: Bytes): Unit = {
@@ -264,10 +267,10 @@ private[stored] final class RadixTree(
     }
   }
 
-  /** Some entries of a node, as `readEntries` reads them. */
+  /** Writes some entries of a node. `readEntries` reads them. */
   def writeEntries(out: Bytes, from: Entries, first: Int, until: Int): Unit = {
     if (sparse && first < until) out.putLong(present(from, first, until))
-    var before = 0L // times are near to one another
+    var before = 0L // each time is stored as its difference from the last
     var i = first
     while (i < until) {
       if (from.times(i) != NoElement) {
@@ -295,7 +298,7 @@ private[stored] final class RadixTree(
     }
   }
 
-  /** A bit for each entry that is not empty. */
+  /** One bit for each entry; it is set if the entry is not empty. */
   private def present(entries: Entries, first: Int, until: Int): Long = {
     var bits = 0L
     var i = first
@@ -333,7 +336,7 @@ private[stored] final class RadixTree(
     if (1L << shiftOf(level + 1) <= longest) addParent(level, number, isWhole = first == 0)
   }
 
-  /** The entry of a node in the level above, unless it would never be asked for. */
+  /** Adds the parent entry of a full node to the level above, unless nobody will ask for it. */
   private def addParent(level: Int, number: Long, isWhole: Boolean): Unit = {
     val above = level + 1
     val i = (number & mask).toInt
@@ -350,7 +353,7 @@ private[stored] final class RadixTree(
     if (above < levels && i == mask) completeNode(above)
   }
 
-  /** When the first element came that entries of a node are over. */
+  /** The time of the first element under the entries of a node, from entry `first` on. */
   private def firstTime(entries: Entries, first: Int): Long = {
     var i = first
     while (i < mask && entries.times(i) == NoElement) i += 1
@@ -370,14 +373,14 @@ private[stored] final class RadixTree(
     readNumbers :+= NoNode
   }
 
-  /** Of the edge's entries, those that somebody may yet ask for. */
+  /** The first of the edge's entries that somebody may still ask for. */
   private def firstHeld(level: Int): Int = {
     val inEdge = ((keeps + (1L << shiftOf(level)) - 1) >> shiftOf(level)) -
       (edgeNumber(level) << logFanOut)
     math.max(held(level).toLong, math.min(inEdge, edgeEnd(level).toLong)).toInt
   }
 
-  /** The highest level that has an entry from `position` on which ends by `until`. */
+  /** The highest level with an entry that begins at `position` and ends by `until`. */
   private def highestLevel(position: Long, until: Long): Int = {
     var level = 0
     while (
@@ -391,7 +394,7 @@ private[stored] final class RadixTree(
 
   private def entry(level: Int, number: Long): Int = nodeOf(level, number).slot(index(number))
 
-  /** The node of an entry that is held, until the next call. */
+  /** The node of a held entry; valid until the next call. */
   private def nodeOf(level: Int, entry: Long): Entries = {
     val number = entry >> logFanOut
     if (number == edgeNumber(level)) {
@@ -426,7 +429,7 @@ private[stored] final class RadixTree(
     first
   }
 
-  /** Whether a level has the entry over an element, and somebody may yet ask for it. */
+  /** Whether a level has the entry over an element, and somebody may still ask for that entry. */
   private def holds(level: Int, position: Long): Boolean = {
     val number = position >> shiftOf(level)
     number < (ends >> shiftOf(level)) && this.position(level, number) >= keeps
@@ -436,7 +439,7 @@ private[stored] final class RadixTree(
 
   private def shiftOf(level: Int): Int = level * logFanOut
 
-  /** The node of which the edge holds the first entries. */
+  /** The number of the node whose first entries are in the edge. */
   private def edgeNumber(level: Int): Long = ends >> shiftOf(level + 1)
 
   private def edgeEnd(level: Int): Int = index(ends >> shiftOf(level))
@@ -445,11 +448,11 @@ private[stored] final class RadixTree(
 private[stored] object RadixTree {
   private val NoNode: Long = -1L
 
-  /** The time of an entry over no element. */
+  /** The time of an empty entry, which is over no element. */
   private[stored] val NoElement: Long = Long.MaxValue
 }
 
-/** The entries of one node: slots that follow one another, and the time at which each begins. */
+/** The entries of one node: adjacent slots, and the time of the first element in each entry. */
 private[stored] final class Entries(first: Int, val times: Array[Long]) {
   def slot(i: Int): Int = first + i
 }

@@ -5,33 +5,35 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.Bytes
 
 /**
- * A window over a tree of partials (`RadixTree`): Two-Stacks Lite whose front stack is a stack of
- * nodes, read from the store when the window gets there.
+ * A window over a tree of partials (`RadixTree`). It is Two-Stacks Lite with a front stack made
+ * of nodes, which are read from the store when the window reaches them.
  *
- * The window [front, back) is in two parts. `backSlot` holds the aggregate of [boundary, back), to
- * which each element that enters is added. For [front, boundary) there is a stack for each level:
- * entries of one node, each turned into the aggregate from its beginning to the boundary. Level
- * 0's entries come first, then those of level 1, and so on. When level 0 is used up, the next
- * entry of the level above is replaced by its node's. When all are, the flip: what has come in the
- * meantime becomes the front, by the largest entries there are.
+ * The window [front, back) has two parts. `backSlot` holds the aggregate of [boundary, back);
+ * each new element is combined into it. For [front, boundary) there is one stack for each level.
+ * A stack holds entries of one node, each turned into the aggregate from its beginning to the
+ * boundary. The entries of level 0 come first, then the entries of level 1, and so on. When level
+ * 0 is used up, the first entry of the level above is replaced by the entries of its node. When
+ * all levels are used up, the window flips: [boundary, back) becomes the front, in the largest
+ * possible entries.
  *
  * Invariants:
- *  - (W1) front <= boundary <= back <= the tree's end; level l's entries lie in one node, begin
- *    where those of the level below end, or at the front, and the last level's end at the boundary
- *  - (W2) entry e of the stack of level l holds the aggregate of [its beginning, boundary); of a
- *    level above 0 that was not used since `read`, just the first one does
+ *  - (W1) front <= boundary <= back <= the tree's end. The entries of level l lie in one node.
+ *    They begin at the front, or where the entries of the level below end. The entries of the
+ *    last level end at the boundary
+ *  - (W2) entry e in the stack of level l holds the aggregate of [its beginning, boundary). In a
+ *    level above 0 that was not used since `read`, only the first entry does
  *  - (W3) `backSlot` holds the aggregate of [boundary, back), if that is not empty
  *
- * Cost in combines, at height h: insert 1; evict amortised at most 1 + 1 / (F - 1) and what a flip
- * folds, at most F * h a flip; query 1; bulk eviction and restart at most 2 F * h, however many
- * leave; amend at most F * h. In nodes loaded: evict amortised 2 / (F - 1), bulk eviction and
- * restart at most 2 h.
+ * Cost in combines, at height h: insert 1, query 1, amend at most F * h. Evict takes amortised at
+ * most 1 + 1 / (F - 1), and at most F * h for each flip. Bulk eviction and restart take at most 2
+ * F * h, for any number of elements. In nodes loaded: evict amortised 2 / (F - 1), bulk eviction
+ * and restart at most 2 h.
  *
- * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4 (Two-Stacks
- * Lite); ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient Bulk
- * Evictions'', section 4.2 (its stack, over nodes of a tree).
+ * Papers: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4
+ * (Two-Stacks Lite). Its stack over nodes of a tree is in section 4.2 of ''Constant-Time Sliding
+ * Window Framework with Reduced Memory Footprint and Efficient Bulk Evictions''.
  *
- * @param evicting whether elements leave before others; if not, all is behind the boundary
+ * @param evicting whether some elements leave before others; if not, all are behind the boundary
  */
 final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) extends TreeWindow {
   private[this] val backSlot = tree.slot()
@@ -84,7 +86,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
   override def evictBefore(time: Long): Unit = {
     requireEvicting()
     while (fronts < backs && timeOfFront < time) {
-      // of the highest level whose first entry is before that time, the last such entry
+      // find the highest level whose first entry is before `time`, and its last such entry
       var level = 0
       var i = 1
       while (i < stacks.length) {
@@ -97,7 +99,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     }
   }
 
-  /** Holds just the elements from <= position < until, which the tree has. */
+  /** Makes the window hold exactly the elements [from, until), which the tree has. */
   def restart(from: Long, until: Long): Unit = {
     stacks.foreach(_.clear())
     fronts = from
@@ -106,7 +108,10 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     if (from < until) tree.aggregate(backSlot, from, until)
   }
 
-  /** Adds a partial to an element, as the tree's `amend` does, if the window holds it. */
+  /**
+   * Combines a partial into an element, like the tree's `amend`, if the window holds that
+   * element.
+   */
   private[stored] def amend(position: Long, slot: Int): Unit =
     if (position >= boundary) {
       if (position < backs) tree.column.combine(backSlot, backSlot, slot)
@@ -180,7 +185,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     use(level)
     stacks(level).dropTo(entryAt(level, position))
     fronts = position
-    // down to the element
+    // expand entries down to level 0, so that the front is at the element
     while (level > 0 && tree.position(level, stacks(level).firstEntry) != position) {
       expand(level)
       level -= 1
@@ -202,7 +207,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
       if (position > boundary) flip()
     }
 
-  /** The entries that hold the window from its front on become the front's stacks. */
+  /** Makes front stacks of the largest entries that hold the window from its front on. */
   private def flip(): Unit = {
     var level = 0
     var position = fronts
@@ -226,7 +231,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     }
   }
 
-  /** Replaces the first entry of a level, which is in use, by its node's in the level below. */
+  /** Replaces the first entry of a used level by its node's entries, in the level below. */
   private def expand(level: Int): Unit = {
     val entry = stacks(level).pop()
     val first = entry << tree.logFanOut
@@ -234,7 +239,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     load(level - 1)
   }
 
-  /** Makes all entries of a level hold what (W2) says. */
+  /** Makes all entries of a level hold their aggregates up to the boundary, as (W2) says. */
   private def use(level: Int): Unit = if (!stacks(level).isUsed) load(level)
 
   private def load(level: Int): Unit = {

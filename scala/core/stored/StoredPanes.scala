@@ -6,25 +6,26 @@ import io.sash.core.mta.KeyValueStore
 import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
- * Panes of a stream in disorder, numbered by time, and a window over them, which outlive the process
- * as `StoredWindows` do: most of the panes are in a key-value store, the rest is a header.
+ * Panes of a stream that is out of order, numbered by time, and a window over them. They outlive
+ * the process, as `StoredWindows` do: most panes are in a key-value store, the rest in a header.
  *
- * A partial is added to a pane of any number from `kept` on (`add`), that the window holds, too. What
- * is added last is combined last, so a combine that does not commute sees the elements of a pane
- * in the order in which they came, and those that come late behind the others.
+ * `add` combines a partial into any pane from `kept` on, and into the window if it holds the
+ * pane. A partial that is added later is combined later. So a combine that does not commute sees
+ * the elements of a pane in the order of their arrival.
  *
- * Cost at height h: to add to the last pane, or after it, amortised 3 combines and 1 / F nodes
- * put; to one among the last F, h combines; to an older one, F * h combines and at
- * most h nodes read and put. Panes without an element cost nothing in the store.
+ * Cost at height h: adding to the last pane, or after it, takes amortised 3 combines and puts 1 /
+ * F nodes. Adding to one of the last F panes takes h combines. Adding to an older pane takes F *
+ * h combines and reads and puts at most h nodes. Panes without elements cost nothing in the
+ * store.
  *
- * An exception passes through; the panes are then undefined until `read` or `startAt`.
+ * An exception passes through. The panes are then undefined until `read` or `startAt`.
  *
- * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'' has the panes; ''Constant-Time Sliding
- * Window Framework with Reduced Memory Footprint and Efficient Bulk Evictions'', section 4.2, the
- * forest in a key-value store.
+ * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'' has the panes; ''Constant-Time
+ * Sliding Window Framework with Reduced Memory Footprint and Efficient Bulk Evictions'', section
+ * 4.2, the forest in a key-value store.
  *
- * @param initial the column of the partials, which becomes this instance's
- * @param store of the nodes; `put` and `remove` may wait there until after `write`
+ * @param initial the column of the partials, which then belongs to this instance
+ * @param store the store of the nodes; it may delay `put` and `remove` until after `write`
  * @param logFanOut log2 of the partials in a node, from 1 to 6
  */
 final class StoredPanes(
@@ -48,7 +49,7 @@ final class StoredPanes(
   )
   private[this] val opened = tree.slot()
 
-  /** Which panes it holds, the caller says. */
+  /** The window over the panes. The caller says which panes it holds. */
   val window = new RadixWindow(tree, evicting = true)
 
   def column: Partials = tree.column
@@ -56,20 +57,20 @@ final class StoredPanes(
   /** The pane after the last one. */
   def end: Long = tree.end
 
-  /** Panes before this one are given up. */
+  /** The first pane that is held. Earlier panes have been dropped. */
   def kept: Long = tree.kept
 
-  /** The slot for what is to be added. */
+  /** The slot for the next partial to add. */
   def open(): Int = opened
 
-  /** A slot that is the caller's. */
+  /** Allocates a slot, which belongs to the caller. */
   def slot(): Int = tree.slot()
 
-  /** The partial in the open slot belongs to this pane. */
+  /** Adds the partial in the open slot to this pane. */
   def add(pane: Long): Unit =
     if (pane >= tree.end) {
       tree.skipTo(pane)
-      val slot = tree.open() // which may move the column
+      val slot = tree.open() // this may replace the column
       tree.column.copy(slot, opened)
       tree.append(pane)
     } else {
@@ -77,23 +78,23 @@ final class StoredPanes(
       window.amend(pane, opened)
     }
 
-  /** The first pane from this one on that has an element; `end` if none has. */
+  /** The first pane at or after this one that has an element, or `end` if none has. */
   def next(pane: Long): Long = tree.next(pane)
 
-  /** Gives up the panes before this one, which the window does not hold. */
+  /** Drops the panes before this one. The window holds none of them. */
   def keepFrom(pane: Long): Unit = tree.keepFrom(pane)
 
-  /** Removes from the store what there is of the stream, which ends here. */
+  /** Removes all that the store has of the stream, which ends here. */
   def drop(): Unit = tree.keepFrom(tree.end)
 
-  /** Begins a stream, of which there is nothing in the store, and which has no earlier pane. */
+  /** Begins a stream without earlier panes. The store must have nothing of it. */
   def startAt(pane: Long): Unit = {
     require(pane >= 0, s"pane has to be 0 or more, not $pane")
     tree.startAt(pane)
     window.clear()
   }
 
-  /** What is to be kept beside the store. */
+  /** Writes the header, which is to be kept beside the store. */
   def write(out: Bytes): Unit = {
     tree.write(out)
     window.write(out)

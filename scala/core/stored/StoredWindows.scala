@@ -6,33 +6,33 @@ import io.sash.core.mta.KeyValueStore
 import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
- * Windows over one stream of elements in time order that outlive the process: most of the elements
- * are in a key-value store, and what is not is a header of some bytes, from `write`, with which
+ * Windows over one stream of elements in time order, which outlive the process. Most elements are
+ * in a key-value store. The rest is a header of some bytes, which `write` makes and with which
  * another instance goes on (`read`). One instance may serve many streams, one after the other.
  *
- * An element is lifted into the slot of `open()` and comes with `append`; it enters those windows
- * that the caller inserts it into, at once (`window.insert`, before `append`) or later
+ * An element is lifted into the slot of `open()` and comes with `append`. It enters the windows
+ * into which the caller inserts it, at once (`window.insert`, before `append`) or later
  * (`window.insertTo`).
  *
- * Cost for m elements that come and as many that leave, of n: combines amortised 3 m for each
- * window, in calls of the store O(m / F + log n). A header holds F partials for each window and
+ * Cost for m elements that come, and as many that leave, of n: amortised 3 m combines for each
+ * window, and O(m / F + log n) calls of the store. A header holds F partials for each window and
  * for each level of nodes that a window reaches.
  *
- * By SlickDeque (Inv) it is a combine for each element that comes and a subtraction for each that
- * leaves, and, after `read`, a combine for each element of the window; in calls of the store then
- * O((m + n) / F). A header holds F partials.
+ * SlickDeque (Inv) instead makes a combine for each element that comes and a subtraction for each
+ * that leaves. After `read` it combines each element of the window. It then makes O((m + n) / F)
+ * calls of the store. A header holds F partials.
  *
- * An exception passes through; the windows are then undefined until `read` or `clear`.
+ * An exception passes through. The windows are then undefined until `read` or `clear`.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', sections 4.1.5 and 4.2 (KVS-AMTA).
  *
- * @param initial the column of the partials, which becomes this instance's
- * @param store of the nodes; `put` and `remove` may wait there until after `write`
+ * @param initial the column of the partials, which then belongs to this instance
+ * @param store the store of the nodes; it may delay `put` and `remove` until after `write`
  * @param logFanOut log2 of the partials in a node, from 1 on
- * @param shapes what each window does with elements
- * @param inverse if windows are answered by SlickDeque (Inv), of a column that is `Invertible` if it
- *   is subtracted from
+ * @param shapes the way in which each window uses elements
+ * @param inverse present if SlickDeque (Inv) answers for the windows; if it subtracts, the column
+ *   is `Invertible`
  */
 final class StoredWindows(
     initial: Partials,
@@ -60,21 +60,21 @@ final class StoredWindows(
 
   def column: Partials = tree.column
 
-  /** How many elements have come. */
+  /** The number of elements that have come. */
   def end: Long = tree.end
 
-  /** Elements before this one are given up. */
+  /** The first element that is held. Earlier elements have been dropped. */
   def kept: Long = tree.kept
 
   def window(i: Int): TreeWindow = windows(i)
 
-  /** The slot for the next element. */
+  /** Returns the slot for the next element. */
   def open(): Int = tree.open()
 
-  /** The element in the open slot has come; times never decrease. */
+  /** Appends the element in the open slot. Times never decrease. */
   def append(time: Long): Unit = tree.append(time)
 
-  /** Gives up what no window holds, and none has yet to insert. */
+  /** Drops the elements that no window holds or has yet to insert. */
   def release(): Unit = {
     var least = tree.end
     var i = 0
@@ -85,25 +85,26 @@ final class StoredWindows(
     if (least > tree.kept) tree.keepFrom(least)
   }
 
-  /** Removes from the store what there is of the stream, which ends here. */
+  /** Removes all that the store has of the stream, which ends here. */
   def drop(): Unit = tree.keepFrom(tree.end)
 
-  /** Begins a stream, of which there is nothing in the store. */
+  /** Begins a stream. The store must have nothing of it. */
   def clear(): Unit = {
     tree.clear()
     windows.foreach(_.clear())
   }
 
-  /** Whether the answers beside the slots are those of the windows as they are. */
+  /** Whether all answers outside the slots are up to date with their windows. */
   def isCurrent: Boolean = inverses.forall(_.isCurrent)
 
   /**
-   * After `read`: the answers beside the slots are there already, as they were before `write`. Their
-   * slots get an identity, for which `select` has to lead to others that may be cleared.
+   * Called after `read` if the answers outside the slots are still as they were at `write`. It
+   * sets the answers' slots to the identity. `select` must then lead to other answers, which the
+   * identity may clear.
    */
   def resume(): Unit = inverses.foreach(_.resume())
 
-  /** What is to be kept beside the store. */
+  /** Writes the header, which is to be kept beside the store. */
   def write(out: Bytes): Unit = {
     tree.write(out)
     windows.foreach(_.write(out))
@@ -118,10 +119,10 @@ final class StoredWindows(
 object StoredWindows {
 
   /**
-   * @param evicts whether elements leave the window before others; if not, all leave at once, or
-   *   none, and it needs no element again that it holds
-   * @param lags whether elements enter later than they come
-   * @param longest the elements that the window holds at most, as far as that is known
+   * @param evicts whether some elements leave the window before others. If not, all leave at
+   *   once, or none leaves, and the window never needs a held element again
+   * @param lags whether elements enter the window later than they come
+   * @param longest the most elements that the window holds, if that is known
    */
   final case class Shape(
       evicts: Boolean = true,
@@ -130,12 +131,12 @@ object StoredWindows {
   )
 
   /**
-   * Answers made by an inverse, in the place of trees of partials.
+   * Answers by SlickDeque (Inv), in place of trees of partials.
    *
-   * @param subtracting whether elements can be subtracted; if not, an answer is made anew when
-   *   some have left
-   * @param select called with the number of the window whose answer is worked on next, which may be
-   *   beside the slots
+   * @param subtracting whether elements can be subtracted. If not, an answer is computed anew
+   *   after elements have left
+   * @param select called with a window's number before its answer is used, which may lie outside
+   *   the slots
    */
   final case class Inverse(subtracting: Boolean = true, select: Int => Unit = _ => ())
 }

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 
 import io.sash.core.slots.Bytes
 
-/** A window over the elements of a [[StoredWindows]], from one position on until another. */
+/** A window over the elements of a [[StoredWindows]], from position `front` until `back`. */
 abstract class TreeWindow private[stored] () {
 
   /** Position of the oldest element. */
@@ -15,31 +15,31 @@ abstract class TreeWindow private[stored] () {
 
   final def size: Long = back - front
 
-  /** The first element that the window may ask for. */
+  /** The first element for which the window may still ask. */
   private[stored] def needed: Long
 
-  /** The next element of the stream, which is in this slot, enters. */
+  /** Inserts the next element of the stream, which is in this slot. */
   def insert(slot: Int): Unit
 
-  /** The elements before `position` enter, which have come. */
+  /** Inserts the elements before `position`, which have come. */
   def insertTo(position: Long): Unit
 
-  /** The elements until `time`, which have come, enter. */
+  /** Inserts the elements that have come and whose time is at most `time`. */
   def insertUntil(time: Long): Unit
 
-  /** The slot of the aggregate of the window, until the next call. */
+  /** The slot of the window's aggregate; valid until the next call. */
   def query(): Int
 
-  /** The elements before `position`, which is at most `back`, leave. */
+  /** Evicts the elements before `position`, which is at most `back`. */
   def evictTo(position: Long): Unit
 
-  /** The elements before `time` leave. */
+  /** Evicts the elements whose time is before `time`. */
   def evictBefore(time: Long): Unit
 
-  /** The elements leave all together. */
+  /** Evicts all elements. */
   def evictAll(): Unit
 
-  /** Begins at the end of the stream, with no element. */
+  /** Begins at the end of the stream, without elements. */
   private[stored] def clear(): Unit
 
   private[stored] def write(out: Bytes): Unit

@@ -5,10 +5,10 @@ import scala.collection.mutable
 import io.sash.core.mta.KeyValueStore
 
 /**
- * A store whose writes wait for `flush`: what is removed before is never written. Reads see them.
- * `discard` forgets them instead.
+ * A store that holds its writes back until `flush`. A value that is removed before is never
+ * written. Reads see the held writes. `discard` drops them.
  *
- * @param changing whether what waits may be in the store already, with another value
+ * @param changing whether the store may already have an earlier value of a held key
  */
 final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends KeyValueStore {
   private[this] val waiting = mutable.HashMap.empty[(Int, Long), Array[Byte]] // null: removed
@@ -30,7 +30,7 @@ final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends
     }
   }
 
-  /** Writes what is left. */
+  /** Writes the held writes to the store. */
   def flush(): Unit = {
     waiting.foreachEntry { case ((level, number), value) =>
       if (value == null) store.remove(level, number, number + 1)
@@ -39,6 +39,6 @@ final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends
     waiting.clear()
   }
 
-  /** The store is as it was at the last `flush`. */
+  /** Drops the held writes, so that the store is as it was at the last `flush`. */
   def discard(): Unit = waiting.clear()
 }

@@ -4,16 +4,16 @@ import scala.collection.mutable
 
 import io.sash.core.slots.{Chunked, Partials}
 
-/** A column in chunks, for tests: to use a slot of one that is not open fails. */
+/** A column in chunks, for tests. Using a slot of a chunk that is not open fails. */
 final class ChunkedTestColumn[A](operation: Operation[A], override val chunkSize: Int)
     extends TestColumn(operation)
     with Chunked {
   private[this] var chunks = mutable.Map(0 -> new Array[AnyRef](chunkSize))
 
-  /** Chunks that were opened so far. */
+  /** The number of chunks opened so far. */
   var opened = 0L
 
-  /** Chunks that are open. */
+  /** The number of open chunks. */
   def open: Int = chunks.size
 
   override protected def read(slot: Int): AnyRef = chunks(slot / chunkSize)(slot % chunkSize)

@@ -6,7 +6,7 @@ import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.Checkers
 
-/** Properties with a fixed seed, which a failure prints. */
+/** Properties with a fixed seed. A failure prints the seed. */
 trait Laws extends AnyFunSuite with Checkers {
   protected val seed = 20180326L
 

@@ -1,16 +1,16 @@
 package io.sash.core
 
-/** What the tests slide over: a value, and its place in the stream, which tells ties apart. */
+/** The elements of the tests: a value, and its place in the stream, which tells ties apart. */
 final case class Element(value: Int, arrival: Int)
 
-/** A monoid as a test writes it down: over values, so that an oracle needs no slots. */
+/** A monoid over values, as a test writes it down, so that an oracle needs no slots. */
 trait Operation[A] {
   def name: String
   def identity: A
   def lift(element: Element): A
   def combine(older: A, younger: A): A
 
-  /** The definition of a window's aggregate; nothing of the library takes part in it. */
+  /** The definition of a window's aggregate. It uses nothing of the library. */
   final def aggregate(elements: Iterable[Element]): A =
     elements.iterator.map(lift).foldLeft(identity)(combine)
 
@@ -19,7 +19,7 @@ trait Operation[A] {
 
 trait HasInverse[A] extends Operation[A] {
 
-  /** Leaves `rest` of combine(oldest, rest). */
+  /** Undoes a combine: for whole = combine(oldest, rest) the result is rest. */
   def subtract(whole: A, oldest: A): A
 }
 
@@ -71,7 +71,7 @@ object Operation {
       else (older._1, older._2 + younger._2)
   }
 
-  /** Affine maps x -> ax + b modulo a prime, composed: a group, but no commutative one. */
+  /** Affine maps x -> ax + b modulo a prime, composed: a group that is not commutative. */
   object Affine extends HasInverse[(Long, Long)] {
     override def name: String = "affine maps"
     private val prime = 1000003L
@@ -87,7 +87,7 @@ object Operation {
     }
   }
 
-  /** An operation that picks by `better(younger, older)`, with None as the identity. */
+  /** An operation that picks an operand by `better(younger, older)`. None is the identity. */
   abstract class Selection(override val name: String) extends PicksOperand[Option[Element]] {
     protected def replaces(younger: Element, older: Element): Boolean
     override def identity: Option[Element] = None
@@ -116,7 +116,7 @@ object Operation {
     override protected def replaces(y: Element, o: Element): Boolean = true
   }
 
-  /** As LAST with IGNORE NULLS: an odd value is a NULL and lifts to the identity. */
+  /** Like LAST with IGNORE NULLS: an odd value is a NULL and lifts to the identity. */
   object LastEven extends Selection("Last even value") {
     override def lift(element: Element): Option[Element] =
       Some(element).filter(_.value % 2 == 0)

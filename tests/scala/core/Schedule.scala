@@ -14,7 +14,7 @@ object Step {
   case object Relocate extends Step
 }
 
-/** Random sequences of calls; a runner leaves out what the state does not allow. */
+/** Random sequences of calls. A runner skips calls that the state does not allow. */
 object Schedule {
   import Step._
 
@@ -24,11 +24,11 @@ object Schedule {
   private def steps(count: Int, weights: (Int, Gen[Step])*): Gen[List[Step]] =
     Gen.choose(0, count).flatMap(Gen.listOfN(_, Gen.frequency(weights: _*)))
 
-  /** Opens ahead of inserting, as a frame that looks ahead does. */
+  /** Opens slots ahead of inserting, like a frame that looks ahead. */
   private val mixed: Gen[List[Step]] =
     steps(80, 6 -> open, 5 -> Gen.const(Insert), 4 -> Gen.const(Evict), 4 -> Gen.const(Query))
 
-  /** Past the initial capacity, with a few slots open. */
+  /** Fills a window past the initial capacity, with a few slots open. */
   private val filling: Gen[List[Step]] =
     steps(150, 10 -> open, 9 -> Gen.const(Insert), 1 -> Gen.const(Evict), 1 -> Gen.const(Query))
 

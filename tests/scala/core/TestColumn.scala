@@ -3,10 +3,10 @@ package io.sash.core
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**
- * A column of values for tests. It counts what an algorithm calls, and a slot that nobody has
- * written is poison: using one fails.
+ * A column of values for tests. It counts the calls of an algorithm. A slot that nobody has
+ * written is poison: using it fails.
  *
- * @param total what the column promises, which a test that makes it throw must not ask for
+ * @param total whether the column promises never to throw; then a test must not make it throw
  */
 class TestColumn[A](val operation: Operation[A], override val total: Boolean = false)
     extends Partials {
@@ -19,15 +19,15 @@ class TestColumn[A](val operation: Operation[A], override val total: Boolean = f
   var subtracts = 0L
   var comparisons = 0L
 
-  /** Slots written by whatever it was, but not lifted values. */
+  /** The number of slot writes, without lifted values. */
   var writes = 0L
 
-  /** The most slots that were asked for, since the column last shrank. */
+  /** The most slots that were asked for since the column last shrank. */
   def capacity: Int = values.length
 
   def operations: Long = combines + subtracts + comparisons
 
-  /** Which of the calls that follow, `grow` among them, throws, counted from 1; 0 for none. */
+  /** The number, from 1, of the coming call that throws, `grow` included; 0 for none. */
   var failing = 0
 
   protected final def mayFail(): Unit =
@@ -70,13 +70,13 @@ class TestColumn[A](val operation: Operation[A], override val total: Boolean = f
 
   override def shrink(slots: Int): Unit = if (slots < values.length) resize(slots)
 
-  /** May fail as an array that finds no memory does. */
+  /** Resizes. It may fail, like an array that finds no memory. */
   private def resize(slots: Int): Unit = {
     mayFail()
     values = java.util.Arrays.copyOf(values, slots)
   }
 
-  /** A new column with all the values of this one, which is of no use afterwards. */
+  /** A new column with all values of this one. This column is of no use afterwards. */
   def moved(): TestColumn[A] = {
     val other = if (total) new TestColumn(operation, total) else TestColumn(operation)
     other.takeOver(values)
@@ -89,10 +89,10 @@ class TestColumn[A](val operation: Operation[A], override val total: Boolean = f
 
 object TestColumn {
 
-  /** What `failing` injects. */
+  /** The exception that `failing` injects. */
   final class Injected extends RuntimeException("injected")
 
-  /** A column that can do what the operation can, and no more. */
+  /** A column with exactly the operation's abilities. */
   def apply[A](operation: Operation[A]): TestColumn[A] = operation match {
     case o: HasInverse[A @unchecked]   => invertible(o)
     case o: PicksOperand[A @unchecked] => selective(o)

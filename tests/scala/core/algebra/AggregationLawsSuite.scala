@@ -6,7 +6,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import io.sash.core.{Element, Laws}
 import io.sash.core.slots.{Invertible, Selective}
 
-/** The laws that an aggregation's type claims, of its functions and of its column. */
+/** The laws that an aggregation's type claims, tested on its functions and on its column. */
 class AggregationLawsSuite extends Laws {
   private val elements: Gen[List[Element]] =
     Gen
@@ -16,7 +16,7 @@ class AggregationLawsSuite extends Laws {
         Element(value, arrival)
       })
 
-  /** Three neighbouring parts of a window, any of which may be empty. */
+  /** Three neighbouring parts of a window. Any of them may be empty. */
   private val parts: Gen[(Seq[Element], Seq[Element], Seq[Element])] = for {
     all <- elements
     i <- Gen.choose(0, all.length)
@@ -94,10 +94,10 @@ class AggregationLawsSuite extends Laws {
     column.grow(3)
     fill(c, column, 0, x, spare = 2)
     fill(c, column, 1, y, spare = 2)
-    column.grow(7) // and keeps what slots 0 and 1 hold
+    column.grow(7) // and keeps the content of slots 0 and 1
     fill(c, column, 2, z, spare = 6)
     column.combine(3, 0, 1)
-    column.combine(3, 3, 2) // dst is an operand, once left and once right
+    column.combine(3, 3, 2) // dst is an operand, first the left, then the right
     column.combine(4, 1, 2)
     column.combine(4, 0, 4)
     column.identity(5)
@@ -118,7 +118,7 @@ class AggregationLawsSuite extends Laws {
       z: Seq[Element]
   ) = {
     def folds(to: Int, slots: Int*)(elements: Seq[Element]) = {
-      column.fold(to, (slots :+ 0).toArray, slots.length) // what follows is not looked at
+      column.fold(to, (slots :+ 0).toArray, slots.length) // values after the range are ignored
       alike(column.lower(to), c.answer(elements))
     }
     folds(3, 1)(y) && folds(3, 2, 0)(z ++ x) && folds(3, 1, 0, 2, 0)(y ++ x ++ z ++ x) &&

@@ -3,7 +3,7 @@ package io.sash.core.algebra
 import org.apache.datasketches.filters.bloomfilter.{BloomFilter => Filter, BloomFilterBuilder}
 import org.apache.datasketches.hll.HllSketch
 
-/** Equality of partials and answers, but for the last bits of doubles. */
+/** Equality of partials and answers, up to the last bits of doubles. */
 object Alike {
   private val tolerance = 1e-9
 
@@ -26,7 +26,7 @@ object Alike {
     java.lang.Double.compare(x, y) == 0 ||
       Math.abs(x - y) <= tolerance * Math.max(1.0, Math.max(Math.abs(x), Math.abs(y)))
 
-  /** The serialized form of a filter that knows how many of its bits are set. */
+  /** The serialized form of a filter after it has counted its bits. */
   private def bits(filter: Filter): Seq[Long] = {
     val counted = BloomFilterBuilder.createBySize(
       filter.getCapacity,

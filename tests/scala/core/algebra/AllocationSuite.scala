@@ -10,7 +10,7 @@ import io.sash.core.fiba.Fiba
 import io.sash.core.inorder.{Daba, DabaLite, SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
 import io.sash.core.mta.{Amta, WindowSlidePolicy}
 
-/** Over a primitive column a window of primitives allocates nothing, whatever the algorithm. */
+/** A window of primitives over a primitive column allocates nothing, with any algorithm. */
 class AllocationSuite extends AnyFunSuite {
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
 
@@ -22,8 +22,8 @@ class AllocationSuite extends AnyFunSuite {
   }
 
   /**
-   * Cold, since an optimized loop may do without a box that its code asks for; and hot, as a
-   * user has it. A box a slide would be 16 bytes.
+   * Measured cold, since an optimized loop may avoid a box that its code asks for, and hot, as
+   * for a user. A box in each slide would be 16 bytes.
    */
   private def allocatesNothing(slide: Int => Unit): Unit = {
     slide(1000)
@@ -47,7 +47,7 @@ class AllocationSuite extends AnyFunSuite {
       allocatesNothing(slideLongs(window, _))
     }
 
-  /** Where sums go, so that no loop is idle. */
+  /** Takes the sums, so that no loop is idle. */
   @volatile var sink = 0.0
 
   private def slideDoubles(window: Window[Double, Double], slides: Int): Unit = {
@@ -90,7 +90,7 @@ class AllocationSuite extends AnyFunSuite {
   longs("SlickDeque (Non-Inv) of Max[Long]")(SlickDequeNonInv(Max[Long]))
   longs("Two-Stacks Lite of MaxCount[Long]")(TwoStacksLite(MaxCount[Long]))
 
-  /** Slid until it opens no chunk but those that it has closed. */
+  /** Slides a window until it opens only chunks that it has closed before. */
   private def slid[In](window: Window[In, In], value: In): Window[In, In] = {
     (0 until 1000).foreach(_ => window.insert(value))
     (0 until 5000).foreach { _ =>
@@ -129,7 +129,7 @@ class AllocationSuite extends AnyFunSuite {
         window.insert(i.toLong, i.toDouble)
         now += 1
       }
-      window.bulkEvict(now - 5001) // all but the list of freed nodes is as large as it gets
+      window.bulkEvict(now - 5001) // all but the list of freed nodes has its final size
       // each step takes seven in and lets seven go
       allocatesNothing { slides =>
         var sum = 0.0
@@ -137,7 +137,7 @@ class AllocationSuite extends AnyFunSuite {
         while (i < slides / 10) {
           window.insert(now + 2, i % 31 + 0.25)
           window.insert(now, i % 17 + 0.25)
-          window.insert(now - 1000, 0.5) // which is there
+          window.insert(now - 1000, 0.5) // a time that the window already has
           window.insert(now + 1, 0.5)
           var k = 0
           while (k < 4) {
@@ -171,7 +171,7 @@ class AllocationSuite extends AnyFunSuite {
       }
       sink = column.lower(window.query()).toDouble
     }
-    slide(5000) // until it is as large as it gets
+    slide(5000) // until the window has reached its final size
     allocatesNothing(slide)
   }
 

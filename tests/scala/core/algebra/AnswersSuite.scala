@@ -5,7 +5,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.Laws
 
-/** Answers against their definitions, at the edges of the types, and of no values at all. */
+/** Answers against their definitions, at the edges of the types, and for no values at all. */
 class AnswersSuite extends Laws {
   private val nan = Double.NaN
   private val inf = Double.PositiveInfinity

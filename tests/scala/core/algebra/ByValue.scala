@@ -2,10 +2,10 @@ package io.sash.core.algebra
 
 import io.sash.core.{Element, Step}
 
-/** A window by values, run through a schedule. */
+/** Runs a schedule on a window of values. */
 object ByValue {
 
-  /** What `window` answers whenever it is asked, and its size. */
+  /** The size and the answer of `window` at each query and after each clear. */
   def run[In, Out](
       window: Window[In, Out],
       schedule: List[Step],

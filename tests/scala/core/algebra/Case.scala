@@ -2,7 +2,9 @@ package io.sash.core.algebra
 
 import io.sash.core.Element
 
-/** An aggregation and how a test's elements become its input; few distinct values, many ties. */
+/**
+ * An aggregation and a map from a test's elements to its inputs: few distinct values, many ties.
+ */
 final case class Case[In, Agg, Out](
     name: String,
     aggregation: Aggregation[In, Agg, Out],
@@ -29,7 +31,7 @@ object Case {
   private def point(e: Element): Point = Point(e.arrival.toLong, e.value.toDouble)
   private def measured(e: Element): (Double, Int) = (e.value.toDouble, e.arrival)
 
-  /** As long as the value says, so that there are ties of different strings. */
+  /** Padded to a length given by the value, so that different strings tie. */
   private def padded(e: Element): String = e.arrival.toString.padTo(e.value + 8, ' ')
 
   private val byLength: Ranking[String] = {

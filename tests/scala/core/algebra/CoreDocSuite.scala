@@ -6,7 +6,7 @@ import io.sash.core.fiba.Fiba
 import io.sash.core.frames.RowsFrame
 import io.sash.core.inorder.{DabaLite, SlickDequeInv, TwoStacksLite}
 
-/** The code of docs/core.md, and that it is this code. */
+/** The code of docs/core.md, and a test that the page has this code. */
 class CoreDocSuite extends AnyFunSuite {
   import CoreDocSuite._
 
@@ -110,7 +110,7 @@ object CoreDocSuite {
     override def lower(agg: Option[Steps]): Double = agg.fold(0.0)(_.widest)
   }
 
-  /** Lines as one, whatever their indentation. */
+  /** The lines as one string, without their indentation. */
   private def flat(lines: Seq[String]): String = lines.map(_.trim).mkString("\n")
 
   private def paragraphs(block: Seq[String]): Seq[String] =

@@ -2,7 +2,7 @@ package io.sash.core.algebra
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The examples of the scaladoc, and that they are these. */
+/** The examples of the scaladoc, and a test that the scaladoc has no others. */
 class ExamplesSuite extends AnyFunSuite {
   test("ArgMax") {
     assert(ArgMax[Double, String].aggregate((2.0, "Ann"), (5.0, "Bo"), (5.0, "Cy")) == Some("Bo"))

@@ -11,11 +11,11 @@ import io.sash.core.fiba.Fiba
 import io.sash.core.inorder._
 import io.sash.core.mta.{Amta, LogMta}
 
-/** Windows of values over functions that throw: each is then what it was before the call. */
+/** After a function has thrown, a window of values is as it was before the call. */
 class ExceptionsSuite extends Laws {
   private final class Injected extends RuntimeException("injected")
 
-  /** Throws at the call of this number, counted over all functions that share it. */
+  /** Throws at the call of this number, counted over all functions that share the countdown. */
   private final class Countdown {
     var failing = 0
     def tick(): Unit = if (failing > 0) {
@@ -24,7 +24,7 @@ class ExceptionsSuite extends Laws {
     }
   }
 
-  /** What is collected, by functions any of which may throw. */
+  /** Collects by functions that may all throw. */
   private final class Risky(countdown: Countdown)
       extends InvertibleAggregation[Int, Vector[Int], Vector[Int]] {
     override def identity: Vector[Int] = Vector.empty
@@ -46,7 +46,7 @@ class ExceptionsSuite extends Laws {
 
   private type Answer = ((Vector[Int], Long), Vector[Int])
 
-  /** A product of parts that throw and one that cannot. */
+  /** A product of parts that throw and a part that cannot. */
   private def product(c: Countdown) =
     Both(Both(new Risky(c), On(Sum[Long])((i: Int) => i.toLong)), new Risky(c))
 
@@ -66,7 +66,7 @@ class ExceptionsSuite extends Laws {
     "AMTA" -> (c => Amta(product(c)))
   )
 
-  /** Values to insert, None to evict; and the call at which that fails, 0 for none. */
+  /** Values to insert, or None to evict; and the call that fails, or 0 for none. */
   private val schedule: Gen[List[(Option[Int], Int)]] = {
     val step = Gen.frequency(3 -> Gen.choose(0, 99).map(Option(_)), 2 -> Gen.const(None))
     val failing = Gen.frequency(1 -> Gen.const(0), 1 -> Gen.choose(1, 8))

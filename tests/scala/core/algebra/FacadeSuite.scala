@@ -49,7 +49,7 @@ class FacadeSuite extends Laws {
     any ++ one
   }
 
-  /** Over chunks so small that a schedule runs through many. */
+  /** Over chunks so small that a schedule runs through many of them. */
   private def chunked[In, Out](
       a: Aggregation[In, _, Out],
       make: Partials => InOrderWindow

@@ -8,7 +8,7 @@ import io.sash.core.inorder._
 import io.sash.core.mta.{Amta, LogMta}
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
-/** A column is one window's: a second one, or a façade over another's, is refused. */
+/** A column belongs to one window: a second window or façade over it is refused. */
 class OwnershipSuite extends AnyFunSuite {
   private val general = Seq[Partials => Any](
     new Recalculate(_),

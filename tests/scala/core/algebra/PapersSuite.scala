@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.inorder.{SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
 
-/** What the papers print of operations: tables and worked examples. */
+/** The tables and worked examples of operations that the papers print. */
 class PapersSuite extends AnyFunSuite {
   private val yes = true
   private val no = false

@@ -8,7 +8,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import io.sash.core.Laws
 import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
 
-/** The sketches keep their promises, and are those of DataSketches. */
+/** The sketches keep their promises and equal the sketches of DataSketches. */
 class SketchesSuite extends Laws {
   private val streams = Gen.listOfN(300, Gen.choose(0L, 60L))
 

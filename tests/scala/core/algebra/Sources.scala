@@ -4,14 +4,14 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-/** The project's own text, for tests of what it promises; read from the project's root. */
+/** The project's own text, read from the project's root, for tests of its promises. */
 object Sources {
   def lines(path: String): Seq[String] = Files.readAllLines(Path.of(path)).asScala.toSeq
 
   def files(directory: String): Seq[String] =
     Files.list(Path.of(directory)).iterator.asScala.map(_.toString).toSeq.sorted
 
-  /** What stands between lines that are `open` and `close`, but for white space. */
+  /** The lines between a line `open` and a line `close`. White space around these is ignored. */
   def blocks(lines: Seq[String], open: String, close: String): Seq[Seq[String]] = {
     val rest = lines.dropWhile(_.trim != open).drop(1)
     if (rest.isEmpty) Nil

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The library's columns move, fold and shrink slots many at a time as they would one by one. */
+/** Bulk moves, folds and shrinks of the library's columns equal the same steps one by one. */
 class StorageSuite extends AnyFunSuite {
   private val seed = 11L
   private val slots = 40

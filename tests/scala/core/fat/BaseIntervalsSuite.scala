@@ -6,7 +6,7 @@ import org.scalacheck.Prop.{forAll, forAllNoShrink, propBoolean}
 import io.sash.core.{Element, Laws, Operation, Schedule, Step}
 import io.sash.core.inorder.SlickDequeExample
 
-/** B-Int as section 2.2 of the SlickDeque paper has it: any range from one structure. */
+/** B-Int as in section 2.2 of the SlickDeque paper: any range from one structure. */
 class BaseIntervalsSuite extends Laws {
   private def driven[A](operation: Operation[A]): Driven[A, BaseIntervals] =
     new Driven(operation, new BaseIntervals(_))
@@ -137,6 +137,6 @@ class BaseIntervalsSuite extends Laws {
     window.insert()
     assert(window.size == 1)
     window.evict()
-    window.open() // the place that is free again
+    window.open() // takes the evicted element's place
   }
 }

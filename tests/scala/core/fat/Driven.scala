@@ -4,7 +4,7 @@ import io.sash.core.{Element, Operation, Step, TestColumn}
 import io.sash.core.inorder.InOrderWindow
 import io.sash.core.slots.Partials
 
-/** A window over a test column beside a plain model of what it should hold. */
+/** A window over a test column, beside a plain model of its content. */
 final class Driven[A, W <: InOrderWindow](val operation: Operation[A], make: Partials => W) {
   import Step._
 
@@ -13,7 +13,7 @@ final class Driven[A, W <: InOrderWindow](val operation: Operation[A], make: Par
   private var opened = Vector.empty[Element]
   private var arrivals = 0
 
-  /** What the window holds, with the elements' arrival numbers. */
+  /** The expected elements of the window, with their arrival numbers. */
   var held: Vector[(Long, Element)] = Vector.empty
   private var inserted = 0L
 
@@ -21,16 +21,16 @@ final class Driven[A, W <: InOrderWindow](val operation: Operation[A], make: Par
 
   def query(): A = column(window.query())
 
-  /** What `last` elements should give. */
+  /** The expected aggregate of the youngest `last` elements. */
   def expected(last: Int): A = operation.aggregate(held.takeRight(last).map(_._2))
 
-  /** What the definition of an interval says of three slots. */
+  /** Whether three slots satisfy the definition of an interval. */
   def isCombined(slot: Int, left: Int, right: Int): Boolean =
     column(slot) == operation.combine(column(left), column(right))
 
   def removed(arrival: Long): Unit = held = held.filter(_._1 != arrival)
 
-  /** Runs a step that the state allows; passes over others. */
+  /** Runs a step if the state allows it. */
   def run(step: Step): Unit = step match {
     case Open(value) =>
       val element = Element(value, arrivals)

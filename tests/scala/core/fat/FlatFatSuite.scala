@@ -24,7 +24,7 @@ class FlatFatSuite extends Laws {
         column.lift(fat.leaf(i), element)
         model = model.updated(i - 1, element)
       }
-      val locations = changes.map(_._1).toArray :+ -1 // what lies after the count is not read
+      val locations = changes.map(_._1).toArray :+ -1 // locations beyond the count are not read
       fat.update(locations, changes.length)
     }
 
@@ -33,7 +33,7 @@ class FlatFatSuite extends Laws {
     def isCombined(slot: Int, left: Int, right: Int): Boolean =
       column(slot) == operation.combine(column(left), column(right))
 
-    /** The first of all answers that is not that of the model. */
+    /** The first answer that differs from the model's. */
     def wrongAnswer: Option[String] = {
       fat.checkInvariants(isCombined)
       val answers = for {
@@ -138,7 +138,7 @@ class FlatFatSuite extends Laws {
     }
   }
 
-  // Figure 3: g above e and f, e above a and b, f above c and d, and these above the leaves.
+  // Figure 3: g is above e and f, e above a and b, f above c and d, and a to d above the leaves.
   private val Seq(g, e, f, a, b, c, d) = 1 to 7
 
   private def figure3: Tree[String] =

@@ -30,7 +30,7 @@ class ReactiveAggregatorSuite extends Laws {
     def cost(body: => Unit): Int = column.combinedBy(body).length
   }
 
-  /** A schedule and, for each step, a draw: whether to remove something first, and what. */
+  /** A schedule with a draw for each step: whether to remove an element first, and which. */
   private val withRemovals: Gen[List[(Step, Int)]] = for {
     steps <- Schedule.random
     rate <- Gen.oneOf(0, 200, 500)
@@ -64,7 +64,7 @@ class ReactiveAggregatorSuite extends Laws {
       agrees(operation)
     }
 
-  /** As above, but steps and removals that fail are given up, and the others go on. */
+  /** The same, but steps and removals that fail are given up, and the others go on. */
   private def forgetsFailedCalls[A](
       operation: Operation[A],
       capacity: Int,
@@ -175,7 +175,7 @@ class ReactiveAggregatorSuite extends Laws {
       val updates = (1 to slides).map { i =>
         r.window.evict()
         r.insert(i)
-        r.column.combinedBy(r.query()).count(_ != 0) // slot 0 takes answers
+        r.column.combinedBy(r.query()).count(_ != 0) // slot 0 holds answers
       }.sum
       (updates < slides + n) :| s"$updates updates in $slides slides" &&
       (r.column.identities == 0 && r.column.copies == 0) :| "nothing but combines"
@@ -292,7 +292,7 @@ class ReactiveAggregatorSuite extends Laws {
     driven.run(Step.Evict)
     driven.window.remove(5)
     driven.removed(5)
-    driven.window.remove(1) // the oldest, so an eviction
+    driven.window.remove(1) // the removal of the oldest is an eviction
     driven.removed(1)
     for (unknown <- Seq(0L, 1L, 5L, 20L, -1L, Long.MaxValue, Long.MinValue)) {
       val error = intercept[NoSuchElementException](driven.window.remove(unknown))
@@ -331,6 +331,6 @@ class ReactiveAggregatorSuite extends Laws {
     window.insert()
     assert(window.size == 1)
     window.evict()
-    window.open() // the place that is free again
+    window.open() // takes the evicted element's place
   }
 }

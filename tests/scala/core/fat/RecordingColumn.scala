@@ -4,7 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import io.sash.core.{Operation, TestColumn}
 
-/** A test column that keeps which slots were combined, and counts copies and identities. */
+/** A test column that notes which slots were combined, and counts copies and identities. */
 final class RecordingColumn[A](operation: Operation[A]) extends TestColumn(operation) {
 
   /** (dst, left, right) of each combine. */

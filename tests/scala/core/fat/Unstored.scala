@@ -13,7 +13,7 @@ final class Unstored extends Partials {
 
 object Unstored {
 
-  /** Opens as many slots as there can be, and one more, whose error is the answer. */
+  /** Opens the most slots possible and one more. Returns the error of the last call. */
   def overflow(window: InOrderWindow, most: Int): Throwable = {
     var opened = 0
     while (opened < most) {

@@ -17,7 +17,7 @@ class BadFibaUseSuite extends AnyFunSuite {
     window
   }
 
-  /** That the call fails with such a message, and that all is as before. */
+  /** The call must fail with such a message and leave all as before. */
   private def refuses[E <: Exception: scala.reflect.ClassTag](
       window: Window[Vector[_]],
       message: String

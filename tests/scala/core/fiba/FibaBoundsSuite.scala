@@ -10,8 +10,8 @@ import io.sash.core.fat.Unstored
 
 /**
  * The theorems, in combines and in nodes touched. A node has at most 2μ children and 2μ - 1
- * values, so that computing its aggregate takes less than 4μ combines, and touches it and its
- * children; the constants below follow from how often that happens on a level.
+ * values. So computing its aggregate takes less than 4μ combines, and touches the node and its
+ * children. The constants below follow from how often that happens on a level.
  */
 class FibaBoundsSuite extends AnyFunSuite {
   private val arities = Seq(2, 4, 8)
@@ -26,10 +26,10 @@ class FibaBoundsSuite extends AnyFunSuite {
   }
 
   for (minArity <- arities) test(s"μ = $minArity: a slide takes O(1) amortised, whatever n") {
-    // Query takes 2, an append 1. Closing a leaf takes 1 for each entry of it, and so does
+    // A query takes 2, an append 1. Closing a leaf takes 1 for each of its entries, and so does
     // taking over a leaf on the left. A level l > 0 sees one entry in (μ + 1)^(l + 1), which
-    // takes at most 6μ on each of the levels from l + 2 down. (Of a few leaves, and no more, the
-    // root is the parent, and its aggregate is computed anew.)
+    // takes at most 6μ on each of the levels from l + 2 down. (Only with few leaves is the root
+    // the parent. Its aggregate is then computed anew.)
     val bound = 6 + (1 to 20).map(l => 6 * (l + 3) / math.pow(minArity + 1.0, l.toDouble)).sum
     for (n <- Seq(256, 1024, 4096)) {
       val window = windowOf(n, minArity)
@@ -83,7 +83,7 @@ class FibaBoundsSuite extends AnyFunSuite {
       }
     }
 
-  /** m times that are spread over the d youngest of 0, 1000, 2000, … */
+  /** m times, spread over the d youngest of 0, 1000, 2000, … */
   private def spread(n: Int, m: Int, d: Int): Seq[Long] =
     (0 until m).map(i => (n - d) * 1000L + i * 1000L * d / m + 1)
 
@@ -136,7 +136,7 @@ class FibaBoundsSuite extends AnyFunSuite {
       body
       store.touched
     }
-    // on each level: two nodes with their children, and what the searches look at
+    // on each level: two nodes with their children, and the nodes that the searches visit
     val perNode = 8 * minArity + 4
     for { (m, round) <- Seq(1, 10, 100, 1000).zipWithIndex } {
       val next = n + 1000L * (round + 1)
@@ -206,7 +206,7 @@ class FibaBoundsSuite extends AnyFunSuite {
         growing.fiba.clear()
       }
       val once = windowOf(most, minArity)
-      // slots for bulks that were too short add up to as many again, and the store doubles
+      // slots of earlier, shorter bulks add up to as many again, and the store doubles
       assert(growing.column.capacity <= 4 * once.column.capacity)
     }
 
@@ -231,7 +231,7 @@ class FibaBoundsSuite extends AnyFunSuite {
       }
       for (window <- Seq(slid, windowOf(n, minArity))) {
         def nodes(node: Int): Int = 1 + window.children(node).map(nodes).sum
-        // its values, and its aggregate; both spines have more or less than the rest
+        // its values and its aggregate; nodes on the spines have more or less than other nodes
         val slots = 1 + n.toDouble / nodes(window.store.root)
         assert(math.abs(slots - (minArity + 1)) < 0.1)
       }

@@ -7,7 +7,7 @@ import io.sash.core.{Element, Operation}
 /** The worked examples of the 2023 paper. */
 class FibaExampleSuite extends AnyFunSuite {
 
-  /** The window with this tree; time 1 has the value a, time 2 the value b, and so on. */
+  /** The window with this tree. Time 1 has the value a, time 2 the value b, and so on. */
   private def windowOf(drawn: Drawn): Window[String] = {
     val window = new Window(Operation.Concat, 2)
     val tree = window.fiba.tree
@@ -175,7 +175,7 @@ class FibaExampleSuite extends AnyFunSuite {
   }
 }
 
-/** A tree as one would draw it: times and, above the leaves, children. */
+/** A tree in the form of a drawing: times and, above the leaves, children. */
 private final case class Drawn(times: Seq[Int], children: Drawn*) {
   def height: Int = children.headOption.fold(0)(_.height + 1)
 }

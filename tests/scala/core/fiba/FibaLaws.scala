@@ -7,7 +7,7 @@ import org.scalacheck.Prop.propBoolean
 
 import io.sash.core.{Element, TestColumn}
 
-/** After every step of a schedule a FiBA answers as a sorted map does, and is well formed. */
+/** After every step of a schedule a FiBA answers like a sorted map and keeps its invariants. */
 final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
   import FibaStep._
   import window.{fiba, operation}
@@ -26,8 +26,8 @@ final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
   }
 
   /**
-   * The same where each step has first failed at its first combine, at its second, at its fourth
-   * and so on until it came through: after each failure all is as it was before.
+   * The same, but each step first fails at its first combine, at its second, at its fourth and so
+   * on until it succeeds. After each failure all is as it was before.
    */
   def holdAfterFailures(schedule: List[FibaStep]): Prop = {
     val broken = schedule.zipWithIndex.iterator.flatMap { case (step, i) =>
@@ -48,7 +48,7 @@ final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
       case _: TestColumn.Injected =>
         model = modelBefore
         arrivals = arrivalsBefore
-        // not after each, since the query may settle what a failed step has left
+        // not after each failure, since the query may repair its effects
         val wrong = if (failing % 3 == 0) None else disagreement
         wrong
           .map(w => s"after combine $failing threw: $w")
@@ -76,7 +76,7 @@ final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
     first.isEmpty :| first.getOrElse("")
   }
 
-  /** Also answers what an answer of the step itself has wrong. */
+  /** Runs a step. Also returns a wrong answer of the step itself. */
   private def run(step: FibaStep): Option[String] = {
     step match {
       case Append(gap, v)    => insert(model.lastOption.fold(0L)(_._1) + gap, v)
@@ -151,7 +151,7 @@ final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
 
   private def disagreement: Option[String] = {
     val expected = fold(model.values)
-    // the second query must not see traces of the first
+    // the first query must not change the second
     Seq(window.query(), window.query())
       .collectFirst { case a if a != expected => s"$a, not $expected" }
       .orElse(invariants.broken)

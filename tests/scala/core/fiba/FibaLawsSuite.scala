@@ -9,7 +9,7 @@ import io.sash.core.{Laws, Operation, TestColumn}
 class FibaLawsSuite extends Laws {
   private val arities = Seq(2, 4, 8)
 
-  /** The free monoid sees every shape of tree; to the others all that matters is the operation. */
+  /** The free monoid needs many tree shapes; the other operations only test the operation. */
   private def runs(operation: Operation[_]): Int = if (operation == Operation.Collect) 150 else 15
 
   for {
@@ -33,7 +33,7 @@ class FibaLawsSuite extends Laws {
     }
   }
 
-  /** Steps of which half fail, at one of their first combines. */
+  /** Steps. Half of them fail at one of their first combines. */
   private def failing: Gen[List[(FibaStep, Int)]] = for {
     steps <- FibaStep.schedule
     calls <- Gen.listOfN(

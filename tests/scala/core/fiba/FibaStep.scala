@@ -3,18 +3,19 @@ package io.sash.core.fiba
 import org.scalacheck.Gen
 
 /**
- * One call on a FiBA. A place is a point of the window's time in thousandths, a little before the
- * oldest element to a little after the youngest, so that a schedule suits every window.
+ * One call on a FiBA. A place is a point in the window's time, in thousandths. It ranges from a
+ * little before the oldest element to a little after the youngest, so a schedule suits every
+ * window.
  */
 sealed trait FibaStep
 
 object FibaStep {
 
-  /** In order: `gap` after the youngest. */
+  /** Appends in order, `gap` after the youngest. */
   final case class Append(gap: Int, value: Int) extends FibaStep
   final case class Insert(place: Int, value: Int) extends FibaStep
 
-  /** Times from a place on, at these distances from one another. */
+  /** Inserts times from a place on, at these distances from one another. */
   final case class Bulk(place: Int, gaps: List[Int]) extends FibaStep
   case object Evict extends FibaStep
   final case class BulkEvict(place: Int) extends FibaStep

@@ -5,16 +5,16 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.sash.core.{Operation, TestColumn}
 
 /**
- * The theorems, in steps from node to node: what is read to find a place, and what is touched to
- * keep aggregates right. Combines alone would not tell a search from the finger from one that
- * comes down from the root: of n = 2^15^ entries, that is 9 levels at μ = 2 and 6 at μ = 4.
+ * The theorems, in steps from node to node: the nodes read to find a place, and the nodes touched
+ * to update aggregates. Combines alone could not tell a search from the finger from a search from
+ * the root. Here n = 2^15^ entries, which makes 9 levels at μ = 2 and 6 at μ = 4.
  */
 class FibaStepsSuite extends AnyFunSuite {
   private val arities = Seq(2, 4)
   private val n = 1 << 15
   private val distances = Seq(1, 2, 3, 5, 10, 30, 100, 300, 1000)
 
-  /** A window at the times 0, 10, 20, …, filled in order, whose steps are counted. */
+  /** A window at the times 0, 10, 20, …, filled in order, which counts steps. */
   private final class Counted(minArity: Int, n: Int = n) {
     val store = new LoadingStore(TestColumn(Operation.Sum), minArity)
     val window = new Window(Operation.Sum, store)
@@ -30,7 +30,10 @@ class FibaStepsSuite extends AnyFunSuite {
   private def log(minArity: Int, x: Double): Double =
     math.log(math.max(1, x)) / math.log(minArity)
 
-  /** Levels that a search at a distance rises: a spine's node at level l has μ^l^ entries below. */
+  /**
+   * The levels that a search rises to a distance: a spine's node at level l has μ^l^ entries
+   * below.
+   */
   private def levels(minArity: Int, d: Int): Double = log(minArity, d) + 1
 
   /** The times just before the d-th entry from either end. */
@@ -42,9 +45,9 @@ class FibaStepsSuite extends AnyFunSuite {
   for (minArity <- arities) test(s"μ = $minArity: insert and remove search O(log d) nodes") {
     for (d <- distances; time <- near(d)) {
       val c = new Counted(minArity)
-      // up, a look at the parent that need not be climbed, and down
+      // up, a look at the last parent without climbing to it, and down
       val most = 2 * levels(minArity, d)
-      // on each level a node is computed from its children, and its parent's aggregate is read
+      // on each level a node is computed from its children, and reads its parent's aggregate
       val mostInAll = most + (2 * minArity + 2) * levels(minArity, d)
       val inserting = c.during(c.window.insert(time))
       assert(inserting.searchSteps <= most, s"inserting at $d")
@@ -60,7 +63,7 @@ class FibaStepsSuite extends AnyFunSuite {
     for (m <- distances) {
       val c = new Counted(minArity)
       val evicting = c.during(c.window.fiba.bulkEvict(10L * m - 5))
-      // up, down with a neighbor, and the roots of the subtrees that go
+      // up, down with a neighbor, and the roots of the evicted subtrees
       assert(evicting.searchSteps <= (2 * minArity + 3) * levels(minArity, m), s"at $m")
       assert(evicting.steps <= (8 * minArity + 3) * levels(minArity, m), s"at $m")
       assert(c.window.fiba.size == n - m)
@@ -74,7 +77,7 @@ class FibaStepsSuite extends AnyFunSuite {
         val toEnd = if (time > 5L * n) d else m
         val times = (0 until m).map(i => time + 10L * i * toEnd / m)
         val inserting = c.during(c.window.bulkInsertAt(times))
-        // no node is entered twice, but by the way up
+        // no node is entered twice, except on the way up
         val rise = 2 * levels(minArity, d + toEnd)
         assert(inserting.searchSteps <= inserting.searchTouched - ends + rise, s"d = $d, m = $m")
         val theorem = log(minArity, d) + m * (1 + log(minArity, d.toDouble / m))
@@ -95,7 +98,7 @@ class FibaStepsSuite extends AnyFunSuite {
       assert(c.store.written == 0)
     }
     for (d <- distances; time <- near(d).map(_ + 5)) {
-      // both ends rise, and one way leads down
+      // both ends rise, and one path leads down
       val one = c.during(c.window.range(time, time))
       assert(one.steps <= 3 * levels(minArity, d), s"one entry, at $d")
     }
@@ -119,7 +122,7 @@ class FibaStepsSuite extends AnyFunSuite {
           evicting(0) += 1
         }
       }
-      // a leaf takes μ entries before the next, and is used up when it has lost as many
+      // a new leaf begins after μ entries, and a leaf is used up when it has lost as many
       assert(appending(0) >= 1000 * (minArity - 1) / minArity - 2)
       assert(evicting(0) >= 1000 * (minArity - 1) / (minArity + 1) - 2)
     }
@@ -135,7 +138,7 @@ class FibaStepsSuite extends AnyFunSuite {
           c.window.query()
         }).steps
       }
-      // a leaf is begun and used up once in μ + 1 slides, a level above it less often still
+      // a leaf is begun and used up once in μ + 1 slides, a higher level less often still
       assert(costs.forall(_ <= (2 + 7.0 / minArity) * slides), costs)
     }
 
@@ -154,7 +157,7 @@ class FibaStepsSuite extends AnyFunSuite {
         window.bulkInsertAt(0L until n.toLong)
         val before = store.listed
         window.fiba.clear()
-        // the root, of which the new tree's leaf is made, and then its children
+        // the root, which becomes the new tree's leaf, and then its children
         assert(store.listed - before <= store.maxArity)
       }
       window.bulkInsertAt(0L until n.toLong)

@@ -1,17 +1,17 @@
 package io.sash.core.fiba
 
-/** The invariants of Fiba's class doc, read off the nodes of a window. */
+/** The invariants of Fiba's scaladoc, checked on the nodes of a window. */
 final class Invariants[A](window: Window[A]) {
   import window.{children, column, entries, operation, store}
 
   private val minArity = store.minArity
   private val suffixes = store.windowSlots + store.maxArity
 
-  /** What is wrong, if anything is. */
+  /** The broken invariants, if any. */
   def broken: Option[String] = {
     val all = nodesFrom(store.root)
     val wrong = structure(all) ++ times ++ all.flatMap(arity) ++ all.flatMap(location) ++ sizes
-    // the aggregates of a tree that is none would only confuse
+    // without a proper tree, faults of aggregates would only confuse
     (if (wrong.isEmpty) aggregates(all) ++ stacks else wrong).headOption
   }
 
@@ -22,7 +22,7 @@ final class Invariants[A](window: Window[A]) {
 
   private def name(node: Int): String = s"node ${window.times(node).mkString("[", " ", "]")}"
 
-  /** (I1), and that children know their parents. */
+  /** (I1), and that each child knows its parent. */
   private def structure(all: Seq[Int]): Seq[String] =
     claim(store.parent(store.root) == 0, "the root has a parent").toSeq ++
       claim(all.distinct.size == all.size, "a node is in two places") ++
@@ -33,7 +33,7 @@ final class Invariants[A](window: Window[A]) {
           claim(store.level(child) == store.level(node) - 1, s"(I1) ${name(child)}")
       } yield message)
 
-  /** (I2): all entries in the order of the tree. */
+  /** (I2): all entries ascend in the order of the tree. */
   private def times: Option[String] = {
     val inOrder = entriesUnder(store.root).map { case (node, i) => store.time(node, i) }
     claim(
@@ -104,7 +104,7 @@ final class Invariants[A](window: Window[A]) {
       message <- claim(actual == expected, s"(I4) ${name(node)} holds $actual, not $expected")
     } yield message
 
-  /** (I4) of the left finger and its parent: the left aggregates of all their suffixes. */
+  /** (I4) for the left finger and its parent: the left aggregates of all their suffixes. */
   private def stacks: Seq[String] = {
     val leaf = store.leftFinger
     val parent = store.parent(leaf)
@@ -136,7 +136,7 @@ final class Invariants[A](window: Window[A]) {
 
   private def value(node: Int, i: Int): A = column(store.slot(node, i))
 
-  /** The values with the up aggregates of the children that `inside` lets in. */
+  /** The values, with the up aggregates of the children that satisfy `inside`. */
   private def fold(node: Int, inside: Int => Boolean): A = {
     val below = children(node).zipWithIndex.map { case (child, i) =>
       if (inside(i)) up(child) else operation.identity

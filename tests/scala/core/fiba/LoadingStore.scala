@@ -6,9 +6,9 @@ import io.sash.core.TestColumn
 import io.sash.core.slots.Partials
 
 /**
- * Nodes that live elsewhere, here in a map and in slots that no algorithm sees: one is loaded
- * when it is first named, and `flush` writes back what has changed and forgets all of them. The
- * slots of a node that is not loaded are poison.
+ * Nodes that live elsewhere: in a map, and in slots that no algorithm sees. A node is loaded when
+ * it is first named. `flush` writes changed nodes back and forgets all nodes. The slots of a node
+ * that is not loaded are poison.
  */
 final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStore(minArity) {
   private final class Node(val id: Int, val slots: Int) {
@@ -43,7 +43,7 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
   /** Steps from a node to its parent, or to a child, since the last flush. */
   var steps = 0L
 
-  /** The steps, and the nodes touched, until the first change since the last flush. */
+  /** The steps, and the nodes touched, from the last flush to the first change after it. */
   var searchSteps, searchTouched = 0L
 
   private def newSlots(count: Int): Int = {
@@ -56,10 +56,10 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
     first
   }
 
-  /** Nodes loaded or made since the last flush. */
+  /** The number of nodes loaded or made since the last flush. */
   def touched: Int = loaded.size
 
-  /** Nodes changed since the last flush. */
+  /** The number of nodes changed since the last flush. */
   def written: Int = loaded.count(_.dirty)
 
   def flush(): Unit = {
@@ -81,7 +81,7 @@ final class LoadingStore(initial: TestColumn[_], minArity: Int) extends NodeStor
     searchTouched = touched.toLong
   }
 
-  /** A step to the node of this id. */
+  /** Counts a step to the node with this id. */
   private def step(id: Int): Int = {
     val next = number(id)
     steps += 1

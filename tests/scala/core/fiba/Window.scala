@@ -2,7 +2,7 @@ package io.sash.core.fiba
 
 import io.sash.core.{Element, Operation, TestColumn}
 
-/** A FiBA over a test column, driven by values, and the means to look into it. */
+/** A FiBA over a test column, driven by values, with methods to look into it. */
 final class Window[A](val operation: Operation[A], val store: NodeStore) {
   def this(operation: Operation[A], minArity: Int) =
     this(operation, ArrayNodeStore(TestColumn(operation), minArity))
@@ -35,7 +35,7 @@ final class Window[A](val operation: Operation[A], val store: NodeStore) {
 
   def range(from: Long, to: Long): A = column(fiba.range(from, to))
 
-  /** The combines that `body` calls. */
+  /** The number of combines that `body` makes. */
   def cost(body: => Unit): Long = {
     val before = column.combines
     body
@@ -45,13 +45,13 @@ final class Window[A](val operation: Operation[A], val store: NodeStore) {
   def children(node: Int): Seq[Int] =
     if (store.isLeaf(node)) Nil else (0 until store.arity(node)).map(store.child(node, _))
 
-  /** The entries of a node that are in the window. */
+  /** The entries of a node that have not been evicted. */
   def entries(node: Int): Seq[Int] =
     (if (node == store.leftFinger) store.head else 0) until store.arity(node) - 1
 
   def times(node: Int): Seq[Long] = entries(node).map(store.time(node, _))
 
-  /** The tree from its root down, as the times of each level's nodes. */
+  /** The tree from its root down: the times of each level's nodes. */
   def shape: Seq[Seq[Seq[Long]]] =
     Iterator
       .iterate(Seq(store.root))(_.flatMap(children))

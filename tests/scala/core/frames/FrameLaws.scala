@@ -8,7 +8,7 @@ import org.scalacheck.Prop.propBoolean
 import io.sash.core.{Element, Laws, Operation, TestColumn}
 import io.sash.core.inorder.{InOrderWindow, SlickDequeNonInv, TwoStacks, TwoStacksLite}
 
-/** What all frames have in common, against a definition of which rows a row's frame holds. */
+/** The laws of all frames, against a definition of the rows in each row's frame. */
 trait FrameLaws extends Laws {
   import FrameLaws._
 
@@ -29,7 +29,7 @@ trait FrameLaws extends Laws {
     Gen.choose(1, 4).flatMap(Gen.listOfN(_, partition))
   }
 
-  /** Several windows over the same rows: which they hold, their maximum and their sum. */
+  /** Several windows over the same rows. They give the rows, their maximum and their sum. */
   protected final class Windows {
     private val rows = TestColumn(Operation.Collect)
     private val maxima = TestColumn.selective(Operation.Max)
@@ -52,13 +52,13 @@ trait FrameLaws extends Laws {
       (rows(row.query()), maxima(max.query()), sums(sum.query()))
   }
 
-  /** Keys and attributes of which there are none. */
+  /** For frames without keys or attributes. */
   protected val noKeys: Long => Unit = _ => ()
 
   /**
-   * Slides over partitions. The frame is to be complete just when no rows that may come could
-   * belong to it, and then to hold what the definition says: `inFrame` of the keys of all rows
-   * and the current one's number are the numbers of the rows in its frame, in order.
+   * Slides over partitions. A frame must be complete exactly when no row that may still come can
+   * belong to it. It must then hold the rows of the definition. `inFrame` gives their numbers, in
+   * order, from the keys of all rows and the current row's number.
    *
    * @param arrive takes the key of a row that arrives
    */
@@ -86,7 +86,7 @@ trait FrameLaws extends Laws {
     private val elements = keys.indices.map(row => Element(keys(row).toInt, row))
     private var arrived = 0
 
-    /** What is wrong with the first frame that is. */
+    /** The fault of the first wrong frame. */
     def wrong: Option[String] =
       partition.asked.iterator.flatMap(wrongAt(_)).nextOption()
 
@@ -115,7 +115,7 @@ trait FrameLaws extends Laws {
         arrived += 1
       }
 
-    /** Waits until the frame is complete, or all rows have come. */
+    /** Lets rows arrive until the frame is complete, or all have come. */
     @tailrec private def waited(current: Int): Option[String] = {
       val complete = frame.moveTo(current.toLong, arrived.toLong, ended = false)
       if (complete == mayGrow(current)) {
@@ -131,7 +131,9 @@ trait FrameLaws extends Laws {
       }
     }
 
-    /** Whether peers of the youngest row, and rows with all keys behind it, could belong. */
+    /**
+     * Whether peers of the youngest row, and rows with any later keys, could belong to the frame.
+     */
     private def mayGrow(current: Int): Boolean = {
       val known = keys.take(arrived)
       inFrame(known ++ (0L to 20L).map(known.last + _), current).exists(_ >= arrived)
@@ -142,8 +144,9 @@ trait FrameLaws extends Laws {
 object FrameLaws {
 
   /**
-   * @param keys what the rows have, whether they are ordered by it or not
-   * @param ahead how many rows have come behind each, at least, when its frame is asked for
+   * @param keys the rows' keys, by which the rows may be ordered
+   * @param ahead the least number of rows that have come after each row when its frame is asked
+   *   for
    * @param asked the rows whose frames are asked for, before the next partition begins
    */
   final case class Partition(keys: Vector[Long], ahead: Vector[Int], asked: Seq[Int])

@@ -5,11 +5,11 @@ import org.scalacheck.Prop.forAll
 
 import io.sash.core.Element
 
-/** ROWS and RANGE. */
+/** Tests of ROWS and RANGE. */
 class FrameSuite extends FrameLaws {
   private val Unbounded = Long.MaxValue
 
-  /** Keys ascend. */
+  /** Steps between keys, which never descend. */
   private val steps: Gen[Long] = Gen.choose(0L, 4L)
 
   private val bounds: Gen[(Long, Long)] = for {
@@ -77,7 +77,7 @@ class FrameSuite extends FrameLaws {
 
   test("a ring of keys doubles wherever it begins, and keeps what lies behind the current row") {
     for (sparse <- 0 to 40) {
-      // far apart, then so close that more rows are in a frame than the ring had places
+      // far apart, then so close that a frame holds more rows than the ring had places
       val at = (0 until sparse).map(_ * 100L) ++ (0 until 60).map(sparse * 100L + _ / 2)
       val partition = FrameLaws.Partition(at.toVector, Vector.fill(at.length)(0), at.indices)
       val windows = new Windows
@@ -99,7 +99,7 @@ class FrameSuite extends FrameLaws {
     val frame = new RangeFrame(windows.all, keys)
     windows.arrive(Element(0, 0))
     column.lift(keys.open(), -5L)
-    // the upper bound, -4, is enough to say that a row is missing
+    // the upper bound, -4, already shows that a row is missing
     assert(!frame.moveTo(0L, 1L, ended = false))
     assertThrows[ArithmeticException](frame.moveTo(0L, 1L, ended = true))
   }

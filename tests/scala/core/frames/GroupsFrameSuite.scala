@@ -23,7 +23,7 @@ class GroupsFrameSuite extends FrameLaws {
   private def peers(column: LongKeys): RangeKeys =
     new RangeKeys(column, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
 
-  /** The rows whose group lies so many groups before or behind that of `current`. */
+  /** The rows whose group number differs from the current row's by `lower` to `upper`. */
   private def within(lower: Long, upper: Long)(keys: Vector[Long], current: Int): Seq[Int] = {
     val starts = keys.indices.filter(row => row == 0 || keys(row) != keys(row - 1))
     val groups =
@@ -34,7 +34,7 @@ class GroupsFrameSuite extends FrameLaws {
     }.flatten
   }
 
-  // keys go up in every order that SQL knows, but all that is asked of them is whether they differ
+  // SQL's orders move keys in different ways, but the frame only compares them for equality
   for ((name, steps) <- Seq("up" -> Gen.choose(0L, 2L), "up and down" -> Gen.choose(-1L, 1L)))
     law(s"a frame holds whole groups, whose keys go $name") {
       forAll(partitions(steps), bounds) { case (partitions, (lower, upper)) =>
@@ -69,7 +69,7 @@ class GroupsFrameSuite extends FrameLaws {
       val before = threads.getThreadAllocatedBytes(Thread.currentThread.getId)
       slide(100000)
       val allocated = threads.getThreadAllocatedBytes(Thread.currentThread.getId) - before
-      assert(column.capacity == 34, (lower, upper)) // at first 17 rows are there
+      assert(column.capacity == 34, (lower, upper)) // 17 rows have arrived at the start
       assert(allocated < 10000, (lower, upper))
     }
   }

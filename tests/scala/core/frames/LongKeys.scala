@@ -2,7 +2,7 @@ package io.sash.core.frames
 
 import io.sash.core.slots.Keys
 
-/** Order keys that are longs, moved by a number each; one that overflows fails. */
+/** Order keys that are longs. A shift adds a number; a sum that overflows fails. */
 final class LongKeys(shifts: Array[Long]) extends Keys {
   private[this] var values = new Array[Long](0)
 

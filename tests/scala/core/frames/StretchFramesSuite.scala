@@ -7,7 +7,7 @@ import io.sash.core.{Element, Laws, Operation, TestColumn}
 import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{InOrderWindow, PrefixAggregates, Recalculate, Stretches}
 
-/** Frames whose windows answer for stretches: rows of own widths, and exclusions. */
+/** Frames whose windows answer for ranges of rows: rows of own widths, and exclusions. */
 class StretchFramesSuite extends Laws {
   import StretchFramesSuite._
 
@@ -38,8 +38,8 @@ class StretchFramesSuite extends Laws {
   }
 
   /**
-   * Asks for every row's answer, some rows after the row has come, and compares it with `inFrame`
-   * of all rows, without what is excluded.
+   * Asks for every row's answer, some rows after the row has come. Compares it with `inFrame` of
+   * all rows, without the excluded ones.
    */
   private def slides(partitions: Seq[Vector[Row]], excluded: Excluded, ahead: Int)(
       make: (Array[InOrderWindow], Keys) => Frame
@@ -162,7 +162,7 @@ object StretchFramesSuite {
   case object Group extends Excluded
   case object Ties extends Excluded
 
-  /** Keys with a width each, whose bound is the one less the other. */
+  /** Keys with a width each. The bound is the key minus the width. */
   final class Keys {
     private var keys = Array.empty[Row]
 
@@ -181,7 +181,7 @@ object StretchFramesSuite {
     val ring = new RangeKeys(Column, 0, RangeKeys.CurrentRow)
 
     def arrive(row: Row): Unit = {
-      val slot = ring.open() // which may make the array longer
+      val slot = ring.open() // this may replace the array
       keys(slot) = row
     }
 

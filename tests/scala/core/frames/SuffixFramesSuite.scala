@@ -5,16 +5,18 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.Element
 
-/** Frames that end at the current row, and begin where something says. */
+/** Frames that end at the current row. Keys or content decide where they begin. */
 class SuffixFramesSuite extends FrameLaws {
 
-  /** With ties, and back as well as on. */
+  /** With ties, forwards and backwards. */
   private val anySteps: Gen[Long] =
     Gen.frequency(3 -> Gen.choose(-3L, 3L), 2 -> Gen.const(0L), 1 -> Gen.choose(-9L, 9L))
 
   private val onwards: Gen[Long] = Gen.frequency(2 -> Gen.const(0L), 3 -> Gen.choose(0L, 6L))
 
-  /** The rows of each window, which loses its oldest until it is as it should, one after another. */
+  /**
+   * The rows of the current row's window. Each window loses its oldest rows until `stays` holds.
+   */
   private def sliding(current: Int)(stays: Seq[Int] => Boolean): Seq[Int] =
     (0 to current).foldLeft(Seq.empty[Int]) { (rows, next) =>
       (rows :+ next).tails.find(rest => rest.isEmpty || stays(rest)).get
@@ -87,7 +89,7 @@ class SuffixFramesSuite extends FrameLaws {
   }
 
   law("PREDICATE: a condition that holds for younger parts gives the longest that meets it") {
-    // of magnitudes no younger part has a greater sum
+    // over magnitudes no younger part has a greater sum
     forAll(partitions(Gen.choose(-3L, 3L)), Gen.choose(0L, 60L)) { (partitions, most) =>
       val windows = new Windows
       val positive = partitions.map(p => p.copy(keys = p.keys.map(math.abs)))

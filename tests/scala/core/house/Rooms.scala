@@ -11,13 +11,13 @@ final case class Source(path: String, text: String) {
   def folder: String = path.take(path.lastIndexOf('/'))
 }
 
-/** Rooms in an order, from the ground up, and what sources have against it. */
+/** Rooms in an order, from the ground up, and the faults of sources against it. */
 final class Rooms(val all: Seq[Room]) {
   private val placed = all.zipWithIndex.map { case (r, i) => r.path -> i }.toMap
   // the longest names first
   private val named = all.map(r => r.packageName -> placed(r.path)).sortBy(-_._1.length)
 
-  /** What is wrong, each with the file and the line. */
+  /** The faults, each with the file and the line. */
   def faults(sources: Seq[Source]): Seq[String] = sources.flatMap { source =>
     placed.get(source.folder) match {
       case None    => Seq(s"${source.path}:1: ${source.folder} is not in the list of rooms")
@@ -65,11 +65,11 @@ object Rooms {
 
   private val Package = """(?m)^package (object )?([\w.]+)""".r
 
-  /** Names of packages as they stand in code, but for selectors in braces. */
+  /** Names of packages in code, without selectors in braces. */
   private val Full =
     """\b(?:io\.sash|org\.apache\.spark\.sash|org\.apache\.spark\.sql\.sash)[\w.]*(?:\{[^}]*\})?""".r
 
-  /** What begins with a package inside of the one that the code is in. */
+  /** A name relative to the package of the code. */
   private val Inner = """(?<![\w.`])([a-z]\w*)\.(?=[A-Z_{])""".r
 
   /** All names of our rooms in code, in full, each with its line. */
@@ -88,7 +88,7 @@ object Rooms {
     found.toSeq
   }
 
-  /** A text without its comments and strings, line by line as it is. */
+  /** A text without its comments and strings, with its lines kept. */
   private def code(text: String): String =
     NoCode.replaceAllIn(text, m => m.matched.filter(_ == '\n'))
 

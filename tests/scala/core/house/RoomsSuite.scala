@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The rooms of the sources stand in one order, that of rooms.txt, and none uses one above it. */
+/** The rooms of the sources have the order of rooms.txt, and no room uses a higher one. */
 class RoomsSuite extends AnyFunSuite {
   private val rooms =
     Rooms.parse(Files.readAllLines(Path.of("tests/scala/core/resources/rooms.txt")).asScala.toSeq)

@@ -57,7 +57,7 @@ class BadUseSuite extends AnyFunSuite {
     }
   }
 
-  /** A column without storage, where only the numbers matter. */
+  /** A column without storage, for tests where only the numbers matter. */
   private class Unstored extends Partials {
     override def identity(dst: Int): Unit = ()
     override def combine(dst: Int, left: Int, right: Int): Unit = ()
@@ -93,7 +93,7 @@ class BadUseSuite extends AnyFunSuite {
     window.insert()
     assert(window.size == 1)
     window.evict()
-    window.open() // the place that is free again
+    window.open() // takes the evicted element's place
   }
 
   test("an algorithm that needs more of the operation does not compile without it") {

@@ -13,7 +13,7 @@ class DabaSuite extends Laws {
   private val both = Seq(WindowAlgorithm.Daba, WindowAlgorithm.DabaLite)
   private val chunked = Seq(WindowAlgorithm.DabaInChunks, WindowAlgorithm.DabaLiteInChunks)
 
-  /** Combines of one insert and of one evict, at most. */
+  /** The most combines of one insert and of one evict. */
   private val bounds = Map[WindowAlgorithm, (Long, Long)](
     WindowAlgorithm.Daba -> ((4L, 3L)),
     WindowAlgorithm.DabaLite -> ((3L, 2L)),
@@ -68,8 +68,8 @@ class DabaSuite extends Laws {
     test(s"$algorithm: each flip is followed by as many shrinks as shifts") {
       val s = new Slider(algorithm, Operation.Sum)
       val fixups = (0 until 63).map(i => s.cost(s.insert(Element(i, i))))
-      // joining the back list costs 1, a shift nothing more; flips come at 2, 4, 8, … elements,
-      // of which the first, with one shrink and one shift, is too small to be told by its cost
+      // Joining the back list costs 1, and a shift costs no more. Flips come at 2, 4, 8, …
+      // elements. The first, with one shrink and one shift, is too small to show in its cost.
       val shrinks = fixups.drop(3).map(_ > 1)
       val wanted = Seq(2, 4, 8, 16).flatMap(m => Seq.fill(m)(true) ++ Seq.fill(m)(false))
       assert(shrinks == wanted)
@@ -87,7 +87,7 @@ class DabaSuite extends Laws {
             s.insert(Element(i, i))
             s.window.evict()
           })
-          // a flip and its like cost less, and a cycle may be cut at the end
+          // flips and similar steps cost less, and the end may cut a cycle
           (cost <= perSlide * slides + 3 * n) :| s"$algorithm, n = $n: $cost in $slides slides"
       }: _*)
     }
@@ -99,7 +99,7 @@ class DabaSuite extends Laws {
     ordered && (f == e || (r - l) + (a - r) + (b - a) + 1 == (b - f) - (e - b) && r - l == a - r)
   }
 
-  /** A window of at most 16 elements, so that slots stay where `open` put them. */
+  /** A window of at most 16 elements, so that slots stay as `open` returned them. */
   private def checked(
       algorithm: WindowAlgorithm
   )(check: (Slider[String], IndexedSeq[Int], String) => Unit): Prop =

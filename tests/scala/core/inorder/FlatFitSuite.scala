@@ -5,7 +5,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, Schedule, Step}
 
-/** FlatFIT's costs, as section 4.1 of the SlickDeque paper counts them. */
+/** FlatFIT's costs, as counted in section 4.1 of the SlickDeque paper. */
 class FlatFitSuite extends Laws {
   private def slider[A](operation: Operation[A]): Slider[A] =
     new Slider(WindowAlgorithm.FlatFit, operation)

@@ -5,12 +5,12 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, Schedule, Step}
 
-/** What all in-order windows promise of clear, and the baselines' costs. */
+/** The promises of all in-order windows about `clear`, and the baselines' costs. */
 class InOrderCostsSuite extends Laws {
   private def filled(algorithm: WindowAlgorithm, n: Int): Slider[_] = {
     val operation = Operation.All.find(algorithm.accepts).get
     val s = new Slider(algorithm, operation)
-    // descending, so that none is useless, and slid, so that no part of the window is empty
+    // descending, so that no element is useless, and slid, so that no part of the window is empty
     (0 until n + n / 2).foreach { i =>
       if (i >= n) s.window.evict()
       s.insert(Element(-i, i))

@@ -11,7 +11,7 @@ import io.sash.core.{Element, Step, TestColumn}
 object InOrderLaws {
   import Step._
 
-  /** What a window should hold, kept in the plainest way. */
+  /** The expected content of a window, kept in the plainest way. */
   private final case class Model(open: Queue[Element], window: Queue[Element], arrivals: Int) {
     def opened(element: Element): Model =
       copy(open = open.enqueue(element), arrivals = arrivals + 1)
@@ -33,9 +33,9 @@ object InOrderLaws {
   }
 
   /**
-   * Each step is first run with a column that throws at its first call, at its second, and so on
-   * until it throws no more. Whenever it has thrown, size and answer are those from before: so
-   * are those of all the steps that follow, since it is run again until it comes through.
+   * Each step first runs with a column that throws at its first call, at its second, and so on
+   * until the step succeeds. After each exception size and answer are as before. So are the sizes
+   * and answers after all later steps.
    */
   def survivesExceptions[A](slider: Slider[A], schedule: List[Step]): Prop = {
     val start = Model(Queue.empty, Queue.empty, 0)
@@ -62,7 +62,7 @@ object InOrderLaws {
       (next, None)
     } catch {
       case _: TestColumn.Injected =>
-        // every other time without a look, which may settle what a failed call has left
+        // every other time without a query, which may repair the effects of the failed call
         val wrong = if (failing % 2 == 0) None else disagreement(slider, model, Query)
         if (wrong.isDefined) (model, wrong.map(w => s"after call $failing threw: $w"))
         else runFailing(slider, model, step, failing + 1)
@@ -70,8 +70,8 @@ object InOrderLaws {
   }
 
   /**
-   * A step that throws at a random call is given up, and the others go on: all is as if there had
-   * been no such step.
+   * A step that throws at a random call is given up, and the others go on. All is then as if that
+   * step had not been there.
    */
   def forgetsFailedCalls[A](slider: Slider[A], schedule: List[(Step, Int)]): Prop = {
     val start = Model(Queue.empty, Queue.empty, 0)
@@ -119,7 +119,7 @@ object InOrderLaws {
       Some(s"size ${slider.window.size}, not ${model.window.size}")
     } else if (step == Query || step == Clear || model.window.isEmpty) {
       val expected = slider.operation.aggregate(model.window)
-      // the second query must not see traces of the first
+      // the first query must not change the second
       Seq(slider.query(), slider.query()).find(_ != expected).map(a => s"$a, not $expected")
     } else {
       None

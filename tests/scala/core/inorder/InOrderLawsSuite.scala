@@ -32,7 +32,7 @@ class InOrderLawsSuite extends Laws {
     }
   }
 
-  /** Steps of which one in three fails, at one of its first calls. */
+  /** Steps. One in three fails at one of its first calls. */
   private def failing: Gen[List[(Step, Int)]] = for {
     steps <- Schedule.random
     calls <- Gen.listOfN(
@@ -54,7 +54,7 @@ class InOrderLawsSuite extends Laws {
     forAll(Gen.listOf(Gen.choose(1, 4)))(coalesced(new Slider(algorithm, operation), _))
   }
 
-  /** Elements in groups of the given lengths, each of which enters a window of 5 as one. */
+  /** Elements in groups of the given lengths. Each group enters a window of 5 as one element. */
   private def coalesced[A](s: Slider[A], lengths: List[Int]): Prop = {
     val window = s.window
     val groups = lengths.zipWithIndex.map { case (length, i) =>

@@ -16,7 +16,7 @@ object SlickDequeExample {
   val Maxima: Map[Int, Seq[Int]] =
     Map(3 -> Seq(6, 6, 6, 5, 3, 4, 4, 7), 5 -> Seq(6, 6, 6, 6, 6, 5, 4, 7))
 
-  /** The answer after each element of a window of `range` elements, filled as far as it goes. */
+  /** The answers after each element, for a window that holds up to `range` elements. */
   def answers[A](slider: Slider[A], range: Int): Seq[A] = Stream.map { element =>
     if (slider.window.size == range) slider.window.evict()
     slider.insert(element)

@@ -26,7 +26,7 @@ class SlickDequeNonInvSuite extends Laws {
         assert(s.cost(s.query()) == 0)
         cost
       }
-      // each comparison but an element's last removes another element for good
+      // each comparison of an element, except its last, removes another element for good
       val bound = math.max(0, 2L * stream.length - 1)
       (costs.sum <= bound) :| s"${costs.sum} comparisons for ${stream.length} elements"
     }
@@ -43,7 +43,7 @@ class SlickDequeNonInvSuite extends Laws {
     }
   }
 
-  /** A window that counts the places of its deque that queries look at. */
+  /** A window that counts the entries of its deque that queries look at. */
   private final class Walked extends SlickDequeNonInv(TestColumn.selective(Operation.Max)) {
     var looks = 0L
 
@@ -71,7 +71,7 @@ class SlickDequeNonInvSuite extends Laws {
         val before = w.looks
         val ranges = (1 to w.size by step).reverse
         ranges.foreach(last => w.query(last))
-        // the deque holds what no younger element exceeds
+        // the deque holds each element that no younger one exceeds
         val window = stream.slice(i + 1 - w.size, i + 1)
         val deque = window.tails.count(t => t.nonEmpty && t.forall(_ <= t.head))
         w.looks - before <= deque + 4L * ranges.size
@@ -82,7 +82,7 @@ class SlickDequeNonInvSuite extends Laws {
   law("a range takes at most 2 log m + 4 looks, past m of the deque") {
     forAll(Gen.choose(1, 3000), Gen.listOf(Gen.choose(1, 3000))) { (n, ranges) =>
       val w = new Walked
-      (0 until n).foreach(i => w.add(Element(-i, i))) // the deque holds all
+      (0 until n).foreach(i => w.add(Element(-i, i))) // the deque holds all elements
       val most = 4 + 2 * (64 - java.lang.Long.numberOfLeadingZeros(n.toLong))
       val costs = ranges.map { range =>
         val before = w.looks
@@ -117,7 +117,7 @@ class SlickDequeNonInvSuite extends Laws {
 
   test("what a walk has passed and an eviction has dropped is not looked at again") {
     val w = new Walked
-    // 6 makes 3, 2 and 1 useless, whose places lie behind it
+    // 6 makes 3, 2 and 1 useless, which are the last entries
     val stream = Seq(9, 8, 3, 2, 1, 6).zipWithIndex.map { case (v, i) => Element(v, i) }
     stream.foreach(w.add)
     assert(w.value(w.query(1)).contains(stream.last))
@@ -148,7 +148,7 @@ class SlickDequeNonInvSuite extends Laws {
   test("a clear costs the same at any size, and no slot is lost or given out twice") {
     val s = slider(Operation.Max)
     def fill(n: Int): Set[Int] = (0 until n).map { i =>
-      val slot = s.open(Element(-i, i)) // descending, so that none is ever useless
+      val slot = s.open(Element(-i, i)) // descending, so that no element is ever useless
       if (i % 3 > 0) s.window.insert()
       slot
     }.toSet
@@ -161,7 +161,7 @@ class SlickDequeNonInvSuite extends Laws {
     assert(cleared < 20 * clearing(s, 1 << 10) + 100000, s"$cleared ns")
   }
 
-  /** The least time of several, in nanoseconds. */
+  /** The least of several times, in nanoseconds. */
   private def clearing(s: Slider[_], n: Int): Long = (0 until 5).map { _ =>
     (0 until n).foreach(i => s.insert(Element(-i, i)))
     val start = System.nanoTime()

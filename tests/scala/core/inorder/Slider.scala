@@ -5,7 +5,7 @@ import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
 import io.sash.core.mta.{Amta, LogMta}
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
-/** A window over a test column, driven by values, as a user of the core would drive it. */
+/** A window over a test column, driven by values, as a user of the core drives it. */
 final class Slider[A](val algorithm: WindowAlgorithm, val operation: Operation[A]) {
   private[this] val initial = TestColumn(operation)
   val window: InOrderWindow = algorithm.window(initial)
@@ -26,7 +26,7 @@ final class Slider[A](val algorithm: WindowAlgorithm, val operation: Operation[A
 
   def query(): A = column(window.query())
 
-  /** What `body` calls of combine, subtract and selectsRight. */
+  /** The number of `combine`, `subtract` and `selectsRight` calls that `body` makes. */
   def cost(body: => Unit): Long = {
     val before = column.operations
     body
@@ -34,7 +34,9 @@ final class Slider[A](val algorithm: WindowAlgorithm, val operation: Operation[A
   }
 }
 
-/** An algorithm of the matrix: how to make its window, where the operation has what it needs. */
+/**
+ * An algorithm of the matrix. It makes a window if the operation has the ability that it needs.
+ */
 sealed abstract class WindowAlgorithm(val name: String) {
   def accepts(operation: Operation[_]): Boolean
   def window(column: Partials): InOrderWindow
@@ -88,7 +90,9 @@ object WindowAlgorithm {
   object LogMtaTree extends General("Log MTA", new LogMta(_))
   object AmtaForest extends General("AMTA", new Amta(_))
 
-  /** Flips over a column that promises never to throw, which is not for tests that make it. */
+  /**
+   * Flips over a column that promises never to throw. Tests that make a column throw exclude it.
+   */
   object TwoStacksLiteOverTotal
       extends General("Two-Stacks Lite over a total column", c => new TwoStacksLite(total(c)))
 
@@ -97,7 +101,7 @@ object WindowAlgorithm {
     case other            => throw new IllegalArgumentException(s"$other is no test's column")
   }
 
-  /** Chunks so small that a schedule runs through many. */
+  /** In chunks so small that a schedule runs through many of them. */
   private def inChunks(column: Partials): Partials = column match {
     case c: TestColumn[_] => new ChunkedTestColumn(c.operation, chunkSize = 8)
     case other            => throw new IllegalArgumentException(s"$other is no test's column")

@@ -22,7 +22,7 @@ class AmtaSuite extends Laws {
     assert(v.slider.query() == 9)
     assert(v.levels == Seq(Seq(1, 2, 1, 2, 1, 2), Seq(3, 3)))
 
-    v.window.recompute() // as the paper does when its tree grows
+    v.window.recompute() // the paper does this when its tree grows
     assert(v.results == ((6, 3)) && v.stack == Seq(5, 3))
     v.insert(1)
     assert(v.results == ((6, 4)) && v.slider.query() == 10)
@@ -46,14 +46,14 @@ class AmtaSuite extends Laws {
     v.window.evict()
     assert(v.results == ((1, 8)) && v.stack.isEmpty && v.slider.query() == 9)
 
-    // the leftmost tree is gone
+    // the leftmost tree is used up
     v.window.evict()
     assert(v.slider.query() == 8)
     v.window.evict()
     assert(v.slider.query() == 6)
   }
 
-  /** Windows that grow, shrink, slide and pause at random, an element at a time. */
+  /** Windows that grow, shrink, slide and pause at random, one element at a time. */
   private def walk(seed: Long, most: Int)(insert: () => Unit, evict: () => Unit): Unit = {
     val random = new Random(seed)
     var size = 0
@@ -102,7 +102,7 @@ class AmtaSuite extends Laws {
           worst &&= cost <= bound
         }
       )
-      // the leftmost tree that is not used up was paid for in advance
+      // the leftmost tree, which is not used up, was paid for in advance
       val bound = evictions * 4.0 / 3 + 3 * log2(most + 2)
       (total <= bound && worst) :| s"$total combines to evict $evictions"
     }
@@ -170,7 +170,8 @@ class AmtaSuite extends Laws {
         asked += 1
         prefix <= evicted
       }
-      // what goes is found from the oldest on, so that it matters how much, and not of how much
+      // the search starts at the oldest, so its cost depends on the evicted part, not on the
+      // window
       (asked <= 4 * log2(evicted + 1) + 2) :| s"asked $asked times for $evicted of $n"
     }
   }
@@ -206,7 +207,7 @@ class AmtaSuite extends Laws {
   }
 }
 
-/** AMTA of a sum, with a view of what it is made of. */
+/** An AMTA of sums, with a view of its parts. */
 final class AmtaView {
   val slider = new MtaSlider(MtaAlgorithm.Amortized, Operation.Sum)
 
@@ -217,7 +218,7 @@ final class AmtaView {
 
   def insert(value: Int): Unit = slider.insert(Element(value, 0))
 
-  /** The values of the levels that have any, leaves first. */
+  /** The values of the levels that are not empty, leaves first. */
   def levels: Seq[Seq[Long]] =
     (0 to 30)
       .map { level =>
@@ -229,6 +230,6 @@ final class AmtaView {
   def results: (Long, Long) =
     (slider.column(window.stackSlot(window.firstNode(0))), slider.column(window.rightResult))
 
-  /** From the top. */
+  /** The stack's values, from its top. */
   def stack: Seq[Long] = window.stack.toSeq.map(p => slider.column(window.stackSlot(p)))
 }

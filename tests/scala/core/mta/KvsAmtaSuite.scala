@@ -14,7 +14,7 @@ import io.sash.core.slots.Partials
 /** KVS-AMTA: local memory, traffic with the store, and a window in RocksDB. */
 class KvsAmtaSuite extends Laws {
 
-  /** KVS-AMTA of sums over a store, with the numbers from `first` on in the window. */
+  /** A KVS-AMTA of sums over a store. The window holds consecutive numbers from `first` on. */
   private final class Sums(val store: KeyValueStore, buffer: Int) {
     val column = new LongSums
     val window = new KvsAmta(column, store, LongSums.Codec, buffer)
@@ -115,7 +115,7 @@ class KvsAmtaSuite extends Laws {
       val slides = 4 * n
       s.slide(slides)
       val levels = log2(n)
-      // level l has 1 / 2^l of the nodes; a read is of half a buffer once a walk is under way
+      // level l has 1 / 2^l of the nodes; once a walk is under way, a read gets half a buffer
       val puts = 2.0 * (n + slides) / (buffer - 2) + levels
       val gets = 4.0 * slides / buffer + levels * (log2(buffer) + 2)
       val removes = 4.0 * slides / buffer + 2 * puts

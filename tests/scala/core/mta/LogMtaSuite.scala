@@ -25,7 +25,7 @@ class LogMtaSuite extends Laws {
     assert(window.levels == Seq(Seq(1, 2, 1, 2, 1, 2), Seq(3, 3, 3), Seq(6, 3)))
     assert(s.query() == 9)
 
-    s.window.evict() // an empty branch on the left, and its values up to the root
+    s.window.evict() // an empty branch on the left, and the values above it up to the root
     assert(window.levels == Seq(Seq(2, 1, 2, 1, 2), Seq(2, 3, 3), Seq(5, 3)))
     assert(s.query() == 8)
   }
@@ -52,7 +52,7 @@ class LogMtaSuite extends Laws {
       }
       val first = gone.toLong
       val counting = byCount.cost(byCount.window.evict(evicted))
-      // sums of first + first + 1 + … tell how long a prefix is
+      // sums of first + first + 1 + … show the length of a prefix
       val longest = (first until first + evicted).sum
       var asked = 0
       val sliding = byPolicy.cost(byPolicy.evict { (_, prefix) =>

@@ -5,7 +5,7 @@ import java.util.Arrays
 
 import io.sash.core.slots.{Bytes, Partials, SlotCodec, Slots}
 
-/** Sums of longs in an array, as an operator would keep them. */
+/** Sums of longs in an array, as an operator might keep them. */
 final class LongSums extends Partials {
   private[this] var values = new Array[Long](0)
 
@@ -39,7 +39,7 @@ object LongSums {
     private def sums(column: Slots): LongSums = column.asInstanceOf[LongSums]
   }
 
-  /** The numbers first, first + 1, … are inserted. */
+  /** Inserts the numbers first, first + 1, …. */
   def insert(window: MonoidTreeAggregator, column: LongSums, first: Long, count: Int): Unit = {
     var i = 0
     while (i < count) {

@@ -71,7 +71,7 @@ class MtaBadUseSuite extends AnyFunSuite {
     window.insert()
     assert(window.size == 1)
     window.evict()
-    window.open() // the place that is free again
+    window.open() // takes the evicted element's place
   }
 
   test("AMTA holds twice as many elements as Log MTA") {

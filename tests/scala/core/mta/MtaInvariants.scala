@@ -4,11 +4,13 @@ import java.lang.Long.lowestOneBit
 
 import io.sash.core.Element
 
-/** The invariants that the classes name, over the free monoid, where a value is its positions. */
+/**
+ * The invariants that the classes name, over the free monoid, where a value shows its positions.
+ */
 object MtaInvariants {
   type Values = (Int, Vector[Element])
 
-  /** What is wrong with a window that should hold `elements`. */
+  /** The broken invariants of a window that should hold `elements`. */
   def broken(slider: MtaSlider[Values])(elements: Vector[Element]): Option[String] = {
     val value = (slot: Int) => slider.column(slot)._2
     slider.window match {

@@ -43,7 +43,7 @@ object Move {
 object MtaLaws {
   import Move._
 
-  /** What a window should hold, kept in the plainest way. */
+  /** The expected content of a window, kept in the plainest way. */
   private final case class Model(open: Vector[Element], window: Vector[Element], arrivals: Int) {
     def opened(element: Element): Model = copy(open = open :+ element, arrivals = arrivals + 1)
     def inserted: Model = copy(open = open.tail, window = window :+ open.head)
@@ -53,7 +53,7 @@ object MtaLaws {
 
   /**
    * After any schedule, query is the operation over the window's elements in arrival order, and
-   * `broken` finds no invariant broken. A count beside the operation is what policies look at.
+   * `broken` finds no broken invariant. Policies look at a count beside the operation.
    */
   def equalsRecalculation[A](
       slider: MtaSlider[(Int, A)],
@@ -71,7 +71,9 @@ object MtaLaws {
     failure.isEmpty :| failure.getOrElse("")
   }
 
-  /** Moves that throw at this call are given up, and the others go on as if they had not been. */
+  /**
+   * Moves that throw at this call are given up. The others go on as if those had not been there.
+   */
   def forgetsFailedCalls[A](slider: MtaSlider[(Int, A)], schedule: List[(Move, Int)]): Prop = {
     val start = Model(Vector.empty, Vector.empty, 0)
     val (_, failure) = schedule.zipWithIndex.foldLeft((start, Option.empty[String])) {
@@ -139,7 +141,7 @@ object MtaLaws {
       Some(s"size ${slider.window.size}, not ${model.window.size}")
     } else if (asks) {
       val expected = slider.operation.aggregate(model.window)
-      // the second query must not see traces of the first
+      // the first query must not change the second
       Seq(slider.query(), slider.query()).find(_ != expected).map(a => s"$a, not $expected")
     } else {
       None

@@ -28,7 +28,7 @@ class MtaLawsSuite extends Laws {
       }
     }
 
-  /** Moves of which one in three fails, at one of its first calls. */
+  /** Moves. One in three fails at one of its first calls. */
   private def failing: Gen[List[(Move, Int)]] = for {
     moves <- Move.schedules
     calls <- Gen.listOfN(

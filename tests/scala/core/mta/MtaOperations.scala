@@ -18,14 +18,14 @@ object Count extends Operation[Int] {
   override def combine(older: Int, younger: Int): Int = older + younger
 }
 
-/** A stretch of a stream, with its longest run of increasing values, the oldest of ties. */
+/** A part of a stream, with its longest run of increasing values, the oldest of ties. */
 final case class Runs(count: Int, first: Element, last: Element, head: Int, tail: Int, best: Run)
 
 final case class Run(length: Int, first: Int) {
   def last: Int = first + length - 1
 }
 
-/** LIS, the paper's experiment 3: when the longest increasing run began, ended, its length. */
+/** LIS, the paper's experiment 3: begin, end and length of the longest increasing run. */
 object LongestRun extends Operation[Option[Runs]] {
   override def name: String = "longest increasing run"
   override def identity: Option[Runs] = None

@@ -16,7 +16,7 @@ final class MtaSlider[A](val algorithm: MtaAlgorithm, val operation: Operation[A
 
   def open(element: Element): Unit = {
     val slot = window.open()
-    column.lift(slot, element) // opening may have changed the column
+    column.lift(slot, element) // opening may have replaced the column
   }
 
   def insert(element: Element): Unit = {
@@ -33,7 +33,7 @@ final class MtaSlider[A](val algorithm: MtaAlgorithm, val operation: Operation[A
     window.evict(policy)
   }
 
-  /** What `body` calls of combine. */
+  /** The number of `combine` calls that `body` makes. */
   def cost(body: => Unit): Long = {
     val before = column.operations
     body
@@ -86,7 +86,7 @@ object MtaAlgorithm {
 }
 
 /**
- * A store that is strict about what a window may ask of it, and counts the calls.
+ * A store that refuses calls that a window must not make, and counts the calls.
  *
  * @param changing whether nodes may change, and be missing
  */

@@ -4,12 +4,12 @@ import java.nio.ByteBuffer
 
 import org.rocksdb.{Options, ReadOptions, RocksDB, WriteBatch, WriteOptions}
 
-/** The middle of level queues in RocksDB: a key is the level and the node's number. */
+/** The middle of level queues in RocksDB. A key is the level and the node's number. */
 final class RocksStore(path: String) extends KeyValueStore with AutoCloseable {
   RocksDB.loadLibrary()
   private[this] val options = new Options().setCreateIfMissing(true)
   private[this] val writing = new WriteOptions().setDisableWAL(true)
-  // a window asks for nothing that it has removed, and looking through removed ranges takes time
+  // a window reads nothing that it has removed, and checking removed ranges takes time
   private[this] val reading = new ReadOptions().setIgnoreRangeDeletions(true)
   private[this] val counting = new ReadOptions()
   private[this] val database = RocksDB.open(options, path)
@@ -42,7 +42,7 @@ final class RocksStore(path: String) extends KeyValueStore with AutoCloseable {
   override def remove(level: Int, from: Long, until: Long): Unit =
     database.deleteRange(writing, key(level, from), key(level, until))
 
-  /** Nodes that are there. */
+  /** The number of nodes in the store. */
   def size: Int = {
     val cursor = database.newIterator(counting)
     try {

@@ -23,7 +23,7 @@ class WindowSlidePolicySuite extends Laws {
       val operation = Both(Operation.Sum, Both(Operation.Last, Operation.Max))
       val s = new MtaSlider(algorithm, operation)
       def max: Int = s.query()._2._2.get.value
-      // evicts what has more than 10 from its youngest element on
+      // evicts a prefix if its youngest element and all elements after it add up to more than 10
       def slide(): Unit = s.evict { case ((total, _), (old, (last, _))) =>
         total - old + last.get.value > 10
       }
@@ -136,7 +136,7 @@ class WindowSlidePolicySuite extends Laws {
     assert(runs.head == 1 && runs.tail == 1 && runs.count == 8)
   }
 
-  /** By its definition: the longest stretch of which each value exceeds the one before. */
+  /** By definition: the longest range of elements in which each exceeds the one before. */
   private def longestRun(window: Vector[Element]): Vector[Element] = {
     val stretches = window.indices.map { from =>
       val steps = window.drop(from).sliding(2).takeWhile {
@@ -159,7 +159,7 @@ class WindowSlidePolicySuite extends Laws {
         s.insert(Element(i, i))
         s.evict((total, old) => total - old >= n)
       })
-      // beside a slide's 13/3, which hold the query: 3 looks beyond the first, amortised
+      // beside a slide's 13/3, which include the query: 3 looks beyond the first, amortised
       (keeping == 0 && s.window.size == n && sliding <= slides * 22.0 / 3 + 50) :|
         s"$keeping combines to keep $n, $sliding in $slides slides"
     }

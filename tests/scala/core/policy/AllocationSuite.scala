@@ -36,7 +36,7 @@ class AllocationSuite extends AnyFunSuite {
 
   private val steps = 100000
 
-  /** Bytes for each of many steps, after as many to warm up. */
+  /** The bytes per step over many steps, after as many steps to warm up. */
   private def bytesPerStep(step: Int => Unit): Double = {
     def run(): Unit = {
       var i = 0
@@ -83,7 +83,7 @@ class AllocationSuite extends AnyFunSuite {
     }
     (1 to 1000).foreach(i => insert(i.toLong))
     assertNone(bytesPerStep { i =>
-      window.remove(window.inserted - 2) // the last but one
+      window.remove(window.inserted - 2) // the last slot but one
       insert(i.toLong)
       answers += column.lower(window.query())
     })

@@ -3,7 +3,7 @@ package io.sash.core.policy
 import io.sash.core.inorder.InOrderWindow
 import io.sash.core.slots.Partials
 
-/** A window that counts what a policy asks of it. */
+/** A window that counts the calls of a policy. */
 final class Asked(window: InOrderWindow) extends InOrderWindow {
   var queries, evictions = 0L
 
@@ -24,7 +24,7 @@ final class Asked(window: InOrderWindow) extends InOrderWindow {
   override def column: Partials = window.column
   override def relocate(move: Partials => Partials): Unit = window.relocate(move)
 
-  // no policy coalesces
+  // policies never coalesce
   override protected def openCount: Long = 0L
   override protected def openSlot(i: Long): Int = throw new UnsupportedOperationException
   override protected def dropYoungestOpen(): Unit = throw new UnsupportedOperationException

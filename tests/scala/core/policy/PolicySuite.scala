@@ -37,14 +37,15 @@ class PolicySuite extends Laws {
   }
 
   /**
-   * Slides at the first element that is at least `slide` beyond the one of the slide before; each
-   * shows the elements from `size` - `slide` before that one to the present one.
+   * Slides at the first element at least `slide` beyond the element of the last slide. Each slide
+   * shows the elements from `size` - `slide` before that last element on, without the present
+   * one.
    */
   private def deltaModel(size: Long, slide: Long, all: Seq[Long]): Seq[Seq[Long]] = {
     val slides = all.indices.drop(1).foldLeft(all.indices.take(1).toVector) { (found, i) =>
       if (all(i) >= all(found.last) + slide) found :+ i else found
     }
-    // the end of the stream is beyond everything
+    // the end of the stream is beyond every attribute
     slides.zip(slides.drop(1) :+ all.length).map { case (i, next) =>
       all.take(next).filter(i == 0 || _ >= all(i) - (size - slide))
     }
@@ -233,7 +234,7 @@ class PolicySuite extends Laws {
       val first = run()
       assert(first.nonEmpty)
       watched.arrive(20, Element(20, 0))
-      watched.window.arrive(21) // and is never inserted
+      watched.window.arrive(21) // it is never inserted
       watched.window.clear()
       assert(watched.window.size == 0)
       assert(run() == first, policy.getClass)

@@ -10,7 +10,7 @@ import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
 import io.sash.core.inorder.{InOrderWindow, Recalculate}
 import io.sash.core.slots.Partials
 
-/** Time windows as section 2.1 of the Reactive Aggregator's paper defines them. */
+/** Time windows, as defined in section 2.1 of the Reactive Aggregator's paper. */
 class TimePolicySuite extends Laws {
 
   /** (range, slide) and times in order, with peers and gaps. */
@@ -27,7 +27,7 @@ class TimePolicySuite extends Laws {
     (begin, begin + range)
   }
 
-  /** What IStream sees, instant after instant: each window that differs from the last. */
+  /** The output of IStream, instant after instant: each window that differs from the last. */
   private def model(range: Long, slide: Long, times: Seq[Long]): Seq[Seq[Long]] = {
     val instants =
       if (times.isEmpty) Seq.empty else times.head - 1 to times.last + 2 * (range + slide)

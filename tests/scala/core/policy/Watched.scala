@@ -6,7 +6,7 @@ import io.sash.core.{Element, Operation, TestColumn}
 import io.sash.core.inorder.{InOrderWindow, TwoStacksLite}
 import io.sash.core.slots.Partials
 
-/** A window under a policy, whose triggers are kept. */
+/** A window under a policy. It keeps the windows that triggered. */
 final class Watched[A](
     operation: Operation[A],
     policy: WindowPolicy,
@@ -29,7 +29,7 @@ final class Watched[A](
 
 object Watched {
 
-  /** What a policy triggers when elements with these attributes come, and then the end. */
+  /** The windows that a policy triggers for elements with these attributes and then the end. */
   def windows(policy: WindowPolicy, attributes: Seq[Long]): Seq[Seq[Long]] = {
     val watched = new Watched(Operation.Collect, policy)
     attributes.zipWithIndex.foreach { case (a, i) => watched.arrive(a, Element(0, i)) }

@@ -21,7 +21,7 @@ private final case class Answer[A](query: Int, at: Long, value: A)
 /** Shared plans against the definition of their queries. */
 class SharedQueriesSuite extends Laws {
 
-  /** What makes the windows of a plan, where the operation has what they need. */
+  /** Makes the windows of a plan, if the operation has the ability that they need. */
   private sealed abstract class Final(val name: String) {
     def accepts(operation: Operation[_]): Boolean
     def windows(column: Partials, queries: Int): SharedWindows
@@ -80,7 +80,7 @@ class SharedQueriesSuite extends Laws {
 
     def advance(position: Long): Unit = runner.advance(position)
 
-    /** As insert or advance, whose column throws at these calls before it comes through. */
+    /** Like insert or advance, but the column throws at these calls before the call succeeds. */
     def insertFailing(element: Element, position: Long, failing: Seq[Int]): Unit = {
       column.lift(runner.open(), element)
       repeat(failing)(runner.insert(position))
@@ -103,8 +103,8 @@ class SharedQueriesSuite extends Laws {
   }
 
   /**
-   * Every answer from the stream's first value to `end`, from the definition: at each multiple of
-   * the slide, over (at - range, at].
+   * Every answer from the stream's first value to `end`, by definition: at each multiple of the
+   * slide, over (at - range, at].
    */
   private def expected[A](
       queries: Seq[ContinuousQuery],
@@ -128,11 +128,11 @@ class SharedQueriesSuite extends Laws {
     slides <- Gen.listOfN(count, Gen.choose(1L, 6L))
   } yield ranges.zip(slides).map { case (r, s) => ContinuousQuery(r, s) }.toVector
 
-  /** Values with the distance to the position before: 1 for tuples that are counted. */
+  /** Values with their distances from the position before; 1 counts tuples. */
   private def stream(distance: Gen[Long]): Gen[List[(Int, Long)]] =
     Gen.choose(0, 120).flatMap(Gen.listOfN(_, Gen.zip(Gen.choose(-5, 5), distance)))
 
-  /** Where a stream starts: with its first tuple, at a time of our days, before 1970. */
+  /** The stream's first position: a first tuple, a present-day time, or a time before 1970. */
   private val start =
     Gen.oneOf(Gen.const(1L), Gen.choose(170000000L, 170000100L), Gen.choose(-100L, 0L))
 
@@ -196,7 +196,7 @@ class SharedQueriesSuite extends Laws {
   private val example =
     Vector(ContinuousQuery(range = 3, slide = 1), ContinuousQuery(range = 5, slide = 1))
 
-  /** The answers to both queries of the paper's examples, and the operations they took. */
+  /** The answers to both queries of the paper's examples, and the number of operations. */
   private def exampleRun[A](
       makes: Final,
       operation: Operation[A],
@@ -293,7 +293,7 @@ class SharedQueriesSuite extends Laws {
       slides(101, 151)
       run.column.operations - before
     }
-    // 50 values make 10 slides of 5, 2 or 1 partials, which enter the window and leave it
+    // 50 values make 10 slides of 5, 2 or 1 partials; each partial enters and leaves the window
     assert(costs == Seq(0 + 2 * 50, 30 + 2 * 20, 40 + 2 * 10 + 10))
   }
 

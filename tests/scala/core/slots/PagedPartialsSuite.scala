@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.sash.core.algebra.{Column, Sum}
 import io.sash.core.inorder.{Daba, DabaLite, FlatFit, InOrderWindow, TwoStacks, TwoStacksLite}
 
-/** Windows over a column that lives in a store, but for a few pages. */
+/** Windows over a column that lives in a store, except for a few pages. */
 class PagedPartialsSuite extends AnyFunSuite {
   private val inMemory = Pages.Frames * Pages.Size
 

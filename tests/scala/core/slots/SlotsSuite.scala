@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.{Element, Operation, TestColumn}
 
-/** What slots promise beside what the algorithms over them ask for. */
+/** Promises of slots that the algorithms over them do not test. */
 class SlotsSuite extends AnyFunSuite {
 
   test("slots move up and down as if by way of somewhere else") {

@@ -9,7 +9,7 @@ import io.sash.core.{Element, Laws, Operation}
 import io.sash.core.mta.{HandleCodec, LongSums, MapStore, StorableColumn}
 import io.sash.core.slots.Bytes
 
-/** Panes that get elements in any order, and a window that hops over them. */
+/** Panes that get elements in any order, and a hop window over them. */
 class StoredPanesSuite extends Laws {
   import StoredPanesSuite._
 
@@ -82,10 +82,10 @@ class StoredPanesSuite extends Laws {
 private object StoredPanesSuite {
   sealed trait Step
 
-  /** An element comes, so many panes after the last one. */
+  /** Adds an element, this many panes after the last one. */
   case class Add(after: Long) extends Step
 
-  /** The window moves by so many panes. */
+  /** Moves the window by this many panes. */
   case class Hop(by: Int) extends Step
   case object Restart extends Step
 
@@ -110,7 +110,7 @@ private object StoredPanesSuite {
 
     private def column = panes.column.asInstanceOf[StorableColumn[Vector[Element]]]
 
-    /** As many as there may be at most: one for each level over each pane, but for the edges. */
+    /** An upper bound of the nodes: on each level all nodes over a held pane, edges included. */
     def nodes: Int = {
       val kept = elements.map(_._1).filter(_ >= front) :+ front
       (1 to 40).map(l => kept.map(_ >> (l * logFanOut)).distinct.length).takeWhile(_ > 1).sum + 40

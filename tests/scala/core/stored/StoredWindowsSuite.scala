@@ -9,7 +9,7 @@ import io.sash.core.{Element, Laws, Operation}
 import io.sash.core.mta.{HandleCodec, KeyValueStore, LongSums, MapStore, StorableColumn}
 import io.sash.core.slots.{Bytes, Invertible}
 
-/** Windows whose elements are in a store, and whose headers go through bytes. */
+/** Windows whose elements are in a store, and whose headers are written and read as bytes. */
 class StoredWindowsSuite extends Laws {
   import StoredWindowsSuite._
 
@@ -102,15 +102,15 @@ class StoredWindowsSuite extends Laws {
       stream(Restart)
       val fanOut = 1 << logFanOut
       val held = stream.end - stream.needed
-      // of each level as many as fit in, and one that begins before the front; of level l just
-      // where the window ever held an entry of it
+      // of each level as many as fit in, and one that begins before the front; only levels in
+      // which the window ever held an entry
       val levels = (math.log(stream.peak.toDouble) / math.log(fanOut.toDouble) + 1e-9).toInt + 1
       val most = (1 to levels).map(l => (held / math.pow(fanOut, l)).toLong + 1).sum
       (stream.store.size <= most) :| s"${stream.store.size} nodes for $held elements, not $most"
     }
   }
 
-  /** Sums of 0, 1, 2, … in a window of as many rows, all in one run or restarted. */
+  /** Sums of 0, 1, 2, … in a window of `rows` rows, in one run or with restarts. */
   private final class Sums(rows: Long, logFanOut: Int) {
     val store = new MapStore
     private var windows = create(new LongSums)
@@ -285,7 +285,7 @@ class StoredWindowsSuite extends Laws {
     assert(sum == (1400 until 1500).sum)
   }
 
-  /** Elements in a window of the last 100. */
+  /** Appends elements to a window of the last 100. */
   private def arrive(windows: StoredWindows, elements: Range): Unit = elements.foreach { i =>
     val slot = windows.open()
     windows.column.asInstanceOf[LongSums](slot) = i
@@ -311,21 +311,21 @@ private object StoredWindowsSuite {
     def shape: StoredWindows.Shape = StoredWindows.Shape(evicts, lags)
   }
 
-  /** From as many rows before the current one until that many before it. */
+  /** From `preceding` rows before the current row to `until` rows before it. */
   case class Rows(preceding: Long, until: Long) extends Bound(lags = until > 0)
   case class Time(width: Long) extends Bound
 
-  /** From as long before the current one until that long before it. */
+  /** From `width` time units before the current row to `until` units before it. */
   case class Between(width: Long, until: Long) extends Bound(lags = true)
   case object Growing extends Bound(evicts = false)
 
-  /** All but the last ones. */
+  /** All rows except the last `until` ones. */
   case class Late(until: Long) extends Bound(evicts = false, lags = true)
 
-  /** Ends all at once, every so many rows. */
+  /** All rows leave at once, after every `every` rows. */
   case class Ending(every: Int) extends Bound(evicts = false)
 
-  /** Lists, from which the oldest elements can be taken away. */
+  /** Lists from which the oldest elements can be removed. */
   final class LeavingColumn
       extends StorableColumn[Vector[Element]](Operation.Collect)
       with Invertible {
@@ -336,7 +336,7 @@ private object StoredWindowsSuite {
     }
   }
 
-  /** A stream of elements, over windows and over an oracle that keeps them all. */
+  /** A stream of elements, over windows and over an oracle that keeps all elements. */
   final class Stream(
       bounds: Seq[Bound],
       logFanOut: Int,
@@ -363,7 +363,7 @@ private object StoredWindowsSuite {
         inverse
       )
 
-    /** Combines and subtractions of the column, which a restart makes anew. */
+    /** The combines and subtractions of the column. A restart begins the count anew. */
     def operations: Long = column.operations
 
     def end: Long = windows.end
