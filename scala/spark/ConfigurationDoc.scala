@@ -16,8 +16,8 @@ private[sash] object ConfigurationDoc {
   private def heading: String =
     """# Configuration
       |
-      |Generated from `SashConf.scala` by `make docs`. All settings but those that are called static
-      |are runtime settings of a session: `SET key=value` or `spark.conf.set(key, value)`.
+      |Generated from `SashConf.scala` by `make docs`. Settings are runtime settings of a session,
+      |unless they are called static: `SET key=value` or `spark.conf.set(key, value)`.
       |
       || setting | default | meaning | since |
       ||---|---|---|---|""".stripMargin

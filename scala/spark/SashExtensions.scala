@@ -57,9 +57,10 @@ private[spark] object SashExtensions {
   private def unknown(isWanted: Boolean): String = {
     val versions = s"Sash ${SashVersion.Version} does not know Spark $SPARK_VERSION"
     val known = s"it knows ${KnownVersions.All.mkString(", ")}"
-    if (isWanted) s"$versions and runs what links to it, since $UntestedVersions is true; $known"
+    if (isWanted)
+      s"$versions and runs each feature that links to it, since $UntestedVersions is true; $known"
     else
-      s"$versions and leaves it alone; $known. $UntestedVersions=true, set before Spark starts, " +
-        "runs what links to it"
+      s"$versions and leaves it alone; $known. $UntestedVersions=true, set before Spark " +
+        "starts, runs each feature that links to it"
   }
 }

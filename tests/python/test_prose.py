@@ -19,7 +19,7 @@ LATER = pytest.mark.xfail(strict=False, reason=REWRITTEN_LATER)
         "Python",
         # made of Scala's texts, and by the scripts in benchmarks/
         pytest.param("generated pages", marks=LATER),
-        pytest.param("Scala", marks=LATER),
+        "Scala",
     ],
 )
 def test_texts_are_plain(name):

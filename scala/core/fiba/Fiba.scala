@@ -271,7 +271,8 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
     while (i < count) {
       if (times(i) < times(i - 1)) {
         throw new IllegalArgumentException(
-          s"bulkInsert(): timestamps must ascend, but ${times(i)} at index $i follows ${times(i - 1)}"
+          s"bulkInsert(): timestamps must ascend, but ${times(i)} at index $i follows " +
+            s"${times(i - 1)}"
         )
       }
       i += 1

@@ -8,11 +8,14 @@ import org.apache.spark.sql.internal.SQLConf.{buildConf, buildStaticConf}
 object SashConf {
   val Enabled = buildConf("spark.sash.enabled")
     .doc(
-      "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's functions " +
-        "is known, and Spark plans every window. It can be set at any time, and holds for queries " +
-        "that are analyzed from then on. A DataFrame that was analyzed before keeps its functions, and is planned " +
-        "by Spark, which refuses the kinds of window that only Sash has. A stream has the setting with " +
-        "which it was started."
+      "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's " +
+        "functions " +
+        "is known, and Spark plans every window. It can be set at any time, and holds for " +
+          "queries " +
+        "that are analyzed from then on. A DataFrame that was analyzed before keeps its " +
+          "functions, and is planned " +
+        "by Spark, which refuses the kinds of window that only Sash has. A stream has the " +
+          "setting with which it was started."
     )
     .version("0.1.0")
     .booleanConf
@@ -22,9 +25,10 @@ object SashConf {
 
   val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
     .doc(
-      "The algorithm for OVER in batch: 'auto' lets Sash choose for each aggregate; the name of " +
-        "an algorithm forces it for each aggregate that has the operations it needs. Hop windows " +
-        s"and streams do not read it. For tests and benchmarks. One of ${AlgorithmNames.mkString(", ")}."
+      "The algorithm for OVER in batch: 'auto' lets Sash choose for each aggregate; the name " +
+        "of an algorithm forces it for each aggregate that has the operations it needs. Hop " +
+          s"windows and streams do not read it. For tests and benchmarks. One of " +
+          s"${AlgorithmNames.mkString(", ")}."
     )
     .version("0.1.0")
     .stringConf
@@ -33,8 +37,8 @@ object SashConf {
 
   val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
     .doc(
-      "Whether the rows below a moving window are ordered by hashing their keys, and sorted only " +
-        "where rows of a key come late, wherever no operator above needs more. When " +
+      "Whether the rows below a moving window are ordered by hashing their keys, and sorted " +
+        "only where rows of a key come late, wherever no operator above needs more. When " +
         "false, Spark sorts them by keys and order."
     )
     .version("0.1.0")
@@ -43,8 +47,10 @@ object SashConf {
 
   val StreamBuckets = buildConf("spark.sash.stream.buckets")
     .doc(
-      "Into how many groups the keys of a window over a stream are divided, a power of two. More " +
-        "of them spread the keys more evenly over the tasks; each takes some 40 microseconds of a " +
+      "Into how many groups the keys of a window over a stream are divided, a power of two. " +
+        "More " +
+        "of them spread the keys more evenly over the tasks; each takes some 40 microseconds " +
+          "of a " +
         "micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps its number: " +
         "another number is an error there."
     )
@@ -55,7 +61,8 @@ object SashConf {
 
   val HopsEnabled = buildConf("spark.sash.hops.enabled")
     .doc(
-      "Whether aggregates over window(time, size, slide) with a slide shorter than the size keep one " +
+      "Whether aggregates over window(time, size, slide) with a slide shorter than the size " +
+        "keep one " +
         "partial for each key and pane. When false, Spark copies each row into all its windows."
     )
     .version("0.1.0")
@@ -64,7 +71,8 @@ object SashConf {
 
   val UntestedVersions = buildStaticConf(KnownVersions.UntestedVersions)
     .doc(
-      "Whether Sash runs on a minor version of Spark that it was not tested with, as far as it links " +
+      "Whether Sash runs on a minor version of Spark that it was not tested with, as far as " +
+        "it links " +
         "to it. When false, Sash leaves such a Spark alone. Static: set it before Spark starts."
     )
     .version("0.1.0")

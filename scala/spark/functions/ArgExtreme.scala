@@ -66,7 +66,8 @@ private[sash] object ArgMax {
       "SELECT _FUNC_(x, y) FROM VALUES ('Ann', 10), ('Bo', 50), ('Cy', 20) AS tab(x, y)" -> "Bo"
     ),
     Seq(
-      "Of several such rows the first one to arrive, where `max_by` has the last: in a window, the",
+      "Of several such rows the first one to arrive, where `max_by` has the last: in a " +
+        "window, the",
       "first by its ORDER BY. Rows whose `val` is NULL are skipped; `arg` may be NULL."
     ),
     classOf[ArgMax]
@@ -90,7 +91,8 @@ private[sash] object ArgMin {
       "SELECT _FUNC_(x, y) FROM VALUES ('Ann', 10), ('Bo', 50), ('Cy', 20) AS tab(x, y)" -> "Ann"
     ),
     Seq(
-      "Of several such rows the first one to arrive, where `min_by` has the last: in a window, the",
+      "Of several such rows the first one to arrive, where `min_by` has the last: in a " +
+        "window, the",
       "first by its ORDER BY. Rows whose `val` is NULL are skipped; `arg` may be NULL."
     ),
     classOf[ArgMin]

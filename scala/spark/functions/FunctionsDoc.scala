@@ -34,29 +34,32 @@ private[sash] object FunctionsDoc {
   private def kinds: String =
     """# Window kinds
       |
-      |Each kind says which rows a row's window holds, where SQL has no frame for it. It stands among
-      |the expressions of PARTITION BY, or as the last argument of `sliding_agg`. The window has an
-      |ORDER BY, and no ROWS or RANGE. `sash.SlidingWindow` has each of them for PySpark.
+      |Each kind says which rows a row's window holds, where SQL has no frame for it. It stands
+      |among the expressions of PARTITION BY, or as the last argument of `sliding_agg`. The
+      |window has an ORDER BY, and no ROWS or RANGE. `sash.SlidingWindow` has each of them for
+      |PySpark.
       |""".stripMargin
 
   private def heading: String =
     """# Functions
       |
-      |Generated from `SashFunctions.scala` by `make docs`. These aggregates are in the papers and not
-      |in Spark. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`. `sash.functions` has
-      |each of them for PySpark, and `DESCRIBE FUNCTION EXTENDED` says the same as this page.
+      |Generated from `SashFunctions.scala` by `make docs`. These aggregates are in the papers
+      |and not in Spark. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`.
+      |`sash.functions` has each of them for PySpark, and `DESCRIBE FUNCTION EXTENDED` says the
+      |same as this page.
       |
       |In a moving window each costs a constant number of combines a row, whatever the
       |window's length.
       |
-      |A function of yours with one of these names, or of a later Spark, is the one that runs: Sash
-      |takes a name only where nobody else has it. `sash.geomean(x)` names Sash's in any case, and
-      |`sash.functions` calls it so. Sash's functions are in no catalogue: SHOW FUNCTIONS does not list
-      |them, and CREATE and DROP FUNCTION do not see them. While `spark.sash.enabled` is false there
-      |are none. A SQL function that calls one of them has to be TEMPORARY on Spark 4.0 and 4.1.
+      |A function of yours with one of these names, or of a later Spark, is the one that runs:
+      |Sash takes a name only where nobody else has it. `sash.geomean(x)` names Sash's in any
+      |case, and `sash.functions` calls it so. Sash's functions are in no catalogue: SHOW
+      |FUNCTIONS does not list them, and CREATE and DROP FUNCTION do not see them. While
+      |`spark.sash.enabled` is false there are none. A SQL function that calls one of them has to
+      |be TEMPORARY on Spark 4.0 and 4.1.
       |
       |Aggregates that Spark has under another name are not here: concatenation is `listagg`, the
-      |distinct values are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg` and
-      |`count_min_sketch`.
+      |distinct values are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg`
+      |and `count_min_sketch`.
       |""".stripMargin
 }

@@ -278,16 +278,19 @@ private[sash] object MonoidCall {
           "it returns the younger")
     ),
     Seq(
-      "SELECT _FUNC_(x, x -> struct(x AS lo, x AS hi), (a, b) -> struct(least(a.lo, b.lo) AS lo, " +
+      "SELECT _FUNC_(x, x -> struct(x AS lo, x AS hi), (a, b) -> struct(least(a.lo, b.lo) AS " +
+        "lo, " +
         "greatest(a.hi, b.hi) AS hi), a -> a.hi - a.lo) FROM VALUES (3), (1), (4) AS tab(x)" ->
         "3",
       "SELECT _FUNC_(x, x -> x, (a, b) -> a * b, a -> a, 1) OVER (ORDER BY x ROWS 1 PRECEDING) " +
         "FROM VALUES (2), (3), (4) AS tab(x)" -> "2\n6\n12"
     ),
     Seq(
-      "All are Catalyst expressions and run in generated code; a partial that is a struct is kept",
+      "All are Catalyst expressions and run in generated code; a partial that is a struct is " +
+        "kept",
       "as its fields. NULL stands for an argument that is left out. Rows whose input is NULL are",
-      "skipped; a struct of several columns is not NULL, whatever they are. `combine` and `inverse`",
+      "skipped; a struct of several columns is not NULL, whatever they are. `combine` and " +
+        "`inverse`",
       "have to return the type of `lift`. Only `lift` may refer to other columns. An inverse is",
       "taken at its word, and of floats it drifts. With `inverse` or `selective` a moving window",
       "takes fewer combines. FILTER is not supported; make the input NULL instead, by IF."

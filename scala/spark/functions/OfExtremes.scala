@@ -58,7 +58,7 @@ private[sash] object ValueRange {
       "SELECT _FUNC_(col) FROM VALUES (2.5), (NULL) AS tab(col)" -> "0.0"
     ),
     Seq(
-      "The type and the overflow are those of max(x) - min(x). NULLs are skipped; NULL over no",
+      "Type and overflow are as in max(x) - min(x). NULLs are skipped; NULL over no",
       "rows; a NaN makes it NaN."
     ),
     classOf[ValueRange]

@@ -27,7 +27,7 @@ private[spark] object SlidingAgg {
     "",
     """
     Examples:
-      > SELECT _FUNC_(col, 'max') OVER (ORDER BY col ROWS 1 PRECEDING) FROM VALUES (1), (2) AS tab(col);
+      > SELECT _FUNC_(x, 'max') OVER (ORDER BY x ROWS 1 PRECEDING) FROM VALUES (1), (2) AS t(x);
        1
        2
   """,

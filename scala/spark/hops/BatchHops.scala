@@ -46,7 +46,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
   }
 
   private def reason(aggregate: Aggregate, hop: HopAggregate): Option[String] =
-    if (readsOuter(hop)) Some("the rows depend on those of a query around it")
+    if (readsOuter(hop)) Some("the rows depend on rows of a query around it")
     else if (HopRows.operators(aggregate.child).exists(isCached))
       Some("the rows are cached with their windows")
     else

@@ -173,7 +173,7 @@ private[spark] object HopAggregate {
   }
 
   private val NotDeterministic =
-    "each copy of a row has another value of what is not deterministic"
+    "an expression that is not deterministic has another value in each copy of a row"
 
   private type Parts = (Seq[NamedExpression], Seq[AggregateExpression], Seq[NamedExpression])
 

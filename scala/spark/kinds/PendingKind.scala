@@ -56,7 +56,8 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
     if (kind.exists(_.isInstanceOf[WindowExpression]))
       throw ResolveWindowKinds.misplaced(
         kind,
-        "it asks for a window function; name that as a column in a query below, and ask for the column"
+        "it asks for a window function; name that as a column in a query below, and ask for " +
+          "the column"
       )
     if (groups.isEmpty) kind else kind.withInputs(kind.inputs.map(ofGroup(_, groups)))
   }

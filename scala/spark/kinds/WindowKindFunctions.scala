@@ -20,7 +20,8 @@ private[spark] object WindowKindFunctions {
       "count_window",
       "The last `size` rows of the order, the current one among them.",
       Seq("size" -> "how many, a constant of 1 or more"),
-      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS " +
+        "t(x)",
       "1\t1\n2\t3\n4\t6",
       Seq("The same as ROWS BETWEEN size - 1 PRECEDING AND CURRENT ROW."),
       classOf[CountWindow]
@@ -31,7 +32,8 @@ private[spark] object WindowKindFunctions {
       Seq(
         "size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'"
       ),
-      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS " +
+        "t(x)",
       "1\t1\n2\t3\n4\t6",
       Seq(
         "Both ends are included, and so are peers: the same as RANGE BETWEEN size PRECEDING AND",
@@ -46,16 +48,20 @@ private[spark] object WindowKindFunctions {
       "Back to the oldest row that the delta policy still holds.",
       Seq(
         "attribute" -> "a number, date, timestamp or interval",
-        "delta" -> "a constant that can be subtracted from it, 0 or more; or a string, as in '1 hour'"
+        "delta" -> "a constant that can be subtracted from it, 0 or more; or a string, as in " +
+          "'1 hour'"
       ),
       "SELECT x, count(*) OVER (PARTITION BY _FUNC_(x, 3) ORDER BY x) " +
         "FROM VALUES (1), (2), (5) AS t(x)",
       "1\t1\n2\t2\n5\t2",
       Seq(
         "When a row comes, the oldest leave while their attribute is less than the row's by more",
-        "than `delta`. A row that has left stays out, also if the attribute falls again. A NULL is",
-        "less than every number, and no row leaves because of one whose attribute is NULL. Differences",
-        "are exact; differences of floats are doubles. (General Incremental Sliding-Window Aggregation,",
+        "than `delta`. A row that has left stays out, also if the attribute falls again. A " +
+          "NULL is",
+        "less than every number, and no row leaves because of one whose attribute is NULL. " +
+          "Differences",
+        "are exact; differences of floats are doubles. (General Incremental Sliding-Window " +
+          "Aggregation,",
         "section 2.2.)"
       ),
       classOf[DeltaWindow]
@@ -70,7 +76,8 @@ private[spark] object WindowKindFunctions {
         "FROM VALUES (1), (2), (4) AS t(x)",
       "1\t1\n2\t1\n4\t2",
       Seq(
-        "A row for which it is true is the first of its window. (General Incremental Sliding-Window",
+        "A row for which it is true is the first of its window. (General Incremental " +
+          "Sliding-Window",
         "Aggregation, section 2.2.)"
       ),
       classOf[PunctuationWindow]
@@ -79,10 +86,11 @@ private[spark] object WindowKindFunctions {
       "gap_window",
       "The rows since the order last moved by `gap` or more from one row to the next: a session.",
       Seq(
-        "gap" -> ("a constant number or interval, more than 0, that the order can be moved by; or a " +
-          "string, as in '30 minutes'")
+        "gap" -> ("a constant number or interval, more than 0, that the order can be moved " +
+          "by; or a string, as in '30 minutes'")
       ),
-      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS t(x)",
+      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) " +
+        "AS t(x)",
       "1\t1\n2\t2\n4\t1",
       Seq("The order is by one expression. Rows whose place in it is NULL are a session."),
       classOf[GapWindow]
@@ -96,7 +104,8 @@ private[spark] object WindowKindFunctions {
         "preceding" -> "how many groups before, a constant of 0 or more",
         "following" -> "how many after; 0 if it is left out"
       ),
-      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(1) ORDER BY x) FROM VALUES (1), (2), (2) AS t(x)",
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(1) ORDER BY x) FROM VALUES (1), (2), (2) AS " +
+        "t(x)",
       "1\t1\n2\t5\n2\t5",
       Seq("SQL:2011's GROUPS BETWEEN preceding PRECEDING AND following FOLLOWING."),
       classOf[GroupsWindow],
@@ -116,7 +125,8 @@ private[spark] object WindowKindFunctions {
       "1\t1\n2\t2\n4\t2",
       Seq(
         "When a row comes, the oldest leave until the condition holds for the others, or no row",
-        "is left. A row that has left stays out. (Constant-Time Sliding Window Framework, section 3.2.)"
+        "is left. A row that has left stays out. (Constant-Time Sliding Window Framework, " +
+          "section 3.2.)"
       ),
       classOf[PredicateWindow],
       lambdas = Seq("condition")
@@ -140,17 +150,20 @@ private[spark] object WindowKindFunctions {
     ) { case Seq(preceding) => OwnRowsWindow(preceding) },
     kind(
       "range_window",
-      "The rows at most as far before the current one in the order as that row says, and its peers.",
+      "The rows at most as far before the current one in the order as that row says, and its " +
+        "peers.",
       Seq(
-        "preceding" -> ("a number or interval that the order can be moved by, each row's own; or a " +
-          "constant string, as in '1 hour'")
+        "preceding" -> ("a number or interval that the order can be moved by, each row's own; " +
+          "or a constant string, as in '1 hour'")
       ),
       "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(x - 2) ORDER BY x) " +
         "FROM VALUES (2), (3), (4) AS t(x)",
       "2\t2\n3\t5\n4\t9",
       Seq(
-        "The order is by one expression. A row whose `preceding` is NULL, NaN or negative has a window",
-        "without rows; rows whose place in the order is NULL are each other's window. A row costs",
+        "The order is by one expression. A row whose `preceding` is NULL, NaN or negative has " +
+          "a window",
+        "without rows; rows whose place in the order is NULL are each other's window. A row " +
+          "costs",
         "O(log n) comparisons and combines, of the latter 2 where the aggregate counts or sums",
         "integers, and the rows of a partition are held until it ends."
       ),
@@ -172,14 +185,15 @@ private[spark] object WindowKindFunctions {
       "window_slide",
       "Lets a window, of whatever kind or frame, slide by more than a row: the others have NULL.",
       Seq(
-        "every" -> ("a constant number of rows, or a constant interval of an order by time; or a string, as " +
-          "in '1 minute'")
+        "every" -> ("a constant number of rows, or a constant interval of an order by time; " +
+          "or a string, as in '1 minute'")
       ),
       "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x ROWS 2 PRECEDING) " +
         "FROM VALUES (1), (2), (4), (5) AS t(x)",
       "1\tNULL\n2\t3\n4\tNULL\n5\t11",
       Seq(
-        "A slide of `every` rows answers at every row whose number in the partition, from 1, is a",
+        "A slide of `every` rows answers at every row whose number in the partition, from 1, " +
+          "is a",
         "multiple of it. A slide by time answers at the first row of each pane. Panes begin at",
         "multiples of `every` since 1970-01-01 00:00:00 UTC, or at the beginnings of months.",
         "A slide changes no answer. (General Incremental Sliding-Window Aggregation,",
@@ -200,7 +214,8 @@ private[spark] object WindowKindFunctions {
     }
 
   private def refined(f: AggregateFunction): String =
-    s"${f.sql(isDistinct = false)} has DISTINCT or FILTER; take neither, or make its input NULL by IF"
+    s"${f.sql(isDistinct = false)} has DISTINCT or FILTER; take neither, or make its input " +
+      s"NULL by IF"
 
   private def Predicate = "predicate_window"
   private def NoAggregate =

@@ -31,8 +31,8 @@ private[sash] object KeptSort {
 
   case object SeenAbove
       extends KeptSort(
-        "another window above, in the same partitions, takes rows that tie in the order in which " +
-          "the keys come"
+        "another window above, in the same partitions, takes rows that tie in the order in " +
+          "which the keys come"
       )
 
   case object NullsByRadix

@@ -241,14 +241,17 @@ private[streams] final class StreamCalls(
       val of = if (by.length == 1) by.head else by.mkString("struct(", ", ", ")")
       s"dense_rank() is not an aggregate; write count(DISTINCT $of) over the same window"
     case _: NTile | _: PercentRank | _: CumeDist =>
-      s"${written(f)} depends on how many rows its partition has, which is never known on a stream; " +
+      s"${written(f)} depends on how many rows its partition has, which is never known on a " +
+        "stream; " +
         InBatch
     case l: FrameLessOffsetWindowFunction =>
-      s"${written(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag by one row " +
-        s"does; leave rows where ${written(l.input)} is NULL out below the window, and write it without " +
-        "IGNORE NULLS"
+      s"${written(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag " +
+        "by one row " +
+        s"does; leave rows where ${written(l.input)} is NULL out below the window, and write " +
+          "it without IGNORE NULLS"
     case n: NthValue =>
-      s"${written(f)} is not an aggregate; write try_element_at(collect_list(${written(n.input)}), " +
+      s"${written(f)} is not an aggregate; write " +
+        s"try_element_at(collect_list(${written(n.input)}), " +
         s"${written(n.offset)}) with collect_list over the same window, which leaves NULLs out"
     case _ => s"${written(f)} is not an aggregate; write one over the same window, or $InBatch"
   }
@@ -302,8 +305,8 @@ private[streams] final class StreamCalls(
     case g: GroupsWindow => StreamGroups(constant(g.preceding), constant(g.following))
     case own @ (_: OwnRowsWindow | _: OwnRangeWindow) =>
       refuse(
-        s"how far ${written(own)} looks back has no bound, so that a stream would have to keep all rows; ask " +
-          "for a window that is as long as the longest"
+        s"how far ${written(own)} looks back has no bound, so that a stream would have to " +
+          "keep all rows; ask for a window that is as long as the longest"
       )
     case other => refuse(s"${written(other)} is not on streams yet; $InBatch")
   }
@@ -339,8 +342,8 @@ private[streams] final class StreamCalls(
     val looksAhead = rows > 0 || groups > 0 || due.nonEmpty
     if (looksAhead && allWindows.exists(w => w.slide.nonEmpty || !w.frame.canWait))
       refuse(
-        "beside a frame that looks ahead no window may slide, or begin at a punctuation or a gap; ask " +
-          "for them in one query each"
+        "beside a frame that looks ahead no window may slide, or begin at a punctuation or a " +
+          "gap; ask for them in one query each"
       )
     Option.when(looksAhead)(
       StreamLater(
@@ -390,7 +393,8 @@ private[streams] final class StreamCalls(
     if (e.children.exists(_.containsPattern(CURRENT_LIKE))) e.children.foreach(refuseMoment)
     else
       refuse(
-        s"${written(e)} asks for the time or the user of the moment; name it as a column below the window"
+        s"${written(e)} asks for the time or the user of the moment; name it as a column " +
+          s"below the window"
       )
   }
 
@@ -398,8 +402,8 @@ private[streams] final class StreamCalls(
 
   private def refuseAhead(bound: Expression): Nothing =
     refuse(
-      s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks ahead, as " +
-        "in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
+      s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks " +
+        "ahead, as in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
     )
 }
 

@@ -67,7 +67,7 @@ private[spark] object StreamFunctions {
 
 /**
  * Columns in the place of the expressions that aggregates read. The optimizer rewrites the
- * expressions of a Project, but not those that the operator runs.
+ * expressions of a Project, and not the expressions of the operator.
  *
  * @param isHidden whether the operator must not see the watermark of a column
  */

@@ -92,8 +92,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       if (!Distinct.canKey(p.dataType))
         throw StreamErrors.unsupported(
           written,
-          s"PARTITION BY ${written(p)}: values of type ${p.dataType.sql} are not told apart by their " +
-            "bytes; partition by another expression of it"
+          s"PARTITION BY ${written(p)}: values of type ${p.dataType.sql} are not told apart " +
+            "by their bytes; partition by another expression of it"
         )
       Distinct.key(SqlInternals.normalized(p))
     }

@@ -67,9 +67,10 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
           val why = uncertain.flatten.fold("")(e => s" (${textOf(e)})")
           refuse(
             write,
-            s"${windowsOf(write)} beside the common table expression$name, which is read several " +
-              s"times and is not deterministic$why; make a view of it, or write it to a table in " +
-              "between"
+            s"${windowsOf(write)} beside the common table expression$name, which is read " +
+              "several " +
+              s"times and is not deterministic$why; make a view of it, or write it to a table " +
+                "in between"
           )
         }
       case _ =>
@@ -86,8 +87,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         refuse(
           write,
           s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
-            s"${on.fold("")(c => s" on ${textOf(c)}")}, which would find no row; write one side to " +
-            "a table in between"
+            s"${on.fold("")(c => s" on ${textOf(c)}")}, which would find no row; write one " +
+              "side to a table in between"
         )
       case _ =>
     }
@@ -104,8 +105,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     if (mode != AnswerMode.Update && StreamVersions.isRealTime(write))
       refuse(
         write,
-        s"${over(write)} in real-time mode, which does not wait for the watermark; write in update " +
-          "mode, or with another trigger"
+        s"${over(write)} in real-time mode, which does not wait for the watermark; write in " +
+          "update mode, or with another trigger"
       )
     checkNeighbours(write, mode)
     if (!StreamSettings.isRocksDB(checkpoint.stateStoreProvider)) refuseStore(write, checkpoint)
@@ -142,7 +143,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   private val MostNamed = 3
 
   private val BesideOther =
-    "beside another operator with state (another order or partition, or another withColumn, is one, too)"
+    "beside another operator with state (another order or partition, or another withColumn, " +
+      "is one, too)"
 
   /** Refuses operators above or below that cannot work with the windows' rows. */
   private def checkNeighbours(write: WriteToStreamStatement, mode: AnswerMode): Unit = {
@@ -168,15 +170,15 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     if (looksAhead && !isAlone)
       refuse(
         write,
-        s"${ahead(write)}, frames that look ahead, $BesideOther, which would take their rows for late ones; " +
-          "write them to a table in between"
+        s"${ahead(write)}, frames that look ahead, $BesideOther, which would take their rows " +
+          "for late ones; write them to a table in between"
       )
     if (!StreamSettings.allowsSeveral(conf) && !isAlone)
       refuse(
         write,
         s"${over(write)} beside another operator with state while " +
-          s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their rows " +
-          "for late ones; set it to true"
+          s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their " +
+            "rows for late ones; set it to true"
       )
     write.inputQuery.foreach {
       case e: EventTimeWatermark if e.child.exists(isOver) =>
@@ -203,8 +205,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     throw new AnalysisException(
       errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
       messageParameters = Map(
-        "stateStoreProvider" -> (s"${checkpoint.stateStoreProvider}, ${checkpoint.saidOfProvider}, of " +
-          s"${over(write)},")
+        "stateStoreProvider" -> (s"${checkpoint.stateStoreProvider}, " +
+          s"${checkpoint.saidOfProvider}, of ${over(write)},")
       )
     )
 
