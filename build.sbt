@@ -79,7 +79,9 @@ lazy val core = (project in file("scala/core"))
       "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
     ),
     // what users have compiled against the last release has to go on running; none is there yet
-    mimaPreviousArtifacts := lastRelease.toSet.map((v: String) => organization.value %% "sash-core" % v),
+    mimaPreviousArtifacts := lastRelease.toSet.map((v: String) =>
+      organization.value %% "sash-core" % v
+    ),
     mimaFailOnNoPrevious := false,
     publishTo := Some(scratchRepository.value),
     publishConfiguration ~= (_.withOverwrite(true)),

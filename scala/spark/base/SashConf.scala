@@ -11,11 +11,11 @@ object SashConf {
       "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's " +
         "functions " +
         "is known, and Spark plans every window. It can be set at any time, and holds for " +
-          "queries " +
+        "queries " +
         "that are analyzed from then on. A DataFrame that was analyzed before keeps its " +
-          "functions, and is planned " +
+        "functions, and is planned " +
         "by Spark, which refuses the kinds of window that only Sash has. A stream has the " +
-          "setting with which it was started."
+        "setting with which it was started."
     )
     .version("0.1.0")
     .booleanConf
@@ -27,8 +27,8 @@ object SashConf {
     .doc(
       "The algorithm for OVER in batch: 'auto' lets Sash choose for each aggregate; the name " +
         "of an algorithm forces it for each aggregate that has the operations it needs. Hop " +
-          s"windows and streams do not read it. For tests and benchmarks. One of " +
-          s"${AlgorithmNames.mkString(", ")}."
+        s"windows and streams do not read it. For tests and benchmarks. One of " +
+        s"${AlgorithmNames.mkString(", ")}."
     )
     .version("0.1.0")
     .stringConf
@@ -50,7 +50,7 @@ object SashConf {
       "Into how many groups the keys of a window over a stream are divided, a power of two. " +
         "More " +
         "of them spread the keys more evenly over the tasks; each takes some 40 microseconds " +
-          "of a " +
+        "of a " +
         "micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps its number: " +
         "another number is an error there."
     )

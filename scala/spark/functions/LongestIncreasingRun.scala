@@ -128,8 +128,8 @@ private[sash] object LongestIncreasingRun {
     Seq(
       "SELECT _FUNC_(ts, x) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM VALUES (1, 3.0), (4, " +
         "5.0), (6, 2.0) AS tab(ts, x)" ->
-        "{\"start\":1,\"end\":1,\"length\":1}\n{\"start\":1,\"end\":4,\"length\":2}\n" +
-          "{\"start\":1,\"end\":4,\"length\":2}"
+        ("{\"start\":1,\"end\":1,\"length\":1}\n{\"start\":1,\"end\":4,\"length\":2}\n" +
+          "{\"start\":1,\"end\":4,\"length\":2}")
     ),
     Seq(
       "Of several the first one. Neighbours are neighbours in the window's order; a group of",

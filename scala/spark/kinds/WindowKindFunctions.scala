@@ -48,8 +48,8 @@ private[spark] object WindowKindFunctions {
       "Back to the oldest row that the delta policy still holds.",
       Seq(
         "attribute" -> "a number, date, timestamp or interval",
-        "delta" -> "a constant that can be subtracted from it, 0 or more; or a string, as in " +
-          "'1 hour'"
+        "delta" -> ("a constant that can be subtracted from it, 0 or more; or a string, as in " +
+          "'1 hour'")
       ),
       "SELECT x, count(*) OVER (PARTITION BY _FUNC_(x, 3) ORDER BY x) " +
         "FROM VALUES (1), (2), (5) AS t(x)",

@@ -54,16 +54,19 @@ private[spark] object Standing {
   def log(spark: String): Unit = {
     checked
     if (logged.compareAndSet(false, true))
-      lines.foreach(l => log.warn(s"Sash ${SashVersion.Version} on Spark $spark: $l"))
+      lines.foreach(l => log.warn(s"Sash $version on Spark $spark: $l"))
   }
 
   private val logged = new AtomicBoolean
+
+  // read before a link is missed: the handler of a LinkageError must not load a class
+  private val version = SashVersion.Version
 
   /** Makes a feature stand down because of a link found missing while a query was planned. */
   def failed(feature: String, error: LinkageError): Unit = {
     val why = s"it does not link to this Spark ($error)"
     if (downs.putIfAbsent(feature, why) == null) {
-      log.warn(s"Sash ${SashVersion.Version}: left to Spark from now on: $feature: $why")
+      log.warn(s"Sash $version: left to Spark from now on: $feature: $why")
       log.debug("The link that is missing", error)
     }
   }

@@ -80,7 +80,7 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Se
         requested = s"$bytes more",
         received = "0 of them: the values that are kept in memory for " +
           s"${kept.mkString(", ")} outgrow the task's memory. Raise spark.executor.memory (in " +
-            "local " +
+          "local " +
           "mode spark.driver.memory), run fewer tasks at once (spark.executor.cores), make the " +
           "window shorter, or take an approximate aggregate, as approx_count_distinct or " +
           "percentile_approx"

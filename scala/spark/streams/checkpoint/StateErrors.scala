@@ -22,8 +22,8 @@ private[streams] object StateErrors {
       "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
       Map(
         "OpsInMetadataSeq" -> was,
-        "OpsInCurBatchSeq" -> s"$is; start with a new checkpoint location, or with the " +
-          "query as it was"
+        "OpsInCurBatchSeq" -> (s"$is; start with a new checkpoint location, or with the " +
+          "query as it was")
       )
     )
 }

@@ -248,7 +248,7 @@ private[streams] final class StreamCalls(
       s"${written(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag " +
         "by one row " +
         s"does; leave rows where ${written(l.input)} is NULL out below the window, and write " +
-          "it without IGNORE NULLS"
+        "it without IGNORE NULLS"
     case n: NthValue =>
       s"${written(f)} is not an aggregate; write " +
         s"try_element_at(collect_list(${written(n.input)}), " +

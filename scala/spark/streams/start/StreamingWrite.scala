@@ -70,7 +70,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
             s"${windowsOf(write)} beside the common table expression$name, which is read " +
               "several " +
               s"times and is not deterministic$why; make a view of it, or write it to a table " +
-                "in between"
+              "in between"
           )
         }
       case _ =>
@@ -88,7 +88,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
           write,
           s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
             s"${on.fold("")(c => s" on ${textOf(c)}")}, which would find no row; write one " +
-              "side to a table in between"
+            "side to a table in between"
         )
       case _ =>
     }
@@ -178,7 +178,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         write,
         s"${over(write)} beside another operator with state while " +
           s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their " +
-            "rows for late ones; set it to true"
+          "rows for late ones; set it to true"
       )
     write.inputQuery.foreach {
       case e: EventTimeWatermark if e.child.exists(isOver) =>

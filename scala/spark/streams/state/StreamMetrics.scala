@@ -39,8 +39,7 @@ private[spark] object StreamMetrics {
     rowsInTime = SQLMetrics.createMetric(sc, "rows in time"),
     rowsOutOfOrder = SQLMetrics.createMetric(sc, "rows in time that came out of order"),
     answers = SQLMetrics.createMetric(sc, "answers"),
-    answersCorrected =
-      SQLMetrics.createMetric(sc, "answers that rows out of order have changed"),
+    answersCorrected = SQLMetrics.createMetric(sc, "answers that rows out of order have changed"),
     partialsEvicted = SQLMetrics.createMetric(sc, "partials that no window holds any more"),
     nodesRead = SQLMetrics.createMetric(sc, "nodes read"),
     nodesWritten = SQLMetrics.createMetric(sc, "nodes written"),

@@ -78,7 +78,8 @@ class StandingDownSuite extends AnyFunSuite {
     says(said, "window explain: slides: sum(t.id) ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
     says(said, "hops explain: hops: count by windows of 2 panes")
     says(said, "geomean rows: true")
-    val line = said.filter(_.contains("does not know Spark 4.4.0 and runs each feature that links to it"))
+    val line =
+      said.filter(_.contains("does not know Spark 4.4.0 and runs each feature that links to it"))
     assert(line.size == 1, said)
     noLinkageError(said)
   }
