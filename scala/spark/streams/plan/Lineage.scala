@@ -28,9 +28,16 @@ private[spark] final case class Origin(
  * the options of a source do not matter, nor do the rows that a filter drops. An unknown operator
  * is described by its name and all of its expressions, so that two different ones are told apart.
  *
+ * In a subquery, filters and orders do matter: the value of the subquery depends on them.
+ *
  * @param query the query of the plan, with the common table expressions that it reads
+ * @param isSubquery whether the plans are subqueries of expressions
  */
-private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean) {
+private[spark] final class Lineage(
+    query: LogicalPlan,
+    isCaseSensitive: Boolean,
+    isSubquery: Boolean = false
+) {
   private[this] var sources = 0
   private[this] val common: Map[Long, LogicalPlan] =
     query.collect { case w: WithCTE => w.cteDefs.map(d => d.id -> d.child) }.flatten.toMap
@@ -46,7 +53,7 @@ private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean)
     new Words(
       origin.columns,
       origin.fields,
-      new Lineage(query, isCaseSensitive).subquery(_, origin.columns)
+      new Lineage(query, isCaseSensitive, isSubquery = true).subquery(_, origin.columns)
     )
 
   private def subquery(plan: LogicalPlan, outer: Map[ExprId, Said]): Said = {
@@ -63,15 +70,18 @@ private[spark] final class Lineage(query: LogicalPlan, isCaseSensitive: Boolean)
     case p: Project =>
       val child = of(p.child, outer)
       child.and(aliases(p.projectList, words(child, outer)))
-    case a: Aggregate => aggregate(a, of(a.child, outer), outer)
-    case g: Generate  => generate(g, of(g.child, outer), outer)
-    case e: Expand    => expand(e, of(e.child, outer), outer)
-    case u: Union     => union(u, outer)
-    case j: Join      => join(j, of(j.left, outer), of(j.right, outer), outer)
-    case u: UnaryNode if Lineage.isTransparent(u)                     => of(u.child, outer)
+    case a: Aggregate                     => aggregate(a, of(a.child, outer), outer)
+    case g: Generate                      => generate(g, of(g.child, outer), outer)
+    case e: Expand                        => expand(e, of(e.child, outer), outer)
+    case u: Union                         => union(u, outer)
+    case j: Join                          => join(j, of(j.left, outer), of(j.right, outer), outer)
+    case u: UnaryNode if isTransparent(u) => of(u.child, outer)
     case other if other.children.isEmpty && other.expressions.isEmpty => source(other)
     case other                                                        => unknown(other, outer)
   }
+
+  private def isTransparent(plan: UnaryNode): Boolean =
+    Lineage.isTransparent(plan) && !(isSubquery && Lineage.choosesRows(plan))
 
   private def words(of: Origin, outer: Map[ExprId, Said]): Words =
     words(of.copy(columns = outer ++ of.columns))
@@ -228,6 +238,11 @@ private object Lineage {
    * since not every version has all of them.
    */
   private def isTransparent(plan: UnaryNode): Boolean = Transparent(plan.nodeName)
+
+  /** Whether an aggregate or a limit above can have another value because of the operator. */
+  private def choosesRows(plan: UnaryNode): Boolean = ChoosesRows(plan.nodeName)
+
+  private val ChoosesRows = Set("Filter", "Sample", "Sort", "TypedFilter")
 
   private val Transparent = Set(
     "CollectMetrics",

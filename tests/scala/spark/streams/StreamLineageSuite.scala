@@ -136,6 +136,18 @@ class StreamLineageSuite extends StreamSuite {
     ("the same common table expression", common("k"), common("k"), GoesOn),
     ("into a common table expression", ofKey("k"), common("k"), GoesOn),
     ("a subquery", ofKey("k + (SELECT 1)"), ofKey("k + (SELECT 2)"), Fails),
+    (
+      "a condition in a subquery",
+      ofValue("x + (SELECT max(id) FROM range(9) WHERE id < 2)"),
+      ofValue("x + (SELECT max(id) FROM range(9) WHERE id < 5)"),
+      Fails
+    ),
+    (
+      "an order in a subquery",
+      ofValue("x + (SELECT id FROM range(9) ORDER BY id LIMIT 1)"),
+      ofValue("x + (SELECT id FROM range(9) ORDER BY id DESC LIMIT 1)"),
+      Fails
+    ),
     ("a function's name", mapped("f"), mapped("g"), Fails),
     ("the same function", mapped("f"), mapped("f"), GoesOn),
     ("a typed operator", typed(_ + 1), typed(_ + 1), GoesOn),
