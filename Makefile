@@ -14,7 +14,6 @@ VERSION := $(call read,^__version__ = "\(.*\)",python/sash/_version.py)
 SBT_VERSION := $(call read,^sbt.version=\(.*\),project/build.properties)
 COMPILED_FOR := $(call read,^ *val compile = "\(.*\)",project/SparkVersions.scala)
 TESTED_ON := $(shell sed -n '/val tested/s/[^0-9. ]//gp' project/SparkVersions.scala)
-NEWEST := $(lastword $(TESTED_ON))
 
 # sbt comes from Maven by way of jgo, which pip installs; without a terminal it never asks
 SBT = $(BIN)/jgo --system-java run org.scala-sbt:sbt-launch:$(SBT_VERSION)
@@ -222,11 +221,6 @@ bench-day: $(INSTALLED) ## a stream with a day of state: 100 million rows in win
 bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is one of them slow?
 	$(call step,benchmark of micro-batches)
 	$(BIN)/python benchmarks/bench_batches.py
-
-.PHONY: bench-realtime
-bench-realtime: .venvs/$(NEWEST)/.installed ## latency in real-time mode beside Spark's aggregation by key
-	$(call step,benchmark of real-time mode)
-	.venvs/$(NEWEST)/bin/python benchmarks/bench_realtime.py
 
 .PHONY: bench-hops
 bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
