@@ -47,6 +47,9 @@ STREAM_SUITES := EventTimeWatermarkSuite StreamingAggregationSuite
 LONG_STREAM_SUITES := RocksDBStateStoreStreamingAggregationSuite StreamingSessionWindowSuite \
 	TransformWithStateUnsafeRowSuite TransformWithStateChainingSuite \
 	TransformWithListStateSuite TransformWithMapStateSuite TransformWithValueStateTTLSuite
+GOLDEN_FILES := 'spark/sparkSuites SQLQueryTestSuite -z window'
+
+MAKE_WHEEL = $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./python
 
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
@@ -63,7 +66,7 @@ jar: $(JAR) ## the plugin's jar
 .PHONY: wheel
 wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
 	$(call step,wheel)
-	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./python
+	$(MAKE_WHEEL)
 	@ls dist/*.whl
 
 .PHONY: release-check
@@ -71,7 +74,7 @@ release-check: $(INSTALLED) ## what a release would publish: licences, metadata,
 	$(call step,release check)
 	rm -rf dist target/repository
 	$(BIN)/pip install --quiet -e './python[release]'
-	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./python
+	$(MAKE_WHEEL)
 	$(SBT) core/mimaReportBinaryIssues core/publish $(NO_TERMINAL)
 	$(BIN)/python tests/release_check.py dist target/repository $(COMPILED_FOR)
 
@@ -117,7 +120,7 @@ test-long: $(INSTALLED) ## all of them, Spark's own suites of streams and its go
 	SASH_TEST=all $(SBT) test spark/sparkSuites \
 		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' \
 		'spark/sparkSuites $(LONG_STREAM_SUITES:%=streaming.%)' \
-		'spark/sparkSuites SQLQueryTestSuite -z window' $(NO_TERMINAL)
+		$(GOLDEN_FILES) $(NO_TERMINAL)
 	$(call step,Python tests - all)
 	SASH_TEST=all $(BIN)/pytest
 
@@ -137,7 +140,7 @@ test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
 
 .PHONY: test-spark-golden
 test-spark-golden: $(TOOLS) ## Spark's golden files of windows: the queries and their answers
-	$(SBT) 'spark/sparkSuites SQLQueryTestSuite -z window' $(NO_TERMINAL)
+	$(SBT) $(GOLDEN_FILES) $(NO_TERMINAL)
 
 .PHONY: test-spark-streams
 test-spark-streams: $(TOOLS) ## Spark's own suites of streams, under the extension

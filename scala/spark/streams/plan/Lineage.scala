@@ -70,18 +70,15 @@ private[spark] final class Lineage(
     case p: Project =>
       val child = of(p.child, outer)
       child.and(aliases(p.projectList, words(child, outer)))
-    case a: Aggregate                     => aggregate(a, of(a.child, outer), outer)
-    case g: Generate                      => generate(g, of(g.child, outer), outer)
-    case e: Expand                        => expand(e, of(e.child, outer), outer)
-    case u: Union                         => union(u, outer)
-    case j: Join                          => join(j, of(j.left, outer), of(j.right, outer), outer)
-    case u: UnaryNode if isTransparent(u) => of(u.child, outer)
+    case a: Aggregate => aggregate(a, of(a.child, outer), outer)
+    case g: Generate  => generate(g, of(g.child, outer), outer)
+    case e: Expand    => expand(e, of(e.child, outer), outer)
+    case u: Union     => union(u, outer)
+    case j: Join      => join(j, of(j.left, outer), of(j.right, outer), outer)
+    case u: UnaryNode if Lineage.isTransparent(u, isSubquery)         => of(u.child, outer)
     case other if other.children.isEmpty && other.expressions.isEmpty => source(other)
     case other                                                        => unknown(other, outer)
   }
-
-  private def isTransparent(plan: UnaryNode): Boolean =
-    Lineage.isTransparent(plan) && !(isSubquery && Lineage.choosesRows(plan))
 
   private def words(of: Origin, outer: Map[ExprId, Said]): Words =
     words(of.copy(columns = outer ++ of.columns))
@@ -234,13 +231,12 @@ private[spark] final class Lineage(
 private object Lineage {
 
   /**
-   * Whether an operator passes its rows on unchanged, or drops some. Operators are known by name,
-   * since not every version has all of them.
+   * Whether an operator is left out of the description: its rows are rows of its child. In a
+   * subquery that does not hold if an aggregate or a limit above could tell. Operators are known
+   * by name, since not every version has all of them.
    */
-  private def isTransparent(plan: UnaryNode): Boolean = Transparent(plan.nodeName)
-
-  /** Whether an aggregate or a limit above can have another value because of the operator. */
-  private def choosesRows(plan: UnaryNode): Boolean = ChoosesRows(plan.nodeName)
+  private def isTransparent(plan: UnaryNode, isSubquery: Boolean): Boolean =
+    Transparent(plan.nodeName) && !(isSubquery && ChoosesRows(plan.nodeName))
 
   private val ChoosesRows = Set("Filter", "Sample", "Sort", "TypedFilter")
 

@@ -3,7 +3,6 @@ package io.sash.spark.streams.start
 import java.util.Locale
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -60,17 +59,13 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
             case alias: SubqueryAlias => s" ${alias.alias}"
             case _                    => ""
           }
-          val uncertain = shared.collectFirst {
-            case p if p.expressions.exists(!_.deterministic) =>
-              p.expressions.find(!_.deterministic)
-          }
-          val why = uncertain.flatten.fold("")(e => s" (${textOf(e)})")
+          val uncertain = shared.flatMap(_.expressions).find(!_.deterministic)
+          val why = uncertain.fold("")(e => s" (${toPrettySQL(e)})")
           refuse(
             write,
             s"${windowsOf(write)} beside the common table expression$name, which is read " +
-              "several " +
-              s"times and is not deterministic$why; make a view of it, or write it to a table " +
-              "in between"
+              s"several times and is not deterministic$why; make a view of it, or write it to " +
+              "a table in between"
           )
         }
       case _ =>
@@ -87,8 +82,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         refuse(
           write,
           s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
-            s"${on.fold("")(c => s" on ${textOf(c)}")}, which would find no row; write one " +
-            "side to a table in between"
+            s"${on.fold("")(c => s" on ${toPrettySQL(c)}")}, which would find no row; write " +
+            "one side to a table in between"
         )
       case _ =>
     }
@@ -125,9 +120,6 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     val calls = over(write)
     if (calls.isEmpty) "hop windows" else calls
   }
-
-  /** The SQL of an expression without the ids of columns. */
-  private def textOf(e: Expression): String = toPrettySQL(e)
 
   private def ahead(write: WriteToStreamStatement): String = named(write, _.later.nonEmpty)
 
