@@ -26,7 +26,8 @@ object SparkLinks {
     "ordering" -> "io/sash/spark/features/OrderingFeature$",
     "windows" -> "io/sash/spark/features/WindowsFeature$",
     "hops" -> "io/sash/spark/features/HopsFeature$",
-    "streams" -> "io/sash/spark/features/StreamsFeature$"
+    "streams" -> "io/sash/spark/features/StreamsFeature$",
+    "labels" -> "io/sash/spark/features/LabelsFeature$"
   )
 
   /** Entries that Spark finds by name, without the extension. */

@@ -13,15 +13,33 @@ import io.sash.core.slots.Keys
  * @param user the number of this user of the ring
  * @param lower number of the shift that gives the lower bound, or CurrentRow, or Unbounded
  * @param upper likewise for the upper bound
+ * @param lowerOpen whether keys equal to the lower bound lie below it
+ * @param upperOpen whether keys equal to the upper bound lie above it
  */
-final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
+final class RangeKeys(
+    val ring: KeyRing,
+    user: Int,
+    lower: Int,
+    upper: Int,
+    lowerOpen: Boolean,
+    upperOpen: Boolean
+) {
   import RangeKeys._
+
+  // a key is below if it compares as less than the first, and above if as more than the second
+  private[this] val leastWithin = if (lowerOpen) 1 else 0
+  private[this] val mostWithin = if (upperOpen) -1 else 0
 
   private[this] val lowerBound = 2 * user
   private[this] val upperBound = 2 * user + 1
   private[this] var lowerOf = -1L
   private[this] var upperOf = -1L
   private[this] var lastReach = 1L // how many rows the last search went back
+  private[this] var lastBeyond = 1L // the same for the last search for the upper bound
+
+  /** Keys whose bounds belong to the frame. */
+  def this(ring: KeyRing, user: Int, lower: Int, upper: Int) =
+    this(ring, user, lower, upper, lowerOpen = false, upperOpen = false)
 
   /** Keys in a ring of their own, without other users. */
   def this(initial: Keys, lower: Int, upper: Int) =
@@ -38,6 +56,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
     lowerOf = -1L
     upperOf = -1L
     lastReach = 1L
+    lastBeyond = 1L
   }
 
   /** Notes that rows before `row` are no longer compared. */
@@ -50,7 +69,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
         keys.shift(upper, upperBound, slot(current))
         upperOf = current
       }
-      keys.compare(slot(row), upperBound) > 0
+      keys.compare(slot(row), upperBound) > mostWithin
     } else {
       upper == CurrentRow && keys.compare(slot(row), slot(current)) > 0
     }
@@ -62,7 +81,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
         keys.shift(lower, lowerBound, slot(current))
         lowerOf = current
       }
-      keys.compare(slot(row), lowerBound) < 0
+      keys.compare(slot(row), lowerBound) < leastWithin
     } else {
       lower == CurrentRow && keys.compare(slot(row), slot(current)) < 0
     }
@@ -89,6 +108,27 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: Int, upper: Int) {
     }
     lastReach = math.max(1L, until - below)
     below
+  }
+
+  /**
+   * The first row that lies above the upper bound of row `current`, or `until` if none does. The
+   * search is that of [[firstNotBelow]].
+   */
+  private[frames] def firstAbove(current: Long, until: Long): Long = {
+    var within = ring.firstOf(user) // rows before `within` are not above
+    var others = until // row `others` and later rows are above
+    var step = lastBeyond
+    while (others - step >= within && isAbove(others - step, current)) {
+      others -= step
+      step <<= 1
+    }
+    within = math.max(within, others - step + 1)
+    while (within < others) {
+      val middle = (within + others) >>> 1
+      if (isAbove(middle, current)) others = middle else within = middle + 1
+    }
+    lastBeyond = math.max(1L, until - within)
+    within
   }
 
   /** Whether two rows have equal keys. */

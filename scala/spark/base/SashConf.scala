@@ -69,6 +69,16 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
+  val LabelsEnabled = buildConf("spark.sash.labels.enabled")
+    .doc(
+      "Whether a correlated aggregate over a range of another table's rows (LATERAL or a scalar " +
+        "subquery) runs as a window over the union of both tables. When false, Spark joins " +
+        "all pairs of rows whose keys are equal."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
   val UntestedVersions = buildStaticConf(KnownVersions.UntestedVersions)
     .doc(
       "Whether Sash runs on a minor version of Spark that it was not tested with, as far as " +
@@ -80,7 +90,15 @@ object SashConf {
     .createWithDefault(false)
 
   val All =
-    Seq(Enabled, WindowAlgorithm, OrderingEnabled, HopsEnabled, StreamBuckets, UntestedVersions)
+    Seq(
+      Enabled,
+      WindowAlgorithm,
+      OrderingEnabled,
+      HopsEnabled,
+      LabelsEnabled,
+      StreamBuckets,
+      UntestedVersions
+    )
 
   /**
    * Registers the settings with Spark. The call initializes this object, which registers them.
@@ -99,6 +117,8 @@ object SashConf {
   def orderingEnabled(conf: SQLConf): Boolean = conf.getConf(OrderingEnabled)
 
   def hopsEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(HopsEnabled)
+
+  def labelsEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(LabelsEnabled)
 
   def streamBuckets(conf: SQLConf): Int = conf.getConf(StreamBuckets)
 

@@ -4,7 +4,7 @@ import java.lang.{Boolean => JBoolean}
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
@@ -71,16 +71,25 @@ private[spark] object SparkVersions {
     copy
   }
 
+  /** Makes a Window; 4.2 added a parameter with a default value. */
+  def window(
+      expressions: Seq[NamedExpression],
+      partition: Seq[Expression],
+      order: Seq[SortOrder],
+      child: LogicalPlan
+  ): Window =
+    withDefaults(classOf[Window], expressions, partition, order, child).asInstanceOf[Window]
+
   /**
    * Calls the constructor of a case class with `first` and the default values of all the others.
    */
-  private def withDefaults(c: Class[_], first: AnyRef): Any = {
+  private def withDefaults(c: Class[_], first: AnyRef*): Any = {
     val constructor = c.getConstructors.maxBy(_.getParameterCount)
     val companion = Class.forName(c.getName + "$").getField("MODULE$").get(null)
-    val rest = (2 to constructor.getParameterCount).map { i =>
+    val rest = (first.length + 1 to constructor.getParameterCount).map { i =>
       companion.getClass.getMethod(s"$$lessinit$$greater$$default$$$i").invoke(companion)
     }
-    constructor.newInstance(first +: rest: _*)
+    constructor.newInstance(first ++ rest: _*)
   }
 }
 

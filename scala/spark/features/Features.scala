@@ -18,6 +18,7 @@ private[spark] object Features {
   private def of(name: String): Feature = name match {
     case Standing.Windows   => WindowsFeature
     case Standing.Functions => FunctionsFeature
+    case Standing.Labels    => LabelsFeature
     case Standing.Hops      => HopsFeature
     case Standing.Streams   => StreamsFeature
     case Standing.Ordering  => OrderingFeature

@@ -188,6 +188,38 @@ private[spark] final case class OwnRangeWindow(preceding: Expression)
     copy(preceding = newChild)
 }
 
+/**
+ * An end of a [[BoundsWindow]].
+ *
+ * @param value of the order's type
+ * @param isIncluded whether rows whose order equals the value belong to the window
+ */
+private[spark] final case class OwnBound(value: Expression, isIncluded: Boolean)
+
+/**
+ * The rows whose order lies between two bounds, which are the current row's own values. A row
+ * without one of them (NULL) has a window without rows. No function makes this kind: the rule
+ * `LabelWindows` does.
+ */
+private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Option[OwnBound])
+    extends WindowKind {
+  override def name: String = "bounds_window"
+  override def children: Seq[Expression] = (lower ++ upper).map(_.value).toSeq
+
+  override def sql: String = {
+    val from = lower.map(b => s"${if (b.isIncluded) "from" else "after"} ${b.value.sql}")
+    val until = upper.map(b => s"${if (b.isIncluded) "up to" else "before"} ${b.value.sql}")
+    (from ++ until).mkString("the rows ", " ", "")
+  }
+
+  override protected def withNewChildrenInternal(
+      values: IndexedSeq[Expression]
+  ): BoundsWindow = copy(
+    lower.map(_.copy(value = values.head)),
+    upper.map(_.copy(value = values.last))
+  )
+}
+
 /** A property of a window besides its kind. It also applies to SQL's frames. */
 private[spark] sealed abstract class WindowModifier extends WindowKind
 

@@ -14,12 +14,17 @@ private[spark] object ReflectiveLinks {
   val All: Seq[ReflectiveLink] = Seq(
     withDefaults(
       s"$Catalyst/plans/physical/ClusteredDistribution",
-      "Lscala/collection/immutable/Seq;",
+      Seq(Sequence),
       Windows,
       Ordering,
       Hops
     ),
-    withDefaults(s"$Catalyst/optimizer/InlineCTE", "Z", Streams),
+    withDefaults(s"$Catalyst/optimizer/InlineCTE", Seq("Z"), Streams),
+    withDefaults(
+      s"$Catalyst/plans/logical/Window",
+      Seq(Sequence, Sequence, Sequence, s"L$Catalyst/plans/logical/LogicalPlan;"),
+      Labels
+    ),
     ReflectiveLink(Seq(Windows, Streams), "an expression that adds an interval to a time") {
       classes =>
         Seq("TimestampAddInterval", "TimeAdd")
@@ -32,7 +37,7 @@ private[spark] object ReflectiveLinks {
       classes
         .get(s"$Catalyst/plans/logical/Window")
         .flatMap(ReflectiveLink.longestConstructor)
-        .exists(_.headOption.contains("Lscala/collection/immutable/Seq;"))
+        .exists(_.headOption.contains(Sequence))
     },
     fields(
       Seq("", "operators/stateful/transformwithstate/").map(p =>
@@ -57,7 +62,14 @@ private[spark] object ReflectiveLinks {
 
   private def Expression = s"L$Catalyst/expressions/Expression;"
 
-  private def withDefaults(name: String, first: String, features: String*): ReflectiveLink =
+  private def Sequence = "Lscala/collection/immutable/Seq;"
+
+  /** @param firsts the types of the parameters that Sash gives; the others have defaults */
+  private def withDefaults(
+      name: String,
+      firsts: Seq[String],
+      features: String*
+  ): ReflectiveLink =
     ReflectiveLink(features, s"the constructor of ${name.split('/').last} with defaults") {
       classes =>
         val constructor = classes.get(name).flatMap(ReflectiveLink.longestConstructor)
@@ -65,7 +77,7 @@ private[spark] object ReflectiveLinks {
           .get(name + "$")
           .fold(Set.empty[String])(_.methodKeys.map(_.takeWhile(_ != '(')).toSet)
         constructor.exists { types =>
-          types.headOption.contains(first) && (2 to types.length).forall(i =>
+          types.startsWith(firsts) && (firsts.length + 1 to types.length).forall(i =>
             defaults(s"$$lessinit$$greater$$default$$$i")
           )
         }

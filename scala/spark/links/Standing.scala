@@ -23,10 +23,11 @@ private[spark] object Standing {
   val Ordering = "ordering"
   val Windows = "windows"
   val Hops = "hops"
+  val Labels = "labels"
   val Streams = "streams"
 
   /** All features but the base, in the order in which they are added to a session. */
-  val All: Seq[String] = Seq(Functions, Windows, Hops, Streams, Ordering)
+  val All: Seq[String] = Seq(Functions, Windows, Labels, Hops, Streams, Ordering)
 
   private val log = LoggerFactory.getLogger("io.sash.spark.SashExtensions")
   private val downs = new ConcurrentHashMap[String, String]

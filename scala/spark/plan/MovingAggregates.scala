@@ -21,6 +21,7 @@ import io.sash.spark.running.MovingAggregate
  */
 private[spark] final case class MovingAggregates(session: SparkSession, overStreams: Boolean)
     extends Rule[LogicalPlan] {
+  import MovingAggregates._
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(session)) plan
@@ -31,13 +32,19 @@ private[spark] final case class MovingAggregates(session: SparkSession, overStre
           val kept = if (overStreams) identity[WindowExpression] _ else filtered _
           window.transformExpressions { case e: WindowExpression => kept(moved(e)) }
       }
+}
 
-  private def filtered(e: WindowExpression): WindowExpression = e.windowFunction match {
+private[spark] object MovingAggregates {
+  private val Entire = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, UnboundedFollowing)
+
+  /** Hides the condition of FILTER from the optimizer. */
+  def filtered(e: WindowExpression): WindowExpression = e.windowFunction match {
     case call: AggregateExpression => e.copy(windowFunction = WindowFilter.keep(call))
     case _                         => e
   }
 
-  private def moved(e: WindowExpression): WindowExpression = e.windowFunction match {
+  /** Puts an aggregate in its place that Spark allows over windows, where it refuses this one. */
+  def moved(e: WindowExpression): WindowExpression = e.windowFunction match {
     case call: AggregateExpression if isRefused(call, e.windowSpec) =>
       moving(call.aggregateFunction, call.isDistinct).fold(e) { moving =>
         e.copy(windowFunction = call.copy(aggregateFunction = moving, isDistinct = false))
@@ -52,12 +59,8 @@ private[spark] final case class MovingAggregates(session: SparkSession, overStre
     }
 
   private def isRefused(call: AggregateExpression, spec: WindowSpecDefinition): Boolean =
-    call.isDistinct || (MovingAggregates.isOrdered(call.aggregateFunction) &&
-      (spec.orderSpec.nonEmpty || spec.frameSpecification != MovingAggregates.Entire))
-}
-
-private[spark] object MovingAggregates {
-  private val Entire = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, UnboundedFollowing)
+    call.isDistinct || (isOrdered(call.aggregateFunction) &&
+      (spec.orderSpec.nonEmpty || spec.frameSpecification != Entire))
 
   /**
    * Whether the function has an order of its own. Spark accepts it over whole partitions only.

@@ -97,6 +97,7 @@ private[spark] object FrameSpec {
     case p: PredicateWindow   => PredicateSpec(p)
     case r: OwnRowsWindow     => OwnRowsSpec(r)
     case r: OwnRangeWindow    => OwnRangeSpec(r)
+    case b: BoundsWindow      => BoundsSpec(b)
     case _: CountWindow | _: DurationWindow =>
       throw new IllegalStateException(s"${kind.sql} is a frame of SQL's")
     case _: WindowModifier =>
@@ -241,6 +242,26 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def frame(of: FrameParts): Frame =
     new OwnRangeFrame(
+      of.windows,
+      of.keys,
+      slot => of.keys.ring.column.asInstanceOf[SlotColumns].holds(slot)
+    )
+}
+
+private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec {
+  override def text: String = kind.sql
+
+  override def isImmediate: Boolean = false
+
+  override def movesByPeers: Boolean = true
+
+  override def asked: Asked = Asked.Stretches
+
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
+    Some(RangeBounds.between(rows, rows.order.head, kind))
+
+  override def frame(of: FrameParts): Frame =
+    new BoundsFrame(
       of.windows,
       of.keys,
       slot => of.keys.ring.column.asInstanceOf[SlotColumns].holds(slot)

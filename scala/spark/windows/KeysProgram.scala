@@ -20,8 +20,13 @@ private[spark] object OrderKeys {
 }
 
 /** Keys that belong to one frame only. */
-private[spark] final case class OwnKeys(slots: SlotProgram, lower: Int, upper: Int)
-    extends KeysSpec
+private[spark] final case class OwnKeys(
+    slots: SlotProgram,
+    lower: Int,
+    upper: Int,
+    lowerOpen: Boolean = false,
+    upperOpen: Boolean = false
+) extends KeysSpec
 
 /**
  * The keys of a ring, ready to be sent to tasks.
@@ -31,8 +36,16 @@ private[spark] final case class OwnKeys(slots: SlotProgram, lower: Int, upper: I
 private[spark] final case class RingProgram(slots: SlotProgram, users: Int)
 
 /** The use that a frame makes of a ring: see [[RangeKeys]]. */
-private[spark] final case class KeysView(ring: Int, user: Int, lower: Int, upper: Int) {
-  def of(rings: IndexedSeq[KeyRing]): RangeKeys = new RangeKeys(rings(ring), user, lower, upper)
+private[spark] final case class KeysView(
+    ring: Int,
+    user: Int,
+    lower: Int,
+    upper: Int,
+    lowerOpen: Boolean = false,
+    upperOpen: Boolean = false
+) {
+  def of(rings: IndexedSeq[KeyRing]): RangeKeys =
+    new RangeKeys(rings(ring), user, lower, upper, lowerOpen, upperOpen)
 }
 
 /** The rings of all frames of an operator, and the view of each frame. */
@@ -43,16 +56,16 @@ private[spark] object KeysProgram {
     val shared = specs.flatten.collect { case OrderKeys(frame) => frame }
     val (ordered, bounds) = RangeBounds.program(rows, rows.order, shared)
     val ofOrder = if (shared.isEmpty) Nil else Seq(RingProgram(ordered, shared.length))
-    val own = specs.flatten.collect { case OwnKeys(slots, _, _) => RingProgram(slots, users = 1) }
+    val own = specs.flatten.collect { case own: OwnKeys => RingProgram(own.slots, users = 1) }
     var (users, others) = (0, ofOrder.length)
     val views = specs.map(_.map {
       case OrderKeys(_) =>
         users += 1
         val (lower, upper) = bounds(users - 1)
         KeysView(ring = 0, users - 1, lower, upper)
-      case OwnKeys(_, lower, upper) =>
+      case OwnKeys(_, lower, upper, lowerOpen, upperOpen) =>
         others += 1
-        KeysView(others - 1, user = 0, lower, upper)
+        KeysView(others - 1, user = 0, lower, upper, lowerOpen, upperOpen)
     })
     KeysProgram(ofOrder ++ own, views)
   }

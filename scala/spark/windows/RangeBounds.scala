@@ -6,6 +6,7 @@ import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 
 import io.sash.core.frames.RangeKeys
 import io.sash.spark.base.SparkVersions
+import io.sash.spark.kinds.BoundsWindow
 import io.sash.spark.slots.SlotProgram
 
 /** Makes slot programs of order keys, with the shifts that compute the bounds of frames. */
@@ -107,6 +108,28 @@ private[spark] object RangeBounds {
         holds = Some(isWidth(own))
       )
     OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
+  }
+
+  /** Keys with the bounds that each row says. Without one of them its row has no window. */
+  def between(rows: RowsOfFrame, by: SortOrder, kind: BoundsWindow): OwnKeys = {
+    val bounds = (kind.lower ++ kind.upper).map(_.value).toSeq
+    val key +: own = (by.child +: bounds).map { e =>
+      AttributeReference("key", e.dataType, nullable = true)()
+    }
+    val program = SlotProgram
+      .ofRow(rows.input, key +: own, by.child +: bounds)
+      .copy(
+        keyShifts = own,
+        keyOrder = Seq(by.copy(child = key, sameOrderExpressions = Nil)),
+        holds = Some(own.map(IsNotNull(_): Expression).reduce(And))
+      )
+    OwnKeys(
+      program,
+      lower = if (kind.lower.isEmpty) RangeKeys.Unbounded else 0,
+      upper = if (kind.upper.isEmpty) RangeKeys.Unbounded else own.length - 1,
+      lowerOpen = kind.lower.exists(!_.isIncluded),
+      upperOpen = kind.upper.exists(!_.isIncluded)
+    )
   }
 
   /** Whether a row has a window: its width is not NULL, NaN or negative. */

@@ -58,7 +58,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Absent(s"$execution.aggregate.BaseAggregateExec"),
-      Set(Hops),
+      Set(Hops, Labels),
       lacks(s"the class $execution.aggregate.BaseAggregateExec")
     ),
     (
@@ -107,7 +107,17 @@ class LinkCheckSuite extends AnyFunSuite {
       Set(Base),
       lacks(s"the class $execution.adaptive.AdaptiveSparkPlanHelper")
     ),
+    (
+      Absent("org.apache.spark.sql.catalyst.plans.logical.LateralJoin"),
+      Set(Labels),
+      lacks("the class org.apache.spark.sql.catalyst.plans.logical.LateralJoin")
+    ),
     // reached by reflection
+    (
+      Absent("org.apache.spark.sql.catalyst.plans.logical.Window$"),
+      Set(Labels),
+      lacks("the constructor of Window with defaults")
+    ),
     (
       Absent("org.apache.spark.sql.catalyst.optimizer.InlineCTE$"),
       Set(Streams),

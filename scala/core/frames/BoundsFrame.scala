@@ -1,0 +1,52 @@
+package io.sash.core.frames
+
+import io.sash.core.elements.{InOrderWindow, Stretches}
+import io.sash.core.policy.Condition
+
+/**
+ * The rows whose keys lie between two bounds that the current row says. Neither bound has to move
+ * forwards from row to row, so no row ever leaves. The windows hold the rows of the partition and
+ * answer for stretches of them ([[io.sash.core.elements.Stretches]]).
+ *
+ * Cost: at most 4 log m comparisons, and the windows' cost. Here m is the number of rows between
+ * the frame's begin and the youngest row that a frame has reached. Space: n keys besides.
+ *
+ * @param keys the rows' keys, with a bound on either side or on both
+ * @param hasFrame tells by a key's slot whether its row has bounds; if not, its frame has no rows
+ */
+final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys, hasFrame: Condition)
+    extends Frame(windows) {
+  private[this] var begin = 0L
+  private[this] var until = 0L
+
+  override def first: Long = begin
+
+  override def query(window: InOrderWindow): Int = {
+    val stretches = window.asInstanceOf[Stretches]
+    stretches.begin()
+    if (begin < until) stretches.append(place(begin), place(until))
+    stretches.answer()
+  }
+
+  override def clear(): Unit = {
+    super.clear()
+    keys.clear()
+    begin = 0L
+    until = 0L
+  }
+
+  override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean =
+    if (!hasFrame.holds(keys.slot(current))) {
+      begin = 0L
+      until = 0L
+      true
+    } else {
+      while (entered < arrived && !keys.isAbove(entered, current)) enter()
+      val isWhole = ended || entered < arrived || keys.isAbove(entered - 1, current)
+      if (isWhole) {
+        until = keys.firstAbove(current, entered)
+        begin = keys.firstNotBelow(current, until)
+      }
+      isWhole
+    }
+}

@@ -1,0 +1,26 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+
+import io.sash.spark.labels.LabelWindows
+import io.sash.spark.links.Standing
+
+/** Correlated aggregates over a range of another table's rows, in batch. */
+private[spark] object LabelsFeature extends Feature {
+  private val guard = new Guard(Standing.Labels)
+
+  override def inject(extensions: SparkSessionExtensions): Unit =
+    extensions.injectPlanNormalizationRule(guard.rule(_ => LabelWindows))
+
+  override def explained(plan: SparkPlan): Seq[String] = plan match {
+    case aggregate: BaseAggregateExec =>
+      aggregate.aggregateExpressions.flatMap { call =>
+        call.aggregateFunction
+          .getTagValue(LabelWindows.Refused)
+          .map(why => s"subquery left to Spark: $why")
+      }
+    case _ => Nil
+  }
+}

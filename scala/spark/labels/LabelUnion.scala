@@ -1,0 +1,241 @@
+package io.sash.spark.labels
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types.LongType
+
+import io.sash.spark.base.SparkVersions
+import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
+import io.sash.spark.monoids.Algorithm
+import io.sash.spark.plan.MovingAggregates
+import io.sash.spark.windows.WindowCall
+
+/**
+ * Labels with the answers of their queries.
+ *
+ * The plan puts labels and events into one table, moves windows over it that aggregate the
+ * events alone, and keeps the labels' rows:
+ * {{{
+ *   Project     labels' columns, answers
+ *     Filter    the row is a label
+ *       Window  aggregate FILTER (WHERE the row is an event) OVER (
+ *               PARTITION BY keys ORDER BY time RANGE BETWEEN … AND …)
+ *         Union
+ *           Project  labels
+ *           Project  events of the first table, …
+ * }}}
+ * Queries over one table share its rows. Queries whose keys are the same expressions over the
+ * label share one exchange.
+ *
+ * @param answers for each query the columns of its aggregates, by their canonical form
+ */
+private[labels] final class LabelUnion private (
+    val plan: LogicalPlan,
+    answers: Seq[Map[Expression, Attribute]]
+) {
+
+  /** An expression over the aggregates of query `i`, with the answers in their place. */
+  def over(i: Int, e: Expression): Expression = e.transform { case call: AggregateExpression =>
+    answers(i)(call.canonicalized)
+  }
+
+  /** The same for a column, which keeps its id. */
+  def named(i: Int, e: NamedExpression): NamedExpression = e match {
+    case a: Alias => a.withNewChildren(Seq(over(i, a.child))).asInstanceOf[Alias]
+    case a        => a
+  }
+}
+
+private[labels] object LabelUnion {
+
+  def apply(labels: LogicalPlan, queries: Seq[CorrelatedAggregate], zone: String): LabelUnion = {
+    val sorted = queries.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
+    val groups = sorted.indices.groupBy { i =>
+      (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
+    }
+    val ordered = groups.values.toSeq.sortBy(_.head)
+    val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) = (labels, Map.empty)
+    val (plan, answers) = ordered.foldLeft(none) { case ((below, before), group) =>
+      val one = new OneUnion(below, group.map(sorted), zone)
+      (one.plan, before ++ group.zip(one.answers))
+    }
+    new LabelUnion(plan, queries.indices.map(answers))
+  }
+
+  /** The reason why no window can answer an aggregate. */
+  def refusal(call: AggregateExpression): Option[String] = {
+    val order = SortOrder(AttributeReference("time", LongType)(), Ascending)
+    val spec = WindowSpecDefinition(Nil, Seq(order), Growing)
+    val window = windowOf(call, spec, BoundsWindow(None, None))
+    WindowCall.of(window, Algorithm.Auto).swap.toOption.map(_.reason)
+  }
+
+  private val Growing = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
+
+  private def windowOf(
+      call: AggregateExpression,
+      spec: WindowSpecDefinition,
+      kinds: BoundsWindow*
+  ): WindowExpression = {
+    val function =
+      if (kinds.isEmpty && spec.frameSpecification != Growing) call.aggregateFunction
+      else SlidingAggregate.of(call.aggregateFunction, kinds)
+    MovingAggregates.moved(WindowExpression(call.copy(aggregateFunction = function), spec))
+  }
+
+  /** One union of labels and all events with the same keys of the label. */
+  private final class OneUnion(
+      labels: LogicalPlan,
+      queries: Seq[CorrelatedAggregate],
+      zone: String
+  ) {
+    private val sources = EventSource.of(queries)
+    private val ranges = queries.map(LabelRange.of(_, zone))
+    private val keys = queries.head.keys.map(_.ofLabel)
+
+    /** The place of a label's row among the events. */
+    private val position = LabelRange.position(queries, ranges)
+
+    private val bounds: Seq[Alias] = queries
+      .flatMap(q => (q.lower ++ q.upper).map(b => q.ifApplies(b.value)))
+      .distinctBy(_.canonicalized)
+      .map(Alias(_, "bound")())
+
+    /**
+     * For the keys and the time: the label's column that has the value already. An event puts
+     * its own value there.
+     */
+    private val reused: Seq[Int] = (keys :+ position).foldLeft(Seq.empty[Int]) { (taken, e) =>
+      val at = labels.output.indexWhere(a => e.semanticEquals(a) && a.dataType == e.dataType)
+      taken :+ (if (taken.contains(at)) -1 else at)
+    }
+
+    private def extra(values: Seq[Expression]): Seq[Alias] =
+      values.zip(reused).collect { case (value, -1) => Alias(value, "key")() }
+
+    private def nothing(of: NamedExpression): Alias =
+      Alias(Literal(null, of.dataType), of.name)()
+
+    private val ofLabels = Project(
+      labels.output.map(a => Alias(a, a.name)()) ++
+        extra(keys :+ position) ++
+        bounds ++
+        sources.flatMap(_.columns).map(nothing) :+
+        Alias(Literal(OfLabel), "source")(),
+      labels
+    )
+
+    private def ofEvents(number: Int): LogicalPlan = {
+      val source = sources(number)
+      val values = source.keys :+ source.time
+      val columns = labels.output.zipWithIndex.map { case (a, i) =>
+        val at = reused.indexOf(i)
+        if (at < 0) nothing(a) else Alias(values(at), a.name)()
+      } ++
+        extra(values) ++
+        bounds.map(nothing) ++
+        sources.flatMap { s =>
+          s.columns.map(c => if (s eq source) Alias(c, c.name)() else nothing(c))
+        } :+
+        Alias(Literal(number), "source")()
+      Project(unlike(columns), source.rows)
+    }
+
+    /**
+     * No two columns are one attribute. Spark's optimizer would remove their aliases, and a Union
+     * refuses equal columns.
+     */
+    private def unlike(columns: Seq[Alias]): Seq[Alias] = {
+      val seen = mutable.Set.empty[ExprId]
+      columns.map {
+        case a @ Alias(of: Attribute, _) if !seen.add(of.exprId) =>
+          a.withNewChildren(Seq(KnownNullable(of))).asInstanceOf[Alias]
+        case a => a
+      }
+    }
+
+    private val union = Union(ofLabels +: sources.indices.map(ofEvents))
+
+    private val labelColumns = union.output.take(labels.output.length)
+    private val (keyColumns, boundColumns, eventColumns) = {
+      val others = union.output.drop(labels.output.length)
+      val made = reused.count(_ < 0)
+      val own = others.take(made).iterator
+      (
+        reused.map(at => if (at < 0) own.next() else labelColumns(at)),
+        others.slice(made, made + bounds.length),
+        others.drop(made + bounds.length)
+      )
+    }
+    private val sourceColumn = union.output.last
+
+    private val spec = WindowSpecDefinition(
+      keyColumns.init,
+      Seq(SortOrder(keyColumns.last, Ascending)),
+      UnspecifiedFrame
+    )
+
+    private def ownBound(query: CorrelatedAggregate, bound: OwnBound): OwnBound = {
+      val value = query.ifApplies(bound.value)
+      bound.copy(value = boundColumns(bounds.indexWhere(_.child.semanticEquals(value))))
+    }
+
+    /** The columns of the union for the columns of a query's events. */
+    private val columnsOf: Seq[AttributeMap[Attribute]] = {
+      val firsts = sources.scanLeft(0)(_ + _.columns.length)
+      queries.indices.map { i =>
+        val number = EventSource.of(sources, i)
+        val made = AttributeMap(sources(number).columns.zip(eventColumns.drop(firsts(number))))
+        AttributeMap(sources(number).namesFor(i).collect {
+          case (name, column) if made.contains(column) => name -> made(column)
+        })
+      }
+    }
+
+    private def window(i: Int, call: AggregateExpression): WindowExpression = {
+      val number = EventSource.of(sources, i)
+      def made(e: Expression) = e.transform { case a: Attribute => columnsOf(i).getOrElse(a, a) }
+      val conditions =
+        EqualTo(sourceColumn, Literal(number)) +:
+          (sources(number).conditionsFor(i) ++ call.filter).map(made)
+      val over = call.copy(
+        aggregateFunction = made(call.aggregateFunction).asInstanceOf[AggregateFunction],
+        filter = Some(conditions.reduce[Expression](And(_, _)))
+      )
+      val query = queries(i)
+      val moved = ranges(i) match {
+        case offsets: OffsetRange if LabelRange.isAt(position, query, offsets) =>
+          windowOf(over, spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone)))
+        case _ =>
+          val kind =
+            BoundsWindow(query.lower.map(ownBound(query, _)), query.upper.map(ownBound(query, _)))
+          windowOf(over, spec.copy(frameSpecification = Growing), kind)
+      }
+      MovingAggregates.filtered(moved)
+    }
+
+    private val windows: Seq[Seq[(Expression, Alias)]] = queries.indices.map { i =>
+      queries(i).calls.map(call => call.canonicalized -> Alias(window(i, call), call.sql)())
+    }
+
+    val answers: Seq[Map[Expression, Attribute]] =
+      windows.map(_.map { case (call, alias) => call -> alias.toAttribute }.toMap)
+
+    val plan: LogicalPlan = {
+      val made = windows.flatten.map(_._2)
+      val moved = SparkVersions.window(made, spec.partitionSpec, spec.orderSpec, union)
+      val ofLabels = Filter(EqualTo(sourceColumn, Literal(OfLabel)), moved)
+      val restored = labels.output.zip(labelColumns).map { case (a, column) =>
+        val value = if (a.nullable) column else KnownNotNull(column)
+        Alias(value, a.name)(a.exprId, a.qualifier, Some(a.metadata))
+      }
+      Project(restored ++ made.map(_.toAttribute), ofLabels)
+    }
+  }
+
+  /** The number of the labels among the sources of rows. */
+  private val OfLabel = -1
+}

@@ -1,0 +1,229 @@
+package io.sash.spark.labels
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
+
+import io.sash.spark.{Explain, SashSuite, Thorough}
+
+/**
+ * Correlated aggregates over a range, with Sash and by Spark's join of all pairs: the same rows.
+ * Each query that Sash runs has its operator in the plan, and no join.
+ */
+final class LabelWindowsSuite extends SashSuite {
+  private val seed = 20261125L
+
+  import LabelWindowsSuite.TimeType
+
+  private val hour = "TIMESTAMP'2026-03-28 22:00:00' + INTERVAL '1' HOUR * "
+
+  private def timestamps(cast: String) =
+    (0 to 40 by 2).map(h => s"CAST($hour$h AS $cast)") ++ Seq("NULL")
+
+  private val intervals =
+    Seq("INTERVAL 3 HOURS", "INTERVAL 1 DAY", "INTERVAL '1' MONTH", "INTERVAL 1 SECOND")
+
+  private val times: Map[String, TimeType] = Map(
+    "TIMESTAMP" -> TimeType(timestamps("TIMESTAMP"), intervals, "make_dt_interval(0, w)"),
+    "TIMESTAMP_NTZ" -> TimeType(timestamps("TIMESTAMP_NTZ"), intervals, "make_dt_interval(0, w)"),
+    "DATE" -> TimeType(
+      (1 to 12).map(d => s"DATE'2026-02-${d + 15}'") :+ "NULL",
+      Seq("INTERVAL 2 DAYS", "3", "INTERVAL '1' MONTH"),
+      "w"
+    ),
+    "BIGINT" -> TimeType((0 to 12).map(_.toString) :+ "NULL", Seq("3", "0", "5"), "w"),
+    "INT" -> TimeType((0 to 12).map(_.toString) :+ "NULL", Seq("3", "1"), "w"),
+    "DECIMAL(10,2)" -> TimeType((0 to 12).map(n => s"$n.25") :+ "NULL", Seq("2.5", "0.01"), "w"),
+    "DOUBLE" -> TimeType(
+      (0 to 8).map(_.toString) ++
+        Seq("NULL", "'NaN'", "'Infinity'", "'-Infinity'", "-0.0", "0.0", "0.1"),
+      Seq("3", "0.1D", "DOUBLE('Infinity')"),
+      "w"
+    ),
+    "STRING" -> TimeType(Seq("'a'", "'A'", "'b'", "''", "'bb'", "NULL", "'c'"), Nil, ""),
+    "STRING COLLATE UTF8_LCASE" ->
+      TimeType(Seq("'a'", "'A'", "'b'", "''", "'bB'", "NULL", "'c'"), Nil, "")
+  )
+
+  private val keyTypes: Map[String, Seq[String]] = Map(
+    "INT" -> Seq("1", "2", "3", "NULL"),
+    "STRING" -> Seq("'x'", "'y'", "NULL"),
+    "DOUBLE" -> Seq("0.0", "-0.0", "'NaN'", "1.5", "NULL"),
+    "STRING COLLATE UTF8_LCASE" -> Seq("'x'", "'X'", "'y'", "NULL")
+  )
+
+  private val aggregates = Seq(
+    "count(*)",
+    "count(e.x)",
+    "sum(e.x)",
+    "avg(e.x)",
+    "max(e.x)",
+    "min(e.s)",
+    "stddev(e.x)",
+    "count(DISTINCT e.x)",
+    "sum(DISTINCT e.x) FILTER (WHERE e.b)",
+    "sum(e.x) FILTER (WHERE e.b)",
+    "median(e.x)",
+    "percentile(e.x, 0.3)",
+    "coalesce(sum(e.x), 0) + count(*)",
+    "sort_array(collect_list(e.x))",
+    "bool_or(e.b)",
+    "max(struct(e.x, e.s))",
+    "count_if(e.b)",
+    "try_sum(e.x)"
+  )
+
+  private final class Draw(random: Random) {
+    def one[T](of: Seq[T]): T = of(random.nextInt(of.length))
+    def in(n: Int): Boolean = random.nextInt(n) == 0
+
+    private val (timeType, time) = one(times.toSeq.sortBy(_._1))
+    private val keys = Seq.fill(random.nextInt(3))(one(keyTypes.toSeq.sortBy(_._1)))
+
+    private def table(name: String, rows: Int, more: Seq[(String, Seq[String])]): Unit = {
+      val columns = keys.zipWithIndex.map { case ((t, values), i) =>
+        (s"k$i", t, values)
+      } :+ (("t", timeType, time.values))
+      val all = columns.map { case (n, t, values) =>
+        n -> values.map(v => s"CAST($v AS $t)")
+      } ++ more
+      val text =
+        Seq.fill(rows)(all.map { case (_, values) => one(values) }.mkString("(", ", ", ")"))
+      val names = all.map(_._1).mkString(", ")
+      spark
+        .sql(s"SELECT * FROM VALUES ${text.mkString(", ")} AS r($names)")
+        .repartition(1 + random.nextInt(3))
+        .createOrReplaceTempView(name)
+    }
+
+    def tables(): Unit = {
+      val small = Seq("CAST(1 AS INT)", "CAST(2 AS INT)", "CAST(NULL AS INT)", "CAST(-1 AS INT)")
+      table("labels", 12, Seq("id" -> (1 to 9).map(_.toString), "w" -> small))
+      val events = Seq(
+        "x" -> Seq("1", "2", "3", "-4", "NULL").map(v => s"CAST($v AS INT)"),
+        "s" -> Seq("'p'", "'q'", "NULL").map(v => s"CAST($v AS STRING)"),
+        "b" -> Seq("true", "false", "NULL").map(v => s"CAST($v AS BOOLEAN)")
+      )
+      table("events", 25, events)
+      table("others", 10, events)
+    }
+
+    private def value: String = random.nextInt(6) match {
+      case _ if time.plus.isEmpty => "l.t"
+      case 0 | 1                  => "l.t"
+      case 2 | 3 | 4              => s"l.t ${one(Seq("-", "-", "+"))} ${one(time.plus)}"
+      case _                      => s"l.t - ${time.own}"
+    }
+
+    private def range: Seq[String] = random.nextInt(5) match {
+      case 0 => Seq(s"e.t ${one(Seq("<", "<=", ">", ">="))} $value")
+      case 1 => Seq(s"e.t BETWEEN $value AND $value")
+      case 2 => Seq(s"$value ${one(Seq("<", "<="))} e.t", s"$value ${one(Seq(">", ">="))} e.t")
+      case _ => Seq(s"e.t ${one(Seq(">", ">="))} $value", s"e.t ${one(Seq("<", "<="))} $value")
+    }
+
+    def subquery(aggregates: Seq[String]): String = {
+      val equal = keys.indices.filterNot(_ => in(5)).map { i =>
+        if (in(3)) s"e.k$i <=> l.k$i" else s"l.k$i = e.k$i"
+      }
+      val more = Seq("e.x > 0", "e.b", "l.id < 7", "e.s IS NOT NULL").filter(_ => in(6))
+      val having = if (in(8)) " HAVING count(*) > 1" else ""
+      val table = one(Seq("events", "events", "others", "(SELECT * FROM events WHERE x < 3)"))
+      s"SELECT ${aggregates.mkString(", ")} FROM $table e " +
+        s"WHERE ${(equal ++ range ++ more).mkString(" AND ")}$having"
+    }
+
+    /** As-of: the last row, or the first one. Rows that tie differ in nothing that is asked. */
+    private def asOf(n: Int): String = {
+      val direction = one(Seq("DESC", "ASC"))
+      val query =
+        subquery(Seq(s"e.t AS t$n", s"upper(string(e.t)) AS s$n")).replaceAll(" HAVING.*", "")
+      s"(SELECT * FROM ($query ORDER BY e.t $direction LIMIT 1))"
+    }
+
+    private def some = Seq.fill(1 + random.nextInt(3))(one(aggregates))
+
+    private def lateral(n: Int): String = {
+      val joined = one(Seq("JOIN LATERAL %s f%d", "LEFT JOIN LATERAL %s f%d ON true"))
+      if (in(4)) joined.format(asOf(n), n)
+      else {
+        val named = some.zipWithIndex.map { case (a, i) => s"$a AS a${n}_$i" }
+        joined.format(s"(${subquery(named)})", n)
+      }
+    }
+
+    def query: String = random.nextInt(4) match {
+      case 0 =>
+        val columns = Seq.fill(1 + random.nextInt(2))(s"(${subquery(Seq(one(aggregates)))})")
+        s"SELECT l.*, ${columns.zipWithIndex.map { case (c, i) => s"$c AS q$i" }.mkString(", ")} " +
+          "FROM labels l"
+      case 1 =>
+        s"SELECT * FROM labels l WHERE id > 1 AND (${subquery(Seq("count(*)"))}) > 1"
+      case _ =>
+        val joins = (0 to random.nextInt(3)).map(lateral)
+        s"SELECT * FROM labels l ${joins.mkString(" ")}"
+    }
+  }
+
+  /** The rows as sorted text. The last digits of doubles depend on the order of addition. */
+  private def sorted(rows: Seq[Row]): Seq[String] = rows.map {
+    _.toSeq
+      .map {
+        case d: Double if !d.isNaN && !d.isInfinite => f"$d%.9g"
+        case other                                  => String.valueOf(other)
+      }
+      .mkString(",")
+  }.sorted
+
+  private def joinsPairs(frame: DataFrame): Boolean =
+    collect(frame.queryExecution.executedPlan) { case j: BroadcastNestedLoopJoinExec =>
+      j
+    }.nonEmpty
+
+  private def told(frame: DataFrame): String =
+    new Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
+
+  for (part <- 1 to 6) test(s"random queries, part $part", each(3): _*) {
+    var (ran, checked) = (0, 0)
+    for (n <- 1 to Thorough.times(60)) {
+      val draw = new Draw(new Random(seed + 1000 * part + n))
+      val zone = draw.one(Seq("UTC", "Europe/Berlin"))
+      val ansi = draw.one(Seq("true", "false"))
+      withSettings(
+        "spark.sql.session.timeZone" -> zone,
+        "spark.sql.ansi.enabled" -> ansi,
+        "spark.sql.codegen.wholeStage" -> "false",
+        "spark.sql.adaptive.enabled" -> "false",
+        "spark.sql.shuffle.partitions" -> "2",
+        "spark.sql.codegen.factoryMode" -> draw.one(Seq("FALLBACK", "NO_CODEGEN"))
+      ) {
+        draw.tables()
+        val query = draw.query
+        withClue(s"part $part, query $n, zone $zone: $query\n") {
+          val spark0 = withSash(enabled = false)(scala.util.Try(spark.sql(query).collect().toSeq))
+          spark0.foreach { expected =>
+            checked += 1
+            val frame = spark.sql(query)
+            val actual =
+              try frame.collect().toSeq
+              catch { case e: Exception => fail(s"$query: $e", e) }
+            assert(sorted(actual) == sorted(expected))
+            if (sliding(frame).nonEmpty) {
+              ran += 1
+              assert(!joinsPairs(frame), told(frame))
+            }
+          }
+        }
+      }
+    }
+    info(s"$ran of $checked queries ran as windows")
+    assert(checked > 8 && ran > checked * 8 / 10)
+  }
+}
+
+private object LabelWindowsSuite {
+
+  /** A type of time: values as SQL, distances that can be added, and a distance of the label's. */
+  final case class TimeType(values: Seq[String], plus: Seq[String], own: String)
+}
