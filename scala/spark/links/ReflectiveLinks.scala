@@ -1,6 +1,6 @@
 package io.sash.spark.links
 
-import Standing.{Hops, Ordering, Streams, Windows}
+import Standing.{Hops, Labels, Ordering, Streams, Windows}
 
 /**
  * The links by reflection: those in `SparkVersions`, and fields that other code reads by their
