@@ -4,15 +4,17 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 
-import io.sash.spark.labels.LabelWindows
+import io.sash.spark.labels.{LabelWindows, StreamLabelWindows}
 import io.sash.spark.links.Standing
 
-/** Correlated aggregates over a range of another table's rows, in batch. */
+/** Correlated aggregates over a range of another table's rows. */
 private[spark] object LabelsFeature extends Feature {
   private val guard = new Guard(Standing.Labels)
 
-  override def inject(extensions: SparkSessionExtensions): Unit =
+  override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlanNormalizationRule(guard.rule(_ => LabelWindows))
+    extensions.injectPostHocResolutionRule(guard.rule(_ => StreamLabelWindows))
+  }
 
   override def explained(plan: SparkPlan): Seq[String] = plan match {
     case aggregate: BaseAggregateExec =>

@@ -51,7 +51,12 @@ private[labels] final class LabelUnion private (
 
 private[labels] object LabelUnion {
 
-  def apply(labels: LogicalPlan, queries: Seq[CorrelatedAggregate], zone: String): LabelUnion = {
+  def apply(
+      labels: LogicalPlan,
+      queries: Seq[CorrelatedAggregate],
+      zone: String,
+      overStreams: Boolean
+  ): LabelUnion = {
     val sorted = queries.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
       (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
@@ -59,7 +64,7 @@ private[labels] object LabelUnion {
     val ordered = groups.values.toSeq.sortBy(_.head)
     val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) = (labels, Map.empty)
     val (plan, answers) = ordered.foldLeft(none) { case ((below, before), group) =>
-      val one = new OneUnion(below, group.map(sorted), zone)
+      val one = new OneUnion(below, group.map(sorted), zone, overStreams)
       (one.plan, before ++ group.zip(one.answers))
     }
     new LabelUnion(plan, queries.indices.map(answers))
@@ -75,22 +80,22 @@ private[labels] object LabelUnion {
 
   private val Growing = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
 
+  /** A window of Sash's operator. Spark's own would run a frame of SQL that only grows. */
   private def windowOf(
       call: AggregateExpression,
       spec: WindowSpecDefinition,
       kinds: BoundsWindow*
   ): WindowExpression = {
-    val function =
-      if (kinds.isEmpty && spec.frameSpecification != Growing) call.aggregateFunction
-      else SlidingAggregate.of(call.aggregateFunction, kinds)
-    MovingAggregates.moved(WindowExpression(call.copy(aggregateFunction = function), spec))
+    val sliding = SlidingAggregate.of(call.aggregateFunction, kinds)
+    MovingAggregates.moved(WindowExpression(call.copy(aggregateFunction = sliding), spec))
   }
 
   /** One union of labels and all events with the same keys of the label. */
   private final class OneUnion(
       labels: LogicalPlan,
       queries: Seq[CorrelatedAggregate],
-      zone: String
+      zone: String,
+      overStreams: Boolean
   ) {
     private val sources = EventSource.of(queries)
     private val ranges = queries.map(LabelRange.of(_, zone))
@@ -208,13 +213,16 @@ private[labels] object LabelUnion {
       val query = queries(i)
       val moved = ranges(i) match {
         case offsets: OffsetRange if LabelRange.isAt(position, query, offsets) =>
-          windowOf(over, spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone)))
+          val framed = spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone))
+          if (offsets.lower.isEmpty && !overStreams) windowOf(over, framed)
+          else MovingAggregates.moved(WindowExpression(over, framed))
         case _ =>
           val kind =
             BoundsWindow(query.lower.map(ownBound(query, _)), query.upper.map(ownBound(query, _)))
           windowOf(over, spec.copy(frameSpecification = Growing), kind)
       }
-      MovingAggregates.filtered(moved)
+      // windows over streams are planned during analysis, before the optimizer
+      if (overStreams) moved else MovingAggregates.filtered(moved)
     }
 
     private val windows: Seq[Seq[(Expression, Alias)]] = queries.indices.map { i =>

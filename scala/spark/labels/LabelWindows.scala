@@ -10,8 +10,9 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{LATERAL_JOIN, SCALAR_SUBQUERY}
+import org.apache.spark.sql.types.TimestampType
 
-import io.sash.spark.base.SashConf
+import io.sash.spark.base.{SashConf, SashErrors}
 
 /**
  * Runs correlated aggregates over a range as windows. For each row around the subquery (the
@@ -20,7 +21,7 @@ import io.sash.spark.base.SashConf
  *
  * The rule runs after analysis, before Spark takes correlated subqueries apart.
  */
-private[spark] object LabelWindows extends Rule[LogicalPlan] with PredicateHelper {
+private[spark] object LabelWindows extends Rule[LogicalPlan] {
 
   /**
    * The tag of an aggregate function in a subquery that is left to Spark, with the reason. Spark
@@ -30,41 +31,84 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] with PredicateHelpe
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.labelsEnabled(conf)) plan
-    else
+    else {
+      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, overStreams = false)
       plan.transformDownWithSubqueriesAndPruning(
         _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY)
       ) {
-        case join: LateralJoin if !join.isStreaming   => joined(join)
-        case project: Project if !project.isStreaming => projected(project)
-        case filter: Filter if !filter.isStreaming    => filtered(filter)
+        case p if rewrite.isDefinedAt(p) => rewrite(p)
       }
+    }
+}
 
-  /** A lateral join with the query that it runs for each label. */
-  private final case class Step(join: LateralJoin, query: CorrelatedAggregate) {
-
-    /** The query's columns. A left join keeps a label whose query has no row. */
-    def columns: Seq[NamedExpression] = query.having match {
-      case Some(condition) if join.joinType == LeftOuter =>
-        query.results.map {
-          case a: Alias => a.withNewChildren(Seq(orNull(condition, a.child))).asInstanceOf[Alias]
-          case a        => Alias(orNull(condition, a), a.name)(a.exprId)
-        }
-      case _ => query.results
+/**
+ * The same on streams: labels and events are streams, and a label's answer comes when the
+ * watermark has passed its time. The rule runs at the end of analysis, before `StreamWindows`
+ * plans the windows that this rule makes.
+ */
+private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.labelsEnabled(conf)) plan
+    else {
+      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, overStreams = true)
+      plan.resolveOperatorsDownWithPruning(
+        _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY)
+      ) {
+        case p if p.resolved && subqueriesOf(p).nonEmpty =>
+          val made = if (rewrite.isDefinedAt(p)) rewrite(p) else p
+          check(rewrite, made)
+          made
+      }
     }
 
-    /** The condition of HAVING on which an inner join keeps the label. */
-    def kept: Option[Expression] = query.having.filter(_ => join.joinType == Inner)
+  /** The subqueries over streams, each with the rows around it. */
+  private def subqueriesOf(plan: LogicalPlan): Seq[(LogicalPlan, LogicalPlan)] = {
+    val all = plan match {
+      case join: LateralJoin => Seq(join.right.plan -> join.left)
+      case p @ (_: Project | _: Filter) =>
+        p.expressions
+          .flatMap(_.collect { case s: ScalarSubquery => s.plan })
+          .map(_ -> p.children.head)
+      case _ => Nil
+    }
+    all.filter(_._1.isStreaming)
   }
 
-  private def orNull(condition: Expression, value: Expression): Expression =
-    If(condition, value, Literal(null, value.dataType))
+  /** Fails if a subquery over streaming events is left: Spark has no operator for it, either. */
+  private def check(rewrite: LabelRewrite, plan: LogicalPlan): Unit =
+    for {
+      (subquery, labels) <- subqueriesOf(plan)
+      why <- rewrite.refusal(subquery, labels)
+    } throw SashErrors.invalidArgument("LATERAL", "subquery", why)
+}
+
+/**
+ * Replaces one operator with correlated subqueries.
+ *
+ * @param overStreams whether labels and events are streams, or neither of them is
+ */
+private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
+    extends PartialFunction[LogicalPlan, LogicalPlan]
+    with PredicateHelper {
+
+  override def isDefinedAt(plan: LogicalPlan): Boolean = plan match {
+    case p @ (_: LateralJoin | _: Project | _: Filter) => p.isStreaming == overStreams
+    case _                                             => false
+  }
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case join: LateralJoin => joined(join)
+    case project: Project  => projected(project)
+    case filter: Filter    => filtered(filter)
+    case other             => other
+  }
 
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join
     else {
-      val answered = LabelUnion(labels, steps.map(_.query), conf.sessionLocalTimeZone)
+      val answered = LabelUnion(labels, steps.map(_.query), zone, overStreams)
       val columns = steps.zipWithIndex.flatMap { case (s, i) =>
         s.columns.map(answered.named(i, _))
       }
@@ -80,12 +124,13 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] with PredicateHelpe
     conditions.reduceOption(And).fold(plan)(Filter(_, plan))
 
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
-  private def chain(plan: LogicalPlan): (LogicalPlan, Seq[Step]) = plan match {
+  private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LateralStep]) = plan match {
     case join: LateralJoin if isMeant(join.joinType, join.condition) =>
-      query(join.right.plan).fold((plan, Seq.empty[Step])) { query =>
+      query(join.right.plan).fold((plan, Seq.empty[LateralStep])) { query =>
         val (labels, below) = chain(join.left)
-        if (readsOnly(query, labels)) (labels, below :+ Step(join, query))
-        else (join.left, Seq(Step(join, query)))
+        if (readsOnly(query, labels)) (labels, below :+ LateralStep(join, query))
+        else if (readsOnly(query, join.left)) (join.left, Seq(LateralStep(join, query)))
+        else (plan, Nil)
       }
     case SubqueryAlias(_, child) =>
       val (labels, steps) = chain(child)
@@ -97,7 +142,49 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] with PredicateHelpe
     joinType == Inner || (joinType == LeftOuter && condition.forall(_ == TrueLiteral))
 
   private def readsOnly(query: CorrelatedAggregate, labels: LogicalPlan): Boolean =
-    query.ofLabels.forall(_.references.subsetOf(labels.outputSet))
+    query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
+      (!overStreams || refusal(query, labels).isEmpty)
+
+  /** The reason why a stream cannot answer a subquery, if it compares a range. */
+  def refusal(subquery: LogicalPlan, labels: LogicalPlan): Option[String] =
+    CorrelatedAggregate.of(subquery).flatMap {
+      case Right(query) =>
+        query.calls.flatMap(LabelUnion.refusal).headOption.orElse(refusal(query, labels))
+      case Left(why) => Some(why)
+    }
+
+  /**
+   * The reason why a stream cannot answer, if it cannot. Labels and events are streams, with
+   * watermarks on the times that the range compares.
+   */
+  private def refusal(query: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
+    val base = LabelRange.of(query, zone) match {
+      case OffsetRange(base, _, _) => Some(base)
+      case OwnRange                => None
+    }
+    val times = base.toSeq :+ query.time
+    if (!query.events.isStreaming)
+      Some("the events are no stream; answer each micro-batch of labels in foreachBatch")
+    else if (!labels.isStreaming)
+      Some("its events are a stream and the rows around it are none; read both as streams")
+    else if (query.time.dataType != TimestampType || base.isEmpty)
+      Some(
+        s"on a stream the range of ${query.time.sql} ends at a fixed distance from one event " +
+          s"time; months, and days in the time zone $zone, are no fixed distances: a session " +
+          "in UTC has days of 24 hours"
+      )
+    else if (query.ofLabel.nonEmpty)
+      Some(s"${query.ofLabel.head.sql} is a condition on the outer row; put it into a CASE above")
+    else
+      times
+        .find(!hasWatermark(_))
+        .map(t => s"${t.sql} has no watermark; call withWatermark on it, in both streams")
+  }
+
+  private def hasWatermark(e: Expression): Boolean = e match {
+    case a: Attribute => a.metadata.contains(EventTimeWatermark.delayKey)
+    case _            => false
+  }
 
   /** The aggregate of a subquery, unless Spark runs it; then the plan gets the reason. */
   private def query(subquery: LogicalPlan): Option[CorrelatedAggregate] =
@@ -118,7 +205,7 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] with PredicateHelpe
       .flatten
       .flatMap(_.collectFirst { case c: AggregateExpression => c.aggregateFunction })
       .headOption
-      .foreach(_.setTagValue(Refused, why))
+      .foreach(_.setTagValue(LabelWindows.Refused, why))
 
   private def projected(project: Project): LogicalPlan =
     answers(project.child, project.projectList).fold[LogicalPlan](project) {
@@ -148,13 +235,13 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] with PredicateHelpe
       .flatMap(s => query(s.plan).filter(readsOnly(_, labels)).map(s.exprId -> _))
       .distinctBy(_._1)
     Option.when(found.nonEmpty) {
-      val answered = LabelUnion(labels, found.map(_._2), conf.sessionLocalTimeZone)
+      val answered = LabelUnion(labels, found.map(_._2), zone, overStreams)
       val values = found.zipWithIndex.map { case ((id, query), i) =>
         val value = query.results.head match {
           case a: Alias => a.child
           case a        => a
         }
-        id -> answered.over(i, query.having.fold(value)(orNull(_, value)))
+        id -> answered.over(i, query.having.fold(value)(LateralStep.orNull(_, value)))
       }.toMap
       val replaced = expressions.map(_.transform {
         case s: ScalarSubquery if values.contains(s.exprId) => values(s.exprId)
@@ -162,4 +249,29 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] with PredicateHelpe
       (answered, replaced)
     }
   }
+}
+
+/** A lateral join with the query that it runs for each label. */
+private[labels] final case class LateralStep(join: LateralJoin, query: CorrelatedAggregate) {
+  import LateralStep.orNull
+
+  /** The query's columns. A left join keeps a label whose query has no row. */
+  def columns: Seq[NamedExpression] = query.having match {
+    case Some(condition) if join.joinType == LeftOuter =>
+      query.results.map {
+        case a: Alias => a.withNewChildren(Seq(orNull(condition, a.child))).asInstanceOf[Alias]
+        case a        => Alias(orNull(condition, a), a.name)(a.exprId)
+      }
+    case _ => query.results
+  }
+
+  /** The condition of HAVING on which an inner join keeps the label. */
+  def kept: Option[Expression] = query.having.filter(_ => join.joinType == Inner)
+}
+
+private[labels] object LateralStep {
+
+  /** The value where the condition holds, else NULL. */
+  def orNull(condition: Expression, value: Expression): Expression =
+    If(condition, value, Literal(null, value.dataType))
 }

@@ -1,0 +1,158 @@
+"""Features at label times on a stream: the query of the training set, the same answers."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+EVENTS = "user string, ts timestamp, amount long"
+LABELS = "user string, ts timestamp, lab long"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+HOURS = 24
+PER_FILE = 8  # hours
+
+
+def _write(folder: Path, rows: int, seed: int) -> None:
+    """A file per eight hours, with NULL users and equal times."""
+    folder.mkdir()
+    draw = random.Random(seed)  # noqa: S311
+    for part in range(HOURS // PER_FILE):
+        with (folder / f"{part}.json").open("w", encoding="utf-8") as out:
+            for i in range(rows // 3):
+                hour, minute = (
+                    part * PER_FILE + draw.randrange(PER_FILE),
+                    draw.randrange(0, 60, 5),
+                )
+                row = {
+                    "user": draw.choice(["a", "b", "c", None]),
+                    "ts": f"2026-01-01 {hour:02}:{minute:02}:00",
+                    "amount": draw.randrange(100),
+                    "lab": part * 1000 + i,
+                }
+                out.write(json.dumps(row) + "\n")
+
+
+def _read(spark: SparkSession, folder: Path, schema: str, stream: bool) -> DataFrame:
+    if not stream:
+        return spark.read.schema(schema).json(str(folder))
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(folder))
+
+
+def _features(labels: DataFrame, events: DataFrame) -> DataFrame:
+    """The function that makes the training set and that serves."""
+    labels = labels.withWatermark("ts", "1 hour").alias("l")
+    events = events.withWatermark("ts", "1 hour").alias("e")
+
+    def feature(span: str, column: Column) -> Column:
+        of_user = events.where(
+            (F.col("e.user") == F.col("l.user").outer())
+            & (F.col("e.ts") >= F.col("l.ts").outer() - F.expr(span))
+            & (F.col("e.ts") < F.col("l.ts").outer())
+        )
+        return of_user.select(column).scalar()
+
+    return labels.select(
+        "lab",
+        feature("INTERVAL 2 HOURS", F.sum("amount")).alias("sum_2h"),
+        feature("INTERVAL 9 HOURS", F.count("*")).alias("n_9h"),
+        feature("INTERVAL 9 HOURS", F.count_distinct("amount")).alias("distinct_9h"),
+        feature("INTERVAL 30 MINUTES", F.max("amount")).alias("max_30m"),
+    )
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    _write(tmp_path / "events", 300, seed=1)
+    _write(tmp_path / "labels", 60, seed=2)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def settings(spark: SparkSession) -> Iterator[None]:
+    values = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sash.stream.buckets": "4",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    }
+    before = {key: spark.conf.get(key, None) for key in values}
+    for key, value in values.items():
+        spark.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        if old is None:
+            spark.conf.unset(key)
+        else:
+            spark.conf.set(key, old)
+
+
+def _run(frame: DataFrame, name: str, tables: Path) -> None:
+    writer = frame.writeStream.format("parquet").option("path", str(tables / "out"))
+    writer = writer.option("checkpointLocation", str(tables / "checkpoint"))
+    query = writer.outputMode("append").trigger(availableNow=True).queryName(name).start()
+    query.awaitTermination()
+
+
+def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: Path) -> None:
+    batch = _features(
+        _read(spark, tables / "labels", LABELS, stream=False),
+        _read(spark, tables / "events", EVENTS, stream=False),
+    )
+    expected = {row.lab: row for row in batch.collect()}
+    hidden = {}
+    for kind in ("labels", "events"):  # the last eight hours come after a restart
+        last = tables / kind / "2.json"
+        hidden[last] = last.read_bytes()
+        last.unlink()
+
+    def stream() -> DataFrame:
+        return _features(
+            _read(spark, tables / "labels", LABELS, stream=True),
+            _read(spark, tables / "events", EVENTS, stream=True),
+        )
+
+    plan = stream()._jdf.queryExecution().analyzed().toString()
+    assert plan.count("TransformWithState") == 1, plan
+    _run(stream(), "before", tables)
+    first = spark.read.parquet(str(tables / "out")).count()
+    for path, content in hidden.items():
+        path.write_bytes(content)
+    _run(stream(), "after", tables)
+    answered = spark.read.parquet(str(tables / "out")).collect()
+    assert 0 < first < len(answered)
+    assert len(answered) > len(expected) // 2
+    assert sorted(answered) == sorted(expected[row.lab] for row in answered)
+    assert len({row.lab for row in answered}) == len(answered)
+
+
+def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path) -> None:
+    def view(name: str, folder: str, schema: str, stream: bool, watermark: bool = True) -> None:
+        frame = _read(spark, tables / folder, schema, stream)
+        if watermark:
+            frame = frame.withWatermark("ts", "1 hour")
+        frame.createOrReplaceTempView(name)
+
+    def fails(lower: str, text: str) -> None:
+        query = f"""
+            SELECT * FROM l JOIN LATERAL (
+                SELECT sum(amount) FROM e
+                WHERE e.user = l.user AND e.ts >= {lower} AND e.ts < l.ts)
+        """
+        with pytest.raises(AnalysisException, match=text):
+            spark.sql(query)
+
+    view("e", "events", EVENTS, stream=True)
+    view("l", "labels", LABELS, stream=False)
+    fails("l.ts - INTERVAL 1 HOUR", "the rows around it are none; read both as streams")
+    view("l", "labels", LABELS, stream=True, watermark=False)
+    fails("l.ts - INTERVAL 1 HOUR", "has no watermark; call withWatermark on it")
+    view("l", "labels", LABELS, stream=True)
+    fails("l.ts - INTERVAL '1' MONTH", "months, and days in the time zone UTC")
+    fails("l.ts - make_dt_interval(0, lab)", "ends at a fixed distance from one event time")
