@@ -75,9 +75,9 @@ private[spark] final class Lineage(
     case e: Expand    => expand(e, of(e.child, outer), outer)
     case u: Union     => union(u, outer)
     case j: Join      => join(j, of(j.left, outer), of(j.right, outer), outer)
-    case u: UnaryNode if Lineage.isTransparent(u, isSubquery)         => of(u.child, outer)
-    case other if other.children.isEmpty && other.expressions.isEmpty => source(other)
-    case other                                                        => unknown(other, outer)
+    case u: UnaryNode if Lineage.isTransparent(u, isSubquery) => of(u.child, outer)
+    case leaf if Lineage.isSource(leaf)                       => source(leaf)
+    case other                                                => unknown(other, outer)
   }
 
   private def words(of: Origin, outer: Map[ExprId, Said]): Words =
@@ -87,8 +87,7 @@ private[spark] final class Lineage(
     list.collect { case a: Alias => a.exprId -> words.said(a.child) }.toMap
 
   private def source(leaf: LogicalPlan): Origin = leaf match {
-    case _: Range | _: OneRowRelation =>
-      Origin(Said(Lineage.simple(leaf)), columns(leaf.output, _ => Said("id")))
+    case _: OneRowRelation => Origin(Said(leaf.nodeName), Map.empty)
     case _ =>
       val number = sources
       sources += 1
@@ -230,6 +229,13 @@ private[spark] final class Lineage(
 
 private object Lineage {
 
+  /** Whether a plan has no expressions but its own columns. */
+  private def isSource(plan: LogicalPlan): Boolean =
+    plan.children.isEmpty && plan.expressions.forall {
+      case a: Attribute => plan.outputSet.contains(a)
+      case _            => false
+    }
+
   /**
    * Whether an operator is left out of the description: its rows are rows of its child. In a
    * subquery that does not hold if an aggregate or a limit above could tell. Operators are known
@@ -255,9 +261,4 @@ private object Lineage {
     "UpdateEventTimeWatermarkColumn",
     "View"
   )
-
-  private def simple(leaf: LogicalPlan): String = leaf match {
-    case r: Range => s"range(${r.start}, ${r.end}, ${r.step})"
-    case other    => other.nodeName
-  }
 }

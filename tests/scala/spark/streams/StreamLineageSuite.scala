@@ -56,6 +56,14 @@ class StreamLineageSuite extends StreamSuite {
     rows(s"SELECT id, $g AS g, ts, x AS v FROM events e $kind statics f ON $on")(in)
   }
 
+  private def joinedTwice(g: String): Below = in => {
+    spark.range(3).selectExpr("id AS j", "id AS s").createOrReplaceTempView("statics")
+    rows(
+      s"""SELECT e.id, $g AS g, ts, x AS v
+         |FROM events e JOIN statics f ON e.k = f.j JOIN statics h ON e.k = h.j""".stripMargin
+    )(in)
+  }
+
   private def distinct(columns: String*): Below = in => ofKey("k")(in).dropDuplicates(columns)
 
   private def aggregated(v: String, by: String = "k", name: String = "w"): Below = rows(
@@ -98,6 +106,7 @@ class StreamLineageSuite extends StreamSuite {
     ("one side of UNION ALL", united("k", "k"), united("k", "x"), Fails),
     ("the sides of UNION ALL", united("k", "x"), united("x", "k"), Fails),
     ("the column of a static table", joined("f.s"), joined("f.u"), Fails),
+    ("the same column of another table", joinedTwice("f.s"), joinedTwice("h.s"), Fails),
     ("the type of a join", joined("f.s"), joined("f.s", "LEFT JOIN"), Fails),
     ("the condition of a join", joined("f.s"), joined("f.s", on = "e.k = f.j + 0"), Fails),
     ("the name of a table", joined("f.s"), joined("f.s", on = "k = j"), GoesOn),
