@@ -6,7 +6,12 @@ import org.apache.spark.sql.execution.SparkPlan
 import io.sash.spark.links.Standing
 import io.sash.spark.monoids.Refusal
 import io.sash.spark.ordering.KeptSort
-import io.sash.spark.plan.{MovingAggregates, SlidingWindowExec, SlidingWindowStrategy}
+import io.sash.spark.plan.{
+  MergeWindows,
+  MovingAggregates,
+  SlidingWindowExec,
+  SlidingWindowStrategy
+}
 
 /** Moving and shrinking frames of OVER, in batch. */
 private[spark] object WindowsFeature extends Feature {
@@ -16,6 +21,7 @@ private[spark] object WindowsFeature extends Feature {
     extensions.injectPlannerStrategy(guard.strategy(SlidingWindowStrategy(_)))
     // aggregates over moving frames that Spark's analyzer refuses
     extensions.injectResolutionRule(guard.rule(MovingAggregates(_, overStreams = false)))
+    extensions.injectOptimizerRule(guard.rule(_ => MergeWindows))
   }
 
   override def explained(plan: SparkPlan): Seq[String] = plan match {

@@ -1,0 +1,75 @@
+package io.sash.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
+
+import io.sash.spark.base.{SashConf, SparkVersions}
+
+/**
+ * Makes one Window of two with the same partition and order, one above the other, if the upper
+ * one reads no answer of the lower one. A chain of `withColumn(…, f.over(w))` is such a case.
+ * Spark's own CollapseWindow does it if nothing lies between them; here a Project may compute the
+ * upper window's inputs.
+ *
+ * Windows with functions other than aggregates stay as they are: Spark prunes rows below a window
+ * of ranks alone.
+ */
+private[spark] object MergeWindows extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.enabled(conf)) plan
+    else
+      plan.transformUpWithPruning(_.containsPattern(WINDOW)) {
+        case upper @ Over(above, Project(list, lower @ Over(below, child)))
+            if isPlain(above) && isPlain(below) && list.forall(_.deterministic) =>
+          merged(upper, list, lower, child).getOrElse(upper)
+      }
+
+  /** A window with its expressions and its child; other fields differ between versions. */
+  private object Over {
+    def unapply(w: Window): Option[(Seq[NamedExpression], LogicalPlan)] =
+      Some((w.windowExpressions, w.child))
+  }
+
+  private def isPlain(expressions: Seq[NamedExpression]): Boolean = expressions.forall {
+    case Alias(WindowExpression(_: AggregateExpression, _), _) =>
+      true
+    case _ => false
+  }
+
+  private def merged(
+      upper: Window,
+      list: Seq[NamedExpression],
+      lower: Window,
+      child: LogicalPlan
+  ): Option[LogicalPlan] = {
+    // the columns that the Project computes from the rows alone, and those from answers
+    val (ofRows, others) = list.collect { case a: Alias => a }.partition {
+      _.references.subsetOf(child.outputSet)
+    }
+    val late = AttributeSet(others.map(_.toAttribute)) ++ AttributeSet(
+      lower.windowExpressions.map(_.toAttribute)
+    )
+    val read = AttributeSet.fromAttributeSets(upper.windowExpressions.map(_.references))
+    def keys(w: Window) = w.partitionSpec.map(_.canonicalized)
+    def order(w: Window) = w.orderSpec.map(_.canonicalized)
+    val isOne = keys(upper) == keys(lower) && order(upper) == order(lower)
+    Option.when(isOne && read.intersect(late).isEmpty) {
+      val inputs = if (ofRows.isEmpty) child else Project(child.output ++ ofRows, child)
+      val all = SparkVersions
+        .withExpressions(lower, lower.windowExpressions ++ upper.windowExpressions)
+        .withNewChildren(Seq(inputs))
+      val made = AttributeSet(ofRows.map(_.toAttribute))
+      Project(
+        list.map {
+          case a: Alias if made.contains(a.toAttribute) => a.toAttribute
+          case e                                        => e
+        } ++ upper.windowExpressions.map(_.toAttribute),
+        all
+      )
+    }
+  }
+}
