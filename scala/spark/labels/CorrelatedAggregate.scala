@@ -69,13 +69,39 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
    * Spark joins by equality alone; Left, with the reason, if it is of another shape.
    */
   def of(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
-    top(subquery).filter(top => hasRange(top.rows)).map { top =>
+    top(subquery).flatMap(parsed)
+
+  private def parsed(top: Top): Option[Either[String, CorrelatedAggregate]] =
+    Option.when(hasRange(top.rows)) {
       for {
         rows <- CorrelatedRows.of(top.rows)
         sorted <- SortedConditions.of(rows.conditions)
         found <- sorted.of(rows, top)
       } yield found
     }
+
+  /**
+   * An as-of join as a subquery for each row on the left: the nearest row on the right, before
+   * that row or after it. None if both directions are meant.
+   */
+  def of(join: AsOfJoin): Option[Either[String, CorrelatedAggregate]] = {
+    val right = join.right.outputSet
+    def outer(e: Expression): Expression = e.transform {
+      case a: Attribute if !right.contains(a) => OuterReference(a)
+    }
+    // the distance is left minus right if the join looks back
+    val distance = join.orderExpression
+    val looks =
+      distance.children.headOption.filter(_ => !distance.isInstanceOf[If]).map { first =>
+        if (first.references.subsetOf(right)) Ascending else Descending
+      }
+    looks.flatMap { direction =>
+      val met = (join.condition.toSeq :+ join.asOfCondition).map(outer)
+      val rows = Filter(met.reduce(And), join.right)
+      val picked = one(direction, rows, join.right.output)
+      parsed(picked)
+    }
+  }
 
   /**
    * The top of a subquery, above the rows that it aggregates.
@@ -121,14 +147,21 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
    * struct.
    */
   private def one(sorted: LogicalPlan): Option[Top] = sorted match {
-    case Sort(Seq(order), true, child, _) => Some(one(order, child, child.output))
+    case Sort(Seq(order), true, child, _) => Some(ordered(order, child, child.output))
     case Project(list, Sort(Seq(order), true, child, _)) if list.forall(_.deterministic) =>
-      Some(one(order, child, list))
+      Some(ordered(order, child, list))
     case SubqueryAlias(_, child) => one(child)
     case _                       => None
   }
 
-  private def one(order: SortOrder, rows: LogicalPlan, list: Seq[NamedExpression]): Top = {
+  private def ordered(order: SortOrder, rows: LogicalPlan, list: Seq[NamedExpression]): Top =
+    one(order.direction, rows, list).copy(order = Some(order))
+
+  private def one(
+      direction: SortDirection,
+      rows: LogicalPlan,
+      list: Seq[NamedExpression]
+  ): Top = {
     val columns = list.flatMap { e =>
       val value = e match {
         case a: Alias => a.child
@@ -138,13 +171,13 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
     }
     val row = CreateNamedStruct(columns)
     val picked =
-      if (order.direction == Descending) Last(row, ignoreNulls = false)
+      if (direction == Descending) Last(row, ignoreNulls = false)
       else First(row, ignoreNulls = false)
     val call = picked.toAggregateExpression()
     val results = list.zipWithIndex.map { case (e, i) =>
       Alias(GetStructField(call, i, Some(e.name)), e.name)(e.exprId, e.qualifier)
     }
-    Top(rows, results, Some(IsNotNull(call)), Some(order))
+    Top(rows, results, Some(IsNotNull(call)))
   }
 
   private def hasRange(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(_.exists {

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.catalyst.trees.TreePattern.{LATERAL_JOIN, SCALAR_SUBQUERY}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, LATERAL_JOIN, SCALAR_SUBQUERY}
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.base.{SashConf, SashErrors}
@@ -34,7 +34,7 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
     else {
       val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, overStreams = false)
       plan.transformDownWithSubqueriesAndPruning(
-        _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY)
+        _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY, AS_OF_JOIN)
       ) {
         case p if rewrite.isDefinedAt(p) => rewrite(p)
       }
@@ -93,11 +93,13 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
 
   override def isDefinedAt(plan: LogicalPlan): Boolean = plan match {
     case p @ (_: LateralJoin | _: Project | _: Filter) => p.isStreaming == overStreams
-    case _                                             => false
+    case join: AsOfJoin => !overStreams && !join.isStreaming && !join.left.isStreaming
+    case _              => false
   }
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case join: LateralJoin => joined(join)
+    case join: AsOfJoin    => joined(join)
     case project: Project  => projected(project)
     case filter: Filter    => filtered(filter)
     case other             => other
@@ -119,6 +121,17 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
       )
     }
   }
+
+  /** The as-of join of the pandas API on Spark: the last row of the other table, or the first. */
+  private def joined(join: AsOfJoin): LogicalPlan =
+    CorrelatedAggregate.of(join).flatMap(_.toOption).fold[LogicalPlan](join) { query =>
+      val answered = LabelUnion(join.left, Seq(query), zone, overStreams)
+      val kept = query.having.filter(_ => join.joinType == Inner).map(answered.over(0, _))
+      Project(
+        join.left.output ++ query.results.map(answered.named(0, _)),
+        filter(kept.toSeq, answered.plan)
+      )
+    }
 
   private def filter(conditions: Seq[Expression], plan: LogicalPlan): LogicalPlan =
     conditions.reduceOption(And).fold(plan)(Filter(_, plan))

@@ -4,6 +4,8 @@ import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sash.TestInternals
 
 import io.sash.spark.{Explain, SashSuite, Thorough}
 
@@ -219,6 +221,31 @@ final class LabelWindowsSuite extends SashSuite {
     }
     info(s"$ran of $checked queries ran as windows")
     assert(checked > 8 && ran > checked * 8 / 10)
+  }
+
+  for {
+    direction <- Seq("backward", "forward")
+    tolerance <- Seq(None, Some("3"))
+    exact <- Seq(true, false)
+    kind <- Seq("inner", "left")
+  } test(s"as-of join: $direction, tolerance $tolerance, exact $exact, $kind", each(3): _*) {
+    val values = "VALUES (1, 1), (1, 4), (1, 9), (2, 4), (2, NULL), (NULL, 3), (3, 3)"
+    val left = spark.sql(s"SELECT k, t AS a, k + t AS v FROM $values AS r(k, t)")
+    val right = spark.sql(s"SELECT k AS j, t + 1 AS b, t AS w FROM $values AS r(k, t)")
+    def joined: DataFrame = TestInternals.joinAsOf(
+      left,
+      right,
+      (left("a"), right("b")),
+      left("k") === right("j"),
+      kind,
+      tolerance.map(expr),
+      exact,
+      direction
+    )
+    val expected = withSash(enabled = false)(joined.collect().toSeq)
+    val frame = joined
+    assert(sorted(frame.collect().toSeq) == sorted(expected))
+    assert(sliding(frame).nonEmpty)
   }
 }
 
