@@ -18,6 +18,7 @@ from sash.jar import jar_path
 try:
     from sash import functions, testing
     from sash.functions import sliding_agg
+    from sash.labels import as_of, window_join
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
     from sash.session import configure, is_active
@@ -37,6 +38,7 @@ __all__ = [
     "Monoid",
     "SlidingWindow",
     "__version__",
+    "as_of",
     "configure",
     "explain",
     "explanation",
@@ -45,4 +47,5 @@ __all__ = [
     "jar_path",
     "sliding_agg",
     "testing",
+    "window_join",
 ]

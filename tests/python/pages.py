@@ -25,6 +25,7 @@ README = "../README"
 PAGES = [
     README,
     "rolling-features",
+    "training-sets",
     "distinct-counts",
     "own-monoids",
     "windows-that-end-themselves",

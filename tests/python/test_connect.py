@@ -82,6 +82,18 @@ try:
     raise SystemExit("a number passed for a column")
 except PySparkTypeError as error:
     assert "`col`" in str(error)
+labels = spark.range(20).selectExpr("id % 3 AS k", "id * 5 AS ts", "id")
+rows = assert_slides_as_spark(spark, lambda: sash.window_join(
+    labels, df, on="k", by="ts", n=(F.count("*"), 9), total=(F.sum("x"), None)))
+assert {row.n for row in rows} >= {0, 3}
+rows = assert_slides_as_spark(spark, lambda: sash.as_of(labels, df, on="k", by="ts", at="ts"))
+assert all(row.at == min(row.ts - (row.ts - row.k) % 3, 99 - (99 - row.k) % 3)
+           for row in rows if row.ts >= row.k)
+try:
+    sash.window_join(labels, df, on="k", by="ts", n=(F.sum("id"), 9))
+    raise SystemExit("a column of the labels passed for one of the events")
+except AnalysisException as error:
+    assert "`id`" in str(error)
 assert sash.configure(SparkSession.builder.remote("local[2]")).getOrCreate().range(3).count() == 3
 """
 

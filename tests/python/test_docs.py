@@ -26,7 +26,17 @@ def test_the_examples_of_docstrings(spark, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["sliding_agg", "Monoid", "configure", "is_active", "explain", "jar_path"]
+    "name",
+    [
+        "sliding_agg",
+        "window_join",
+        "as_of",
+        "Monoid",
+        "configure",
+        "is_active",
+        "explain",
+        "jar_path",
+    ],
 )
 def test_every_public_function_has_an_example(name):
     assert ">>> " in getattr(sash, name).__doc__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -176,6 +177,28 @@ def test_features(utc, example, drawn):
     assert (last.flights_7d, last.median_7d, last.destinations_7d) == (1, 8.0, 1)
     assert (last.flights_30d, last.cancelled_30d, last.median_30d) == (3, 1, 6.0)
     assert last.destinations_30d == 2
+
+
+def test_training_set(utc, example, drawn):
+    training_set = example("training_set")
+    out = drawn(training_set, "--days", "12")
+    assert "The features of 30 flights agree with pandas." in out
+    assert re.search(r"^with a leak +0\.\d\d$", out, re.MULTILINE)
+    assert re.search(r"^24 h ahead +-?0\.\d\d$", out, re.MULTILINE)
+
+    # the second flight is known to be late five hours after it should have left
+    rows = [(0, None), (6, 300.0), (12, 20.0), (34, 5.0), (36, 7.0)]
+    flights = utc.createDataFrame(
+        [(MIDNIGHT + timedelta(hours=h), "UA", 1, "JFK", delay) for h, delay in rows],
+        "scheduled TIMESTAMP, carrier STRING, flight INT, origin STRING, dep_delay DOUBLE",
+    )
+    made = training_set.training_set(flights, 24).orderBy("scheduled").collect()
+    assert [row.carrier_flights_7d for row in made] == [0, 0, 0, 1, 2]
+    assert [row.carrier_cancelled_30d for row in made] == [0, 0, 0, 1, 1]
+    assert [row.last_delay for row in made] == [None, None, None, None, 300.0]
+    assert [row.airport_mean_3h for row in made] == [None, None, None, None, 300.0]
+    leaking = training_set.with_leak(flights).orderBy("scheduled").collect()
+    assert [row.airport_mean_3h for row in leaking] == [None, 300.0, 20.0, 5.0, 6.0]
 
 
 def test_alerts(utc, example, capsys):

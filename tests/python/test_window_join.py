@@ -1,0 +1,431 @@
+"""`window_join` and `as_of`, beside a loop over all events of each label, and pandas."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyspark.errors import AnalysisException, PySparkException, PySparkRuntimeError
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import sash
+import sash.labels
+from sash.plan import explanation
+from test_arguments import assert_says
+from windows import setting
+
+MIDNIGHT = datetime(2026, 3, 2)
+KEYS = ["a", "b", "c", None]
+Time = Any
+CLOSED: dict[str, Callable[[Time, Time, Time], bool]] = {
+    "left": lambda first, at, last: first <= at < last,
+    "right": lambda first, at, last: first < at <= last,
+    "both": lambda first, at, last: first <= at <= last,
+    "neither": lambda first, at, last: first < at < last,
+}
+# a type of Spark, a time from a number, and spans: as an argument and as a distance of times
+KINDS: dict[str, tuple[str, Callable[[int], Time], list[tuple[Any, Any]]]] = {
+    "a number": ("BIGINT", int, [(4, 4), (9, 9), (None, None)]),
+    "a fraction": ("DOUBLE", lambda n: n / 2, [(1.5, 1.5), (4, 4), (None, None)]),
+    "a date": (
+        "DATE",
+        lambda n: date(2026, 3, 2) + timedelta(days=n),
+        [("4 days", timedelta(4)), ("1 week 2 days", timedelta(9)), (None, None)],
+    ),
+    "a timestamp": (
+        "TIMESTAMP",
+        lambda n: MIDNIGHT + timedelta(hours=n),
+        [
+            ("4 hours", timedelta(hours=4)),
+            ("interval 1 hour 30 minutes", timedelta(hours=1.5)),
+            (timedelta(hours=9), timedelta(hours=9)),
+            (None, None),
+        ],
+    ),
+    "a local time": (
+        "TIMESTAMP_NTZ",
+        lambda n: MIDNIGHT + timedelta(seconds=n),
+        [("4.5 seconds", timedelta(seconds=4.5)), ("9 SECONDS", timedelta(seconds=9))],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def utc(spark: SparkSession) -> SparkSession:
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    return session
+
+
+Rows = list[tuple[Any, ...]]
+
+
+def made(at: Callable[[int], Time], seed: int) -> tuple[Rows, Rows]:
+    """Labels and events of few times and keys, so that many are equal; some are NULL."""
+    rng = random.Random(seed)  # noqa: S311
+
+    def time() -> Time:
+        return None if rng.random() < 0.1 else at(rng.randrange(30))
+
+    labels = [(n, rng.choice([*KEYS, "nobody"]), time()) for n in range(60)]
+    events = [
+        (rng.choice(KEYS), time(), rng.choice([None, *range(9)]), f"e{n}") for n in range(150)
+    ]
+    return labels + labels[:5], events + events[:9]
+
+
+def tables(spark: SparkSession, kind: str, labels: Rows, events: Rows) -> tuple[DataFrame, ...]:
+    return (
+        spark.createDataFrame(labels, f"id INT, k STRING, t {kind}").repartition(3),
+        spark.createDataFrame(events, f"k STRING, t {kind}, x INT, tag STRING").repartition(3),
+    )
+
+
+def of_label(label: tuple[Any, ...], events: Rows, distance: Any, closed: str) -> Rows:
+    """The label's events, one by one."""
+    _, key, time = label
+
+    def is_within(at: Time) -> bool:
+        if distance is None:
+            return at < time or (at == time and closed in ("right", "both"))
+        return CLOSED[closed](time - distance, at, time)
+
+    return [
+        event
+        for event in events
+        if None not in (key, time, event[1]) and event[0] == key and is_within(event[1])
+    ]
+
+
+def answers(events: Rows) -> list[Any]:
+    known = [x for _, _, x, _ in events if x is not None]
+    tags = sorted(tag for *_, tag in events)
+    return [len(events), sum(known) if known else None, len(set(known)), tags]
+
+
+def asked(n: int, span: Any) -> dict[str, tuple[Column, Any]]:
+    return {
+        f"n{n}": (F.count("*"), span),
+        f"sum{n}": (F.sum("x"), span),
+        f"distinct{n}": (F.count_distinct("x"), span),
+        f"tags{n}": (F.sort_array(F.collect_list("tag")), span),
+    }
+
+
+def in_order(rows: list[Any]) -> list[Any]:
+    return sorted((tuple(row) for row in rows), key=repr)
+
+
+def assert_one_pass(df: DataFrame) -> None:
+    """The plan has one window over one shuffle of labels and events, and no join of both."""
+    plan = df._jdf.queryExecution().executedPlan().toString()
+    # a query that has run has its plan twice
+    plan = plan.rpartition("== Initial Plan ==")[2]
+    assert plan.count("SlidingWindow") == 1, plan
+    assert plan.count("Exchange hashpartitioning") == 1, plan
+    assert "Join" not in plan, plan
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_label_has_the_aggregates_of_its_events(utc, kind, closed):
+    spark_type, at, spans = KINDS[kind]
+    labels, events = made(at, seed=len(kind) + len(closed))
+    features: dict[str, Any] = {}
+    for n, (span, _) in enumerate(spans):
+        features |= asked(n, span)
+    joined = sash.window_join(
+        *tables(utc, spark_type, labels, events), on="k", by="t", closed=closed, **features
+    )
+    assert joined.columns == ["id", "k", "t", *features]
+    expected = []
+    for label in labels:
+        row = list(label)
+        for _, distance in spans:
+            row += answers(of_label(label, events, distance, closed))
+        expected.append(row)
+    assert in_order(joined.collect()) == in_order(expected)
+    assert_one_pass(joined)
+
+
+def test_the_default_leaves_out_the_labels_own_time(utc):
+    labels, events = made(int, seed=1)
+    df = tables(utc, "BIGINT", labels, events)
+    n = (F.count("*"), 4)
+    by_default = sash.window_join(*df, on="k", by="t", n=n).collect()
+    for closed in CLOSED:
+        rows = sash.window_join(*df, on="k", by="t", closed=closed, n=n).collect()
+        assert (in_order(rows) == in_order(by_default)) == (closed == "left")
+
+
+def test_months_are_months(utc):
+    labels = utc.sql("SELECT 1 AS k, TIMESTAMP '2026-03-31 12:00:00' AS t")
+    events = utc.sql(
+        "SELECT 1 AS k, TIMESTAMP '2026-03-31 12:00:00' - make_dt_interval(id, 1) AS t "
+        "FROM range(60)"
+    )
+    joined = sash.window_join(
+        labels, events, on="k", by="t", n=(F.count("*"), "1 month"), m=(F.count("*"), "1 YEAR")
+    )
+    # to 28 February at noon: the event of that day came at eleven
+    assert [(row.n, row.m) for row in joined.collect()] == [(31, 60)]
+    assert_one_pass(joined)
+
+
+def test_each_label_may_have_a_span_of_its_own(utc):
+    labels, events = made(int, seed=2)
+    df, of = tables(utc, "BIGINT", labels, events)
+    # of the labels some have no span, and some a span of nothing
+    own = df.withColumn("w", F.expr("CASE WHEN id % 7 > 0 THEN bigint(id % 5) END"))
+    joined = sash.window_join(own, of, on="k", by="t", n=(F.count("*"), "w"))
+    expected = []
+    for label in labels:
+        w = label[0] % 5 if label[0] % 7 else None
+        found = of_label(label, events, w, "left") if w is not None else []
+        expected.append((*label, w, len(found)))
+    assert in_order(joined.collect()) == in_order(expected)
+    assert_one_pass(joined)
+
+
+def test_names_may_differ_and_keys_may_be_several_or_none(utc):
+    labels, events = made(int, seed=3)
+    df, of = tables(utc, "BIGINT", labels, events)
+    plain = sash.window_join(df, of, on="k", by="t", n=(F.count("*"), 4))
+    renamed = sash.window_join(
+        df.withColumnsRenamed({"t": "asked.at", "k": "who `is`"}),
+        of.withColumnRenamed("t", "T2"),
+        on={"who `is`": "K"},
+        by={"asked.at": "t2"},
+        n=(F.count("*"), 4),
+    )
+    assert renamed.columns == ["id", "who `is`", "asked.at", "n"]
+    assert in_order(renamed.collect()) == in_order(plain.collect())
+
+    twice = [d.withColumn("k2", F.lower("k")) for d in (df, of)]
+    both = sash.window_join(*twice, on=["k", "k2"], by="t", n=(F.count("*"), 4)).drop("k2")
+    assert in_order(both.collect()) == in_order(plain.collect())
+
+    of_all = sash.window_join(df, of, on=[], by="t", n=(F.count("*"), 4))
+    times = [t for _, t, *_ in events if t is not None]
+    expected = [
+        (*label, sum(label[2] is not None and label[2] - 4 <= t < label[2] for t in times))
+        for label in labels
+    ]
+    assert in_order(of_all.collect()) == in_order(expected)
+
+
+def test_labels_may_be_the_events_themselves(utc):
+    _, events = made(int, seed=4)
+    _, df = tables(utc, "BIGINT", [], events)
+    own = sash.window_join(df, df, on="k", by="t", n=(F.count("*"), 4), m=(F.sum("x"), None))
+    expected = []
+    for k, t, x, tag in events:
+        before = of_label((0, k, t), events, 4, "left")
+        total = answers(of_label((0, k, t), events, None, "left"))[1]
+        expected.append((k, t, x, tag, len(before), total))
+    assert in_order(own.collect()) == in_order(expected)
+    assert_one_pass(own)
+
+
+def test_a_constant_is_one_row_as_well(utc):
+    labels, events = made(int, seed=5)
+    df = tables(utc, "BIGINT", labels, events)
+    joined = sash.window_join(*df, on="k", by="t", three=(F.lit(3), 4))
+    assert [row.three for row in joined.collect()] == [3] * len(labels)
+
+
+def test_conditions_and_filters_are_the_events(utc):
+    labels, events = made(int, seed=6)
+    df, of = tables(utc, "BIGINT", labels, events)
+    joined = sash.window_join(
+        df,
+        of.alias("e").where("x > 3"),
+        on="k",
+        by="t",
+        n=(F.count("e.x"), 9),
+        few=(F.expr("count(*) FILTER (WHERE x < 6)"), 9),
+    )
+    expected = []
+    for label in labels:
+        xs = [x for _, _, x, _ in of_label(label, events, 9, "left") if x is not None and x > 3]
+        expected.append((*label, len(xs), sum(x < 6 for x in xs)))
+    assert in_order(joined.collect()) == in_order(expected)
+
+
+def test_without_sash_the_answers_are_the_same(utc):
+    labels, events = made(int, seed=7)
+    df = tables(utc, "BIGINT", labels, events)
+
+    def joined() -> DataFrame:
+        return sash.window_join(*df, on="k", by="t", n=(F.count("*"), 4), s=(F.sum("x"), None))
+
+    with setting(utc, "spark.sash.labels.enabled", "false"):
+        theirs = joined()
+        assert "SlidingWindow" not in explanation(theirs)
+        rows = theirs.collect()
+    assert in_order(joined().collect()) == in_order(rows)
+
+
+@pytest.mark.parametrize("tolerance", [None, 3])
+@pytest.mark.parametrize("exact", [True, False])
+def test_as_of_is_merge_asof(utc, tolerance, exact):
+    labels, events = made(int, seed=8)
+    # of events at one time any may be found
+    events = [*{(k, t): (k, t, x, tag) for k, t, x, tag in events}.values()]
+    joined = sash.as_of(
+        *tables(utc, "BIGINT", labels, events),
+        on="k",
+        by="t",
+        tolerance=tolerance,
+        allow_exact_matches=exact,
+        tag="tag",
+        double=F.col("x") * 2,
+        at="t",
+    )
+    assert joined.columns == ["id", "k", "t", "tag", "double", "at"]
+
+    def known(rows: Rows, names: list[str]) -> pd.DataFrame:
+        frame = pd.DataFrame(rows, columns=names).dropna(subset=["k", "t"])
+        return frame.astype({"t": "int64"}).sort_values("t")
+
+    right = known(events, ["k", "t", "x", "tag"])
+    theirs = pd.merge_asof(
+        known(labels, ["id", "k", "t"]),
+        right.assign(double=right.x * 2, at=right.t),
+        on="t",
+        by="k",
+        tolerance=tolerance,
+        allow_exact_matches=exact,
+    )
+    found = {
+        row.id: tuple(None if pd.isna(v) else v for v in (row.tag, row.double, row.at))
+        for row in theirs.itertuples()
+    }
+    expected = [(*label, *found.get(label[0], (None, None, None))) for label in labels]
+    assert in_order(joined.collect()) == in_order(expected)
+    assert sum(row.tag is not None for row in joined.collect()) > 9
+    assert_one_pass(joined)
+
+
+def test_as_of_takes_its_columns_from_one_event(utc):
+    labels, events = made(int, seed=9)
+    joined = sash.as_of(
+        *tables(utc, "BIGINT", labels, events), on="k", by="t", at="t", x="x", tag="tag"
+    )
+    several = 0
+    for id_, key, time, *event in joined.collect():
+        before = of_label((id_, key, time), events, None, "both")
+        last = max((t for _, t, *_ in before), default=None)
+        youngest = {(t, x, tag) for _, t, x, tag in before if t == last}
+        several += len(youngest) > 1
+        assert tuple(event) in (youngest or {(None, None, None)})
+    assert several > 9
+
+
+def test_as_of_over_intervals(utc):
+    labels, events = made(KINDS["a timestamp"][1], seed=10)
+    df = tables(utc, "TIMESTAMP", labels, events)
+    joined = sash.as_of(*df, on="k", by="t", tolerance="90 minutes", at="t")
+    for id_, key, time, at in joined.collect():
+        before = of_label((id_, key, time), events, timedelta(minutes=90), "both")
+        assert at == max((t for _, t, *_ in before), default=None)
+
+
+def _join(**wrong: Any) -> Callable[[DataFrame, DataFrame], DataFrame]:
+    given = {"on": "k", "by": "t", "n": 4, **wrong}
+
+    def call(labels: DataFrame, events: DataFrame) -> DataFrame:
+        feature = given.pop("n")
+        n = (
+            (F.count("*"), feature)
+            if isinstance(feature, (int, float, str, timedelta))
+            else feature
+        )
+        return sash.window_join(labels, events, **given, n=n)
+
+    return call
+
+
+def _as_of(**wrong: Any) -> Callable[[DataFrame, DataFrame], DataFrame]:
+    return lambda labels, events: sash.as_of(
+        labels, events, **{"on": "k", "by": "t", "x": "x"} | wrong
+    )
+
+
+WRONG: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
+    ("labels", lambda _, events: _join()(3, events), "labels"),
+    ("events", lambda labels, _: _join()(labels, "events"), "events"),
+    *(
+        (f"on {v!r}", _join(on=v), "on")
+        for v in (None, 3, "key", ["k", 3], {"k": None}, {"k": "j"})
+    ),
+    *(
+        (f"by {v!r}", _join(by=v), "by")
+        for v in (None, 3, "ts", ["t", "k"], {}, {"t": "x2"}, "k")
+    ),
+    *((f"closed {v!r}", _join(closed=v), "closed") for v in (None, True, "Left", "")),
+    *(
+        (f"span {v!r}", _join(n=v), "n")
+        for v in (0, -1, True, float("nan"), float("inf"), 2**63, "7", "7 days", timedelta(7), "")
+    ),
+    *((f"feature {v!r}", _join(n=v), "n") for v in (None, [], (), (4, "x"), (None, 4))),
+    ("feature without a span", lambda *df: _join(n=(F.count("*"),))(*df), "n"),
+    ("feature with a wrong span", lambda *df: _join(n=(F.count("*"), [4]))(*df), "n"),
+    ("a label's column", lambda *df: _join(T=(F.count("*"), 4))(*df), "T"),
+    ("no feature", lambda *df: sash.window_join(*df, on="k", by="t"), "features"),
+    *((f"tolerance {v!r}", _as_of(tolerance=v), "tolerance") for v in (0, "1 day", [3], False)),
+    *((f"exact {v!r}", _as_of(allow_exact_matches=v), "allow_exact_matches") for v in (1, None)),
+    *((f"column {v!r}", _as_of(x=v), "x") for v in (3, None, ["x"])),
+    ("no column", lambda *df: sash.as_of(*df, on="k", by="t"), "features"),
+    ("as_of on", _as_of(on="key"), "on"),
+]
+
+
+@pytest.mark.parametrize(("call", "argument"), [pytest.param(*w[1:], id=w[0]) for w in WRONG])
+def test_a_wrong_argument_is_named(utc, call, argument):
+    df = tables(utc, "BIGINT", *made(int, seed=0))
+    with pytest.raises(PySparkException) as caught:
+        call(*df)
+    assert_says(caught, argument)
+
+
+@pytest.mark.parametrize(
+    "interval",
+    ["1 hr", "1.5 days", "1 month 2 days", "7days", "-7 days", "0 days", "1 00:00:00", "x", 7],
+)
+def test_a_wrong_interval_is_named(utc, interval):
+    df = tables(utc, "TIMESTAMP", *made(KINDS["a timestamp"][1], seed=0))
+    for call in (_join(n=(F.lit(1), interval)), _as_of(tolerance=interval)):
+        with pytest.raises(PySparkException, match="interval") as caught:
+            call(*df)
+        assert repr(interval) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "condition"),
+    [
+        (lambda *df: _join(n=(F.sum("id"), 4))(*df), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+        (lambda *df: _join(n=(F.col("x"), 4))(*df), "MISSING_GROUP_BY"),
+        (lambda *df: _as_of(x="id")(*df), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+        (lambda *df: _as_of(x=F.max("x"))(*df), "MISSING_GROUP_BY"),
+    ],
+)
+def test_an_expression_is_one_over_the_events(utc, call, condition):
+    df = tables(utc, "BIGINT", *made(int, seed=0))
+    with pytest.raises(AnalysisException) as caught:
+        call(*df)
+    assert caught.value.getCondition() == condition
+
+
+def test_without_the_jar_the_remedy_is_named(utc, monkeypatch):
+    df = tables(utc, "BIGINT", *made(int, seed=0))
+    monkeypatch.setattr("sash.loaded.is_loaded", lambda spark: False)
+    monkeypatch.setattr(sash.labels, "is_loaded", lambda spark: False)
+    for call in (_join(), _as_of()):
+        with pytest.raises(PySparkRuntimeError, match=r"sash\.configure"):
+            call(*df)
