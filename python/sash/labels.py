@@ -56,7 +56,9 @@ def window_join(
     l.key AND e.ts >= l.ts - span AND e.ts < l.ts)``. Features of all spans come from one pass.
 
     Args:
-        labels: The rows to which features are added, each a key and a time.
+        labels: The rows to which features are added, each a key and a time. On a stream, labels
+            and events are both streams with a watermark on their time, times are timestamps, and
+            spans are fixed: no months, and no days in a session time zone with summer time.
         events: The rows that are aggregated. ``events.where(…)`` leaves some out.
         on: The names of the key columns, in both tables: one name, a list of names, or a dict
             ``{"the labels' name": "the events' name"}``. With an empty list all labels share all
@@ -126,6 +128,15 @@ def window_join(
         groups.setdefault(feature[1], []).append(feature[0].alias(name))
     # a name that the events lack would be looked for among the labels
     _ = events.agg(*(aggregate for group in groups.values() for aggregate in group)).schema
+    if labels.isStreaming:
+        # one operator for all features: each call of lateralJoin would plan one of its own
+        return labels.alias(_LABELS).select(
+            f"{_LABELS}.*",
+            *(
+                tables.before(span, *_CLOSED[closed]).select(aggregate).scalar().alias(name)
+                for name, (aggregate, span) in features.items()
+            ),
+        )
     joined = labels.alias(_LABELS)
     for number, (span, aggregates) in enumerate(groups.items()):
         # a count makes an aggregate of constants, too; Spark drops a column that nobody reads
@@ -154,7 +165,8 @@ def as_of(
     true``.
 
     Args:
-        labels: The rows to which columns are added, each a key and a time.
+        labels: The rows to which columns are added, each a key and a time. Streams are as in
+            ``window_join``.
         events: The rows that are looked up, in any order.
         on: The key columns, as in ``window_join``.
         by: The time column, as in ``window_join``.

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+import sash
 
 EVENTS = "user string, ts timestamp, amount long"
 LABELS = "user string, ts timestamp, lab long"
@@ -47,23 +49,16 @@ def _read(spark: SparkSession, folder: Path, schema: str, stream: bool) -> DataF
 
 def _features(labels: DataFrame, events: DataFrame) -> DataFrame:
     """The function that makes the training set and that serves."""
-    labels = labels.withWatermark("ts", "1 hour").alias("l")
-    events = events.withWatermark("ts", "1 hour").alias("e")
-
-    def feature(span: str, column: Column) -> Column:
-        of_user = events.where(
-            (F.col("e.user") == F.col("l.user").outer())
-            & (F.col("e.ts") >= F.col("l.ts").outer() - F.expr(span))
-            & (F.col("e.ts") < F.col("l.ts").outer())
-        )
-        return of_user.select(column).scalar()
-
-    return labels.select(
-        "lab",
-        feature("INTERVAL 2 HOURS", F.sum("amount")).alias("sum_2h"),
-        feature("INTERVAL 9 HOURS", F.count("*")).alias("n_9h"),
-        feature("INTERVAL 9 HOURS", F.count_distinct("amount")).alias("distinct_9h"),
-        feature("INTERVAL 30 MINUTES", F.max("amount")).alias("max_30m"),
+    return sash.window_join(
+        labels.withWatermark("ts", "1 hour"),
+        events.withWatermark("ts", "1 hour"),
+        on="user",
+        by="ts",
+        sum_2h=(F.sum("amount"), "2 hours"),
+        n_9h=(F.count("*"), "9 hours"),
+        distinct_9h=(F.count_distinct("amount"), "9 hours"),
+        max_30m=(F.max("amount"), "30 minutes"),
+        ever=(F.count("*"), None),
     )
 
 
@@ -128,8 +123,8 @@ def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: 
     answered = spark.read.parquet(str(tables / "out")).collect()
     assert 0 < first < len(answered)
     assert len(answered) > len(expected) // 2
-    assert sorted(answered) == sorted(expected[row.lab] for row in answered)
     assert len({row.lab for row in answered}) == len(answered)
+    assert {row.lab: row for row in answered} == {row.lab: expected[row.lab] for row in answered}
 
 
 def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path) -> None:
