@@ -45,6 +45,13 @@ private[sash] final case class MonoidCall(
   override def checkArgumentDataTypes(): TypeCheckResult = TypeCheckSuccess
   override def children: Seq[Expression] = arguments ++ functions
 
+  /** The call as it is written, without the arguments that are left out at its end. */
+  override def sql: String = {
+    val all = Seq(input, lift, combine, lower, identity, inverse, selective)
+    val written = all.take(1 + all.lastIndexWhere(!isLeftOut(_)))
+    written.map(_.sql).mkString(s"$prettyName(", ", ", ")")
+  }
+
   /** Always false: the call is replaced by an aggregate, and only the aggregate gets resolved. */
   override lazy val resolved: Boolean = false
   override def dataType: DataType = partial
