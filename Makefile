@@ -34,7 +34,7 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
-EXAMPLES := call_centre glucose debs2012 budget own_monoid features \
+EXAMPLES := call_centre glucose debs2012 budget own_monoid features training_set \
 	alerts live_chart hops_of_a_day merge_corrections kafka_features
 # behind $(SUBMIT), whose last word is a list of jars
 and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')
@@ -210,6 +210,11 @@ bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windo
 	$(call step,benchmark of limits)
 	$(BIN)/python benchmarks/bench_limits.py
 
+.PHONY: bench-labels
+bench-labels: $(INSTALLED) ## windows at another table's times: Sash, DuckDB and Spark
+	$(call step,benchmark of windows at another table's times)
+	$(BIN)/python benchmarks/bench_labels.py
+
 .PHONY: bench-stream
 bench-stream: $(INSTALLED) $(FLINK) ## OVER on streams beside Spark's tumbling windows and Flink
 	$(call step,benchmark of streams)
@@ -240,7 +245,7 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg docs/images/rooms.svg pages ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg docs/images/training_sets.svg docs/images/rooms.svg pages ## what is generated in docs
 
 .PHONY: pages
 pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
@@ -262,6 +267,9 @@ docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/win
 	$(SUBMIT) examples/rolling_flights.py --chart $@
 
 docs/images/streaming.svg: docs/images/streaming.py | $(INSTALLED)
+	$(BIN)/python $<
+
+docs/images/training_sets.svg: docs/images/training_sets.py | $(INSTALLED)
 	$(BIN)/python $<
 
 docs/images/rooms.svg: docs/images/rooms.py tests/scala/core/resources/rooms.txt | $(INSTALLED)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dataset import Data
+from label_cells import LabelCell
 
 SASH, SEGMENT_TREE, NAIVE, RUNNING = "sash", "segment_tree", "naive", "running"
 SHUFFLE, SASH_SORT = "shuffle", "sash_sort"
@@ -142,7 +143,7 @@ class OrderCell:
         return cls(**{**saved, "data": Data(**saved["data"])})
 
 
-AnyCell = Cell | OrderCell
+AnyCell = Cell | OrderCell | LabelCell
 
 
 @dataclass(frozen=True)

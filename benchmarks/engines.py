@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 import cells
+import label_cells
 from cells import Query
 
 
@@ -31,6 +32,10 @@ class Engine(Protocol):
 
 def start(name: str, cores: int, memory: str) -> Engine:
     """Start an engine; libraries are imported here, after their environment is set."""
+    if name in label_cells.LABEL_ENGINES:
+        import label_engines
+
+        return label_engines.start(name, cores, memory)
     if name in cells.SPARK_ENGINES:
         from engines_spark import SparkEngine
 

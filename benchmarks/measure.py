@@ -8,10 +8,11 @@ from math import inf, isfinite
 from typing import TypeVar
 
 from cells import NAIVE, AnyCell, Cell, OrderCell
+from label_cells import GROWING, LabelCell
 from results import Result
 from workers import Worker
 
-CellT = TypeVar("CellT", Cell, OrderCell)
+CellT = TypeVar("CellT", Cell, OrderCell, LabelCell)
 
 ENOUGH = 20.0
 """Seconds of a cell's runs after which it is not run again: more of them add little."""
@@ -82,6 +83,9 @@ def forecast(smaller: list[Result[CellT]], window: int) -> float:
 
 def _foretells(a: AnyCell, b: AnyCell) -> bool:
     """Whether they are the same but for the window, and cost grows with it as it must."""
+    if isinstance(a, LabelCell) and isinstance(b, LabelCell):
+        same = (a.engine, a.tables, a.query.features) == (b.engine, b.tables, b.query.features)
+        return same and b.engine in GROWING and a.window < b.window
     return (
         isinstance(a, Cell)
         and isinstance(b, Cell)

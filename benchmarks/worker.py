@@ -17,6 +17,7 @@ from typing import Any
 
 import engines
 from cells import Query
+from label_cells import LabelQuery
 
 
 def main() -> None:
@@ -39,7 +40,8 @@ def _answer(engine: engines.Engine, request: dict[str, Any]) -> float:
     """The seconds of what is asked for, without those of a check."""
     if "load" in request:
         return _seconds(lambda: engine.load(Path(request["load"])))
-    query = Query(**request["query"])
+    asked = request["query"]
+    query = LabelQuery(**asked) if "spans" in asked else Query(**asked)
     if request["check"]:
         engine.check(query)
     return _seconds(lambda: engine.run(query))

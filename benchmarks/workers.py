@@ -16,6 +16,7 @@ from threading import Thread
 from typing import Any
 
 from cells import Query
+from label_cells import LabelQuery
 
 WORKER = Path(__file__).parent / "worker.py"
 START_SECONDS = 180
@@ -66,7 +67,7 @@ class Worker:
         """Answer queries of this file from now on; it is loaded once it is needed."""
         self._data = data
 
-    def run(self, query: Query, limit: float, check: bool = False) -> float | None:
+    def run(self, query: Query | LabelQuery, limit: float, check: bool = False) -> float | None:
         """The seconds of a query, or None when it was stopped because it took too many."""
         if self._process is None:
             self._start()

@@ -1,0 +1,134 @@
+"""Engines that answer labels from events, each in the words in which it is quickest."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from label_cells import LABEL_SPARKS, SASH, LabelQuery
+
+MOST_COMPARED = 200_000
+"""Labels, and no more than so many events: over more, answers are not compared."""
+
+
+class SparkLabels:
+    """Spark with Sash or without, over cached tables."""
+
+    def __init__(self, name: str, cores: int, memory: str) -> None:
+        from engines_spark import session
+
+        self._name = name
+        self._spark = session(cores, memory, with_sash=name == SASH)
+        self._folder = Path()
+
+    def load(self, data: Path) -> None:
+        """Into the cache."""
+        self._folder = data
+        self._spark.catalog.clearCache()
+        for name in ("labels", "events"):
+            rows = self._spark.read.parquet((data / f"{name}.parquet").as_uri())
+            if dict(rows.dtypes)["ts"] == "timestamp_ntz":
+                rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
+            rows.cache().createOrReplaceTempView(name)
+            rows.count()
+
+    def version(self) -> dict[str, str]:
+        """Spark's version and Java's."""
+        java = self._spark.sparkContext._jvm
+        assert java is not None
+        return {
+            "Spark": self._spark.version,
+            "Java": java.java.lang.System.getProperty("java.version"),
+        }
+
+    def check(self, query: LabelQuery) -> None:
+        """Sash's operator is in the plan where it has to be, and the answers are the others'."""
+        frame = self._spark.sql(query.sql(self._name))
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        if ("SlidingWindow" in plan) != (self._name == SASH):
+            raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
+        digest = self._spark.sql(_digest(query, self._name))
+        _compare(self._folder, query, lambda: tuple(digest.collect()[0]), self._events())
+
+    def _events(self) -> int:
+        return self._spark.table("events").count()
+
+    def run(self, query: LabelQuery) -> None:
+        """The noop sink takes every row, and keeps none."""
+        frame = self._spark.sql(query.sql(self._name))
+        frame.write.format("noop").mode("overwrite").save()
+
+
+class DuckDBLabels:
+    """DuckDB over tables in memory, to an Arrow table."""
+
+    def __init__(self, name: str, cores: int) -> None:
+        import duckdb
+
+        self._name = name
+        self._version = duckdb.__version__
+        self._connection = duckdb.connect(config={"threads": cores})
+        self._folder = Path()
+
+    def load(self, data: Path) -> None:
+        """Into tables."""
+        self._folder = data
+        for name in ("labels", "events"):
+            self._connection.execute(
+                f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM read_parquet(?)",
+                [str(data / f"{name}.parquet")],
+            )
+
+    def version(self) -> dict[str, str]:
+        """DuckDB's version."""
+        return {"DuckDB": self._version}
+
+    def check(self, query: LabelQuery) -> None:
+        """The answers are the others'."""
+        count = self._connection.execute("SELECT count(*) FROM events").fetchall()[0][0]
+        _compare(self._folder, query, lambda: self._digest(query), count)
+
+    def _digest(self, query: LabelQuery) -> tuple[float, ...]:
+        found: tuple[float, ...] = self._connection.execute(
+            _digest(query, self._name)
+        ).fetchall()[0]
+        return found
+
+    def run(self, query: LabelQuery) -> None:
+        """All columns of the answers, as Arrow."""
+        self._connection.execute(query.sql(self._name)).to_arrow_table()
+
+
+LabelEngine = SparkLabels | DuckDBLabels
+
+
+def start(name: str, cores: int, memory: str) -> LabelEngine:
+    """Start an engine."""
+    if name in LABEL_SPARKS:
+        return SparkLabels(name, cores, memory)
+    return DuckDBLabels(name, cores)
+
+
+def _digest(query: LabelQuery, engine: str) -> str:
+    """The rows of the answer, and the sum and the count of each column."""
+    sums = ", ".join(f"coalesce(sum({c}), 0), count({c})" for c in query.names)
+    return f"SELECT count(*), {sums} FROM ({query.sql(engine)}) answers"
+
+
+def _compare(
+    folder: Path, query: LabelQuery, digest: Callable[[], tuple[float, ...]], events: int
+) -> None:
+    """The first engine leaves its digest beside the tables, and the others compare theirs."""
+    if events > MOST_COMPARED:
+        return
+    ours = [float(value) for value in digest()]
+    file = folder / f"{query.id}.json"
+    if not file.exists():
+        file.write_text(json.dumps(ours))
+    theirs = json.loads(file.read_text())
+    if not all(
+        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6) for a, b in zip(ours, theirs, strict=True)
+    ):
+        raise AssertionError(f"another answer to {query.id}: {ours}, not {theirs}")
