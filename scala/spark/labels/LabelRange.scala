@@ -95,10 +95,16 @@ private[labels] object Distance {
     case b: BinaryExpression if Additions(b.getClass.getSimpleName) =>
       for {
         from <- of(b.left, zone)
-        micros <- TimestampPlusMicros.fixedMicros(b.left, b.right, zone)
+        micros <- TimestampPlusMicros.fixedMicros(b.left, b.right, zoneOf(b, zone))
         if math.abs(micros) <= Most && math.abs(from.units) <= Most
       } yield Distance(from.base, from.units + micros)
     case _ => Some(Distance(e, 0L))
+  }
+
+  /** The time zone in which the query was analyzed. */
+  private def zoneOf(e: Expression, session: String): String = e match {
+    case z: TimeZoneAwareExpression => z.timeZoneId.getOrElse(session)
+    case _                          => session
   }
 
   /** The names of Spark's addition of an interval to a timestamp; 4.1 renamed it. */

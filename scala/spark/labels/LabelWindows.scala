@@ -155,7 +155,8 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
     joinType == Inner || (joinType == LeftOuter && condition.forall(_ == TrueLiteral))
 
   private def readsOnly(query: CorrelatedAggregate, labels: LogicalPlan): Boolean =
-    query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
+    // Spark removes references to a further query around only from operators that it knows
+    !labels.exists(_.expressions.exists(readsOuter)) && query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
       (!overStreams || refusal(query, labels).isEmpty)
 
   /** The reason why a stream cannot answer a subquery, if it compares a range. */
@@ -194,6 +195,8 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
         .map(t => s"${t.sql} has no watermark; call withWatermark on it, in both streams")
   }
 
+  private def readsOuter(e: Expression): Boolean = SubExprUtils.containsOuter(e)
+
   private def hasWatermark(e: Expression): Boolean = e match {
     case a: Attribute => a.metadata.contains(EventTimeWatermark.delayKey)
     case _            => false
@@ -228,10 +231,12 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
 
   private def filtered(filter: Filter): LogicalPlan = {
     val (late, early) =
-      splitConjunctivePredicates(filter.condition).partition(_.exists {
-        case _: ScalarSubquery => true
-        case e                 => !e.deterministic
-      })
+      splitConjunctivePredicates(filter.condition).partition { c =>
+        readsOuter(c) || c.exists {
+          case _: ScalarSubquery => true
+          case e                 => !e.deterministic
+        }
+      }
     answers(this.filter(early, filter.child), late).fold[LogicalPlan](filter) {
       case (answered, conditions) =>
         Project(filter.output, this.filter(conditions, answered.plan))
