@@ -9,6 +9,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 import machine
 import summary
@@ -147,11 +148,15 @@ def _draw(panels: dict[Tables, Answers], path: Path) -> None:
                 colour, width = ENGINE_COLOURS[engine], 3 if engine == SASH else 1.8
                 axis.plot(spans, seconds, "o-", color=colour, lw=width, label=NAMES[engine])
         axis.set(yscale="log", ylabel="seconds")
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
         axis.set_title(str(tables), loc="left")
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(panels) + 1, frameon=False
+    )
     figure.suptitle(f"{DRAWN} features of each label, by span", weight="bold")
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
