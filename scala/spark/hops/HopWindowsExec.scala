@@ -93,7 +93,7 @@ private[spark] final case class HopWindowsExec(
   }
 
   override def simpleString(maxFields: Int): String =
-    s"$nodeName [$text], [${keys.map(_.sql).mkString(", ")}], $hops"
+    s"$nodeName [$text], [${keys.map(_.sql).mkString(", ")}], ${hops.words}"
 
   override protected def withNewChildInternal(newChild: SparkPlan): HopWindowsExec =
     copy(child = newChild)

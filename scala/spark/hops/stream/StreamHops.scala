@@ -194,7 +194,7 @@ private[spark] final class StreamHops(
     val words = new StateWords(lineage, lineage.of(hop.child), inputs, Seq(slots))
     StateText.of(
       Seq(
-        StateText.Hops -> words.said(hop.time).in(s"${hop.hops} of "),
+        StateText.Hops -> words.said(hop.time).in(s"${hop.hops.words} of "),
         "group by" -> words.all(hop.keyValues),
         "aggregates" -> words.all(calls),
         "arguments" -> words.all(inputs),
@@ -203,7 +203,7 @@ private[spark] final class StreamHops(
       ),
       Seq(
         "columns" -> Said(input.map(_.dataType.sql).mkString(", ")),
-        "answered" -> Said(mode.get.text),
+        "answered" -> Said(mode.get.words),
         "buckets" -> Said(SashConf.streamBuckets(conf).toString)
       )
     )

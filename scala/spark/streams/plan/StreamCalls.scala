@@ -212,7 +212,7 @@ private[streams] final class StreamCalls(
       "order by" -> words.all(window.orderSpec),
       "aggregates" -> Said.all(asks.distinct),
       "arguments" -> words.all(inputs),
-      "windows" -> Said(allWindows.mkString(", ")),
+      "windows" -> Said(allWindows.map(_.words).mkString(", ")),
       "bounds of windows" -> words.all(marks),
       "conditions of windows" -> words.all(conditions.map(_.words)),
       "rows" -> words.rows,

@@ -105,7 +105,7 @@ private[spark] final case class StreamWords(
     val waiting = input.flatMap { c =>
       columns.get(c.exprId).map(_.short.in("", s" ${c.dataType.sql}"))
     }
-    StateText.of(parts, Seq("columns" -> Said.all(waiting), "answered" -> Said(mode.text)))
+    StateText.of(parts, Seq("columns" -> Said.all(waiting), "answered" -> Said(mode.words)))
   }
 }
 
