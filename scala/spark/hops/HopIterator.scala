@@ -7,11 +7,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 import io.sash.core.elements.InOrderWindow
-import io.sash.core.inorder.TwoStacksLite
 import io.sash.core.slots.LongQueue
 import io.sash.spark.memory.{Spillable, TaskWindowMemory}
-import io.sash.spark.slots.{SlotColumns, SlotProgram}
-import io.sash.spark.windows.ElementStore
+import io.sash.spark.windows.{ElementStore, StoreProgram}
 
 /**
  * The windows of one partition, whose rows are sorted by keys and pane. Between two rows, another
@@ -22,7 +20,7 @@ import io.sash.spark.windows.ElementStore
  */
 private[hops] final class HopIterator(
     rows: Iterator[InternalRow],
-    program: SlotProgram,
+    program: StoreProgram,
     keyOf: UnsafeProjection,
     paneOrdinal: Int,
     hops: HopPanes,
@@ -41,10 +39,8 @@ private[hops] final class HopIterator(
     memory.close()
   }
 
-  private[this] var window: InOrderWindow = inTurn {
-    new TwoStacksLite(SlotColumns(program).accountedBy(memory, program))
-  }
-  private[this] var store = new ElementStore(Array(window))
+  private[this] var store: ElementStore = inTurn(program.create(memory))
+  private[this] var window: InOrderWindow = store.windows.head
   memory.windows = this
 
   private[this] val answer = new SpecificInternalRow(types)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.LongType
 
 import io.sash.core.frames.{CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.Asked
+import io.sash.spark.monoids.Place
 import io.sash.spark.slots.SlotProgram
 
 /**
@@ -19,7 +19,7 @@ private[spark] final case class Framing(
 ) {
 
   /** The elements for which windows are queried. */
-  def asked: Asked = if (exclude.nonEmpty) Asked.Stretches else frame.asked
+  def place: Place = if (exclude.nonEmpty) Place.Stretches else frame.place
 
   /** The keys by which rows are compared: by the frame, by the exclusion and by the slide. */
   def keys(rows: RowsOfFrame): Seq[Option[KeysSpec]] =

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Asked, LambdaBodies, Refusal}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place, Refusal}
 import io.sash.spark.running.WindowMonoid
 import io.sash.spark.slots.SlotProgram
 
@@ -81,10 +81,10 @@ private[spark] object WindowCall {
       bounding <- framing.frame.bounding
         .fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
           WindowMonoid.of(kind.function.toAggregateExpression()).map { of =>
-            Some(BoundingCall(of, Algorithm.choose(of, forced, Asked.Whole), kind))
+            Some(BoundingCall(of, Algorithm.choose(of, forced, Place.Ring), kind))
           }
         }
-      algorithm = Algorithm.choose(monoid, forced, framing.asked)
+      algorithm = Algorithm.choose(monoid, forced, framing.place)
     } yield WindowCall(expression, framing, monoid, algorithm, bounding)
 
   private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {

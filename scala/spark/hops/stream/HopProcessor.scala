@@ -33,8 +33,9 @@ private[spark] final class HopProcessor(
     new HopProcessor(program, late, Some(metrics))
 
   override def explained: String =
-    s"hop windows on a stream: ${program.hops.panes} panes each, by Two-Stacks Lite over a " +
-      "forest; a partial aggregate for each key and pane in the state store"
+    s"hop windows on a stream: ${program.hops.panes} panes each, by " +
+      s"${program.algorithm.title} over a forest; a partial aggregate for each key and " +
+      "pane in the state store"
 
   override protected def newTask(state: StreamState): BucketTask = {
     val known = late.getOrElse(

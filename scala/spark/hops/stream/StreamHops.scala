@@ -16,7 +16,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
-import io.sash.spark.monoids.Algorithm
+import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.running.WindowMonoid
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.checkpoint.{Checkpoint, Said, StateText}
@@ -167,12 +167,14 @@ private[spark] final class StreamHops(
   ): HopProgram = {
     val rows = Count(Seq(Literal(1))).toAggregateExpression()
     val monoids = (calls :+ rows).map(WindowMonoid.of(_).toOption.get)
-    val slots = Algorithm.TwoStacksLiteAlgorithm.program(input, monoids)
+    val algorithm = Algorithm.choose(monoids, SashConf.algorithm(conf), Place.ForestOfPanes)
+    val slots = algorithm.program(input, monoids)
     HopProgram(
       input,
       keys.map(k => input.indexWhere(_.exprId == k.exprId)),
       pane,
       hop.hops,
+      algorithm,
       slots,
       calls.map(_.dataType),
       // the count of rows lies behind the answers

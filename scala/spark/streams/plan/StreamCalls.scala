@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
 import io.sash.spark.running.{ReplayedMonoid, WindowMonoid}
 import io.sash.spark.streams.checkpoint.Said
 import io.sash.spark.streams.program.{
@@ -129,10 +129,12 @@ private[streams] final class StreamCalls(
         case _ =>
           val together = asking.map { case (windows, a) => (windows, a, monoidOf(a)) }
           together
-            .groupBy(t => (t._1, t._3.running.map(_.isInvertible)))
+            .groupBy { case (windows, _, m) => (windows, algorithmOf(Seq(m)), m.running.isEmpty) }
             .toSeq
             .sortBy(g => asking.indexOf((g._2.head._1, g._2.head._2)))
-            .map { case ((windows, _), of) => group(input, windows, of.map(_._2), of.map(_._3)) }
+            .map { case ((windows, _, _), of) =>
+              group(input, windows, of.map(_._2), of.map(_._3))
+            }
       }
     }
   }
@@ -177,11 +179,12 @@ private[streams] final class StreamCalls(
     val ordinals = aggregates.map { a =>
       windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
     }
-    val algorithm =
-      if (monoids.forall(_.running.exists(_.isInvertible))) Algorithm.SlickDequeInvAlgorithm
-      else Algorithm.TwoStacksLiteAlgorithm
-    StreamGroup(algorithm.program(input, monoids, ordinals), windows)
+    val algorithm = algorithmOf(monoids)
+    StreamGroup(algorithm, algorithm.program(input, monoids, ordinals), windows)
   }
+
+  private def algorithmOf(monoids: Seq[AggregateMonoid]): Algorithm =
+    Algorithm.choose(monoids, SashConf.algorithm(conf), Place.Forest)
 
   private def output(input: Seq[Attribute]): Seq[Expression] = {
     val answers = expressions.zipWithIndex.map { case (e, i) =>
@@ -212,6 +215,7 @@ private[streams] final class StreamCalls(
       "order by" -> words.all(window.orderSpec),
       "aggregates" -> Said.all(asks.distinct),
       "arguments" -> words.all(inputs),
+      "algorithms" -> Said(groups.map(_.algorithm.id).distinct.mkString(", ")),
       "windows" -> Said(allWindows.map(_.words).mkString(", ")),
       "bounds of windows" -> words.all(marks),
       "conditions of windows" -> words.all(conditions.map(_.words)),

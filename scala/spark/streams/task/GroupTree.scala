@@ -34,7 +34,7 @@ private[streams] final class GroupTree(
    * and answers that cannot subtract are made anew anyway.
    */
   private[this] val keeps =
-    isBeside && group.isInvertible && program.mode == AnswerMode.Append
+    isBeside && group.subtracts && program.mode == AnswerMode.Append
   private[this] var answers: Array[Array[RunningState]] = _
   private[this] lazy val unused = kept.map(_.create()).orNull
 
@@ -47,12 +47,12 @@ private[streams] final class GroupTree(
     behind,
     StreamTask.LogFanOut,
     frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
-    Option.when(isBeside)(StoredWindows.Inverse(group.isInvertible, select))
+    Option.when(!group.isOfNodes)(StoredWindows.Inverse(group.subtracts, select))
   )
   private[this] val condition: Condition = slot => column.holds(slot)
 
   /** Makes the slots work on the answers of a window. */
-  private def select(window: Int): Unit = column.answeredBy(answers(window))
+  private def select(window: Int): Unit = if (isBeside) column.answeredBy(answers(window))
 
   // `stored.kept` when the key's state was read
   private[this] var keptBefore = 0L

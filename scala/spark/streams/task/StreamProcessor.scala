@@ -29,7 +29,7 @@ private[spark] final class StreamProcessor(
       case n => s"$n windows"
     }
     val columns = program.input.length - 1
-    val algorithms = program.groups.map(_.algorithm).distinct.mkString(", ")
+    val algorithms = program.groups.map(_.title).distinct.mkString(", ")
     s"slides on a stream: $windows by $algorithms; a pending row has $columns columns in the " +
       "state store"
   }

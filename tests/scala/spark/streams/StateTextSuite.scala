@@ -119,6 +119,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: count(x of StreamingRelationV2) with INT in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: f769ee0eb5c0a6e5"
         )
       ),
@@ -127,6 +128,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: sum(x of StreamingRelationV2) with INT in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 77e4c4f1c523f279"
         )
       ),
@@ -135,6 +137,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: sum(x of StreamingRelationV2) FILTER (WHERE (d of StreamingRelationV2 > CAST(2 AS DOUBLE)) with DOUBLE) with INT with BOOLEAN in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 2372dcd8951a012b"
         )
       ),
@@ -143,6 +146,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: avg(make_dt_interval(x of StreamingRelationV2, 0, 0, 0.000000BD) with INT) with INTERVAL DAY TO SECOND in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 5b33216526c8a71a"
         )
       ),
@@ -151,6 +155,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: sum(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: e82926f4f7e19492"
         )
       ),
@@ -159,6 +164,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: stddev(d of StreamingRelationV2) with nullOnDivideByZero true with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: c8d3ae8d6638f941"
         )
       ),
@@ -167,6 +173,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: max_by(s of StreamingRelationV2, d of StreamingRelationV2) with STRING with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 58840da6bab8aac6"
         )
       ),
@@ -175,6 +182,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: first(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: a0b152e507e3fa7a"
         )
       ),
@@ -183,6 +191,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: count(DISTINCT x of StreamingRelationV2) with INT in window 0",
+          "algorithms: slickdeque-inv",
           "definitions: 5d47753317f783aa"
         )
       ),
@@ -191,6 +200,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: sum(DISTINCT d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: slickdeque-inv",
           "definitions: 6d4a3e8d49268ef8"
         )
       ),
@@ -199,6 +209,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: percentile(x of StreamingRelationV2, 0.5D, 1L) with INT in window 0",
+          "algorithms: slickdeque-inv",
           "definitions: 6ad13c25c87246e0"
         )
       ),
@@ -207,6 +218,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: percentile(d of StreamingRelationV2, 0.5D, 1L) with DOUBLE in window 0",
+          "algorithms: slickdeque-inv",
           "definitions: 8f726788493d010b"
         )
       ),
@@ -215,6 +227,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: percentile_disc(CAST(0.3BD AS DOUBLE)) WITHIN GROUP (ORDER BY d of StreamingRelationV2 DESC) with reverse true with DOUBLE in window 0",
+          "algorithms: slickdeque-inv",
           "definitions: 8f726788493d010b"
         )
       ),
@@ -223,6 +236,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: mode(s of StreamingRelationV2) with STRING in window 0",
+          "algorithms: slickdeque-inv",
           "definitions: a80aba6f35cb83cd"
         )
       ),
@@ -231,6 +245,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: collect_list(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "algorithms: recalculate",
           "definitions: 5d47753317f783aa"
         )
       ),
@@ -239,6 +254,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: collect_set(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "algorithms: slickdeque-inv",
           "definitions: 5d47753317f783aa"
         )
       ),
@@ -247,6 +263,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: approx_count_distinct(s of StreamingRelationV2) with relativeSD 0.05 with STRING in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: f8554618a251327e"
         )
       ),
@@ -255,6 +272,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: arg_max(s of StreamingRelationV2, d of StreamingRelationV2) with STRING with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: da8f9283d59bd8bf"
         )
       ),
@@ -263,6 +281,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: m4(ts of StreamingRelationV2, d of StreamingRelationV2) with TIMESTAMP with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: a710c7aba68f9351"
         )
       ),
@@ -271,6 +290,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: max_count(x of StreamingRelationV2) with INT in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 91ea365fb9655df7"
         )
       ),
@@ -279,6 +299,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: geometric_mean(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: f6c0067bcc9aea42"
         )
       ),
@@ -287,6 +308,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: longest_increasing_run(ts of StreamingRelationV2, d of StreamingRelationV2) with TIMESTAMP with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: e937915c76e5eb10"
         )
       ),
@@ -295,6 +317,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: coefficient_of_variation(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: c8d3ae8d6638f941"
         )
       ),
@@ -303,6 +326,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: value_range(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: dee29c777f622b9"
         )
       ),
@@ -311,6 +335,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: relative_variation(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: dee29c777f622b9"
         )
       ),
@@ -319,6 +344,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: monoid_agg(x of StreamingRelationV2) with 1 required with INT in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: aa89ce8cca531186"
         )
       ),
@@ -327,6 +353,7 @@ class StateTextSuite extends StreamSuite {
         s"$ts ROWS 3 PRECEDING",
         Seq(
           "aggregates: monoid_agg(array(x of StreamingRelationV2) with INT) with 1 required with ARRAY<INT> in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 9c4f2ddd034392f4"
         )
       ),
@@ -335,6 +362,7 @@ class StateTextSuite extends StreamSuite {
         s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
         Seq(
           "aggregates: max(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 821d1028ec28fa3d"
         )
       ),
@@ -343,13 +371,14 @@ class StateTextSuite extends StreamSuite {
         s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
         Seq(
           "aggregates: percentile(x of StreamingRelationV2, 0.5D, 1L) with INT in window 0",
+          "algorithms: two-stacks-lite",
           "definitions: 93dc9fb881d0a9f2"
         )
       )
     )
   ) test(s"the monoid of $call OVER ($over)") {
     val text = textOf(s"SELECT id, $call OVER ($over) AS a FROM events")
-    val now = parts(text, "aggregates", "definitions")
+    val now = parts(text, "aggregates", "algorithms", "definitions")
     assert(now == said)
   }
 

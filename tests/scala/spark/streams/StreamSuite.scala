@@ -259,7 +259,11 @@ trait StreamSuite extends SashSuite {
     rows.map(r => r.getLong(0) -> r.toSeq).toMap
 
   /** What the state of the last operator would be written for. */
-  protected def textOf(query: DataFrame => DataFrame, mode: OutputMode): String = {
+  protected def textOf(query: DataFrame => DataFrame, mode: OutputMode): String =
+    processorOf(query, mode).text
+
+  /** The processor of the last operator. */
+  protected def processorOf(query: DataFrame => DataFrame, mode: OutputMode): BucketProcessor = {
     val events = MemoryStream[Event](Encoders.product[Event], spark).toDF()
     val execution = query(events.withWatermark("ts", "1 second")).queryExecution
     val statement = WriteToStreamStatement(
@@ -276,7 +280,7 @@ trait StreamSuite extends SashSuite {
     )
     val planned = StreamingWrite(statement).asInstanceOf[WriteToStreamStatement].inputQuery
     val optimized = execution.sparkSession.sessionState.optimizer.execute(planned)
-    optimized.collectFirst { case OfBuckets(_, processor) => processor.text }.get
+    optimized.collectFirst { case OfBuckets(_, processor) => processor }.get
   }
 
   /** The query over a view of the rows, called `events`. */
