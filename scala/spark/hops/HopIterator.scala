@@ -8,6 +8,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.LongQueue
+import io.sash.spark.base.Metrics
 import io.sash.spark.memory.{Spillable, TaskWindowMemory}
 import io.sash.spark.windows.{ElementStore, StoreProgram}
 
@@ -27,15 +28,19 @@ private[hops] final class HopIterator(
     types: Seq[DataType],
     isWanted: Option[BasePredicate],
     output: UnsafeProjection,
-    metrics: HopMetrics
+    metrics: Metrics
 ) extends Iterator[InternalRow]
     with Spillable {
   private[this] val context = TaskContext.get()
   private[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
   private[this] val turns = memory.turns
 
+  private[this] val counts = HopMetrics.counts()
+
   context.addTaskCompletionListener[Unit] { _ =>
-    metrics.report(memory)
+    counts(HopMetrics.PeakMemory) = memory.peakBytes
+    counts(HopMetrics.SpillSize) = memory.spilledBytes
+    metrics.report(counts)
     memory.close()
   }
 
@@ -66,7 +71,7 @@ private[hops] final class HopIterator(
     SparkInternals.throwIfKilled(context)
     found = false
     number += 1
-    metrics.numOutputRows += 1
+    counts(HopMetrics.OutputRows) += 1
     output(joined(key, answer))
   }
 
@@ -125,7 +130,7 @@ private[hops] final class HopIterator(
       window.insert()
     }
     held.add(paneAhead)
-    metrics.panes += 1
+    counts(HopMetrics.Panes) += 1
     pull()
   }
 

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{LongType, StructType}
 
-import io.sash.spark.base.{MetricNames, SparkVersions}
+import io.sash.spark.base.SparkVersions
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.windows.StoreProgram
 
@@ -45,7 +45,7 @@ private[spark] final case class HopWindowsExec(
 
   @transient private lazy val counted = HopMetrics.create(sparkContext)
 
-  override lazy val metrics: Map[String, SQLMetric] = MetricNames.of(counted)
+  override lazy val metrics: Map[String, SQLMetric] = counted.byName
 
   /** The text for EXPLAIN. */
   def text: String =

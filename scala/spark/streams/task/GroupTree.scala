@@ -11,7 +11,7 @@ import io.sash.core.stored.{StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.{RunningState, SlotColumns}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram, StreamRow}
-import io.sash.spark.streams.state.StreamState
+import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
 /** The windows of a [[StreamGroup]] for one key at a time. */
 private[streams] final class GroupTree(
@@ -96,7 +96,7 @@ private[streams] final class GroupTree(
   }
 
   private def store(): Unit = {
-    state.counts.partialsEvicted += stored.kept - keptBefore
+    state.counts(StreamMetrics.PartialsEvicted) += stored.kept - keptBefore
     behind.flush()
   }
 
