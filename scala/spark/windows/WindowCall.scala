@@ -48,7 +48,7 @@ private[spark] object WindowCall {
   def textOf(expression: WindowExpression): String = expression.windowFunction match {
     case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
       val window = s.kind.fold(frameText(expression))(k => s"over ${k.sql}")
-      (s"${call.copy(aggregateFunction = s.function).sql} $window" +: s.modifiers.map(_.sql))
+      (s"${SlidingAggregate.withoutWindows(call).sql} $window" +: s.modifiers.map(_.sql))
         .mkString(", ")
     case f => s"${f.sql} ${frameText(expression)}"
   }
@@ -73,7 +73,7 @@ private[spark] object WindowCall {
       call <- aggregate.aggregateFunction match {
         case s: SlidingAggregate =>
           val bounds = if (s.kind.isEmpty) constant(frameOf(expression)) else Right(())
-          bounds.map(_ => aggregate.copy(aggregateFunction = s.function))
+          bounds.map(_ => SlidingAggregate.withoutWindows(aggregate))
         case _ => moving(frameOf(expression)).map(_ => aggregate)
       }
       framing = Framing.of(expression)

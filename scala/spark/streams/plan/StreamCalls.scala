@@ -35,7 +35,7 @@ import io.sash.spark.streams.program.{
   StreamSlide,
   StreamWords
 }
-import io.sash.spark.windows.{RangeBounds, UnknownWindow}
+import io.sash.spark.windows._
 
 /**
  * The calls of a Window as a program of windows and monoids, each of them once.
@@ -232,9 +232,7 @@ private[streams] final class StreamCalls(
   }
 
   private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {
-    case a @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-      a.copy(aggregateFunction = s.function)
-    case a: AggregateExpression => a
+    case a: AggregateExpression => SlidingAggregate.withoutWindows(a)
     case f                      => refuse(notAnAggregate(f))
   }
 
@@ -260,11 +258,6 @@ private[streams] final class StreamCalls(
     case _ => s"${written(f)} is not an aggregate; write one over the same window, or $InBatch"
   }
 
-  private def kindOf(e: WindowExpression): Option[WindowKind] = e.windowFunction match {
-    case AggregateExpression(s: SlidingAggregate, _, _, _, _) => s.kind
-    case _                                                    => None
-  }
-
   private def monoidOf(a: AggregateExpression): AggregateMonoid = WindowMonoid.of(a) match {
     case Right(m) => m
     case Left(r) =>
@@ -277,43 +270,35 @@ private[streams] final class StreamCalls(
     UnknownWindow
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
-    val frame = kindOf(e).fold(sqlFrame(e))(frameOf)
-    e.windowFunction match {
-      case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-        s.exclude.foreach(x => refuse(s"${written(x)} is not on streams yet; $InBatch"))
-        StreamFraming(frame, s.slide.map(slideOf))
-      case _ => StreamFraming(frame, None)
-    }
+    val framing = Framing.of(e)
+    framing.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
+    StreamFraming(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
   }
 
-  private def sqlFrame(e: WindowExpression): StreamFrame =
-    e.windowSpec.frameSpecification match {
-      case SpecifiedWindowFrame(RowFrame, lower, upper) =>
-        StreamRows(rows(lower), rows(upper).getOrElse(0L))
-      case SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow) => StreamPeers
-      case SpecifiedWindowFrame(RangeFrame, lower, upper) =>
-        StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
-      case other => refuse(s"the frame ${other.sql} is not on streams yet")
-    }
-
-  private def frameOf(kind: WindowKind): StreamFrame = kind match {
-    case p: PunctuationWindow =>
+  private def frameOf(frame: FrameSpec): StreamFrame = frame match {
+    case RowsSpec(SpecifiedWindowFrame(_, lower, upper)) =>
+      StreamRows(rows(lower), rows(upper).getOrElse(0L))
+    case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
+    case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
+      StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
+    case PunctuationSpec(p) =>
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       StreamPunctuation(markOf(isOne))
-    case g: GapWindow =>
+    case GapSpec(g) =>
       val zone = conf.sessionLocalTimeZone
       StreamSession(markOf(RangeBounds.reach(time.child, g.gap, up = true, strict = true, zone)))
-    case p: PredicateWindow => StreamPredicate(conditionOf(StreamCondition.of(p)))
-    case d: DeltaWindow =>
+    case PredicateSpec(p) => StreamPredicate(conditionOf(StreamCondition.of(p)))
+    case DeltaSpec(d) =>
       StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))
-    case g: GroupsWindow => StreamGroups(constant(g.preceding), constant(g.following))
-    case own @ (_: OwnRowsWindow | _: OwnRangeWindow) =>
-      refuse(
-        s"how far ${written(own)} looks back has no bound, so that a stream would have to " +
-          "keep all rows; ask for a window that is as long as the longest"
-      )
-    case other => refuse(s"${written(other)} is not on streams yet; $InBatch")
+    case GroupsSpec(g)   => StreamGroups(constant(g.preceding), constant(g.following))
+    case OwnRowsSpec(w)  => refuseOwnWidth(w)
+    case OwnRangeSpec(w) => refuseOwnWidth(w)
   }
+
+  private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
+    s"how far ${written(kind)} looks back has no bound, so that a stream would have to keep " +
+      "all rows; ask for a window that is as long as the longest"
+  )
 
   private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 

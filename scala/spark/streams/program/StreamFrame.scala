@@ -96,8 +96,8 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** Whether peers, rows that are equal in the window's order, have the same answer. */
   def isOfPeers: Boolean = false
 
-  /** Called when a row comes, before it enters the window. */
-  def arrive(window: TreeWindow, row: StreamRow): Unit = ()
+  /** Whether all earlier rows leave when the row comes. */
+  def begins(row: StreamRow): Boolean = false
 
   /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: StreamRow): Unit
@@ -231,8 +231,7 @@ private[spark] sealed abstract class StreamSuffix extends StreamFrame {
 private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
   override def words: String = s"punctuation at bound $mark"
 
-  override def arrive(window: TreeWindow, row: StreamRow): Unit =
-    if (row.values(mark) == 1L) window.evictAll()
+  override def begins(row: StreamRow): Boolean = row.values(mark) == 1L
 }
 
 /** @param mark the last time that is not behind the gap after a row */
@@ -242,10 +241,8 @@ private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.time < now.time && last.marks(mark) < now.time
 
-  override def arrive(window: TreeWindow, row: StreamRow): Unit =
-    if (!row.isFirst && row.time > row.previousTime && row.time > row.previous(mark)) {
-      window.evictAll()
-    }
+  override def begins(row: StreamRow): Boolean =
+    !row.isFirst && row.time > row.previousTime && row.time > row.previous(mark)
 }
 
 /**

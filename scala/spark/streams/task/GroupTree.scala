@@ -123,7 +123,7 @@ private[streams] final class GroupTree(
     var w = 0
     while (w < frames.length) {
       val window = stored.window(w)
-      frames(w).arrive(window, current)
+      if (frames(w).begins(current)) window.evictAll()
       if (!lags(w)) window.insert(slot)
       w += 1
     }
