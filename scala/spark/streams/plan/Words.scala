@@ -88,7 +88,7 @@ private object Words {
   private def hidden(e: Expression): Seq[String] = e match {
     case _: Literal | _: Cast | _: GetStructField | _: NamedExpression | _: LambdaVariable => Nil
     case d: Described          => d.words
-    case w: WindowAggregate[_] => argumentsOf(w.function)
+    case w: WindowAggregate[_] => hidden(w.function)
     case other                 => argumentsOf(other)
   }
 

@@ -71,6 +71,11 @@ class AlgorithmPlacesSuite extends StreamSuite {
     )
   }
 
+  for (place <- Seq(Place.Suffixes, Place.Stretches, Place.Members))
+    test(s"the page has the cascade of ${place.title}") {
+      assert(page.contains(s"| ${place.title} | ${place.cascade.map(_.title).mkString(", ")} |"))
+    }
+
   for (row <- rows; (place, said) <- places.zip(row.drop(2))) {
     val Seq(setting, call) = row.take(2).map(_.replace("`", ""))
     test(s"$setting: $call, $place: $said") {
