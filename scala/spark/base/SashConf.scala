@@ -25,10 +25,11 @@ object SashConf {
 
   val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
     .doc(
-      "The algorithm for OVER in batch: 'auto' lets Sash choose for each aggregate; the name " +
-        "of an algorithm forces it for each aggregate that has the operations it needs. Hop " +
-        s"windows and streams do not read it. For tests and benchmarks. One of " +
-        s"${AlgorithmNames.mkString(", ")}."
+      "The algorithm of windows: 'auto' lets Sash choose for each aggregate. The name of an " +
+        "algorithm forces it in OVER and in hop windows, in batch and on streams. Where the " +
+        "aggregate or the store of its elements lacks an operation that the algorithm needs, " +
+        "Sash chooses as with 'auto'. A stream's checkpoint keeps its algorithms, and refuses " +
+        s"others. For tests and benchmarks. One of ${AlgorithmNames.mkString(", ")}."
     )
     .version("0.1.0")
     .stringConf

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.Described
 import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong}
 
 /**
@@ -34,10 +35,12 @@ private[sash] final case class LambdaMonoid(
     selective: Option[Expression],
     constants: Seq[Expression]
 ) extends DeclarativeAggregate
-    with MonoidTraits {
+    with MonoidTraits
+    with Described {
   import LambdaBodies.{compilable, field, optimized}
 
   override def prettyName: String = MonoidCall.Function.name
+  override def words: Seq[String] = Seq(s"$required required")
   override def children: Seq[Expression] = inputs ++ constants
   override protected def stringArgs: Iterator[Any] = inputs.iterator
   override def dataType: DataType = LambdaBodies.typeOf(lower.dataType)

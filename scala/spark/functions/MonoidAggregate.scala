@@ -4,13 +4,17 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DataType
 
+import io.sash.spark.base.Described
 import io.sash.spark.monoids.MonoidTraits
 
 /**
  * An aggregate that is defined as a monoid: lift turns a row into cells, combine joins the cells
  * of two neighbouring runs of rows. Rows in which an argument of `required` is NULL are skipped.
  */
-private[functions] abstract class MonoidAggregate extends DeclarativeAggregate with MonoidTraits {
+private[functions] abstract class MonoidAggregate
+    extends DeclarativeAggregate
+    with MonoidTraits
+    with Described {
 
   /** The arguments that must not be NULL, or else the row is skipped. */
   protected def required: Seq[Expression]

@@ -7,11 +7,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 import io.sash.core.elements.InOrderWindow
-import io.sash.core.inorder.TwoStacksLite
 import io.sash.core.slots.LongQueue
+import io.sash.spark.base.Metrics
 import io.sash.spark.memory.{Spillable, TaskWindowMemory}
-import io.sash.spark.slots.{SlotColumns, SlotProgram}
-import io.sash.spark.windows.ElementStore
+import io.sash.spark.windows.{ElementStore, StoreProgram}
 
 /**
  * The windows of one partition, whose rows are sorted by keys and pane. Between two rows, another
@@ -22,29 +21,31 @@ import io.sash.spark.windows.ElementStore
  */
 private[hops] final class HopIterator(
     rows: Iterator[InternalRow],
-    program: SlotProgram,
+    program: StoreProgram,
     keyOf: UnsafeProjection,
     paneOrdinal: Int,
     hops: HopPanes,
     types: Seq[DataType],
     isWanted: Option[BasePredicate],
     output: UnsafeProjection,
-    metrics: HopMetrics
+    metrics: Metrics
 ) extends Iterator[InternalRow]
     with Spillable {
   private[this] val context = TaskContext.get()
   private[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
   private[this] val turns = memory.turns
 
+  private[this] val counts = HopMetrics.counts()
+
   context.addTaskCompletionListener[Unit] { _ =>
-    metrics.report(memory)
+    counts(HopMetrics.PeakMemory) = memory.peakBytes
+    counts(HopMetrics.SpillSize) = memory.spilledBytes
+    metrics.report(counts)
     memory.close()
   }
 
-  private[this] var window: InOrderWindow = inTurn {
-    new TwoStacksLite(SlotColumns(program).accountedBy(memory, program))
-  }
-  private[this] var store = new ElementStore(Array(window))
+  private[this] var store: ElementStore = inTurn(program.create(memory))
+  private[this] var window: InOrderWindow = store.windows.head
   memory.windows = this
 
   private[this] val answer = new SpecificInternalRow(types)
@@ -70,7 +71,7 @@ private[hops] final class HopIterator(
     SparkInternals.throwIfKilled(context)
     found = false
     number += 1
-    metrics.numOutputRows += 1
+    counts(HopMetrics.OutputRows) += 1
     output(joined(key, answer))
   }
 
@@ -129,7 +130,7 @@ private[hops] final class HopIterator(
       window.insert()
     }
     held.add(paneAhead)
-    metrics.panes += 1
+    counts(HopMetrics.Panes) += 1
     pull()
   }
 

@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.util.MathUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.Described
+
 /**
  * The hop windows of Spark's `window(time, size, slide)`, and the panes that they are made of. A
  * window is a number of consecutive panes, and no window cuts a pane. All times are in
@@ -108,7 +110,8 @@ private[spark] final case class HopPanes(
   def sinceEpoch: HopPanes =
     copy(start = Math.floorMod(start, slide) - (overlapping + 1) * slide)
 
-  override def toString: String = s"$size us every $slide us from $start us"
+  /** The windows in the description of a state, and in EXPLAIN. */
+  def words: String = s"$size us every $slide us from $start us"
 }
 
 private[spark] object HopPanes {
@@ -122,8 +125,10 @@ private[spark] object HopPanes {
 }
 
 /** A property of windows and panes, as a function from BIGINT to BIGINT. */
-private[spark] sealed abstract class HopExpression extends UnaryExpression {
+private[spark] sealed abstract class HopExpression extends UnaryExpression with Described {
   def hops: HopPanes
+
+  override def words: Seq[String] = Seq(hops.words)
 
   /** The Java expression for the value. */
   protected def call(hops: String, child: String): String
@@ -138,6 +143,8 @@ private[spark] sealed abstract class HopExpression extends UnaryExpression {
 
 /** The pane of a time in microseconds. */
 private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extends HopExpression {
+  override def prettyName: String = "pane_of"
+
   override protected def call(hops: String, time: String): String = s"$hops.paneOf($time)"
 
   override protected def nullSafeEval(time: Any): Any = hops.paneOf(time.asInstanceOf[Long])
@@ -149,6 +156,8 @@ private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extend
 /** The end of the last window that holds a time, both in microseconds. */
 private[spark] final case class LastEndOf(child: Expression, hops: HopPanes)
     extends HopExpression {
+  override def prettyName: String = "last_end_of"
+
   override protected def call(hops: String, time: String): String = s"$hops.lastEndOf($time)"
 
   override protected def nullSafeEval(time: Any): Any = hops.lastEndOf(time.asInstanceOf[Long])
@@ -164,6 +173,9 @@ private[spark] final case class BoundOf(
     last: Boolean,
     end: Boolean
 ) extends HopExpression {
+  override def prettyName: String =
+    s"${if (end) "end" else "start"}_of_${if (last) "last" else "first"}"
+
   override protected def call(hops: String, pane: String): String =
     s"$hops.boundOf($pane, $last, $end)"
 

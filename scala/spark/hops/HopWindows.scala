@@ -9,6 +9,8 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.types.DataType
 
+import io.sash.spark.base.SashConf
+
 /**
  * Answers hop windows from the partial aggregates of panes. Input: at most one row for each
  * combination of keys and pane. Output: a row for each combination of keys and window that has a
@@ -115,7 +117,9 @@ private[spark] object AnswerOfPanes {
 private[spark] final class HopStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case HopWindows(keys, window, answers, made, wanted, child) =>
-      Seq(HopWindowsExec(keys, window, answers, made, wanted, panes(child, window.pane)))
+      val below = panes(child, window.pane)
+      val forced = SashConf.algorithm(session.sessionState.conf)
+      Seq(HopWindowsExec(keys, window, answers, made, wanted, forced, below))
     case _ => Nil
   }
 

@@ -9,14 +9,16 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{LongType, StructType}
 
-import io.sash.spark.base.{MetricNames, SparkVersions}
-import io.sash.spark.monoids.Algorithm.TwoStacksLiteAlgorithm
-import io.sash.spark.slots.SlotProgram
+import io.sash.spark.base.SparkVersions
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
+import io.sash.spark.windows.StoreProgram
 
 /**
- * Slides over the panes of each combination of keys by Two-Stacks Lite. Cost: amortised 3
+ * Slides over the panes of each combination of keys. Cost by Two-Stacks Lite: amortised 3
  * combines for each pane, and a query for each window. Memory: the partials of one window. The
- * parameters are the same as in [[HopWindows]].
+ * other parameters are the same as in [[HopWindows]].
+ *
+ * @param forced the value of `spark.sash.window.algorithm`
  */
 private[spark] final case class HopWindowsExec(
     keys: Seq[Attribute],
@@ -24,6 +26,7 @@ private[spark] final case class HopWindowsExec(
     answers: Seq[AnswerOfPanes],
     made: Seq[Attribute],
     wanted: Option[Expression],
+    forced: String,
     child: SparkPlan
 ) extends UnaryExecNode
     with OfPanes[SparkPlan] {
@@ -42,12 +45,12 @@ private[spark] final case class HopWindowsExec(
 
   @transient private lazy val counted = HopMetrics.create(sparkContext)
 
-  override lazy val metrics: Map[String, SQLMetric] = MetricNames.of(counted)
+  override lazy val metrics: Map[String, SQLMetric] = counted.byName
 
   /** The text for EXPLAIN. */
   def text: String =
     s"${functions.map(_.prettyName).mkString(", ")} by windows of ${hops.panes} panes, " +
-      TwoStacksLiteAlgorithm.title + wanted.fold("")(w => s", where ${w.sql}")
+      algorithm.title + wanted.fold("")(w => s", where ${w.sql}")
 
   private def functions: Seq[DeclarativeAggregate] =
     answers.map(_.function)
@@ -55,19 +58,19 @@ private[spark] final case class HopWindowsExec(
   /**
    * The slots of partials that are aggregated already: a lift takes the cells out of the struct.
    */
-  @transient private lazy val program: SlotProgram =
-    TwoStacksLiteAlgorithm.program(
-      child.output,
-      answers.map { case AnswerOfPanes(partial, function) =>
-        val cells = partial.dataType.asInstanceOf[StructType].fields.indices
-        PanePartial
-          .monoid(function.toAggregateExpression())
-          .copy(lift = cells.map(GetStructField(partial, _)))
-      }
-    )
+  @transient private lazy val monoids: Seq[AggregateMonoid] =
+    answers.map { case AnswerOfPanes(partial, function) =>
+      val cells = partial.dataType.asInstanceOf[StructType].fields.indices
+      PanePartial
+        .monoid(function.toAggregateExpression())
+        .copy(lift = cells.map(GetStructField(partial, _)))
+    }
+
+  @transient private lazy val algorithm = Algorithm.choose(monoids, forced, Place.Panes)
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (program, input, keys, hops) = (this.program, child.output, this.keys, this.hops)
+    val (input, keys, hops, algorithm) = (child.output, this.keys, this.hops, this.algorithm)
+    val program = algorithm.program(input, monoids)
     val answer = HopAnswer.row(keys, made.tail, window.dataType)
     val condition = wanted.map(over(answer))
     val at = input.indexWhere(_.exprId == window.pane.exprId)
@@ -77,7 +80,8 @@ private[spark] final case class HopWindowsExec(
       val output = UnsafeProjection.create(answer)
       val keyOf = UnsafeProjection.create(keys, input)
       val isWanted = condition.map(Predicate.create)
-      new HopIterator(partition, program, keyOf, at, hops, types, isWanted, output, metrics)
+      val store = StoreProgram(algorithm, program, ranges = 1)
+      new HopIterator(partition, store, keyOf, at, hops, types, isWanted, output, metrics)
     }
   }
 
@@ -93,7 +97,7 @@ private[spark] final case class HopWindowsExec(
   }
 
   override def simpleString(maxFields: Int): String =
-    s"$nodeName [$text], [${keys.map(_.sql).mkString(", ")}], $hops"
+    s"$nodeName [$text], [${keys.map(_.sql).mkString(", ")}], ${hops.words}"
 
   override protected def withNewChildInternal(newChild: SparkPlan): HopWindowsExec =
     copy(child = newChild)

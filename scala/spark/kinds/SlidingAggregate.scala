@@ -72,6 +72,13 @@ private[spark] final case class SlidingAggregate(
 
 private[spark] object SlidingAggregate {
 
+  /** The call of the aggregate itself, without its windows. */
+  def withoutWindows(call: AggregateExpression): AggregateExpression =
+    call.aggregateFunction match {
+      case s: SlidingAggregate => call.copy(aggregateFunction = s.function)
+      case _                   => call
+    }
+
   /**
    * Adds windows to an aggregate, which may have some already. Fails if two of them are kinds, or
    * the same modifier.

@@ -156,7 +156,9 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
 
   private def readsOnly(query: CorrelatedAggregate, labels: LogicalPlan): Boolean =
     // Spark removes references to a further query around only from operators that it knows
-    !labels.exists(_.expressions.exists(readsOuter)) && query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
+    !labels.exists(_.expressions.exists(readsOuter)) && query.ofLabels.forall(
+      _.references.subsetOf(labels.outputSet)
+    ) &&
       (!overStreams || refusal(query, labels).isEmpty)
 
   /** The reason why a stream cannot answer a subquery, if it compares a range. */

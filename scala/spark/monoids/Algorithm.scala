@@ -123,6 +123,13 @@ private[sash] object Algorithm {
     override def window(columns: SlotColumns): InOrderWindow = new BaseIntervals(columns)
   }
 
+  /** Takes elements out of the middle, so it is no algorithm of windows in order. */
+  case object FibaAlgorithm extends Algorithm("fiba", "FiBA") {
+    override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
+    override def window(columns: SlotColumns): InOrderWindow =
+      throw new UnsupportedOperationException(s"$title is no window of elements in order")
+  }
+
   case object PrefixAggregatesAlgorithm
       extends Algorithm("prefix-aggregates", "Prefix aggregates") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.hasPrefixes
@@ -133,52 +140,20 @@ private[sash] object Algorithm {
 
   val Auto: String = AlgorithmIds.Auto
 
+  /** The algorithms that the setting names. */
+  def All: Seq[Algorithm] = Place.Ring.cascade
+
   /**
-   * The algorithms in the order in which the cascade asks them. Recalculate takes running answers
-   * without inverse, which are about as long as their window.
+   * The algorithm that runs these aggregates side by side: the forced one if the place has it and
+   * accepts it for all of them. Otherwise it is the first one in the cascade that is accepted.
    */
-  val All: Seq[Algorithm] = Seq(
-    SlickDequeInvAlgorithm,
-    SlickDequeNonInvAlgorithm,
-    TwoStacksLiteAlgorithm,
-    RecalculateAlgorithm
-  )
-
-  /** Likewise, the algorithms whose windows are `Stretches`. */
-  private val OfStretches: Seq[Algorithm] =
-    Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
-
-  /** Likewise, the algorithms whose windows are `Suffixes`. */
-  private val OfSuffixes: Seq[Algorithm] = Seq(
-    PrefixAggregatesAlgorithm,
-    SlickDequeNonInvAlgorithm,
-    BaseIntervalsAlgorithm,
-    RecalculateAlgorithm
-  )
-
-  /** The forced algorithm if it accepts the monoid, else the first in the cascade that does. */
-  def choose(monoid: AggregateMonoid, forced: String, asked: Asked): Algorithm = {
-    val all = asked match {
-      case Asked.Whole     => All
-      case Asked.Suffixes  => OfSuffixes
-      case Asked.Stretches => OfStretches
+  def choose(monoids: Seq[AggregateMonoid], forced: String, place: Place): Algorithm = {
+    val able = place.cascade.filter { a =>
+      (monoids.length == 1 || a.sharesWindow) && monoids.forall(place.accepts(a, _))
     }
-    val cascade = all.filter(_.accepts(monoid))
-    cascade.find(_.id == forced).getOrElse(cascade.head)
+    able.find(_.id == forced).getOrElse(able.head)
   }
-}
 
-/** The part of its elements that a window is queried for. */
-private[sash] sealed abstract class Asked
-
-private[sash] object Asked {
-
-  /** Always all elements. */
-  case object Whole extends Asked
-
-  /** The youngest elements, whose number differs per row. */
-  case object Suffixes extends Asked
-
-  /** Any runs of neighbouring elements, one or several at once. */
-  case object Stretches extends Asked
+  def choose(monoid: AggregateMonoid, forced: String, place: Place): Algorithm =
+    choose(Seq(monoid), forced, place)
 }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{FalseLiteral, JavaCode
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
+import io.sash.spark.base.Described
 import io.sash.spark.slots.Unboxed
 
 /**
@@ -141,7 +142,7 @@ private final case class RowBuffer(f: ImperativeAggregate) extends BufferForm {
 }
 
 /** An operation on partials, which generated code runs as a call of `BufferForm`. */
-private[spark] sealed trait OnPartials extends Expression {
+private[spark] sealed trait OnPartials extends Expression with Described {
   protected def partial: BufferForm
 
   override def nullable: Boolean = false
@@ -166,6 +167,8 @@ private[spark] sealed trait OnPartials extends Expression {
 private[spark] final case class EmptyPartial(partial: BufferForm)
     extends LeafExpression
     with OnPartials {
+  override def prettyName: String = "empty_partial"
+
   override def dataType: DataType = partial.cellType
 
   override def eval(input: InternalRow): Any = partial.empty()
@@ -178,6 +181,8 @@ private[spark] final case class EmptyPartial(partial: BufferForm)
 private[spark] final case class LiftPartial(child: Expression, partial: BufferForm)
     extends UnaryExpression
     with OnPartials {
+  override def prettyName: String = "lift_partial"
+
   override def nullable: Boolean = false
 
   override def dataType: DataType = partial.cellType
@@ -200,6 +205,8 @@ private[spark] final case class MergePartials(
     right: Expression
 ) extends BinaryExpression
     with OnPartials {
+  override def prettyName: String = "merge_partials"
+
   override def nullable: Boolean = false
 
   override def dataType: DataType = partial.cellType
@@ -223,6 +230,8 @@ private[spark] final case class LowerPartial(
     override val nullable: Boolean
 ) extends UnaryExpression
     with OnPartials {
+  override def prettyName: String = "lower_partial"
+
   override def eval(input: InternalRow): Any = partial.lower(child.eval(input))
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {

@@ -5,6 +5,8 @@ import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import io.sash.spark.base.Metrics
+
 /**
  * Orders the rows of one task. It groups them by key by hashing, and does not sort a key whose
  * rows came in order. It sorts overtaken rows ([[OvertakenRows]]), and merges them with the other
@@ -13,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * It hands all rows to Spark's own sorter if memory runs out while rows arrive, or if the first
  * rows show that Spark's sort has little to do ([[KeyRuns]]).
  */
-private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetrics) {
+private[spark] final class KeyedOrder(program: OrderProgram, metrics: Metrics) {
   private[this] val counts = new OrderCounts
   private[this] val manager = SparkInternals.taskMemoryManager(TaskContext.get())
   private[this] val pages = new RowPages(manager)
@@ -40,7 +42,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: OrderMetri
       row: UnsafeRow,
       input: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
-    counts.bySpark = 1
+    counts(OrderMetrics.TasksSortedBySpark) = 1
     val arrived = outgoing(sorting = false) // now able to spill, if the sorter needs memory
     val all = arrived ++ Iterator.single(row) ++ input.asInstanceOf[Iterator[UnsafeRow]]
     counts.sorted(new StableSorter(program.whole), all)
@@ -53,9 +55,10 @@ private object KeyedOrder {
    * Registers the end of the task. The listener lives as long as the task, so it holds neither
    * rows nor the objects that order them.
    */
-  private def atEnd(pages: RowPages, counts: OrderCounts, metrics: OrderMetrics): Unit =
+  private def atEnd(pages: RowPages, counts: OrderCounts, metrics: Metrics): Unit =
     TaskContext.get().addTaskCompletionListener[Unit] { _ =>
       pages.close()
-      metrics.report(counts, pages.peakBytes)
+      counts(OrderMetrics.PeakMemory) = pages.peakBytes
+      metrics.report(counts)
     }
 }

@@ -1,45 +1,39 @@
 package io.sash.spark.ordering
 
-import org.apache.spark.SparkContext
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.sash.spark.base.MetricNames
+import io.sash.spark.base.{Counts, MetricTable}
 
-/**
- * The SQL metrics of [[OrderingExec]], under the names of the fields, reported once for each
- * task.
- */
-private[spark] final case class OrderMetrics(
-    rowsOutOfOrder: SQLMetric,
-    keys: SQLMetric,
-    keysSorted: SQLMetric,
-    tasksSortedBySpark: SQLMetric,
-    sortTime: SQLMetric,
-    peakMemory: SQLMetric,
-    spillSize: SQLMetric
-) {
-
-  def byName: Map[String, SQLMetric] = MetricNames.of(this)
-
-  def report(counts: OrderCounts, peakBytes: Long): Unit = {
-    rowsOutOfOrder.add(counts.outOfOrder)
-    keys.add(counts.keys)
-    keysSorted.add(counts.keysSorted)
-    tasksSortedBySpark.add(counts.bySpark)
-    sortTime.add(counts.sortNanos / 1000000)
-    peakMemory.add(peakBytes)
-    spillSize.add(counts.spilledBytes)
-  }
+/** The metrics of [[OrderingExec]]. */
+private[spark] object OrderMetrics extends MetricTable {
+  val RowsOutOfOrder = sum("rowsOutOfOrder", "rows out of order")
+  val Keys = sum("keys", "keys")
+  val KeysSorted = sum("keysSorted", "keys sorted")
+  val TasksSortedBySpark = sum("tasksSortedBySpark", "tasks left to Spark's sort")
+  val SortTime = time("sortTime", "sort time")
+  val PeakMemory = bytes("peakMemory", "peak memory")
+  val SpillSize = bytes("spillSize", "spill size")
 }
 
-private[spark] object OrderMetrics {
-  def apply(sc: SparkContext): OrderMetrics = OrderMetrics(
-    rowsOutOfOrder = SQLMetrics.createMetric(sc, "rows out of order"),
-    keys = SQLMetrics.createMetric(sc, "keys"),
-    keysSorted = SQLMetrics.createMetric(sc, "keys sorted"),
-    tasksSortedBySpark = SQLMetrics.createMetric(sc, "tasks left to Spark's sort"),
-    sortTime = SQLMetrics.createTimingMetric(sc, "sort time"),
-    peakMemory = SQLMetrics.createSizeMetric(sc, "peak memory"),
-    spillSize = SQLMetrics.createSizeMetric(sc, "spill size")
-  )
+/** The counts of one task. */
+private[spark] final class OrderCounts extends Counts(OrderMetrics.length) {
+  import OrderMetrics._
+
+  /** Counts a key, with the number of its overtaken rows and the time it took to sort them. */
+  def key(late: Long, nanos: Long): Unit = {
+    this(Keys) += 1
+    this(RowsOutOfOrder) += late
+    if (late > 0) {
+      this(KeysSorted) += 1
+      this(SortTime) += nanos
+    }
+  }
+
+  /** The rows in the order of Spark's sorter. */
+  def sorted(sorter: StableSorter, rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+    rows.foreach(sorter.insert)
+    val sorted = sorter.sorted()
+    this(SortTime) += sorter.sortNanos
+    new SortedRows(sorted, sorter.count)
+  }
 }

@@ -29,7 +29,7 @@ private[sash] final case class OrderingExec(
   /** Without keys, the output is in order as a whole. */
   override def outputOrdering: Seq[SortOrder] = if (partitionSpec.isEmpty) orderSpec else Nil
 
-  private lazy val ownMetrics = OrderMetrics(sparkContext)
+  private lazy val ownMetrics = OrderMetrics.create(sparkContext)
 
   override lazy val metrics: Map[String, SQLMetric] = ownMetrics.byName
 

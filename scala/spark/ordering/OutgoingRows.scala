@@ -137,7 +137,7 @@ private[spark] final class OutgoingRows(
     due = if (sorting) leaving.left else Long.MaxValue
     file = new RowFile(fields, context)
     written = file.write(leaving.moveTo)
-    counts.spilledBytes += file.bytes
+    counts(OrderMetrics.SpillSize) += file.bytes
     val array = leaving.late.use(null)
     val taken = pages.take(row)
     isPageKept = true

@@ -80,7 +80,7 @@ private[sash] final case class SlidingWindowExec(
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  private lazy val ownMetrics = WindowMetrics(sparkContext)
+  private lazy val ownMetrics = WindowMetrics.create(sparkContext)
 
   override lazy val metrics: Map[String, SQLMetric] = ownMetrics.byName
 

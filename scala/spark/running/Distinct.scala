@@ -32,7 +32,10 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
 
   override def isInvertible: Boolean = true
 
-  override def title: String = "a multiset"
+  override def title: String = of match {
+    case members: MergedMembers if members.isInTree => "a multiset and FiBA"
+    case _                                          => "a multiset"
+  }
 
   /** Compiled once, since Spark's operator creates a state in each partition. */
   @transient private lazy val key = UnsafeProjection.create(inputs.zipWithIndex.map {

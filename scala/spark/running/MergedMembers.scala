@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DataType
 
 import io.sash.core.fiba.Fiba
-import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.slots.{RunningAnswer, RunningState, SlotColumns, SlotProgram}
 
 /**
@@ -28,7 +28,11 @@ private[spark] final case class MergedMembers(
 
   override def isInvertible: Boolean = true
 
+  private[this] val algorithm = Algorithm.choose(monoid, Algorithm.Auto, Place.Members)
+
   override def title: String = "partial aggregates"
+
+  private[running] def isInTree: Boolean = algorithm == Algorithm.FibaAlgorithm
 
   /** Compiled once, since Spark's operator creates a state in each partition. */
   @transient private lazy val program = SlotProgram(row, monoid.left, monoid.right, Seq(part))
@@ -37,8 +41,8 @@ private[spark] final case class MergedMembers(
   override def create(): RunningState = {
     val columns = compiled.fresh()
     val result = new SpecificInternalRow(Seq(dataType))
-    if (monoid.subtract.nonEmpty) new InvertedMembers(columns, result, dataType)
-    else new TreeOfMembers(columns, result, dataType, 64L + 2L * program.bytesPerSlot)
+    if (isInTree) new TreeOfMembers(columns, result, dataType, 64L + 2L * program.bytesPerSlot)
+    else new InvertedMembers(columns, result, dataType)
   }
 
   private def part: SlotProgram.Part = SlotProgram.Part(

@@ -4,11 +4,17 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.Described
+
 /**
  * Maps a number or interval to a long with the same order. All NaNs are one number, above all
  * others, and -0.0 comes before 0.0.
  */
-private[spark] final case class OrderedLong(child: Expression) extends UnaryExpression {
+private[spark] final case class OrderedLong(child: Expression)
+    extends UnaryExpression
+    with Described {
+  override def prettyName: String = "ordered_long"
+
   override def dataType: DataType = LongType
 
   override def nullIntolerant: Boolean = true

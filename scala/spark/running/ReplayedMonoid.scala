@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.Described
 import io.sash.spark.monoids.AggregateMonoid
 import io.sash.spark.slots.RunningAnswer
 
@@ -37,7 +38,10 @@ private[spark] object ReplayedMonoid {
 /** The running answer over a list of inputs. */
 private[spark] final case class Replayed(child: Expression, answer: RunningAnswer)
     extends UnaryExpression
-    with CodegenFallback {
+    with CodegenFallback
+    with Described {
+  override def prettyName: String = "replayed"
+
   @transient private lazy val state = answer.create()
   @transient private lazy val width = answer.inputs.length
 

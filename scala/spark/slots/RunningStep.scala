@@ -6,8 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
+import io.sash.spark.base.Described
+
 /** An expression that uses running state number `index` of its column. */
-private[spark] sealed trait RunningExpression extends Expression {
+private[spark] sealed trait RunningExpression extends Expression with Described {
   def index: Int
 
   /** Finds a running state by its number, in an interpreted column. */
@@ -40,6 +42,10 @@ private[spark] final case class RunningStep(
     index: Int = 0,
     states: Int => RunningState = null
 ) extends RunningExpression {
+  override def prettyName: String = kind.name
+
+  override def words: Seq[String] = Seq(s"answer $index")
+
   override def children: Seq[Expression] = counts +: inputs
 
   override def dataType: DataType = BooleanType
@@ -104,10 +110,10 @@ private[spark] final case class RunningStep(
 }
 
 private[spark] object RunningStep {
-  sealed trait Kind
-  case object Clear extends Kind
-  case object Add extends Kind
-  case object Remove extends Kind
+  sealed abstract class Kind(val name: String)
+  case object Clear extends Kind("clear")
+  case object Add extends Kind("add")
+  case object Remove extends Kind("remove")
 
   /** Makes the row of inputs, for generated code. */
   def row(types: Any): SpecificInternalRow =
@@ -121,6 +127,10 @@ private[spark] final case class RunningResult(
     states: Int => RunningState = null
 ) extends LeafExpression
     with RunningExpression {
+  override def prettyName: String = "running_answer"
+
+  override def words: Seq[String] = Seq(s"answer $index")
+
   override def nullable: Boolean = true
 
   override def at(index: Int): Expression = copy(index = index)

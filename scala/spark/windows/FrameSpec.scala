@@ -6,7 +6,7 @@ import org.apache.spark.sql.types._
 import io.sash.core.elements.InOrderWindow
 import io.sash.core.frames._
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.Asked
+import io.sash.spark.monoids.Place
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
@@ -28,7 +28,7 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   def bounding: Option[PredicateWindow] = None
 
   /** The elements for which windows are queried, unless rows are excluded. */
-  def asked: Asked = Asked.Whole
+  def place: Place = Place.Ring
 
   /** Whether rows that tie in the window's order enter together and leave together. */
   def movesByPeers: Boolean = false
@@ -198,7 +198,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 }
 
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
-  override def asked: Asked = Asked.Suffixes
+  override def place: Place = Place.Suffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
@@ -231,7 +231,7 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def movesByPeers: Boolean = true
 
-  override def asked: Asked = Asked.Suffixes
+  override def place: Place = Place.Suffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
@@ -255,7 +255,7 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 
   override def movesByPeers: Boolean = true
 
-  override def asked: Asked = Asked.Stretches
+  override def place: Place = Place.Stretches
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
     Some(RangeBounds.between(rows, rows.order.head, kind))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.LongType
 
 import io.sash.core.frames.{CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.Asked
+import io.sash.spark.monoids.Place
 import io.sash.spark.slots.SlotProgram
 
 /**
@@ -19,17 +19,14 @@ private[spark] final case class Framing(
 ) {
 
   /** The elements for which windows are queried. */
-  def asked: Asked = if (exclude.nonEmpty) Asked.Stretches else frame.asked
+  def place: Place = if (exclude.nonEmpty) Place.Stretches else frame.place
 
-  /** The keys by which rows are compared: by the frame, by the exclusion and by the slide. */
-  def keys(rows: RowsOfFrame): Seq[Option[KeysSpec]] =
-    Seq(frame.keys(rows), exclude.flatMap(_.keys), slide.flatMap(_.keys(rows)))
+  /** The keys by which rows are compared. */
+  def keys(rows: RowsOfFrame): FrameKeys[KeysSpec] =
+    FrameKeys(frame.keys(rows), exclude.flatMap(_.keys), slide.flatMap(_.keys(rows)))
 }
 
 private[spark] object Framing {
-
-  /** The length of `keys`. */
-  val KeysOfEach = 3
 
   def of(expression: WindowExpression): Framing = {
     def sqls = FrameSpec.ofFrame(expression.windowSpec.frameSpecification)
@@ -37,7 +34,7 @@ private[spark] object Framing {
       case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
         Framing(
           s.kind.fold(sqls)(FrameSpec.ofKind),
-          s.exclude.map(e => ExcludeSpec(e.what)),
+          s.exclude.map(ExcludeSpec(_)),
           s.slide.map(SlideSpec(_))
         )
       case _ => Framing(sqls)
@@ -45,16 +42,15 @@ private[spark] object Framing {
   }
 }
 
-/** @param what one of `WindowExclude.All` */
-private[spark] final case class ExcludeSpec(what: String) {
+private[spark] final case class ExcludeSpec(window: WindowExclude) {
 
   /** The keys that tell peers apart, unless only the current row is excluded. */
   def keys: Option[KeysSpec] =
-    Option.when(what != WindowExclude.CurrentRow)(OrderKeys.Peers)
+    Option.when(window.what != WindowExclude.CurrentRow)(OrderKeys.Peers)
 
   /** @param peers the keys that tell peers apart, or null */
   def exclusion(peers: RangeKeys): Exclusion =
-    new Exclusion(peers, keepsRow = what == WindowExclude.Ties)
+    new Exclusion(peers, keepsRow = window.what == WindowExclude.Ties)
 }
 
 private[spark] final case class SlideSpec(window: WindowSlide) {

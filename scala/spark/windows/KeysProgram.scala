@@ -28,6 +28,17 @@ private[spark] final case class OwnKeys(
     upperOpen: Boolean = false
 ) extends KeysSpec
 
+/** The keys of a frame, of the peers that it excludes, and of the panes by which it slides. */
+private[spark] final case class FrameKeys[A](
+    frame: Option[A],
+    peers: Option[A],
+    panes: Option[A]
+) {
+  def toSeq: Seq[A] = (frame ++ peers ++ panes).toSeq
+
+  def map[B](to: A => B): FrameKeys[B] = FrameKeys(frame.map(to), peers.map(to), panes.map(to))
+}
+
 /**
  * The keys of a ring, ready to be sent to tasks.
  *
@@ -49,14 +60,18 @@ private[spark] final case class KeysView(
 }
 
 /** The rings of all frames of an operator, and the view of each frame. */
-private[spark] final case class KeysProgram(rings: Seq[RingProgram], views: Seq[Option[KeysView]])
+private[spark] final case class KeysProgram(
+    rings: Seq[RingProgram],
+    views: Seq[FrameKeys[KeysView]]
+)
 
 private[spark] object KeysProgram {
-  def apply(rows: RowsOfFrame, specs: Seq[Option[KeysSpec]]): KeysProgram = {
-    val shared = specs.flatten.collect { case OrderKeys(frame) => frame }
+  def apply(rows: RowsOfFrame, specs: Seq[FrameKeys[KeysSpec]]): KeysProgram = {
+    val all = specs.flatMap(_.toSeq)
+    val shared = all.collect { case OrderKeys(frame) => frame }
     val (ordered, bounds) = RangeBounds.program(rows, rows.order, shared)
     val ofOrder = if (shared.isEmpty) Nil else Seq(RingProgram(ordered, shared.length))
-    val own = specs.flatten.collect { case own: OwnKeys => RingProgram(own.slots, users = 1) }
+    val own = all.collect { case own: OwnKeys => RingProgram(own.slots, users = 1) }
     var (users, others) = (0, ofOrder.length)
     val views = specs.map(_.map {
       case OrderKeys(_) =>

@@ -99,11 +99,7 @@ private[spark] object SharedElements {
 
   private def aggregate(member: Member): Expression = {
     val call = member.call.expression.windowFunction.asInstanceOf[AggregateExpression]
-    call.aggregateFunction match {
-      case s: SlidingAggregate =>
-        call.copy(aggregateFunction = s.function).canonicalized
-      case _ => call.canonicalized
-    }
+    SlidingAggregate.withoutWindows(call).canonicalized
   }
 
   /**

@@ -18,9 +18,9 @@ private[spark] object Ties {
     val framing = Framing.of(window)
     val isBlind = framing.frame.movesByPeers && framing.slide.isEmpty &&
       (window.windowFunction match {
-        case AggregateExpression(s: SlidingAggregate, _, _, _, _) => isExact(s.function)
-        case AggregateExpression(f, _, _, _, _)                   => isExact(f)
-        case _                                                    => false
+        case call: AggregateExpression =>
+          isExact(SlidingAggregate.withoutWindows(call).aggregateFunction)
+        case _ => false
       })
     !isBlind
   }

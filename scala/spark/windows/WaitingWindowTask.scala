@@ -4,6 +4,7 @@ import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
 
+import io.sash.spark.base.Metrics
 import io.sash.spark.memory.RowQueue
 
 /**
@@ -14,7 +15,7 @@ import io.sash.spark.memory.RowQueue
  */
 private[spark] final class WaitingWindowTask(
     program: WindowProgram,
-    metrics: WindowMetrics,
+    metrics: Metrics,
     input: Iterator[InternalRow],
     fields: Int
 ) extends WindowTask(program, metrics)

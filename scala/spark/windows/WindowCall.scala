@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Asked, LambdaBodies, Refusal}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place, Refusal}
 import io.sash.spark.running.WindowMonoid
 import io.sash.spark.slots.SlotProgram
 
@@ -48,7 +48,7 @@ private[spark] object WindowCall {
   def textOf(expression: WindowExpression): String = expression.windowFunction match {
     case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
       val window = s.kind.fold(frameText(expression))(k => s"over ${k.sql}")
-      (s"${call.copy(aggregateFunction = s.function).sql} $window" +: s.modifiers.map(_.sql))
+      (s"${SlidingAggregate.withoutWindows(call).sql} $window" +: s.modifiers.map(_.sql))
         .mkString(", ")
     case f => s"${f.sql} ${frameText(expression)}"
   }
@@ -73,7 +73,7 @@ private[spark] object WindowCall {
       call <- aggregate.aggregateFunction match {
         case s: SlidingAggregate =>
           val bounds = if (s.kind.isEmpty) constant(frameOf(expression)) else Right(())
-          bounds.map(_ => aggregate.copy(aggregateFunction = s.function))
+          bounds.map(_ => SlidingAggregate.withoutWindows(aggregate))
         case _ => moving(frameOf(expression)).map(_ => aggregate)
       }
       framing = Framing.of(expression)
@@ -81,10 +81,10 @@ private[spark] object WindowCall {
       bounding <- framing.frame.bounding
         .fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
           WindowMonoid.of(kind.function.toAggregateExpression()).map { of =>
-            Some(BoundingCall(of, Algorithm.choose(of, forced, Asked.Whole), kind))
+            Some(BoundingCall(of, Algorithm.choose(of, forced, Place.Ring), kind))
           }
         }
-      algorithm = Algorithm.choose(monoid, forced, framing.asked)
+      algorithm = Algorithm.choose(monoid, forced, framing.place)
     } yield WindowCall(expression, framing, monoid, algorithm, bounding)
 
   private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {

@@ -43,7 +43,7 @@ private[spark] final case class StoreRange(store: Int, range: Int)
  */
 private[spark] final case class FrameProgram(
     framing: Framing,
-    keys: Seq[Option[KeysView]],
+    keys: FrameKeys[KeysView],
     windows: Seq[StoreRange],
     bounding: Option[Int],
     results: Seq[Int]
@@ -56,11 +56,11 @@ private[spark] final case class FrameProgram(
     val groups = windows.map(w => new LoweredWindow(stores(w.store), w.range)).toArray
     val bound = bounding.map(stores(_).windows.head)
     val moved = groups.map(_.window) ++ bound
-    val Seq(ofFrame, ofPeers, ofPanes) = keys.map(_.map(_.of(rings)).orNull)
+    val ranges = keys.map(_.of(rings))
     new SlidingFrame(
-      framing.frame.frame(FrameParts(moved, ofFrame, bound.orNull)),
-      framing.exclude.map(_.exclusion(ofPeers)).orNull,
-      framing.slide.map(_.slide(ofPanes)).orNull,
+      framing.frame.frame(FrameParts(moved, ranges.frame.orNull, bound.orNull)),
+      framing.exclude.map(_.exclusion(ranges.peers.orNull)).orNull,
+      framing.slide.map(_.slide(ranges.panes.orNull)).orNull,
       groups,
       results.toArray
     )
@@ -109,13 +109,13 @@ private[spark] object WindowProgram {
   ): WindowProgram = {
     val rows = RowsOfFrame(input, orderSpec, timeZone)
     val elements = SharedElements.of(calls)
-    val keys = KeysProgram(rows, elements.frames.flatMap(_.framing.keys(rows)))
+    val keys = KeysProgram(rows, elements.frames.map(_.framing.keys(rows)))
     val answering = elements.stores.map { s =>
       StoreProgram(s.algorithm, product(s, input), s.results.length)
     }
     val bounding = elements.frames.flatMap(_.bounding)
     val frames =
-      elements.frames.zip(keys.views.grouped(Framing.KeysOfEach)).map { case (frame, views) =>
+      elements.frames.zip(keys.views).map { case (frame, views) =>
         val bound = frame.bounding.map(b => answering.length + bounding.indexWhere(_ eq b))
         FrameProgram(frame.framing, views, frame.windows, bound, frame.results)
       }

@@ -5,6 +5,7 @@ import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 
+import io.sash.spark.base.Metrics
 import io.sash.spark.memory.{Spillable, TaskWindowMemory, Turns}
 import io.sash.spark.slots.SlotColumns
 
@@ -13,8 +14,7 @@ import io.sash.spark.slots.SlotColumns
  * `result` holds the results of each row. Another thread of the task may move the frames to disk
  * between two rows.
  */
-private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
-    extends Spillable {
+private[spark] class WindowTask(program: WindowProgram, metrics: Metrics) extends Spillable {
   protected[this] val context: TaskContext = TaskContext.get()
 
   protected[this] val memory =
@@ -75,7 +75,14 @@ private[spark] class WindowTask(program: WindowProgram, metrics: WindowMetrics)
   }
 
   override def close(): Unit = {
-    metrics.report(rows, frames, memory)
+    val counts = WindowMetrics.counts()
+    counts(WindowMetrics.OutputRows) = rows
+    counts(WindowMetrics.Combines) = frames.operations
+    counts(WindowMetrics.Evictions) = frames.evictions
+    counts(WindowMetrics.PeakWindowRows) = frames.peakRows
+    counts(WindowMetrics.PeakMemory) = memory.peakBytes
+    counts(WindowMetrics.SpillSize) = memory.spilledBytes
+    metrics.report(counts)
     frames = null
   }
 
@@ -99,7 +106,7 @@ private object WindowTask {
 /** Runs frames without rows after the current one, outside whole-stage code generation. */
 private[spark] final class ImmediateWindows(
     program: WindowProgram,
-    metrics: WindowMetrics,
+    metrics: Metrics,
     input: Iterator[InternalRow],
     answer: (InternalRow, InternalRow) => InternalRow
 ) extends Iterator[InternalRow] {

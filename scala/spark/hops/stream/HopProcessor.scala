@@ -2,7 +2,8 @@ package io.sash.spark.hops.stream
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression}
 
-import io.sash.spark.streams.state.{StreamMetrics, StreamState}
+import io.sash.spark.base.Metrics
+import io.sash.spark.streams.state.StreamState
 import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
 
 /**
@@ -16,7 +17,7 @@ import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
 private[spark] final class HopProcessor(
     val program: HopProgram,
     late: Option[Long] = None,
-    override val metrics: Option[StreamMetrics] = None
+    override val metrics: Option[Metrics] = None
 ) extends BucketProcessor {
   override def text: String = program.text
 
@@ -29,12 +30,13 @@ private[spark] final class HopProcessor(
 
   override def rowsOver: Seq[Expression] = program.keys.map(input) :+ input(program.pane)
 
-  override def in(late: Option[Long], metrics: StreamMetrics): HopProcessor =
+  override def in(late: Option[Long], metrics: Metrics): HopProcessor =
     new HopProcessor(program, late, Some(metrics))
 
   override def explained: String =
-    s"hop windows on a stream: ${program.hops.panes} panes each, by Two-Stacks Lite over a " +
-      "forest; a partial aggregate for each key and pane in the state store"
+    s"hop windows on a stream: ${program.hops.panes} panes each, by " +
+      s"${program.algorithm.title} over a forest; a partial aggregate for each key and " +
+      "pane in the state store"
 
   override protected def newTask(state: StreamState): BucketTask = {
     val known = late.getOrElse(

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import io.sash.spark.hops.HopPanes
+import io.sash.spark.monoids.Algorithm
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.program.AnswerMode
 
@@ -25,6 +26,7 @@ private[spark] final case class HopProgram(
     keys: Seq[Int],
     pane: Int,
     hops: HopPanes,
+    algorithm: Algorithm,
     slots: SlotProgram,
     results: Seq[DataType],
     output: Seq[Expression],

@@ -13,7 +13,7 @@ import io.sash.core.stored.{StoredPanes, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
 import io.sash.spark.streams.program.AnswerMode
-import io.sash.spark.streams.state.{BucketHeader, StreamState}
+import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 import io.sash.spark.streams.task.{BucketTask, BucketTurn, ReadyRows, RowOrders, StreamTask}
 
 /**
@@ -171,7 +171,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
           state.heads.updateValue(key.getBytes, out.toArray)
         case None => state.heads.removeKey(key.getBytes)
       }
-      state.counts.partialsEvicted += math.max(panes.kept, begun) - math.max(keptBefore, begun)
+      state.counts(StreamMetrics.PartialsEvicted) +=
+        math.max(panes.kept, begun) - math.max(keptBefore, begun)
       behind.flush()
       key = null
     }

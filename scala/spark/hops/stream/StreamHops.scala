@@ -16,7 +16,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
-import io.sash.spark.monoids.Algorithm
+import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.running.WindowMonoid
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.checkpoint.{Checkpoint, Said, StateText}
@@ -167,12 +167,14 @@ private[spark] final class StreamHops(
   ): HopProgram = {
     val rows = Count(Seq(Literal(1))).toAggregateExpression()
     val monoids = (calls :+ rows).map(WindowMonoid.of(_).toOption.get)
-    val slots = Algorithm.TwoStacksLiteAlgorithm.program(input, monoids)
+    val algorithm = Algorithm.choose(monoids, SashConf.algorithm(conf), Place.ForestOfPanes)
+    val slots = algorithm.program(input, monoids)
     HopProgram(
       input,
       keys.map(k => input.indexWhere(_.exprId == k.exprId)),
       pane,
       hop.hops,
+      algorithm,
       slots,
       calls.map(_.dataType),
       // the count of rows lies behind the answers
@@ -194,7 +196,7 @@ private[spark] final class StreamHops(
     val words = new StateWords(lineage, lineage.of(hop.child), inputs, Seq(slots))
     StateText.of(
       Seq(
-        StateText.Hops -> words.said(hop.time).in(s"${hop.hops} of "),
+        StateText.Hops -> words.said(hop.time).in(s"${hop.hops.words} of "),
         "group by" -> words.all(hop.keyValues),
         "aggregates" -> words.all(calls),
         "arguments" -> words.all(inputs),
@@ -203,7 +205,7 @@ private[spark] final class StreamHops(
       ),
       Seq(
         "columns" -> Said(input.map(_.dataType.sql).mkString(", ")),
-        "answered" -> Said(mode.get.text),
+        "answered" -> Said(mode.get.words),
         "buckets" -> Said(SashConf.streamBuckets(conf).toString)
       )
     )

@@ -5,6 +5,8 @@ import scala.util.hashing.MurmurHash3
 import org.apache.spark.sql.catalyst.expressions.{LeafExpression, Unevaluable}
 import org.apache.spark.sql.types.DataType
 
+import io.sash.spark.base.Described
+
 /**
  * The description of an expression, a column or a relation, in words that are the same at each
  * start of a query.
@@ -49,7 +51,12 @@ private[streams] final case class SaidColumn(
     override val dataType: DataType,
     override val nullable: Boolean
 ) extends LeafExpression
-    with Unevaluable {
+    with Unevaluable
+    with Described {
+  override def prettyName: String = "column"
+
+  override def words: Seq[String] = Seq(dataType.sql.replace(" NOT NULL", ""))
+
   override def sql: String = said.text
 
   override def toString: String = said.text

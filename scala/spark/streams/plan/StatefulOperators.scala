@@ -59,7 +59,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
    */
   private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
     val place = placeOf(operator)
-    val metrics = StreamMetrics(operator.session.sparkContext)
+    val metrics = StreamMetrics.create(operator.session.sparkContext)
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
         place.foreach(new StateFile(_, conf(operator)).check(processor.text))

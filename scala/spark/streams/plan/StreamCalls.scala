@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
 import io.sash.spark.running.{ReplayedMonoid, WindowMonoid}
 import io.sash.spark.streams.checkpoint.Said
 import io.sash.spark.streams.program.{
@@ -35,7 +35,7 @@ import io.sash.spark.streams.program.{
   StreamSlide,
   StreamWords
 }
-import io.sash.spark.windows.{RangeBounds, UnknownWindow}
+import io.sash.spark.windows._
 
 /**
  * The calls of a Window as a program of windows and monoids, each of them once.
@@ -129,10 +129,12 @@ private[streams] final class StreamCalls(
         case _ =>
           val together = asking.map { case (windows, a) => (windows, a, monoidOf(a)) }
           together
-            .groupBy(t => (t._1, t._3.running.map(_.isInvertible)))
+            .groupBy { case (windows, _, m) => (windows, algorithmOf(Seq(m)), m.running.isEmpty) }
             .toSeq
             .sortBy(g => asking.indexOf((g._2.head._1, g._2.head._2)))
-            .map { case ((windows, _), of) => group(input, windows, of.map(_._2), of.map(_._3)) }
+            .map { case ((windows, _, _), of) =>
+              group(input, windows, of.map(_._2), of.map(_._3))
+            }
       }
     }
   }
@@ -177,11 +179,12 @@ private[streams] final class StreamCalls(
     val ordinals = aggregates.map { a =>
       windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
     }
-    val algorithm =
-      if (monoids.forall(_.running.exists(_.isInvertible))) Algorithm.SlickDequeInvAlgorithm
-      else Algorithm.TwoStacksLiteAlgorithm
-    StreamGroup(algorithm.program(input, monoids, ordinals), windows)
+    val algorithm = algorithmOf(monoids)
+    StreamGroup(algorithm, algorithm.program(input, monoids, ordinals), windows)
   }
+
+  private def algorithmOf(monoids: Seq[AggregateMonoid]): Algorithm =
+    Algorithm.choose(monoids, SashConf.algorithm(conf), Place.Forest)
 
   private def output(input: Seq[Attribute]): Seq[Expression] = {
     val answers = expressions.zipWithIndex.map { case (e, i) =>
@@ -212,7 +215,8 @@ private[streams] final class StreamCalls(
       "order by" -> words.all(window.orderSpec),
       "aggregates" -> Said.all(asks.distinct),
       "arguments" -> words.all(inputs),
-      "windows" -> Said(allWindows.mkString(", ")),
+      "algorithms" -> Said(groups.map(_.algorithm.id).distinct.mkString(", ")),
+      "windows" -> Said(allWindows.map(_.words).mkString(", ")),
       "bounds of windows" -> words.all(marks),
       "conditions of windows" -> words.all(conditions.map(_.words)),
       "rows" -> words.rows,
@@ -228,9 +232,7 @@ private[streams] final class StreamCalls(
   }
 
   private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {
-    case a @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-      a.copy(aggregateFunction = s.function)
-    case a: AggregateExpression => a
+    case a: AggregateExpression => SlidingAggregate.withoutWindows(a)
     case f                      => refuse(notAnAggregate(f))
   }
 
@@ -256,11 +258,6 @@ private[streams] final class StreamCalls(
     case _ => s"${written(f)} is not an aggregate; write one over the same window, or $InBatch"
   }
 
-  private def kindOf(e: WindowExpression): Option[WindowKind] = e.windowFunction match {
-    case AggregateExpression(s: SlidingAggregate, _, _, _, _) => s.kind
-    case _                                                    => None
-  }
-
   private def monoidOf(a: AggregateExpression): AggregateMonoid = WindowMonoid.of(a) match {
     case Right(m) => m
     case Left(r) =>
@@ -273,43 +270,36 @@ private[streams] final class StreamCalls(
     UnknownWindow
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
-    val frame = kindOf(e).fold(sqlFrame(e))(frameOf)
-    e.windowFunction match {
-      case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-        s.exclude.foreach(x => refuse(s"${written(x)} is not on streams yet; $InBatch"))
-        StreamFraming(frame, s.slide.map(slideOf))
-      case _ => StreamFraming(frame, None)
-    }
+    val framing = Framing.of(e)
+    framing.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
+    StreamFraming(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
   }
 
-  private def sqlFrame(e: WindowExpression): StreamFrame =
-    e.windowSpec.frameSpecification match {
-      case SpecifiedWindowFrame(RowFrame, lower, upper) =>
-        StreamRows(rows(lower), rows(upper).getOrElse(0L))
-      case SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow) => StreamPeers
-      case SpecifiedWindowFrame(RangeFrame, lower, upper) =>
-        StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
-      case other => refuse(s"the frame ${other.sql} is not on streams yet")
-    }
-
-  private def frameOf(kind: WindowKind): StreamFrame = kind match {
-    case p: PunctuationWindow =>
+  private def frameOf(frame: FrameSpec): StreamFrame = frame match {
+    case RowsSpec(SpecifiedWindowFrame(_, lower, upper)) =>
+      StreamRows(rows(lower), rows(upper).getOrElse(0L))
+    case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
+    case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
+      StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
+    case PunctuationSpec(p) =>
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       StreamPunctuation(markOf(isOne))
-    case g: GapWindow =>
+    case GapSpec(g) =>
       val zone = conf.sessionLocalTimeZone
       StreamSession(markOf(RangeBounds.reach(time.child, g.gap, up = true, strict = true, zone)))
-    case p: PredicateWindow => StreamPredicate(conditionOf(StreamCondition.of(p)))
-    case d: DeltaWindow =>
+    case PredicateSpec(p) => StreamPredicate(conditionOf(StreamCondition.of(p)))
+    case DeltaSpec(d) =>
       StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))
-    case g: GroupsWindow => StreamGroups(constant(g.preceding), constant(g.following))
-    case own @ (_: OwnRowsWindow | _: OwnRangeWindow) =>
-      refuse(
-        s"how far ${written(own)} looks back has no bound, so that a stream would have to " +
-          "keep all rows; ask for a window that is as long as the longest"
-      )
-    case other => refuse(s"${written(other)} is not on streams yet; $InBatch")
+    case GroupsSpec(g)   => StreamGroups(constant(g.preceding), constant(g.following))
+    case OwnRowsSpec(w)  => refuseOwnWidth(w)
+    case OwnRangeSpec(w) => refuseOwnWidth(w)
+    case BoundsSpec(w)   => refuseOwnWidth(w)
   }
+
+  private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
+    s"how far ${written(kind)} looks back has no bound, so that a stream would have to keep " +
+      "all rows; ask for a window that is as long as the longest"
+  )
 
   private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.execution.{CollectMetricsExec, SparkPlan}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.sash.spark.streams.state.StreamMetrics
+import io.sash.spark.base.Metrics
 
 /**
  * Passes on the rows of Sash's operator. It reports the operator's metrics of a batch as observed
@@ -21,7 +21,7 @@ private[streams] final class StreamMetricsExec(
     observed: String,
     columns: Seq[NamedExpression],
     operator: SparkPlan,
-    done: StreamMetrics
+    done: Metrics
 ) extends CollectMetricsExec(observed, columns, operator) {
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(done)
@@ -51,8 +51,8 @@ private[streams] object StreamMetricsExec {
   private val Dropped = "rowsDropped"
 
   /** @param number the operator's number in its query; None if the plan is only explained */
-  def apply(number: Option[String], operator: SparkPlan, done: StreamMetrics): SparkPlan = {
-    val names = Dropped +: done.productElementNames.toSeq
+  def apply(number: Option[String], operator: SparkPlan, done: Metrics): SparkPlan = {
+    val names = Dropped +: done.names
     val columns = names.map(Alias(Literal(0L), _)())
     new StreamMetricsExec(number.fold("sash")("sash." + _), columns, operator, done)
   }

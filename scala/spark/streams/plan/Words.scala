@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.objects.LambdaVariable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, StructType}
 
+import io.sash.spark.base.Described
+import io.sash.spark.monoids.WindowAggregate
 import io.sash.spark.streams.checkpoint.{Said, SaidColumn}
 
 /**
@@ -43,6 +45,7 @@ private[spark] final class Words(
     private[this] val variables = mutable.HashMap.empty[Any, Int]
 
     def of(e: Expression): Expression = e match {
+      case d: Described if d.inWords ne d             => of(d.inWords)
       case FieldOf(a, i) if fields.contains(a.exprId) => column(fields(a.exprId)(i), e)
       case a: Attribute =>
         column(columns.getOrElse(a.exprId, Said(a.name)), e)
@@ -84,13 +87,15 @@ private object Words {
    */
   private def hidden(e: Expression): Seq[String] = e match {
     case _: Literal | _: Cast | _: GetStructField | _: NamedExpression | _: LambdaVariable => Nil
-    case other => argumentsOf(other)
+    case d: Described          => d.words
+    case w: WindowAggregate[_] => hidden(w.function)
+    case other                 => argumentsOf(other)
   }
 
   private def argumentsOf(e: Expression): Seq[String] =
     e.productElementNames.zip(e.productIterator).toSeq.flatMap {
       case (_, of: AggregateFunction) if e.children.contains(of) => Nil // described as a child
-      case (_, of: AggregateFunction)                            => argumentsOf(of)
+      case (_, of: AggregateFunction)                            => hidden(of)
       case (name, _) if isNoise(name)                            => Nil
       case (name, value) => valueOf(value).map(v => s"$name $v")
     }

@@ -6,6 +6,9 @@ import io.sash.core.stored.TreeWindow
 /** The rows in a row's window, and the rows that have an answer. */
 private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide]) {
 
+  /** The window in the description of a state. */
+  def words: String = (frame.words +: slide.map(_.words).toSeq).mkString(" ")
+
   /** See `StreamFrame.isIdle`. */
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     frame.isIdle(last, now) && slide.forall(_.isIdle(last, now))
@@ -53,6 +56,9 @@ private[spark] final class StreamRow(marks: Int) {
 /** The rows of a key that are in the window of a row. */
 private[spark] sealed abstract class StreamFrame extends Serializable {
 
+  /** The frame in the description of a state. */
+  def words: String
+
   /**
    * Whether the frame may end before its row, so that elements enter the window later than they
    * come.
@@ -90,8 +96,8 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** Whether peers, rows that are equal in the window's order, have the same answer. */
   def isOfPeers: Boolean = false
 
-  /** Called when a row comes, before it enters the window. */
-  def arrive(window: TreeWindow, row: StreamRow): Unit = ()
+  /** Whether all earlier rows leave when the row comes. */
+  def begins(row: StreamRow): Boolean = false
 
   /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: StreamRow): Unit
@@ -113,6 +119,12 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
 private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
     extends StreamFrame {
   private[this] val first = preceding.getOrElse(-1L)
+
+  override def words: String = {
+    def place(before: Long) =
+      if (before == 0L) "the row" else if (before > 0L) s"$before before" else s"${-before} after"
+    s"rows from ${preceding.fold("the first")(place)} to ${place(until)}"
+  }
 
   override def lags: Boolean = until > 0
 
@@ -143,6 +155,12 @@ private[spark] final case class StreamRange(
 ) extends StreamFrame {
   private[this] val (first, last) = (preceding.getOrElse(-1), until.getOrElse(-1))
 
+  override def words: String = {
+    val from = preceding.fold("the first")(m => s"bound $m")
+    val to = until.fold("the row")(m => s"bound $m")
+    s"range from $from to $to" + (if (looksAhead) " ahead" else "")
+  }
+
   override def lags: Boolean = until.nonEmpty
 
   override def evicts: Boolean = preceding.nonEmpty
@@ -164,6 +182,8 @@ private[spark] final case class StreamRange(
 
 /** RANGE BETWEEN CURRENT ROW AND CURRENT ROW. */
 private[spark] case object StreamPeers extends StreamFrame {
+  override def words: String = "peers"
+
   override def evicts: Boolean = true
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = last.time < now.time
@@ -179,6 +199,8 @@ private[spark] case object StreamPeers extends StreamFrame {
 /** GROUPS BETWEEN `preceding` PRECEDING AND `following` FOLLOWING: see `GroupsFrame`. */
 private[spark] final case class StreamGroups(preceding: Long, following: Long)
     extends StreamFrame {
+  override def words: String = s"groups from $preceding before to $following after"
+
   override def evicts: Boolean = true
 
   override def countsGroups: Boolean = true
@@ -207,19 +229,20 @@ private[spark] sealed abstract class StreamSuffix extends StreamFrame {
 
 /** @param mark 1 in a row that is a punctuation */
 private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
-  override def arrive(window: TreeWindow, row: StreamRow): Unit =
-    if (row.values(mark) == 1L) window.evictAll()
+  override def words: String = s"punctuation at bound $mark"
+
+  override def begins(row: StreamRow): Boolean = row.values(mark) == 1L
 }
 
 /** @param mark the last time that is not behind the gap after a row */
 private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
+  override def words: String = s"session until bound $mark"
+
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.time < now.time && last.marks(mark) < now.time
 
-  override def arrive(window: TreeWindow, row: StreamRow): Unit =
-    if (!row.isFirst && row.time > row.previousTime && row.time > row.previous(mark)) {
-      window.evictAll()
-    }
+  override def begins(row: StreamRow): Boolean =
+    !row.isFirst && row.time > row.previousTime && row.time > row.previous(mark)
 }
 
 /**
@@ -228,6 +251,8 @@ private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
  * @param number the number of the condition
  */
 private[spark] final case class StreamPredicate(number: Int) extends StreamFrame {
+  override def words: String = s"condition $number"
+
   override def evicts: Boolean = true
 
   override def enter(window: TreeWindow, row: StreamRow): Unit = window.insertTo(row.end)
@@ -238,6 +263,10 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
 
 /** The rows at which a window slides; all other rows have no answer. */
 private[spark] sealed abstract class StreamSlide extends Serializable {
+
+  /** The slide in the description of a state. */
+  def words: String
+
   def isAt(row: StreamRow): Boolean
 
   /** Whether each row from now on slides as a key's first row would: see `StreamFrame.isIdle`. */
@@ -246,6 +275,8 @@ private[spark] sealed abstract class StreamSlide extends Serializable {
 
 /** See `CountSlide`. */
 private[spark] final case class StreamCountSlide(every: Long) extends StreamSlide {
+  override def words: String = s"at each row of $every"
+
   override def isAt(row: StreamRow): Boolean = row.end % every == 0
 }
 
@@ -255,6 +286,8 @@ private[spark] final case class StreamCountSlide(every: Long) extends StreamSlid
  * @param mark the number of the row's pane
  */
 private[spark] final case class StreamPaneSlide(mark: Int) extends StreamSlide {
+  override def words: String = s"at each pane of bound $mark"
+
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.marks(mark) != now.marks(mark)
 

@@ -3,6 +3,7 @@ package io.sash.spark.streams.program
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
+import io.sash.spark.monoids.Algorithm
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.checkpoint.{Said, StateText}
 
@@ -105,7 +106,7 @@ private[spark] final case class StreamWords(
     val waiting = input.flatMap { c =>
       columns.get(c.exprId).map(_.short.in("", s" ${c.dataType.sql}"))
     }
-    StateText.of(parts, Seq("columns" -> Said.all(waiting), "answered" -> Said(mode.text)))
+    StateText.of(parts, Seq("columns" -> Said.all(waiting), "answered" -> Said(mode.words)))
   }
 }
 
@@ -140,14 +141,18 @@ private[spark] final case class StreamDue(at: Int, position: Int)
  *   slots; range i of the results has the answers of the group's window i
  * @param windows the numbers of the group's windows in the program
  */
-private[spark] final case class StreamGroup(slots: SlotProgram, windows: Seq[Int]) {
+private[spark] final case class StreamGroup(
+    algorithm: Algorithm,
+    slots: SlotProgram,
+    windows: Seq[Int]
+) {
 
-  /** Whether all answers beside the slots can subtract elements that have left the window. */
-  def isInvertible: Boolean = slots.running.forall(_.isInvertible)
+  /** Whether elements that have left a window are subtracted from its answer. */
+  def subtracts: Boolean = algorithm == Algorithm.SlickDequeInvAlgorithm
+
+  /** Whether windows are Two-Stacks over the nodes of the tree. If not, over its elements. */
+  def isOfNodes: Boolean = algorithm == Algorithm.TwoStacksLiteAlgorithm
 
   /** The name, in EXPLAIN, of the algorithm that moves the windows. */
-  def algorithm: String =
-    if (slots.running.isEmpty) "Two-Stacks Lite over a forest"
-    else if (isInvertible) "SlickDeque (Inv)"
-    else "Recalculate"
+  def title: String = algorithm.title + " over a forest"
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{StateStoreId, StateStoreP
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
 import io.sash.core.mta.KeyValueStore
-import io.sash.spark.base.StreamVersions
+import io.sash.spark.base.{Counts, StreamVersions}
 import io.sash.spark.streams.program.StreamProgram
 
 /**
@@ -30,7 +30,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   import StreamState._
 
   /** The counts of the bucket. */
-  val counts: StreamCounts = new StreamCounts
+  val counts: Counts = StreamMetrics.counts()
 
   val heads: MapState[Array[Byte], Array[Byte]] = variable("head")
   private[this] val rest = variable("rest")
@@ -85,17 +85,17 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
         .putShort(tree.toShort)
 
     override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit = {
-      counts.nodesWritten += values.length
+      counts(StreamMetrics.NodesWritten) += values.length
       values.indices.foreach(i => rest.updateValue(keyOf(level, first + i), values(i)))
     }
 
     override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] = {
-      counts.nodesRead += count
+      counts(StreamMetrics.NodesRead) += count
       Array.tabulate(count)(i => rest.getValue(keyOf(level, first + i)))
     }
 
     override def remove(level: Int, from: Long, until: Long): Unit = {
-      counts.nodesRemoved += until - from
+      counts(StreamMetrics.NodesRemoved) += until - from
       (from until until).foreach(number => rest.removeKey(keyOf(level, number)))
     }
 

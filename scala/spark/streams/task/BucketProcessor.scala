@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.streaming._
 
+import io.sash.spark.base.Metrics
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 
 /**
@@ -32,14 +33,14 @@ private[spark] abstract class BucketProcessor
   def rowsOver: Seq[Expression] = Nil
 
   /** The metrics to report to; None before `in` is called. */
-  def metrics: Option[StreamMetrics]
+  def metrics: Option[Metrics]
 
   /**
    * The same processor in a batch.
    *
    * @param late the watermark of late rows, in microseconds, if it is known
    */
-  def in(late: Option[Long], metrics: StreamMetrics): BucketProcessor
+  def in(late: Option[Long], metrics: Metrics): BucketProcessor
 
   /** The text for EXPLAIN. */
   def explained: String
@@ -79,8 +80,8 @@ private[spark] abstract class BucketProcessor
     var latest = before.latest
     val own = rows.map { row =>
       val time = row.getLong(task.time)
-      counts.rowsInTime += 1
-      if (time < before.latest) counts.rowsOutOfOrder += 1
+      counts(StreamMetrics.RowsInTime) += 1
+      if (time < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
       latest = math.max(latest, time)
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
@@ -92,7 +93,7 @@ private[spark] abstract class BucketProcessor
       Iterator.empty
     }
     val answers = turn.answers.map { answer =>
-      counts.answers += 1
+      counts(StreamMetrics.Answers) += 1
       answer
     }
     answers ++ finish()

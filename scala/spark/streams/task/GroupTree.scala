@@ -11,7 +11,7 @@ import io.sash.core.stored.{StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.{RunningState, SlotColumns}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram, StreamRow}
-import io.sash.spark.streams.state.StreamState
+import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
 /** The windows of a [[StreamGroup]] for one key at a time. */
 private[streams] final class GroupTree(
@@ -34,7 +34,7 @@ private[streams] final class GroupTree(
    * and answers that cannot subtract are made anew anyway.
    */
   private[this] val keeps =
-    isBeside && group.isInvertible && program.mode == AnswerMode.Append
+    isBeside && group.subtracts && program.mode == AnswerMode.Append
   private[this] var answers: Array[Array[RunningState]] = _
   private[this] lazy val unused = kept.map(_.create()).orNull
 
@@ -47,12 +47,12 @@ private[streams] final class GroupTree(
     behind,
     StreamTask.LogFanOut,
     frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
-    Option.when(isBeside)(StoredWindows.Inverse(group.isInvertible, select))
+    Option.when(!group.isOfNodes)(StoredWindows.Inverse(group.subtracts, select))
   )
   private[this] val condition: Condition = slot => column.holds(slot)
 
   /** Makes the slots work on the answers of a window. */
-  private def select(window: Int): Unit = column.answeredBy(answers(window))
+  private def select(window: Int): Unit = if (isBeside) column.answeredBy(answers(window))
 
   // `stored.kept` when the key's state was read
   private[this] var keptBefore = 0L
@@ -96,7 +96,7 @@ private[streams] final class GroupTree(
   }
 
   private def store(): Unit = {
-    state.counts.partialsEvicted += stored.kept - keptBefore
+    state.counts(StreamMetrics.PartialsEvicted) += stored.kept - keptBefore
     behind.flush()
   }
 
@@ -123,7 +123,7 @@ private[streams] final class GroupTree(
     var w = 0
     while (w < frames.length) {
       val window = stored.window(w)
-      frames(w).arrive(window, current)
+      if (frames(w).begins(current)) window.evictAll()
       if (!lags(w)) window.insert(slot)
       w += 1
     }

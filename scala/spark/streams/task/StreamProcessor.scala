@@ -2,8 +2,9 @@ package io.sash.spark.streams.task
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 
+import io.sash.spark.base.Metrics
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
-import io.sash.spark.streams.state.{StreamMetrics, StreamState}
+import io.sash.spark.streams.state.StreamState
 
 /**
  * Answers the rows of a bucket of keys, over windows of rows. In append mode a row is pending in
@@ -12,7 +13,7 @@ import io.sash.spark.streams.state.{StreamMetrics, StreamState}
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
-    override val metrics: Option[StreamMetrics] = None
+    override val metrics: Option[Metrics] = None
 ) extends BucketProcessor {
   override def text: String = program.text
 
@@ -20,7 +21,7 @@ private[spark] final class StreamProcessor(
 
   override def fields: Seq[Expression] = program.fields
 
-  override def in(late: Option[Long], metrics: StreamMetrics): StreamProcessor =
+  override def in(late: Option[Long], metrics: Metrics): StreamProcessor =
     new StreamProcessor(program, Some(metrics))
 
   override def explained: String = {
@@ -29,7 +30,7 @@ private[spark] final class StreamProcessor(
       case n => s"$n windows"
     }
     val columns = program.input.length - 1
-    val algorithms = program.groups.map(_.algorithm).distinct.mkString(", ")
+    val algorithms = program.groups.map(_.title).distinct.mkString(", ")
     s"slides on a stream: $windows by $algorithms; a pending row has $columns columns in the " +
       "state store"
   }

@@ -9,7 +9,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.spark.streams.program.StreamProgram
-import io.sash.spark.streams.state.{BucketHeader, StreamState, Waiting, WaitingRows}
+import io.sash.spark.streams.state.{
+  BucketHeader,
+  StreamMetrics,
+  StreamState,
+  Waiting,
+  WaitingRows
+}
 
 /**
  * Answers the rows of a [[StreamProgram]] when they come, and again when a row that is out of
@@ -130,7 +136,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       at += 1
       val answer = windows.answer(peers(at - 1 - first), at - 1 - first)
       val row = rows.get(at - 1)
-      if (row.answered.nonEmpty) state.counts.answersCorrected += 1
+      if (row.answered.nonEmpty) state.counts(StreamMetrics.AnswersCorrected) += 1
       row.answered = Some(fingerprint(answer))
       answer
     }

@@ -40,7 +40,7 @@ class KeyedOrderSuite extends SashSuite {
   }
 
   private def step(): KeyedOrder =
-    new KeyedOrder(program, OrderMetrics(spark.sparkContext))
+    new KeyedOrder(program, OrderMetrics.create(spark.sparkContext))
 
   /** Rows go out to a consumer that stops after `taken` of them. */
   private def run(plain: Seq[Plain], taken: Int): Seq[Plain] =
@@ -163,7 +163,7 @@ class KeyedOrderSuite extends SashSuite {
       s"most $most of that of Spark's sort"
   ) {
     val plain = rows(count, keys, shuffled)
-    val metrics = OrderMetrics(spark.sparkContext)
+    val metrics = OrderMetrics.create(spark.sparkContext)
     FakeTask.run(spark.sparkContext, refused = 0) {
       new KeyedOrder(program, metrics)
         .ordered(arriving(plain.iterator))
@@ -175,8 +175,9 @@ class KeyedOrderSuite extends SashSuite {
       sorter.sort().foreach(_ => ())
       sorter.getPeakMemoryUsage
     }
-    assert(metrics.tasksSortedBySpark.value == 0, "vacuous: Spark sorted")
-    assert(metrics.peakMemory.value > 0 && metrics.peakMemory.value <= most * sparks)
+    assert(metrics.byName("tasksSortedBySpark").value == 0, "vacuous: Spark sorted")
+    val peak = metrics.byName("peakMemory").value
+    assert(peak > 0 && peak <= most * sparks)
   }
 
   test("a task whose input fails gives back every page") {

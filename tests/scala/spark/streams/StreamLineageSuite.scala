@@ -1,13 +1,8 @@
 package io.sash.spark.streams
 
 import org.apache.spark.sql.{DataFrame, Encoders}
-import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.streaming.{OutputMode, Trigger}
-
-import io.sash.spark.streams.plan.OfBuckets
-import io.sash.spark.streams.start.StreamingWrite
+import org.apache.spark.sql.streaming.OutputMode
 
 /**
  * A query that is started on the checkpoint of another goes on, or is an error: whatever is changed
@@ -238,27 +233,6 @@ class StreamLineageSuite extends StreamSuite {
     ("OVER in update mode", windows _, OutputMode.Update()),
     ("hops", hops _, OutputMode.Append())
   )
-
-  /** What the state of the last operator would be written for. */
-  private def textOf(query: DataFrame => DataFrame, mode: OutputMode): String = {
-    val events = MemoryStream[Event](Encoders.product[Event], spark).toDF()
-    val execution = query(events.withWatermark("ts", "1 second")).queryExecution
-    val statement = WriteToStreamStatement(
-      userSpecifiedName = None,
-      userSpecifiedSinkName = None,
-      userSpecifiedCheckpointLocation = None,
-      useTempCheckpointLocation = true,
-      recoverFromCheckpointLocation = false,
-      sink = null,
-      outputMode = mode,
-      hadoopConf = spark.sparkContext.hadoopConfiguration,
-      trigger = Trigger.ProcessingTime(0),
-      inputQuery = execution.analyzed
-    )
-    val planned = StreamingWrite(statement).asInstanceOf[WriteToStreamStatement].inputQuery
-    val optimized = execution.sparkSession.sessionState.optimizer.execute(planned)
-    optimized.collectFirst { case OfBuckets(_, processor) => processor.text }.get
-  }
 
   private def checkTexts(
       before: DataFrame => DataFrame,

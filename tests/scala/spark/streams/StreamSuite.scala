@@ -10,11 +10,14 @@ import scala.util.Random
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.catalyst.plans.logical.TransformWithState
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, Trigger}
 
 import io.sash.spark.{RowEquality, SashSuite}
+import io.sash.spark.streams.plan.OfBuckets
+import io.sash.spark.streams.start.StreamingWrite
 import io.sash.spark.streams.task.BucketProcessor
 
 /** One row of the streams of tests. */
@@ -254,6 +257,31 @@ trait StreamSuite extends SashSuite {
 
   private def answers(rows: Seq[Row]): Map[Long, Seq[Any]] =
     rows.map(r => r.getLong(0) -> r.toSeq).toMap
+
+  /** What the state of the last operator would be written for. */
+  protected def textOf(query: DataFrame => DataFrame, mode: OutputMode): String =
+    processorOf(query, mode).text
+
+  /** The processor of the last operator. */
+  protected def processorOf(query: DataFrame => DataFrame, mode: OutputMode): BucketProcessor = {
+    val events = MemoryStream[Event](Encoders.product[Event], spark).toDF()
+    val execution = query(events.withWatermark("ts", "1 second")).queryExecution
+    val statement = WriteToStreamStatement(
+      userSpecifiedName = None,
+      userSpecifiedSinkName = None,
+      userSpecifiedCheckpointLocation = None,
+      useTempCheckpointLocation = true,
+      recoverFromCheckpointLocation = false,
+      sink = null,
+      outputMode = mode,
+      hadoopConf = spark.sparkContext.hadoopConfiguration,
+      trigger = Trigger.ProcessingTime(0),
+      inputQuery = execution.analyzed
+    )
+    val planned = StreamingWrite(statement).asInstanceOf[WriteToStreamStatement].inputQuery
+    val optimized = execution.sparkSession.sessionState.optimizer.execute(planned)
+    optimized.collectFirst { case OfBuckets(_, processor) => processor }.get
+  }
 
   /** The query over a view of the rows, called `events`. */
   protected def sql(query: String)(rows: DataFrame): DataFrame = {

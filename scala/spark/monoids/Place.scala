@@ -1,0 +1,89 @@
+package io.sash.spark.monoids
+
+/**
+ * A place in which windows move, and the algorithms that run there. This is the one cascade: the
+ * first algorithm that an aggregate has the operations for runs, unless a setting forces another.
+ *
+ * @param title the place's name in the documentation
+ * @param cascade the algorithms in the order in which they are asked
+ */
+private[sash] sealed abstract class Place(val title: String, val cascade: Seq[Algorithm]) {
+
+  /** Whether the monoid has the operations that the algorithm needs here. */
+  def accepts(algorithm: Algorithm, monoid: AggregateMonoid): Boolean = algorithm.accepts(monoid)
+}
+
+private[sash] object Place {
+  import Algorithm._
+
+  /**
+   * A ring of elements, and windows of all of them. Recalculate takes running answers without
+   * inverse, which are about as long as their window.
+   */
+  case object Ring
+      extends Place(
+        "`OVER` in batch",
+        Seq(
+          SlickDequeInvAlgorithm,
+          SlickDequeNonInvAlgorithm,
+          TwoStacksLiteAlgorithm,
+          RecalculateAlgorithm
+        )
+      )
+
+  /** A ring, and windows of its youngest elements, whose number differs per row. */
+  case object Suffixes
+      extends Place(
+        "`rows_window`, `range_window`",
+        Seq(
+          PrefixAggregatesAlgorithm,
+          SlickDequeNonInvAlgorithm,
+          BaseIntervalsAlgorithm,
+          RecalculateAlgorithm
+        )
+      )
+
+  /** A ring, and windows of any runs of neighbouring elements, one or several at once. */
+  case object Stretches
+      extends Place(
+        "`window_exclude`",
+        Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
+      )
+
+  /**
+   * A ring of panes. Two-Stacks Lite runs all aggregates of a query in one window. A pane's
+   * partial is of many rows, so a subtraction has to be exact for any number of them.
+   */
+  case object Panes
+      extends Place(
+        "hop windows in batch",
+        Seq(
+          TwoStacksLiteAlgorithm,
+          SlickDequeInvAlgorithm,
+          SlickDequeNonInvAlgorithm,
+          RecalculateAlgorithm
+        )
+      ) {
+    override def accepts(algorithm: Algorithm, monoid: AggregateMonoid): Boolean =
+      super.accepts(algorithm, monoid) &&
+        (algorithm != SlickDequeInvAlgorithm || monoid.hasPrefixes)
+  }
+
+  /**
+   * A forest in a stream's state. Two-Stacks Lite goes on in each batch where it stopped. The
+   * others combine a window's elements again when a batch begins, which only answers beside the
+   * slots need.
+   */
+  case object Forest
+      extends Place(
+        "`OVER` on streams",
+        Seq(TwoStacksLiteAlgorithm, SlickDequeInvAlgorithm, RecalculateAlgorithm)
+      )
+
+  /** A forest of panes, into which rows come out of order. */
+  case object ForestOfPanes extends Place("hop windows on streams", Seq(TwoStacksLiteAlgorithm))
+
+  /** The members of a set, which leave in any order. */
+  case object Members
+      extends Place("the members of DISTINCT", Seq(SlickDequeInvAlgorithm, FibaAlgorithm))
+}

@@ -1,0 +1,456 @@
+package io.sash.spark.streams
+
+import java.io.File
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.streaming.OutputMode
+
+import io.sash.spark.base.{Described, SashConf}
+import io.sash.spark.kinds.WindowKind
+import io.sash.spark.monoids.WindowAggregate
+
+/**
+ * The description of a state, in literal texts. A checkpoint has the text, so a text that changes
+ * here refuses the checkpoints of earlier versions.
+ */
+class StateTextSuite extends StreamSuite {
+
+  private val ts = "PARTITION BY k ORDER BY ts"
+
+  private def textOf(query: String, mode: OutputMode = OutputMode.Append()): String =
+    streaming()(textOf(sql(query)(_), mode))
+
+  private def parts(text: String, names: String*): Seq[String] =
+    text.linesIterator.filter(l => names.contains(l.take(l.indexOf(": ")))).toSeq
+
+  for (
+    (over, said) <- Seq[(String, Seq[String])](
+      s"$ts ROWS 3 PRECEDING" -> Seq(
+        "windows: rows from 3 before to the row",
+        "answers: at once"
+      ),
+      s"$ts ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING" -> Seq(
+        "windows: rows from the first to 2 before",
+        "answers: at once"
+      ),
+      s"$ts ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING" -> Seq(
+        "windows: rows from 1 before to 2 after",
+        "answers: 2 rows and 0 groups later"
+      ),
+      s"$ts" -> Seq("windows: range from the first to the row", "answers: at once"),
+      s"$ts RANGE BETWEEN CURRENT ROW AND CURRENT ROW" -> Seq(
+        "windows: peers",
+        "answers: at once"
+      ),
+      s"$ts RANGE INTERVAL 5 SECONDS PRECEDING" -> Seq(
+        "windows: range from bound 0 to the row",
+        "bounds of windows: (ts of StreamingRelationV2 + -5000000 us) with TIMESTAMP",
+        "answers: at once"
+      ),
+      s"$ts RANGE BETWEEN INTERVAL 2 MONTHS PRECEDING AND INTERVAL 1 MONTH PRECEDING" -> Seq(
+        "windows: range from bound 0 to bound 1",
+        "bounds of windows: ts of StreamingRelationV2 + (- INTERVAL '2' MONTH) with TIMESTAMP, ts of StreamingRelationV2 + (- INTERVAL '1' MONTH) with TIMESTAMP",
+        "answers: at once"
+      ),
+      s"$ts RANGE BETWEEN CURRENT ROW AND INTERVAL 5 SECONDS FOLLOWING" -> Seq(
+        "windows: range from bound 0 to bound 1 ahead",
+        "bounds of windows: ts of StreamingRelationV2 with TIMESTAMP, (ts of StreamingRelationV2 + 5000000 us) with TIMESTAMP",
+        "answers: 0 rows and 0 groups later"
+      ),
+      s"PARTITION BY k, count_window(9) ORDER BY ts" -> Seq(
+        "windows: rows from 8 before to the row",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, time_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
+        "windows: range from bound 0 to the row",
+        "bounds of windows: (ts of StreamingRelationV2 + -9000000 us) with TIMESTAMP",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, gap_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
+        "windows: session until bound 0",
+        "bounds of windows: (ts of StreamingRelationV2 + 9000000L) with strict with TIMESTAMP",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, gap_window(INTERVAL 1 MONTH) ORDER BY ts" -> Seq(
+        "windows: session until bound 0",
+        "bounds of windows: (ts of StreamingRelationV2 + INTERVAL '1' MONTH) with strict with TIMESTAMP",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, punctuation_window(x > 9) ORDER BY ts" -> Seq(
+        "windows: punctuation at bound 0",
+        "bounds of windows: (IF(((x of StreamingRelationV2 > 9) with INT <=> true), 1L, 0L)) with BOOLEAN",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, groups_window(3, 1) ORDER BY ts" -> Seq(
+        "windows: groups from 3 before to 1 after",
+        "answers: 0 rows and 1 groups later"
+      ),
+      s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts" -> Seq(
+        "windows: condition 0",
+        "conditions of windows: delta_window(d of StreamingRelationV2, 2.5D) with DOUBLE",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, predicate_window(sum(x), t -> t < 9) ORDER BY ts" -> Seq(
+        "windows: condition 0",
+        "conditions of windows: predicate_window(sum(x of StreamingRelationV2), total -> (total < 9L)) with INT",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, count_window(9), window_slide(3) ORDER BY ts" -> Seq(
+        "windows: rows from 8 before to the row at each row of 3",
+        "answers: at once"
+      ),
+      s"PARTITION BY k, window_slide(INTERVAL 7 SECONDS) ORDER BY ts ROWS 9 PRECEDING" -> Seq(
+        "windows: rows from 9 before to the row at each pane of bound 0",
+        "bounds of windows: (precisetimestampconversion(ts of StreamingRelationV2) - pmod(precisetimestampconversion(ts of StreamingRelationV2), 7000000L)) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
+        "answers: at once"
+      )
+    )
+  ) test(s"the window of max(x) OVER ($over)") {
+    val text = textOf(s"SELECT id, max(x) OVER ($over) AS a FROM events")
+    val names = Seq("windows", "bounds of windows", "conditions of windows", "answers")
+    val now = parts(text, names: _*).filterNot(_.endsWith(": "))
+    assert(now == said)
+  }
+
+  for (
+    (call, over, said) <- Seq[(String, String, Seq[String])](
+      (
+        "count(x)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: count(x of StreamingRelationV2) with INT in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: f769ee0eb5c0a6e5"
+        )
+      ),
+      (
+        "sum(x)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: sum(x of StreamingRelationV2) with INT in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 77e4c4f1c523f279"
+        )
+      ),
+      (
+        "sum(x) FILTER (WHERE d > 2)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: sum(x of StreamingRelationV2) FILTER (WHERE (d of StreamingRelationV2 > CAST(2 AS DOUBLE)) with DOUBLE) with INT with BOOLEAN in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 2372dcd8951a012b"
+        )
+      ),
+      (
+        "avg(make_dt_interval(x))",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: avg(make_dt_interval(x of StreamingRelationV2, 0, 0, 0.000000BD) with INT) with INTERVAL DAY TO SECOND in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 5b33216526c8a71a"
+        )
+      ),
+      (
+        "sum(d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: sum(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: e82926f4f7e19492"
+        )
+      ),
+      (
+        "stddev(d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: stddev(d of StreamingRelationV2) with nullOnDivideByZero true with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: c8d3ae8d6638f941"
+        )
+      ),
+      (
+        "max_by(s, d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: max_by(s of StreamingRelationV2, d of StreamingRelationV2) with STRING with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 58840da6bab8aac6"
+        )
+      ),
+      (
+        "first(x) IGNORE NULLS",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: first(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: a0b152e507e3fa7a"
+        )
+      ),
+      (
+        "count(DISTINCT x)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: count(DISTINCT x of StreamingRelationV2) with INT in window 0",
+          "algorithms: slickdeque-inv",
+          "definitions: 5d47753317f783aa"
+        )
+      ),
+      (
+        "sum(DISTINCT d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: sum(DISTINCT d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: slickdeque-inv",
+          "definitions: 6d4a3e8d49268ef8"
+        )
+      ),
+      (
+        "median(x)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: percentile(x of StreamingRelationV2, 0.5D, 1L) with INT in window 0",
+          "algorithms: slickdeque-inv",
+          "definitions: 6ad13c25c87246e0"
+        )
+      ),
+      (
+        "median(d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: percentile(d of StreamingRelationV2, 0.5D, 1L) with DOUBLE in window 0",
+          "algorithms: slickdeque-inv",
+          "definitions: 8f726788493d010b"
+        )
+      ),
+      (
+        "percentile_disc(0.3) WITHIN GROUP (ORDER BY d DESC)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: percentile_disc(CAST(0.3BD AS DOUBLE)) WITHIN GROUP (ORDER BY d of StreamingRelationV2 DESC) with reverse true with DOUBLE in window 0",
+          "algorithms: slickdeque-inv",
+          "definitions: 8f726788493d010b"
+        )
+      ),
+      (
+        "mode(s)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: mode(s of StreamingRelationV2) with STRING in window 0",
+          "algorithms: slickdeque-inv",
+          "definitions: a80aba6f35cb83cd"
+        )
+      ),
+      (
+        "collect_list(x)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: collect_list(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "algorithms: recalculate",
+          "definitions: 5d47753317f783aa"
+        )
+      ),
+      (
+        "collect_set(x)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: collect_set(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "algorithms: slickdeque-inv",
+          "definitions: 5d47753317f783aa"
+        )
+      ),
+      (
+        "approx_count_distinct(s)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: approx_count_distinct(s of StreamingRelationV2) with relativeSD 0.05 with STRING in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: f8554618a251327e"
+        )
+      ),
+      (
+        "arg_max(s, d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: arg_max(s of StreamingRelationV2, d of StreamingRelationV2) with STRING with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: da8f9283d59bd8bf"
+        )
+      ),
+      (
+        "m4(ts, d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: m4(ts of StreamingRelationV2, d of StreamingRelationV2) with TIMESTAMP with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: a710c7aba68f9351"
+        )
+      ),
+      (
+        "max_count(x)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: max_count(x of StreamingRelationV2) with INT in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 91ea365fb9655df7"
+        )
+      ),
+      (
+        "geometric_mean(d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: geometric_mean(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: f6c0067bcc9aea42"
+        )
+      ),
+      (
+        "longest_increasing_run(ts, d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: longest_increasing_run(ts of StreamingRelationV2, d of StreamingRelationV2) with TIMESTAMP with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: e937915c76e5eb10"
+        )
+      ),
+      (
+        "coefficient_of_variation(d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: coefficient_of_variation(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: c8d3ae8d6638f941"
+        )
+      ),
+      (
+        "value_range(d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: value_range(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: dee29c777f622b9"
+        )
+      ),
+      (
+        "relative_variation(d)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: relative_variation(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: dee29c777f622b9"
+        )
+      ),
+      (
+        "monoid_agg(x, v -> v, (a, b) -> a + b)",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: monoid_agg(x of StreamingRelationV2) with 1 required with INT in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: aa89ce8cca531186"
+        )
+      ),
+      (
+        "monoid_agg(array(x), v -> v, (a, b) -> zip_with(a, b, (p, q) -> p + q))",
+        s"$ts ROWS 3 PRECEDING",
+        Seq(
+          "aggregates: monoid_agg(array(x of StreamingRelationV2) with INT) with 1 required with ARRAY<INT> in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 9c4f2ddd034392f4"
+        )
+      ),
+      (
+        "max(d)",
+        s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
+        Seq(
+          "aggregates: max(d of StreamingRelationV2) with DOUBLE in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 821d1028ec28fa3d"
+        )
+      ),
+      (
+        "median(x)",
+        s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
+        Seq(
+          "aggregates: percentile(x of StreamingRelationV2, 0.5D, 1L) with INT in window 0",
+          "algorithms: two-stacks-lite",
+          "definitions: 93dc9fb881d0a9f2"
+        )
+      )
+    )
+  ) test(s"the monoid of $call OVER ($over)") {
+    val text = textOf(s"SELECT id, $call OVER ($over) AS a FROM events")
+    val now = parts(text, "aggregates", "algorithms", "definitions")
+    assert(now == said)
+  }
+
+  for (
+    (mode, said) <- Seq(
+      OutputMode.Append() -> "answered: in append mode",
+      OutputMode.Update() -> "answered: in update mode"
+    )
+  ) test(said) {
+    val text = textOf(s"SELECT id, max(x) OVER ($ts) AS a FROM events", mode)
+    assert(parts(text, "answered") == Seq(said))
+  }
+
+  test("hop windows") {
+    val text = textOf(
+      "SELECT k, window, sum(x) FROM events GROUP BY k, window(ts, '20 seconds', '5 seconds')"
+    )
+    assert(
+      text.linesIterator.toSeq == Seq(
+        "hops: 20000000 us every 5000000 us from -25000000 us of precisetimestampconversion(ts of StreamingRelationV2) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
+        "group by: k of StreamingRelationV2 with INT",
+        "aggregates: sum(x of StreamingRelationV2) with INT",
+        "arguments: ",
+        "rows: StreamingRelationV2(id with BIGINT; k with INT; ts with TIMESTAMP; x with INT; d with DOUBLE; s with STRING)",
+        "definitions: 2c84b55ced6eeb30",
+        "columns: INT, INT, BIGINT, TIMESTAMP, INT",
+        "answered: in append mode",
+        "buckets: 8",
+        "columns of sources: "
+      )
+    )
+  }
+
+  test("lambdas with other higher-order functions") {
+    val texts = Seq("p + q", "p * q").map { body =>
+      val call = s"monoid_agg(array(x), v -> v, (a, b) -> zip_with(a, b, (p, q) -> $body))"
+      textOf(s"SELECT id, $call OVER ($ts) AS a FROM events")
+    }
+    assert(texts.head != texts.last)
+  }
+
+  /** Expressions that are described by their children, or that no state depends on. */
+  private def needsNone(c: Class[_]): Boolean =
+    classOf[WindowKind].isAssignableFrom(c) || classOf[WindowAggregate[_]].isAssignableFrom(c) ||
+      Set(
+        "AnswerOfPanes",
+        "InputRow",
+        "ManyHops",
+        "MonoidCall",
+        "OwnWatermark",
+        "PanePartial",
+        "PendingKind",
+        "WindowFilter",
+        "WindowOfPanes",
+        "WindowsOf"
+      )(c.getSimpleName)
+
+  test("each expression has words of its own") {
+    val classes = new File(SashConf.getClass.getProtectionDomain.getCodeSource.getLocation.toURI)
+    def found(in: File): Seq[File] =
+      in.listFiles.toSeq.flatMap(f => if (f.isDirectory) found(f) else Seq(f))
+    val expressions = found(classes)
+      .map(f => classes.toPath.relativize(f.toPath).toString)
+      .filter(_.endsWith(".class"))
+      .map(f =>
+        Class.forName(f.stripSuffix(".class").replace('/', '.'), false, getClass.getClassLoader)
+      )
+      .filter(c => classOf[Expression].isAssignableFrom(c) && !c.isInterface)
+    assert(expressions.length > 20, "vacuous")
+    val without = expressions.filterNot { c =>
+      classOf[Described].isAssignableFrom(c) || needsNone(c)
+    }
+    assert(without.isEmpty)
+  }
+}
