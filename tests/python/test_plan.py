@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from pyspark.errors import IllegalArgumentException
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from pyspark.sql.functions import pandas_udf
 
 import sash
 from sash.plan import explanation
@@ -63,3 +67,23 @@ def test_an_unknown_algorithm_names_the_allowed_ones(spark):
         spark.conf.set("spark.sash.window.algorithm", "bubble")
     for allowed in ("auto", "two-stacks-lite", "slickdeque-inv", "slickdeque-non-inv"):
         assert allowed in str(caught.value)
+
+
+def test_a_window_in_python_stays_beside_windows_of_a_chain(spark):
+    """Windows of a chain of withColumn become one operator, but for aggregates in Python."""
+
+    @pandas_udf("double")
+    def mean(values: pd.Series) -> float:
+        return values.mean()
+
+    over = Window.partitionBy("k").orderBy("id").rowsBetween(-2, 0)
+    rows = spark.range(20).selectExpr("id", "id % 3 AS k", "double(id) AS x")
+    chain = (
+        rows.withColumn("a", F.sum(F.col("x") + 1).over(over))
+        .withColumn("b", mean(F.col("x") + 1).over(over))
+        .withColumn("c", F.max(F.col("x") + 2).over(over))
+        .withColumn("d", F.avg(F.col("x") + 1).over(over))
+    )
+    assert all(row.b == pytest.approx(row.d) for row in chain.collect())
+    text = explanation(chain)
+    assert text.count("SlidingWindow [") == 2  # one on either side of Python's

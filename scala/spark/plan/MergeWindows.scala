@@ -35,8 +35,9 @@ private[spark] object MergeWindows extends Rule[LogicalPlan] {
   }
 
   private def isPlain(expressions: Seq[NamedExpression]): Boolean = expressions.forall {
-    case Alias(WindowExpression(_: AggregateExpression, _), _) =>
-      true
+    case Alias(WindowExpression(call: AggregateExpression, _), _) =>
+      // Spark has another operator for aggregates in Python
+      !call.aggregateFunction.isInstanceOf[PythonFuncExpression]
     case _ => false
   }
 
