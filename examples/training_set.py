@@ -168,7 +168,8 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
         checked = some.cache().toPandas()
         check(events_of(flights).toPandas(), checked)
         print(f"The features of {CHECKED} flights agree with pandas.\n")
-        some.drop("scheduled", "flight").show(8)
+        rounded = {name: F.round(name, 2) for name, kind in some.dtypes if kind == "double"}
+        some.drop("scheduled", "flight").withColumns(rounded).show(8)
         with step("The same mean with a leak, and by hours ahead"):
             found = correlations(flights)
         for name, value in found.items():
