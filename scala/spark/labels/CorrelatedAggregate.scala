@@ -118,7 +118,7 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
   ) {
 
     /** The expression over the rows. */
-    def over(e: Expression): Expression = e.transform { case a: Attribute =>
+    def over(e: Expression): Expression = e.transformUp { case a: Attribute =>
       results.collectFirst { case x: Alias if x.exprId == a.exprId => x.child }.getOrElse(a)
     }
   }
@@ -209,7 +209,7 @@ private[labels] final case class CorrelatedRows(
 ) {
 
   /** The expression over the columns of `events`. */
-  def over(e: Expression): Expression = e.transform { case a: Attribute =>
+  def over(e: Expression): Expression = e.transformUp { case a: Attribute =>
     columns.getOrElse(a, a)
   }
 }

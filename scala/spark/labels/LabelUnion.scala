@@ -80,7 +80,10 @@ private[labels] object LabelUnion {
 
   private val Growing = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
 
-  /** A window of Sash's operator. Spark's own would run a frame of SQL that only grows. */
+  /**
+   * A window that only Sash's operator runs. Spark's own window ignores FILTER before 4.2, and
+   * would run frames that only grow.
+   */
   private def windowOf(
       call: AggregateExpression,
       spec: WindowSpecDefinition,
@@ -214,8 +217,8 @@ private[labels] object LabelUnion {
       val moved = ranges(i) match {
         case offsets: OffsetRange if LabelRange.isAt(position, query, offsets) =>
           val framed = spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone))
-          if (offsets.lower.isEmpty && !overStreams) windowOf(over, framed)
-          else MovingAggregates.moved(WindowExpression(over, framed))
+          if (overStreams) MovingAggregates.moved(WindowExpression(over, framed))
+          else windowOf(over, framed)
         case _ =>
           val kind =
             BoundsWindow(query.lower.map(ownBound(query, _)), query.upper.map(ownBound(query, _)))

@@ -223,6 +223,35 @@ final class LabelWindowsSuite extends SashSuite {
     assert(checked > 8 && ran > checked * 8 / 10)
   }
 
+  test("columns of the last row, computed above and below LIMIT") {
+    spark.sql("SELECT id AS k, id AS t FROM range(4)").createOrReplaceTempView("labels")
+    spark
+      .sql("SELECT id % 3 AS k, id AS t, string(id) AS s FROM range(9)")
+      .createOrReplaceTempView("events")
+    for {
+      asked <- Seq("t, concat(s, s) AS u", "t + 1 AS t, s")
+      last = "SELECT * FROM events e WHERE e.k = l.k AND e.t <= l.t ORDER BY e.t DESC LIMIT 1"
+      query = s"SELECT * FROM labels l, LATERAL (SELECT $asked FROM ($last))"
+    } {
+      val expected = withSash(enabled = false)(spark.sql(query).collect().toSeq)
+      val frame = spark.sql(query)
+      assert(sorted(frame.collect().toSeq) == sorted(expected))
+      assert(sliding(frame).nonEmpty)
+    }
+  }
+
+  test("a subquery whose labels depend on a further row around them") {
+    spark.sql("SELECT id AS k, id AS t FROM range(4)").createOrReplaceTempView("labels")
+    spark.sql("SELECT id % 3 AS k, id AS t FROM range(9)").createOrReplaceTempView("events")
+    val query =
+      """SELECT * FROM labels o WHERE EXISTS (
+        |  SELECT 1 FROM labels l WHERE l.k = o.k AND
+        |    (SELECT count(*) FROM events e WHERE e.k = l.k AND e.t < l.t) >= 1)""".stripMargin
+    val expected = withSash(enabled = false)(spark.sql(query).collect().toSeq)
+    assert(expected.nonEmpty)
+    assert(sorted(spark.sql(query).collect().toSeq) == sorted(expected))
+  }
+
   for {
     direction <- Seq("backward", "forward")
     tolerance <- Seq(None, Some("3"))
