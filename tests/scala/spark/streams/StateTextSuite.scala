@@ -44,17 +44,17 @@ class StateTextSuite extends StreamSuite {
       ),
       s"$ts RANGE INTERVAL 5 SECONDS PRECEDING" -> Seq(
         "windows: range from bound 0 to the row",
-        "bounds of windows: (ts of StreamingRelationV2 + -5000000 us) with TIMESTAMP",
+        "bounds of windows: (ts + -5000000 us) with TIMESTAMP",
         "answers: at once"
       ),
       s"$ts RANGE BETWEEN INTERVAL 2 MONTHS PRECEDING AND INTERVAL 1 MONTH PRECEDING" -> Seq(
         "windows: range from bound 0 to bound 1",
-        "bounds of windows: ts of StreamingRelationV2 + (- INTERVAL '2' MONTH) with TIMESTAMP, ts of StreamingRelationV2 + (- INTERVAL '1' MONTH) with TIMESTAMP",
+        "bounds of windows: ts + (- INTERVAL '2' MONTH) with TIMESTAMP, ts + (- INTERVAL '1' MONTH) with TIMESTAMP",
         "answers: at once"
       ),
       s"$ts RANGE BETWEEN CURRENT ROW AND INTERVAL 5 SECONDS FOLLOWING" -> Seq(
         "windows: range from bound 0 to bound 1 ahead",
-        "bounds of windows: ts of StreamingRelationV2 with TIMESTAMP, (ts of StreamingRelationV2 + 5000000 us) with TIMESTAMP",
+        "bounds of windows: ts with TIMESTAMP, (ts + 5000000 us) with TIMESTAMP",
         "answers: 0 rows and 0 groups later"
       ),
       s"PARTITION BY k, count_window(9) ORDER BY ts" -> Seq(
@@ -63,22 +63,22 @@ class StateTextSuite extends StreamSuite {
       ),
       s"PARTITION BY k, time_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
         "windows: range from bound 0 to the row",
-        "bounds of windows: (ts of StreamingRelationV2 + -9000000 us) with TIMESTAMP",
+        "bounds of windows: (ts + -9000000 us) with TIMESTAMP",
         "answers: at once"
       ),
       s"PARTITION BY k, gap_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
         "windows: session until bound 0",
-        "bounds of windows: (ts of StreamingRelationV2 + 9000000L) with strict with TIMESTAMP",
+        "bounds of windows: (ts + 9000000L) with strict with TIMESTAMP",
         "answers: at once"
       ),
       s"PARTITION BY k, gap_window(INTERVAL 1 MONTH) ORDER BY ts" -> Seq(
         "windows: session until bound 0",
-        "bounds of windows: (ts of StreamingRelationV2 + INTERVAL '1' MONTH) with strict with TIMESTAMP",
+        "bounds of windows: (ts + INTERVAL '1' MONTH) with strict with TIMESTAMP",
         "answers: at once"
       ),
       s"PARTITION BY k, punctuation_window(x > 9) ORDER BY ts" -> Seq(
         "windows: punctuation at bound 0",
-        "bounds of windows: (IF(((x of StreamingRelationV2 > 9) with INT <=> true), 1L, 0L)) with BOOLEAN",
+        "bounds of windows: (IF(((x > 9) with INT <=> true), 1L, 0L)) with BOOLEAN",
         "answers: at once"
       ),
       s"PARTITION BY k, groups_window(3, 1) ORDER BY ts" -> Seq(
@@ -87,12 +87,12 @@ class StateTextSuite extends StreamSuite {
       ),
       s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts" -> Seq(
         "windows: condition 0",
-        "conditions of windows: delta_window(d of StreamingRelationV2, 2.5D) with DOUBLE",
+        "conditions of windows: delta_window(d, 2.5D) with DOUBLE",
         "answers: at once"
       ),
       s"PARTITION BY k, predicate_window(sum(x), t -> t < 9) ORDER BY ts" -> Seq(
         "windows: condition 0",
-        "conditions of windows: predicate_window(sum(x of StreamingRelationV2), total -> (total < 9L)) with INT",
+        "conditions of windows: predicate_window(sum(x), total -> (total < 9L)) with INT",
         "answers: at once"
       ),
       s"PARTITION BY k, count_window(9), window_slide(3) ORDER BY ts" -> Seq(
@@ -101,7 +101,7 @@ class StateTextSuite extends StreamSuite {
       ),
       s"PARTITION BY k, window_slide(INTERVAL 7 SECONDS) ORDER BY ts ROWS 9 PRECEDING" -> Seq(
         "windows: rows from 9 before to the row at each pane of bound 0",
-        "bounds of windows: (precisetimestampconversion(ts of StreamingRelationV2) - pmod(precisetimestampconversion(ts of StreamingRelationV2), 7000000L)) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
+        "bounds of windows: (precisetimestampconversion(ts) - pmod(precisetimestampconversion(ts), 7000000L)) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
         "answers: at once"
       )
     )
@@ -118,7 +118,7 @@ class StateTextSuite extends StreamSuite {
         "count(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: count(x of StreamingRelationV2) with INT in window 0",
+          "aggregates: count(x) with INT in window 0",
           "algorithms: two-stacks-lite",
           "definitions: f769ee0eb5c0a6e5"
         )
@@ -127,7 +127,7 @@ class StateTextSuite extends StreamSuite {
         "sum(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(x of StreamingRelationV2) with INT in window 0",
+          "aggregates: sum(x) with INT in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 77e4c4f1c523f279"
         )
@@ -136,7 +136,7 @@ class StateTextSuite extends StreamSuite {
         "sum(x) FILTER (WHERE d > 2)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(x of StreamingRelationV2) FILTER (WHERE (d of StreamingRelationV2 > CAST(2 AS DOUBLE)) with DOUBLE) with INT with BOOLEAN in window 0",
+          "aggregates: sum(x) FILTER (WHERE (d > CAST(2 AS DOUBLE)) with DOUBLE) with INT with BOOLEAN in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 2372dcd8951a012b"
         )
@@ -145,7 +145,7 @@ class StateTextSuite extends StreamSuite {
         "avg(make_dt_interval(x))",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: avg(make_dt_interval(x of StreamingRelationV2, 0, 0, 0.000000BD) with INT) with INTERVAL DAY TO SECOND in window 0",
+          "aggregates: avg(make_dt_interval(x, 0, 0, 0.000000BD) with INT) with INTERVAL DAY TO SECOND in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 5b33216526c8a71a"
         )
@@ -154,7 +154,7 @@ class StateTextSuite extends StreamSuite {
         "sum(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(d of StreamingRelationV2) with DOUBLE in window 0",
+          "aggregates: sum(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: e82926f4f7e19492"
         )
@@ -163,7 +163,7 @@ class StateTextSuite extends StreamSuite {
         "stddev(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: stddev(d of StreamingRelationV2) with nullOnDivideByZero true with DOUBLE in window 0",
+          "aggregates: stddev(d) with nullOnDivideByZero true with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: c8d3ae8d6638f941"
         )
@@ -172,7 +172,7 @@ class StateTextSuite extends StreamSuite {
         "max_by(s, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: max_by(s of StreamingRelationV2, d of StreamingRelationV2) with STRING with DOUBLE in window 0",
+          "aggregates: max_by(s, d) with STRING with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 58840da6bab8aac6"
         )
@@ -181,7 +181,7 @@ class StateTextSuite extends StreamSuite {
         "first(x) IGNORE NULLS",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: first(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "aggregates: first(x) with ignoreNulls true with INT in window 0",
           "algorithms: two-stacks-lite",
           "definitions: a0b152e507e3fa7a"
         )
@@ -190,7 +190,7 @@ class StateTextSuite extends StreamSuite {
         "count(DISTINCT x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: count(DISTINCT x of StreamingRelationV2) with INT in window 0",
+          "aggregates: count(DISTINCT x) with INT in window 0",
           "algorithms: slickdeque-inv",
           "definitions: 5d47753317f783aa"
         )
@@ -199,7 +199,7 @@ class StateTextSuite extends StreamSuite {
         "sum(DISTINCT d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(DISTINCT d of StreamingRelationV2) with DOUBLE in window 0",
+          "aggregates: sum(DISTINCT d) with DOUBLE in window 0",
           "algorithms: slickdeque-inv",
           "definitions: 6d4a3e8d49268ef8"
         )
@@ -208,7 +208,7 @@ class StateTextSuite extends StreamSuite {
         "median(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: percentile(x of StreamingRelationV2, 0.5D, 1L) with INT in window 0",
+          "aggregates: percentile(x, 0.5D, 1L) with INT in window 0",
           "algorithms: slickdeque-inv",
           "definitions: 6ad13c25c87246e0"
         )
@@ -217,7 +217,7 @@ class StateTextSuite extends StreamSuite {
         "median(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: percentile(d of StreamingRelationV2, 0.5D, 1L) with DOUBLE in window 0",
+          "aggregates: percentile(d, 0.5D, 1L) with DOUBLE in window 0",
           "algorithms: slickdeque-inv",
           "definitions: 8f726788493d010b"
         )
@@ -226,7 +226,7 @@ class StateTextSuite extends StreamSuite {
         "percentile_disc(0.3) WITHIN GROUP (ORDER BY d DESC)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: percentile_disc(CAST(0.3BD AS DOUBLE)) WITHIN GROUP (ORDER BY d of StreamingRelationV2 DESC) with reverse true with DOUBLE in window 0",
+          "aggregates: percentile_disc(CAST(0.3BD AS DOUBLE)) WITHIN GROUP (ORDER BY d DESC) with reverse true with DOUBLE in window 0",
           "algorithms: slickdeque-inv",
           "definitions: 8f726788493d010b"
         )
@@ -235,7 +235,7 @@ class StateTextSuite extends StreamSuite {
         "mode(s)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: mode(s of StreamingRelationV2) with STRING in window 0",
+          "aggregates: mode(s) with STRING in window 0",
           "algorithms: slickdeque-inv",
           "definitions: a80aba6f35cb83cd"
         )
@@ -244,7 +244,7 @@ class StateTextSuite extends StreamSuite {
         "collect_list(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: collect_list(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "aggregates: collect_list(x) with ignoreNulls true with INT in window 0",
           "algorithms: recalculate",
           "definitions: 5d47753317f783aa"
         )
@@ -253,7 +253,7 @@ class StateTextSuite extends StreamSuite {
         "collect_set(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: collect_set(x of StreamingRelationV2) with ignoreNulls true with INT in window 0",
+          "aggregates: collect_set(x) with ignoreNulls true with INT in window 0",
           "algorithms: slickdeque-inv",
           "definitions: 5d47753317f783aa"
         )
@@ -262,7 +262,7 @@ class StateTextSuite extends StreamSuite {
         "approx_count_distinct(s)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: approx_count_distinct(s of StreamingRelationV2) with relativeSD 0.05 with STRING in window 0",
+          "aggregates: approx_count_distinct(s) with relativeSD 0.05 with STRING in window 0",
           "algorithms: two-stacks-lite",
           "definitions: f8554618a251327e"
         )
@@ -271,7 +271,7 @@ class StateTextSuite extends StreamSuite {
         "arg_max(s, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: arg_max(s of StreamingRelationV2, d of StreamingRelationV2) with STRING with DOUBLE in window 0",
+          "aggregates: arg_max(s, d) with STRING with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: da8f9283d59bd8bf"
         )
@@ -280,7 +280,7 @@ class StateTextSuite extends StreamSuite {
         "m4(ts, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: m4(ts of StreamingRelationV2, d of StreamingRelationV2) with TIMESTAMP with DOUBLE in window 0",
+          "aggregates: m4(ts, d) with TIMESTAMP with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: a710c7aba68f9351"
         )
@@ -289,7 +289,7 @@ class StateTextSuite extends StreamSuite {
         "max_count(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: max_count(x of StreamingRelationV2) with INT in window 0",
+          "aggregates: max_count(x) with INT in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 91ea365fb9655df7"
         )
@@ -298,7 +298,7 @@ class StateTextSuite extends StreamSuite {
         "geometric_mean(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: geometric_mean(d of StreamingRelationV2) with DOUBLE in window 0",
+          "aggregates: geometric_mean(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: f6c0067bcc9aea42"
         )
@@ -307,7 +307,7 @@ class StateTextSuite extends StreamSuite {
         "longest_increasing_run(ts, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: longest_increasing_run(ts of StreamingRelationV2, d of StreamingRelationV2) with TIMESTAMP with DOUBLE in window 0",
+          "aggregates: longest_increasing_run(ts, d) with TIMESTAMP with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: e937915c76e5eb10"
         )
@@ -316,7 +316,7 @@ class StateTextSuite extends StreamSuite {
         "coefficient_of_variation(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: coefficient_of_variation(d of StreamingRelationV2) with DOUBLE in window 0",
+          "aggregates: coefficient_of_variation(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: c8d3ae8d6638f941"
         )
@@ -325,7 +325,7 @@ class StateTextSuite extends StreamSuite {
         "value_range(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: value_range(d of StreamingRelationV2) with DOUBLE in window 0",
+          "aggregates: value_range(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: dee29c777f622b9"
         )
@@ -334,7 +334,7 @@ class StateTextSuite extends StreamSuite {
         "relative_variation(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: relative_variation(d of StreamingRelationV2) with DOUBLE in window 0",
+          "aggregates: relative_variation(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: dee29c777f622b9"
         )
@@ -343,7 +343,7 @@ class StateTextSuite extends StreamSuite {
         "monoid_agg(x, v -> v, (a, b) -> a + b)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: monoid_agg(x of StreamingRelationV2) with 1 required with INT in window 0",
+          "aggregates: monoid_agg(x) with 1 required with INT in window 0",
           "algorithms: two-stacks-lite",
           "definitions: aa89ce8cca531186"
         )
@@ -352,7 +352,7 @@ class StateTextSuite extends StreamSuite {
         "monoid_agg(array(x), v -> v, (a, b) -> zip_with(a, b, (p, q) -> p + q))",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: monoid_agg(array(x of StreamingRelationV2) with INT) with 1 required with ARRAY<INT> in window 0",
+          "aggregates: monoid_agg(array(x) with INT) with 1 required with ARRAY<INT> in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 9c4f2ddd034392f4"
         )
@@ -361,7 +361,7 @@ class StateTextSuite extends StreamSuite {
         "max(d)",
         s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
         Seq(
-          "aggregates: max(d of StreamingRelationV2) with DOUBLE in window 0",
+          "aggregates: max(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 821d1028ec28fa3d"
         )
@@ -370,7 +370,7 @@ class StateTextSuite extends StreamSuite {
         "median(x)",
         s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
         Seq(
-          "aggregates: percentile(x of StreamingRelationV2, 0.5D, 1L) with INT in window 0",
+          "aggregates: percentile(x, 0.5D, 1L) with INT in window 0",
           "algorithms: two-stacks-lite",
           "definitions: 93dc9fb881d0a9f2"
         )
@@ -398,11 +398,11 @@ class StateTextSuite extends StreamSuite {
     )
     assert(
       text.linesIterator.toSeq == Seq(
-        "hops: 20000000 us every 5000000 us from -25000000 us of precisetimestampconversion(ts of StreamingRelationV2) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
-        "group by: k of StreamingRelationV2 with INT",
-        "aggregates: sum(x of StreamingRelationV2) with INT",
+        "hops: 20000000 us every 5000000 us from -25000000 us of precisetimestampconversion(ts) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
+        "group by: k with INT",
+        "aggregates: sum(x) with INT",
         "arguments: ",
-        "rows: StreamingRelationV2(id with BIGINT; k with INT; ts with TIMESTAMP; x with INT; d with DOUBLE; s with STRING)",
+        "rows: source 0",
         "definitions: 2c84b55ced6eeb30",
         "columns: INT, INT, BIGINT, TIMESTAMP, INT",
         "answered: in append mode",
