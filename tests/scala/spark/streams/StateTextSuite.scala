@@ -120,7 +120,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: count(x) with INT in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: f769ee0eb5c0a6e5"
+          "definitions: af08b5abdf5271fc"
         )
       ),
       (
@@ -129,7 +129,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: sum(x) with INT in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 77e4c4f1c523f279"
+          "definitions: a0f456d866f9c57"
         )
       ),
       (
@@ -138,7 +138,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: sum(x) FILTER (WHERE (d > CAST(2 AS DOUBLE)) with DOUBLE) with INT with BOOLEAN in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 2372dcd8951a012b"
+          "definitions: 23c57df1de7a917d"
         )
       ),
       (
@@ -147,7 +147,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: avg(make_dt_interval(x, 0, 0, 0.000000BD) with INT) with INTERVAL DAY TO SECOND in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 5b33216526c8a71a"
+          "definitions: adf25c50e604afc8"
         )
       ),
       (
@@ -156,7 +156,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: sum(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: e82926f4f7e19492"
+          "definitions: 893551f9e16faa67"
         )
       ),
       (
@@ -165,7 +165,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: stddev(d) with nullOnDivideByZero true with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: c8d3ae8d6638f941"
+          "definitions: d8e318fc1be7e3fd"
         )
       ),
       (
@@ -174,7 +174,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: max_by(s, d) with STRING with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 58840da6bab8aac6"
+          "definitions: a477d96594199bca"
         )
       ),
       (
@@ -183,7 +183,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: first(x) with ignoreNulls true with INT in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: a0b152e507e3fa7a"
+          "definitions: e6bdac09823ac8e8"
         )
       ),
       (
@@ -192,7 +192,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: count(DISTINCT x) with INT in window 0",
           "algorithms: slickdeque-inv",
-          "definitions: 5d47753317f783aa"
+          "definitions: 35fa54aa587f981d"
         )
       ),
       (
@@ -201,7 +201,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: sum(DISTINCT d) with DOUBLE in window 0",
           "algorithms: slickdeque-inv",
-          "definitions: 6d4a3e8d49268ef8"
+          "definitions: a2259b3f62d0a8a9"
         )
       ),
       (
@@ -210,7 +210,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: percentile(x, 0.5D, 1L) with INT in window 0",
           "algorithms: slickdeque-inv",
-          "definitions: 6ad13c25c87246e0"
+          "definitions: 3741535fd252d794"
         )
       ),
       (
@@ -219,7 +219,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: percentile(d, 0.5D, 1L) with DOUBLE in window 0",
           "algorithms: slickdeque-inv",
-          "definitions: 8f726788493d010b"
+          "definitions: cef1220ec4c1073"
         )
       ),
       (
@@ -228,7 +228,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: percentile_disc(CAST(0.3BD AS DOUBLE)) WITHIN GROUP (ORDER BY d DESC) with reverse true with DOUBLE in window 0",
           "algorithms: slickdeque-inv",
-          "definitions: 8f726788493d010b"
+          "definitions: cef1220ec4c1073"
         )
       ),
       (
@@ -237,7 +237,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: mode(s) with STRING in window 0",
           "algorithms: slickdeque-inv",
-          "definitions: a80aba6f35cb83cd"
+          "definitions: b5107a93dd08588c"
         )
       ),
       (
@@ -246,7 +246,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: collect_list(x) with ignoreNulls true with INT in window 0",
           "algorithms: recalculate",
-          "definitions: 5d47753317f783aa"
+          "definitions: 35fa54aa587f981d"
         )
       ),
       (
@@ -255,7 +255,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: collect_set(x) with ignoreNulls true with INT in window 0",
           "algorithms: slickdeque-inv",
-          "definitions: 5d47753317f783aa"
+          "definitions: 35fa54aa587f981d"
         )
       ),
       (
@@ -264,7 +264,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: approx_count_distinct(s) with relativeSD 0.05 with STRING in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: f8554618a251327e"
+          "definitions: e45e59231d73629f"
         )
       ),
       (
@@ -273,7 +273,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: arg_max(s, d) with STRING with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: da8f9283d59bd8bf"
+          "definitions: d31a59b4cf52bfd8"
         )
       ),
       (
@@ -282,7 +282,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: m4(ts, d) with TIMESTAMP with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: a710c7aba68f9351"
+          "definitions: 89d6b75a27c15806"
         )
       ),
       (
@@ -291,7 +291,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: max_count(x) with INT in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 91ea365fb9655df7"
+          "definitions: 5ba41e70b09fdf8"
         )
       ),
       (
@@ -300,7 +300,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: geometric_mean(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: f6c0067bcc9aea42"
+          "definitions: cd601f4805da9206"
         )
       ),
       (
@@ -309,7 +309,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: longest_increasing_run(ts, d) with TIMESTAMP with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: e937915c76e5eb10"
+          "definitions: 4dbce5c8404b5d9b"
         )
       ),
       (
@@ -318,7 +318,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: coefficient_of_variation(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: c8d3ae8d6638f941"
+          "definitions: d8e318fc1be7e3fd"
         )
       ),
       (
@@ -327,7 +327,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: value_range(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: dee29c777f622b9"
+          "definitions: a52d1fd96bb1636b"
         )
       ),
       (
@@ -336,7 +336,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: relative_variation(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: dee29c777f622b9"
+          "definitions: a52d1fd96bb1636b"
         )
       ),
       (
@@ -345,7 +345,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: monoid_agg(x) with 1 required with INT in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: aa89ce8cca531186"
+          "definitions: 8011b73e490ce82e"
         )
       ),
       (
@@ -354,7 +354,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: monoid_agg(array(x) with INT) with 1 required with ARRAY<INT> in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 9c4f2ddd034392f4"
+          "definitions: e15f0cfbe13a8329"
         )
       ),
       (
@@ -363,7 +363,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: max(d) with DOUBLE in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 821d1028ec28fa3d"
+          "definitions: 6ae338fc4cf1f40"
         )
       ),
       (
@@ -372,7 +372,7 @@ class StateTextSuite extends StreamSuite {
         Seq(
           "aggregates: percentile(x, 0.5D, 1L) with INT in window 0",
           "algorithms: two-stacks-lite",
-          "definitions: 93dc9fb881d0a9f2"
+          "definitions: 5355cf8cba71b265"
         )
       )
     )
@@ -403,11 +403,11 @@ class StateTextSuite extends StreamSuite {
         "aggregates: sum(x) with INT",
         "arguments: ",
         "rows: source 0",
-        "definitions: 2c84b55ced6eeb30",
+        "definitions: 81b83d3a2f0e23c0",
         "columns: INT, INT, BIGINT, TIMESTAMP, INT",
         "answered: in append mode",
         "buckets: 8",
-        "columns of sources: "
+        "columns of sources: k INT, ts TIMESTAMP, x INT"
       )
     )
   }
