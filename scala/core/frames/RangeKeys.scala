@@ -111,8 +111,8 @@ final class RangeKeys(
   }
 
   /**
-   * The first row that lies above the upper bound of row `current`, or `until` if none does. The
-   * search is that of [[firstNotBelow]].
+   * The first row that lies above the upper bound of row `current`, or `until` if none does. It
+   * searches as [[firstNotBelow]] does.
    */
   private[frames] def firstAbove(current: Long, until: Long): Long = {
     var within = ring.firstOf(user) // rows before `within` are not above

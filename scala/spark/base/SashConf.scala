@@ -73,8 +73,8 @@ object SashConf {
   val LabelsEnabled = buildConf("spark.sash.labels.enabled")
     .doc(
       "Whether a correlated aggregate over a range of another table's rows (LATERAL or a " +
-        "scalar subquery) runs as a window over the union of both tables. When false, Spark joins " +
-        "all pairs of rows whose keys are equal."
+        "scalar subquery) runs as a window over the union of both tables. When false, " +
+        "Spark joins all pairs of rows whose keys are equal."
     )
     .version("0.1.0")
     .booleanConf
