@@ -31,6 +31,21 @@ def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
     return builder.getOrCreate()
 
 
+def read(spark: SparkSession, data: Path) -> DataFrame:
+    """The rows of a file, their time in the session's time zone."""
+    rows = spark.read.parquet(data.as_uri())
+    if dict(rows.dtypes)["ts"] == "timestamp_ntz":
+        rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
+    return rows
+
+
+def versions(spark: SparkSession) -> dict[str, str]:
+    """Spark's version and Java's."""
+    java = spark.sparkContext._jvm
+    assert java is not None
+    return {"Spark": spark.version, "Java": java.java.lang.System.getProperty("java.version")}
+
+
 class SparkEngine:
     """One of the ways in which Spark can run a window, or what comes near to one."""
 
@@ -45,9 +60,7 @@ class SparkEngine:
     def load(self, data: Path) -> None:
         """Into the cache, partitioned by the key where the name says so."""
         self._spark.catalog.clearCache()
-        rows = self._spark.read.parquet(data.as_uri())
-        if dict(rows.dtypes)["ts"] == "timestamp_ntz":
-            rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
+        rows = read(self._spark, data)
         if self._name in PARTITIONED:
             rows = rows.repartition("k")
         rows.cache().createOrReplaceTempView("input")
@@ -55,12 +68,7 @@ class SparkEngine:
 
     def version(self) -> dict[str, str]:
         """Spark's version and Java's."""
-        java = self._spark.sparkContext._jvm
-        assert java is not None
-        return {
-            "Spark": self._spark.version,
-            "Java": java.java.lang.System.getProperty("java.version"),
-        }
+        return versions(self._spark)
 
     def check(self, query: Query) -> None:
         """The plan has the window, the order and the exchange that the name promises."""

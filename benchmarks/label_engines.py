@@ -25,23 +25,20 @@ class SparkLabels:
 
     def load(self, data: Path) -> None:
         """Into the cache."""
+        from engines_spark import read
+
         self._folder = data
         self._spark.catalog.clearCache()
         for name in ("labels", "events"):
-            rows = self._spark.read.parquet((data / f"{name}.parquet").as_uri())
-            if dict(rows.dtypes)["ts"] == "timestamp_ntz":
-                rows = rows.withColumn("ts", rows["ts"].cast("timestamp"))
+            rows = read(self._spark, data / f"{name}.parquet")
             rows.cache().createOrReplaceTempView(name)
             rows.count()
 
     def version(self) -> dict[str, str]:
         """Spark's version and Java's."""
-        java = self._spark.sparkContext._jvm
-        assert java is not None
-        return {
-            "Spark": self._spark.version,
-            "Java": java.java.lang.System.getProperty("java.version"),
-        }
+        from engines_spark import versions
+
+        return versions(self._spark)
 
     def check(self, query: LabelQuery) -> None:
         """Sash's operator is in the plan where it has to be, and the answers are the others'."""

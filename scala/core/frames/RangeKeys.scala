@@ -94,20 +94,9 @@ final class RangeKeys(
    * The length of the partition does not matter.
    */
   private[frames] def firstNotBelow(current: Long, until: Long): Long = {
-    var below = ring.firstOf(user) // rows before `below` are below
-    var others = until // row `others` and later rows are not
-    var step = lastReach
-    while (others - step > below && !isBelow(others - step, current)) {
-      others -= step
-      step <<= 1
-    }
-    below = math.max(below, others - step)
-    while (below < others) {
-      val middle = (below + others) >>> 1
-      if (isBelow(middle, current)) below = middle + 1 else others = middle
-    }
-    lastReach = math.max(1L, until - below)
-    below
+    val first = search(current, until, lastReach, ofUpper = false)
+    lastReach = math.max(1L, until - first)
+    first
   }
 
   /**
@@ -115,21 +104,30 @@ final class RangeKeys(
    * searches as [[firstNotBelow]] does.
    */
   private[frames] def firstAbove(current: Long, until: Long): Long = {
-    var within = ring.firstOf(user) // rows before `within` are not above
-    var others = until // row `others` and later rows are above
-    var step = lastBeyond
-    while (others - step >= within && isAbove(others - step, current)) {
+    val first = search(current, until, lastBeyond, ofUpper = true)
+    lastBeyond = math.max(1L, until - first)
+    first
+  }
+
+  private def search(current: Long, until: Long, reach: Long, ofUpper: Boolean): Long = {
+    var before = ring.firstOf(user) // rows before `before` lie before the bound
+    var others = until // row `others` and later rows do not
+    var step = reach
+    while (others - step > before && isBehind(others - step, current, ofUpper)) {
       others -= step
       step <<= 1
     }
-    within = math.max(within, others - step + 1)
-    while (within < others) {
-      val middle = (within + others) >>> 1
-      if (isAbove(middle, current)) others = middle else within = middle + 1
+    before = math.max(before, others - step)
+    while (before < others) {
+      val middle = (before + others) >>> 1
+      if (isBehind(middle, current, ofUpper)) others = middle else before = middle + 1
     }
-    lastBeyond = math.max(1L, until - within)
-    within
+    before
   }
+
+  /** Whether a row lies behind the upper bound, or not before the lower one. */
+  private def isBehind(row: Long, current: Long, ofUpper: Boolean): Boolean =
+    if (ofUpper) isAbove(row, current) else !isBelow(row, current)
 
   /** Whether two rows have equal keys. */
   private[frames] def arePeers(row: Long, other: Long): Boolean =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, CTE}
 import org.apache.spark.sql.classic
 
-import io.sash.spark.base.{SashConf, SparkVersions}
+import io.sash.spark.base.{Filtered, SashConf, SparkVersions}
 
 /**
  * Replaces an aggregation of each row's copies: it aggregates rows by pane, and slides hop
@@ -68,7 +68,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
    */
   private def readsOuter(hop: HopAggregate): Boolean =
     (hop.calls ++ hop.keyValues ++ hop.conditions).exists(SubExprUtils.containsOuter) ||
-      hop.child.exists(_.expressions.exists(SubExprUtils.containsOuter))
+      SubExprUtils.hasOuterReferences(hop.child)
 
   private def planned(hop: HopAggregate): LogicalPlan = {
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) => Alias(value, k.name)() }
@@ -98,7 +98,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
     val met = hop.conditions.map(_.transform { case a: Attribute => named.getOrElse(a, a) })
     Project(
       renamed(hop.results, named),
-      met.reduceOption(And).fold[LogicalPlan](windows)(Filter(_, windows))
+      Filtered(met, windows)
     )
   }
 

@@ -5,6 +5,8 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 
+import io.sash.spark.base.Filtered
+
 /**
  * The rows below an Aggregate, before Spark copies them into their windows. Spark makes the
  * copies right below the Aggregate, or below projections, conditions, aliases and views. The same
@@ -83,8 +85,11 @@ private[hops] final case class HopRows(
     else
       refusalOf(condition).orElse(refusalBeside(condition)).toLeft {
         val (ofWindows, ofRows) = split(condition)
-        val fewer = ofRows.reduceOption(And).fold(child)(Filter(_, child))
-        HopRows(copied.copy(child = fewer), ofCopies, conditions ++ ofWindows.map(said))
+        HopRows(
+          copied.copy(child = Filtered(ofRows, child)),
+          ofCopies,
+          conditions ++ ofWindows.map(said)
+        )
       }
 }
 

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 
+import io.sash.spark.base.Filtered
+
 /**
  * Optimizes HopWindows as Spark's optimizer does its own Aggregate; it does not know this node. A
  * condition on keys goes below the windows. A condition on windows goes into `wanted`, so that
@@ -24,9 +26,9 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
         val below = ofKeys ++ ofWindows.flatMap(new PaneConditions(windows).of(_))
         val fewer = windows.copy(
           wanted = (windows.wanted ++ ofWindows).reduceOption(And),
-          child = below.reduceOption(And).fold(windows.child)(Filter(_, windows.child))
+          child = Filtered(below, windows.child)
         )
-        (ofAnswers ++ rest).reduceOption(And).fold[LogicalPlan](fewer)(Filter(_, fewer))
+        Filtered(ofAnswers ++ rest, fewer)
       }
     case project @ Project(list, windows: HopWindows) =>
       asked(windows, list).fold[LogicalPlan](project)(Project(list, _))

@@ -1,20 +1,18 @@
 package io.sash.spark.labels
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import io.sash.spark.base.Filtered
 
 /**
  * The events of one table, for one query or for several that read the same table with the same
  * keys and time.
  *
- * @param queries the queries by their numbers, over the columns of the first one's events
- * @param names the columns of each query's events, in the order of the first one's
+ * @param queries the queries by their numbers, all over the columns of the first one's events
  */
-private[labels] final case class EventSource(
-    queries: Map[Int, CorrelatedAggregate],
-    names: Map[Int, Seq[Attribute]]
-) {
-  val first: CorrelatedAggregate = queries(queries.keys.min)
+private[labels] final case class EventSource(queries: Map[Int, CorrelatedAggregate]) {
+  private val first = queries(queries.keys.min)
 
   def keys: Seq[Expression] = first.keys.map(_.ofEvents)
 
@@ -28,66 +26,50 @@ private[labels] final case class EventSource(
   /** The events that a query may need. No range holds a NULL, and no NULL equals a key. */
   def rows: LogicalPlan = {
     val values = time +: first.keys.filterNot(_.isNullSafe).map(_.ofEvents)
-    val present = values.filter(_.nullable).map(IsNotNull(_))
-    (common ++ present).reduceOption(And).fold(first.events)(Filter(_, first.events))
+    Filtered(common ++ values.filter(_.nullable).map(IsNotNull(_)), first.events)
   }
 
   /** The conditions of query `i` that others do not have. */
-  def conditionsFor(i: Int): Seq[Expression] = {
-    val back = AttributeMap(names(queries.keys.min).zip(names(i)))
-    queries(i).ofEvents
-      .filterNot(c => common.exists(_.semanticEquals(c)))
-      .map(_.transform { case a: Attribute => back.getOrElse(a, a) })
-  }
+  def conditionsOf(i: Int): Seq[Expression] =
+    queries(i).ofEvents.filterNot(c => common.exists(_.semanticEquals(c)))
 
   /** The columns that aggregates and conditions read. */
   val columns: Seq[Attribute] = {
-    val read = queries.toSeq.sortBy(_._1).flatMap { case (_, query) =>
-      query.calls ++ query.ofEvents.filterNot(c => common.exists(_.semanticEquals(c)))
-    }
+    val read = queries.keys.toSeq.flatMap(i => queries(i).calls ++ conditionsOf(i))
     val references = AttributeSet.fromAttributeSets(read.map(_.references))
     first.events.output.filter(references.contains)
   }
 
-  /** The columns of query `i`'s events, each with the column of `columns` that holds it. */
-  def namesFor(i: Int): Seq[(Attribute, Attribute)] =
-    names(i).zip(first.events.output)
+  /** The query over the columns of this source, if the source has its rows, keys and time. */
+  private def taken(query: CorrelatedAggregate): Option[CorrelatedAggregate] =
+    Option
+      .when(first.events.deterministic && first.events.sameResult(query.events)) {
+        EventSource.over(query, AttributeMap(query.events.output.zip(first.events.output)))
+      }
+      .filter { named =>
+        time.semanticEquals(named.time) && first.keys.zip(named.keys).forall { case (k, of) =>
+          k.isNullSafe == of.isNullSafe && k.ofEvents.semanticEquals(of.ofEvents)
+        }
+      }
 }
 
 private[labels] object EventSource {
 
   def of(queries: Seq[CorrelatedAggregate]): Seq[EventSource] =
     queries.zipWithIndex.foldLeft(Seq.empty[EventSource]) { case (sources, (query, i)) =>
-      val shared = sources.indexWhere(s => isSame(s.first, query))
-      if (shared < 0)
-        sources :+ EventSource(Map(i -> query), Map(i -> query.events.output))
-      else {
-        val s = sources(shared)
-        val joined = EventSource(
-          s.queries + (i -> renamed(query, s.first)),
-          s.names + (i -> query.events.output)
-        )
-        sources.updated(shared, joined)
-      }
+      sources.indices.iterator
+        .flatMap(n => sources(n).taken(query).map(n -> _))
+        .nextOption()
+        .fold(sources :+ EventSource(Map(i -> query))) { case (n, named) =>
+          sources.updated(n, EventSource(sources(n).queries + (i -> named)))
+        }
     }
 
-  /** The number of the source that query `i` reads. */
-  def of(sources: Seq[EventSource], i: Int): Int = sources.indexWhere(_.queries.contains(i))
-
-  private def isSame(one: CorrelatedAggregate, other: CorrelatedAggregate): Boolean =
-    one.events.deterministic && one.events.sameResult(other.events) && {
-      val named = renamed(other, one)
-      one.time.semanticEquals(named.time) && one.keys.zip(named.keys).forall { case (k, of) =>
-        k.isNullSafe == of.isNullSafe && k.ofEvents.semanticEquals(of.ofEvents)
-      }
-    }
-
-  /** The query over the columns of another query's events. */
-  private def renamed(
+  /** The query with other names for the columns of its events. */
+  private def over(
       query: CorrelatedAggregate,
-      to: CorrelatedAggregate
+      names: AttributeMap[Attribute]
   ): CorrelatedAggregate = {
-    val names = AttributeMap(query.events.output.zip(to.events.output))
     def over[E <: Expression](e: E): E =
       e.transform { case a: Attribute => names.getOrElse(a, a) }.asInstanceOf[E]
     query.copy(

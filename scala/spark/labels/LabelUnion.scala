@@ -43,10 +43,8 @@ private[labels] final class LabelUnion private (
   }
 
   /** The same for a column, which keeps its id. */
-  def named(i: Int, e: NamedExpression): NamedExpression = e match {
-    case a: Alias => a.withNewChildren(Seq(over(i, a.child))).asInstanceOf[Alias]
-    case a        => a
-  }
+  def named(i: Int, column: NamedExpression): NamedExpression =
+    Columns.mapped(column)(over(i, _))
 }
 
 private[labels] object LabelUnion {
@@ -101,6 +99,7 @@ private[labels] object LabelUnion {
       overStreams: Boolean
   ) {
     private val sources = EventSource.of(queries)
+    private val sourceOf = queries.indices.map(i => sources.indexWhere(_.queries.contains(i)))
     private val ranges = queries.map(LabelRange.of(_, zone))
     private val keys = queries.head.keys.map(_.ofLabel)
 
@@ -191,24 +190,23 @@ private[labels] object LabelUnion {
       bound.copy(value = boundColumns(bounds.indexWhere(_.child.semanticEquals(value))))
     }
 
-    /** The columns of the union for the columns of a query's events. */
+    /** The columns of the union for each source's columns. */
     private val columnsOf: Seq[AttributeMap[Attribute]] = {
       val firsts = sources.scanLeft(0)(_ + _.columns.length)
-      queries.indices.map { i =>
-        val number = EventSource.of(sources, i)
-        val made = AttributeMap(sources(number).columns.zip(eventColumns.drop(firsts(number))))
-        AttributeMap(sources(number).namesFor(i).collect {
-          case (name, column) if made.contains(column) => name -> made(column)
-        })
+      sources.zip(firsts).map { case (source, first) =>
+        AttributeMap(source.columns.zip(eventColumns.drop(first)))
       }
     }
 
+    /** @param call an aggregate of query `i`, over the columns of its source */
     private def window(i: Int, call: AggregateExpression): WindowExpression = {
-      val number = EventSource.of(sources, i)
-      def made(e: Expression) = e.transform { case a: Attribute => columnsOf(i).getOrElse(a, a) }
+      val number = sourceOf(i)
+      def made(e: Expression) = e.transform { case a: Attribute =>
+        columnsOf(number).getOrElse(a, a)
+      }
       val conditions =
         EqualTo(sourceColumn, Literal(number)) +:
-          (sources(number).conditionsFor(i) ++ call.filter).map(made)
+          (sources(number).conditionsOf(i) ++ call.filter).map(made)
       val over = call.copy(
         aggregateFunction = made(call.aggregateFunction).asInstanceOf[AggregateFunction],
         filter = Some(conditions.reduce[Expression](And(_, _)))
@@ -229,7 +227,9 @@ private[labels] object LabelUnion {
     }
 
     private val windows: Seq[Seq[(Expression, Alias)]] = queries.indices.map { i =>
-      queries(i).calls.map(call => call.canonicalized -> Alias(window(i, call), call.sql)())
+      queries(i).calls.zip(sources(sourceOf(i)).queries(i).calls).map { case (asked, call) =>
+        asked.canonicalized -> Alias(window(i, call), asked.sql)()
+      }
     }
 
     val answers: Seq[Map[Expression, Attribute]] =

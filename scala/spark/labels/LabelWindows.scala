@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, LATERAL_JOIN, SCALAR_SUBQUERY}
 import org.apache.spark.sql.types.TimestampType
 
-import io.sash.spark.base.{SashConf, SashErrors}
+import io.sash.spark.base.{Filtered, SashConf, SashErrors}
 
 /**
  * Runs correlated aggregates over a range as windows. For each row around the subquery (the
@@ -108,41 +108,37 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
     val (labels, steps) = chain(join)
-    if (steps.isEmpty) join
-    else {
-      val answered = LabelUnion(labels, steps.map(_.query), zone, overStreams)
-      val columns = steps.zipWithIndex.flatMap { case (s, i) =>
-        s.columns.map(answered.named(i, _))
-      }
-      val kept = steps.zipWithIndex.flatMap { case (s, i) => s.kept.map(answered.over(i, _)) }
-      filter(
-        steps.flatMap(_.join.condition).filterNot(_ == TrueLiteral),
-        Project(labels.output ++ columns, filter(kept, answered.plan))
-      )
-    }
+    if (steps.isEmpty) join else joined(labels, steps)
   }
 
   /** The as-of join of the pandas API on Spark: the last row of the other table, or the first. */
   private def joined(join: AsOfJoin): LogicalPlan =
-    CorrelatedAggregate.of(join).flatMap(_.toOption).fold[LogicalPlan](join) { query =>
-      val answered = LabelUnion(join.left, Seq(query), zone, overStreams)
-      val kept = query.having.filter(_ => join.joinType == Inner).map(answered.over(0, _))
-      Project(
-        join.left.output ++ query.results.map(answered.named(0, _)),
-        filter(kept.toSeq, answered.plan)
-      )
-    }
+    CorrelatedAggregate
+      .of(join)
+      .flatMap(_.toOption)
+      .filter(readsOnly(_, join.left))
+      .fold[LogicalPlan](join)(q => joined(join.left, Seq(LabelStep(q, join.joinType, None))))
 
-  private def filter(conditions: Seq[Expression], plan: LogicalPlan): LogicalPlan =
-    conditions.reduceOption(And).fold(plan)(Filter(_, plan))
+  private def joined(labels: LogicalPlan, steps: Seq[LabelStep]): LogicalPlan = {
+    val answered = LabelUnion(labels, steps.map(_.query), zone, overStreams)
+    val columns = steps.zipWithIndex.flatMap { case (s, i) =>
+      s.columns.map(answered.named(i, _))
+    }
+    val kept = steps.zipWithIndex.flatMap { case (s, i) => s.kept.map(answered.over(i, _)) }
+    Filtered(
+      steps.flatMap(_.condition).filterNot(_ == TrueLiteral),
+      Project(labels.output ++ columns, Filtered(kept, answered.plan))
+    )
+  }
 
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
-  private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LateralStep]) = plan match {
+  private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LabelStep]) = plan match {
     case join: LateralJoin if isMeant(join.joinType, join.condition) =>
-      query(join.right.plan).fold((plan, Seq.empty[LateralStep])) { query =>
+      query(join.right.plan).fold((plan, Seq.empty[LabelStep])) { query =>
+        val step = LabelStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
-        if (readsOnly(query, labels)) (labels, below :+ LateralStep(join, query))
-        else if (readsOnly(query, join.left)) (join.left, Seq(LateralStep(join, query)))
+        if (readsOnly(query, labels)) (labels, below :+ step)
+        else if (readsOnly(query, join.left)) (join.left, Seq(step))
         else (plan, Nil)
       }
     case SubqueryAlias(_, child) =>
@@ -156,9 +152,8 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
 
   private def readsOnly(query: CorrelatedAggregate, labels: LogicalPlan): Boolean =
     // Spark removes references to a further query around only from operators that it knows
-    !labels.exists(_.expressions.exists(readsOuter)) && query.ofLabels.forall(
-      _.references.subsetOf(labels.outputSet)
-    ) &&
+    !SubExprUtils.hasOuterReferences(labels) &&
+      query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
       (!overStreams || refusal(query, labels).isEmpty)
 
   /** The reason why a stream cannot answer a subquery, if it compares a range. */
@@ -197,8 +192,6 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
         .map(t => s"${t.sql} has no watermark; call withWatermark on it, in both streams")
   }
 
-  private def readsOuter(e: Expression): Boolean = SubExprUtils.containsOuter(e)
-
   private def hasWatermark(e: Expression): Boolean = e match {
     case a: Attribute => a.metadata.contains(EventTimeWatermark.delayKey)
     case _            => false
@@ -234,14 +227,14 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
   private def filtered(filter: Filter): LogicalPlan = {
     val (late, early) =
       splitConjunctivePredicates(filter.condition).partition { c =>
-        readsOuter(c) || c.exists {
+        SubExprUtils.containsOuter(c) || c.exists {
           case _: ScalarSubquery => true
           case e                 => !e.deterministic
         }
       }
-    answers(this.filter(early, filter.child), late).fold[LogicalPlan](filter) {
+    answers(Filtered(early, filter.child), late).fold[LogicalPlan](filter) {
       case (answered, conditions) =>
-        Project(filter.output, this.filter(conditions, answered.plan))
+        Project(filter.output, Filtered(conditions, answered.plan))
     }
   }
 
@@ -257,11 +250,7 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
     Option.when(found.nonEmpty) {
       val answered = LabelUnion(labels, found.map(_._2), zone, overStreams)
       val values = found.zipWithIndex.map { case ((id, query), i) =>
-        val value = query.results.head match {
-          case a: Alias => a.child
-          case a        => a
-        }
-        id -> answered.over(i, query.having.fold(value)(LateralStep.orNull(_, value)))
+        id -> answered.over(i, query.orNull(Columns.value(query.results.head)))
       }.toMap
       val replaced = expressions.map(_.transform {
         case s: ScalarSubquery if values.contains(s.exprId) => values(s.exprId)
@@ -271,27 +260,22 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
   }
 }
 
-/** A lateral join with the query that it runs for each label. */
-private[labels] final case class LateralStep(join: LateralJoin, query: CorrelatedAggregate) {
-  import LateralStep.orNull
+/**
+ * A join of the labels with the answers of a query.
+ *
+ * @param condition what the join asks of labels and answers
+ */
+private[labels] final case class LabelStep(
+    query: CorrelatedAggregate,
+    joinType: JoinType,
+    condition: Option[Expression]
+) {
 
   /** The query's columns. A left join keeps a label whose query has no row. */
-  def columns: Seq[NamedExpression] = query.having match {
-    case Some(condition) if join.joinType == LeftOuter =>
-      query.results.map {
-        case a: Alias => a.withNewChildren(Seq(orNull(condition, a.child))).asInstanceOf[Alias]
-        case a        => Alias(orNull(condition, a), a.name)(a.exprId)
-      }
-    case _ => query.results
-  }
+  def columns: Seq[NamedExpression] =
+    if (joinType == LeftOuter) query.results.map(Columns.mapped(_)(query.orNull))
+    else query.results
 
   /** The condition of HAVING on which an inner join keeps the label. */
-  def kept: Option[Expression] = query.having.filter(_ => join.joinType == Inner)
-}
-
-private[labels] object LateralStep {
-
-  /** The value where the condition holds, else NULL. */
-  def orNull(condition: Expression, value: Expression): Expression =
-    If(condition, value, Literal(null, value.dataType))
+  def kept: Option[Expression] = query.having.filter(_ => joinType == Inner)
 }

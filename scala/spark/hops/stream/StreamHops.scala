@@ -14,7 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{SashConf, StreamVersions}
+import io.sash.spark.base.{Filtered, SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.running.WindowMonoid
@@ -79,7 +79,7 @@ private[spark] final class StreamHops(
           val found = FoundHops(hop, hop.child)
           Project(
             hop.results,
-            hop.conditions.reduceOption(And).fold[LogicalPlan](found)(Filter(_, found))
+            Filtered(hop.conditions, found)
           )
         case Some(Left(why)) =>
           val said = aggregate.aggregateExpressions.map(_.sql).mkString(", ")

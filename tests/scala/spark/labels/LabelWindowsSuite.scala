@@ -186,6 +186,14 @@ final class LabelWindowsSuite extends SashSuite {
   private def told(frame: DataFrame): String =
     new Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
 
+  /** The same rows with Sash on and off; answers the frame with Sash. */
+  private def check(query: => DataFrame): DataFrame = {
+    val expected = withSash(enabled = false)(query.collect().toSeq)
+    val frame = query
+    assert(sorted(frame.collect().toSeq) == sorted(expected))
+    frame
+  }
+
   for (part <- 1 to 6) test(s"random queries, part $part", each(3): _*) {
     var (ran, checked) = (0, 0)
     for (n <- 1 to Thorough.times(60)) {
@@ -233,10 +241,7 @@ final class LabelWindowsSuite extends SashSuite {
       last = "SELECT * FROM events e WHERE e.k = l.k AND e.t <= l.t ORDER BY e.t DESC LIMIT 1"
       query = s"SELECT * FROM labels l, LATERAL (SELECT $asked FROM ($last))"
     } {
-      val expected = withSash(enabled = false)(spark.sql(query).collect().toSeq)
-      val frame = spark.sql(query)
-      assert(sorted(frame.collect().toSeq) == sorted(expected))
-      assert(sliding(frame).nonEmpty)
+      assert(sliding(check(spark.sql(query))).nonEmpty)
     }
   }
 
@@ -247,9 +252,7 @@ final class LabelWindowsSuite extends SashSuite {
       """SELECT * FROM labels o WHERE EXISTS (
         |  SELECT 1 FROM labels l WHERE l.k = o.k AND
         |    (SELECT count(*) FROM events e WHERE e.k = l.k AND e.t < l.t) >= 1)""".stripMargin
-    val expected = withSash(enabled = false)(spark.sql(query).collect().toSeq)
-    assert(expected.nonEmpty)
-    assert(sorted(spark.sql(query).collect().toSeq) == sorted(expected))
+    assert(!check(spark.sql(query)).isEmpty)
   }
 
   for {
@@ -271,10 +274,7 @@ final class LabelWindowsSuite extends SashSuite {
       exact,
       direction
     )
-    val expected = withSash(enabled = false)(joined.collect().toSeq)
-    val frame = joined
-    assert(sorted(frame.collect().toSeq) == sorted(expected))
-    assert(sliding(frame).nonEmpty)
+    assert(sliding(check(joined)).nonEmpty)
   }
 }
 

@@ -2,7 +2,6 @@ package io.sash.spark.streams
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
-import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{approx_count_distinct, col, expr, window}
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
@@ -162,18 +161,8 @@ class StreamErrorsSuite extends StreamSuite {
   }
 
   test("real-time mode answers at once: append mode is refused there") {
-    val statement = WriteToStreamStatement(
-      userSpecifiedName = None,
-      userSpecifiedSinkName = None,
-      userSpecifiedCheckpointLocation = None,
-      useTempCheckpointLocation = true,
-      recoverFromCheckpointLocation = false,
-      sink = null,
-      outputMode = OutputMode.Append(),
-      hadoopConf = spark.sparkContext.hadoopConfiguration,
-      trigger = Trigger.RealTime("5 minutes"),
-      inputQuery = over(watermarked, fine).queryExecution.analyzed
-    )
+    val analyzed = over(watermarked, fine).queryExecution.analyzed
+    val statement = statementOf(analyzed, OutputMode.Append(), Trigger.RealTime("5 minutes"))
     val error = intercept[AnalysisException](StreamingWrite(statement))
     assert(error.getMessage.contains(s"$named in real-time mode"), error.getMessage)
     assert(error.getMessage.contains("write in update mode, or with another trigger"))

@@ -9,7 +9,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
-import org.apache.spark.sql.catalyst.plans.logical.TransformWithState
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, TransformWithState}
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.streaming.runtime.{MemoryStream, StreamingQueryWrapper}
@@ -258,6 +258,24 @@ trait StreamSuite extends SashSuite {
   private def answers(rows: Seq[Row]): Map[Long, Seq[Any]] =
     rows.map(r => r.getLong(0) -> r.toSeq).toMap
 
+  /** What Spark makes of a query that is to start. */
+  protected def statementOf(
+      analyzed: LogicalPlan,
+      mode: OutputMode,
+      trigger: Trigger
+  ): WriteToStreamStatement = WriteToStreamStatement(
+    userSpecifiedName = None,
+    userSpecifiedSinkName = None,
+    userSpecifiedCheckpointLocation = None,
+    useTempCheckpointLocation = true,
+    recoverFromCheckpointLocation = false,
+    sink = null,
+    outputMode = mode,
+    hadoopConf = spark.sparkContext.hadoopConfiguration,
+    trigger = trigger,
+    inputQuery = analyzed
+  )
+
   /** What the state of the last operator would be written for. */
   protected def textOf(query: DataFrame => DataFrame, mode: OutputMode): String =
     processorOf(query, mode).text
@@ -266,18 +284,7 @@ trait StreamSuite extends SashSuite {
   protected def processorOf(query: DataFrame => DataFrame, mode: OutputMode): BucketProcessor = {
     val events = MemoryStream[Event](Encoders.product[Event], spark).toDF()
     val execution = query(events.withWatermark("ts", "1 second")).queryExecution
-    val statement = WriteToStreamStatement(
-      userSpecifiedName = None,
-      userSpecifiedSinkName = None,
-      userSpecifiedCheckpointLocation = None,
-      useTempCheckpointLocation = true,
-      recoverFromCheckpointLocation = false,
-      sink = null,
-      outputMode = mode,
-      hadoopConf = spark.sparkContext.hadoopConfiguration,
-      trigger = Trigger.ProcessingTime(0),
-      inputQuery = execution.analyzed
-    )
+    val statement = statementOf(execution.analyzed, mode, Trigger.ProcessingTime(0))
     val planned = StreamingWrite(statement).asInstanceOf[WriteToStreamStatement].inputQuery
     val optimized = execution.sparkSession.sessionState.optimizer.execute(planned)
     optimized.collectFirst { case OfBuckets(_, processor) => processor }.get

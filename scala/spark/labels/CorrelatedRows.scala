@@ -1,0 +1,62 @@
+package io.sash.spark.labels
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+
+/**
+ * The rows that a subquery aggregates: a plan without references to the row around it, and the
+ * conditions over its columns, which may have some.
+ *
+ * @param columns the columns that were computed above the plan
+ */
+private[labels] final case class CorrelatedRows(
+    events: LogicalPlan,
+    conditions: Seq[Expression],
+    columns: AttributeMap[Expression]
+) {
+
+  /** The expression over the columns of `events`. */
+  def over(e: Expression): Expression = e.transformUp { case a: Attribute =>
+    columns.getOrElse(a, a)
+  }
+}
+
+private[labels] object CorrelatedRows extends PredicateHelper {
+
+  /** Descends as long as a condition below refers to the row around the subquery. */
+  def of(plan: LogicalPlan): Either[String, CorrelatedRows] = plan match {
+    case p if !SubExprUtils.hasOuterReferences(p) =>
+      Right(CorrelatedRows(p, Nil, AttributeMap.empty))
+    case SubqueryAlias(_, child) => of(child)
+    case Project(list, child) if list.forall(_.deterministic) =>
+      of(child).map { below =>
+        below.copy(columns = AttributeMap(list.map {
+          case a: Attribute => a -> below.over(a)
+          case e            => e.toAttribute -> below.over(e.children.head)
+        }))
+      }
+    case Filter(condition, child) if condition.deterministic =>
+      of(child).map { below =>
+        val conjuncts = splitConjunctivePredicates(spelled(condition)).map(below.over)
+        below.copy(conditions = below.conditions ++ conjuncts)
+      }
+    case other =>
+      Left(s"${other.nodeName} lies between the aggregate and a condition on the outer row")
+  }
+
+  /**
+   * The condition with each BETWEEN as two comparisons. They are its replacement; its parameters
+   * may have names that the analyzer has given up.
+   */
+  private def spelled(condition: Expression): Expression = condition.transform {
+    case b: Between if SubExprUtils.containsOuter(b) =>
+      b.replacement match {
+        case w: With =>
+          val values = w.defs.map(d => d.id -> d.child).toMap
+          w.child.transform { case ref: CommonExpressionRef => values(ref.id) }
+        case comparisons => comparisons
+      }
+  }
+}

@@ -1,0 +1,53 @@
+package io.sash.spark.labels
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}
+import org.apache.spark.sql.types._
+
+/**
+ * Ends of one range whose comparisons cast the same time to different types, as Spark does if the
+ * label's values are of different types.
+ */
+private[labels] object SameTime {
+  import SortedConditions.End
+
+  /** The ends over one time, in the widest of the types; Left if no type holds all values. */
+  def of(ends: Seq[End]): Either[String, Seq[End]] = {
+    val times = ends.map(_.time).distinctBy(_.canonicalized)
+    if (times.length == 1) Right(ends)
+    else {
+      val types = times.map(_.dataType)
+      val widest = types.find(to => types.forall(from => from == to || isExact(from, to)))
+      val bare = times.map(narrow).distinctBy(_.canonicalized)
+      if (bare.length > 1 || widest.isEmpty)
+        Left(s"ranges of two expressions: ${times.map(_.sql).mkString(", ")}")
+      else
+        Right(ends.map { end =>
+          val value = as(end.bound.value, widest.get)
+          end.copy(time = as(bare.head, widest.get), bound = end.bound.copy(value = value))
+        })
+    }
+  }
+
+  private def as(e: Expression, to: DataType): Expression =
+    if (e.dataType == to) e else Cast(e, to)
+
+  private def narrow(time: Expression): Expression = time match {
+    case c: Cast if isExact(c.child.dataType, c.dataType) => narrow(c.child)
+    case _                                                => time
+  }
+
+  /** Whether a cast keeps all values apart, and their order. */
+  private def isExact(from: DataType, to: DataType): Boolean = Cast.canUpCast(from, to) &&
+    ((from, to) match {
+      case (DateType, TimestampType | TimestampNTZType) => true
+      case (f, t)                                       => isNumber(f) && isNumber(t)
+    })
+
+  /** Whether numbers of a type are exact. */
+  private def isNumber(dataType: DataType): Boolean = dataType match {
+    case ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
+    case _                                                              => false
+  }
+}

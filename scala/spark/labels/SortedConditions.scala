@@ -1,0 +1,129 @@
+package io.sash.spark.labels
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+
+import io.sash.spark.base.Filtered
+import io.sash.spark.kinds.OwnBound
+
+/** The conditions of a subquery, sorted by the tables that they read. */
+private[labels] final case class SortedConditions(
+    keys: Seq[EqualKeys],
+    ranges: Seq[SortedConditions.End],
+    ofEvents: Seq[Expression],
+    ofLabel: Seq[Expression]
+) {
+  import SortedConditions._
+
+  def of(
+      rows: CorrelatedRows,
+      top: CorrelatedAggregate.Top
+  ): Either[String, CorrelatedAggregate] = {
+    val (fixed, conditions) = ofEvents.partition(_.exists(_.isInstanceOf[SubqueryExpression]))
+    val results = top.results.map(Columns.mapped(_)(rows.over))
+    val having = top.having.map(rows.over)
+    val calls = (results ++ having).flatMap(_.collect { case c: AggregateExpression => c })
+    for {
+      ranges <- SameTime.of(this.ranges)
+      time = ranges.head.time
+      _ <- top.order
+        .filterNot(o => rows.over(o.child).semanticEquals(time))
+        .map(o => s"ORDER BY ${o.child.sql} is not the order of the range")
+        .toLeft(())
+      lower <- atMostOne(ranges.filter(_.isLower), "lower")
+      upper <- atMostOne(ranges.filterNot(_.isLower), "upper")
+      _ <- calls
+        .find(SubExprUtils.containsOuter)
+        .map(c => s"${c.sql} reads the outer row")
+        .toLeft(())
+      _ <- (calls ++ ofEvents)
+        .find(_.exists(_.isInstanceOf[PythonUDF]))
+        .map(e => s"${e.sql} runs in Python")
+        .toLeft(())
+      _ <- (time +: keys.map(_.ofEvents))
+        .find(e => !RowOrdering.isOrderable(e.dataType))
+        .map(e => s"rows cannot be ordered by ${e.sql}")
+        .toLeft(())
+    } yield CorrelatedAggregate(
+      Filtered(fixed, rows.events),
+      keys,
+      time,
+      lower,
+      upper,
+      conditions,
+      ofLabel,
+      SubExprUtils.stripOuterReferences(results),
+      having.map(SubExprUtils.stripOuterReference(_))
+    )
+  }
+
+  private def atMostOne(ends: Seq[End], which: String): Either[String, Option[OwnBound]] =
+    if (ends.length <= 1) Right(ends.headOption.map(_.bound))
+    else Left(s"two $which bounds: ${ends.map(_.bound.value.sql).mkString(", ")}")
+}
+
+private[labels] object SortedConditions {
+
+  /** One end of a range. */
+  final case class End(time: Expression, bound: OwnBound, isLower: Boolean)
+
+  def of(conditions: Seq[Expression]): Either[String, SortedConditions] =
+    conditions.foldLeft[Either[String, SortedConditions]](
+      Right(SortedConditions(Nil, Nil, Nil, Nil))
+    )((sorted, condition) => sorted.flatMap(add(_, condition)))
+
+  private def add(to: SortedConditions, c: Expression): Either[String, SortedConditions] =
+    c match {
+      case _ if !readsLabel(c)  => Right(to.copy(ofEvents = to.ofEvents :+ c))
+      case _ if !readsEvents(c) => Right(to.copy(ofLabel = to.ofLabel :+ label(c)))
+      case Sides(events, value, flipped) =>
+        def end(isLower: Boolean, isIncluded: Boolean) = Right(
+          to.copy(ranges = to.ranges :+ End(events, OwnBound(label(value), isIncluded), isLower))
+        )
+        c match {
+          case _: EqualTo       => equal(to, EqualKeys(events, label(value), isNullSafe = false))
+          case _: EqualNullSafe => equal(to, EqualKeys(events, label(value), isNullSafe = true))
+          case _: GreaterThanOrEqual => end(isLower = !flipped, isIncluded = true)
+          case _: GreaterThan        => end(isLower = !flipped, isIncluded = false)
+          case _: LessThanOrEqual    => end(isLower = flipped, isIncluded = true)
+          case _: LessThan           => end(isLower = flipped, isIncluded = false)
+          case _                     => other(c)
+        }
+      case _ => other(c)
+    }
+
+  private def equal(to: SortedConditions, keys: EqualKeys): Either[String, SortedConditions] =
+    Right(to.copy(keys = to.keys :+ keys))
+
+  private def other(c: Expression): Either[String, SortedConditions] =
+    Left(s"${c.sql} is neither an equality of keys nor an end of a range")
+
+  private def label(e: Expression): Expression = SubExprUtils.stripOuterReference(e)
+
+  private def readsLabel(e: Expression): Boolean = SubExprUtils.containsOuter(e)
+
+  private def readsEvents(e: Expression): Boolean = e.exists(_.isInstanceOf[Attribute])
+
+  /** A comparison of an expression over events with one over the label. */
+  private object Sides {
+
+    /** The expression over events, the value of the label, and whether the value stands left. */
+    def unapply(c: Expression): Option[(Expression, Expression, Boolean)] = c match {
+      case b: BinaryComparison if isOfEvents(b.left) && isOfLabel(b.right) =>
+        Some((b.left, b.right, false))
+      case b: BinaryComparison if isOfLabel(b.left) && isOfEvents(b.right) =>
+        Some((b.right, b.left, true))
+      case _ => None
+    }
+
+    private def isOfEvents(e: Expression): Boolean =
+      readsEvents(e) && isAlone(e) && !readsLabel(e)
+
+    private def isOfLabel(e: Expression): Boolean = readsLabel(e) && isAlone(e) && !readsEvents(e)
+
+    private def isAlone(e: Expression): Boolean =
+      e.deterministic && !e.exists(_.isInstanceOf[SubqueryExpression])
+  }
+}
