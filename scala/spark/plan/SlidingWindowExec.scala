@@ -31,13 +31,18 @@ import io.sash.spark.windows.{
  * of its frame have come. In both cases the operator holds one window in memory, not the
  * partition.
  *
+ * A filter above the window on columns of its input is part of the operator: each row moves the
+ * frames, and only rows that the filter keeps get results and leave.
+ *
  * @param windowExpression named expressions over window calls that Sash accepts
+ * @param asked the filter's conditions; empty if every row gets results
  * @param forced the value of `spark.sash.window.algorithm`
  */
 private[sash] final case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
     partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],
+    asked: Seq[Expression],
     forced: String,
     child: SparkPlan
 ) extends KeptOrder
@@ -100,21 +105,26 @@ private[sash] final case class SlidingWindowExec(
     })
   }
 
+  private def condition: Expression = asked.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
+
   override protected def doExecute(): RDD[InternalRow] = {
-    val (program, metrics) = (this.program, ownMetrics)
+    val (program, metrics, condition) = (this.program, ownMetrics, this.condition)
     val (input, appended) = (child.output, outputExpressions)
-    child.execute().mapPartitions { rows =>
+    child.execute().mapPartitionsWithIndex { (index, rows) =>
       val project = UnsafeProjection.create(input ++ appended, input)
+      val keeps = Predicate.create(condition, input)
+      keeps.initialize(index)
       if (program.isImmediate) {
         val joined = new JoinedRow
         new ImmediateWindows(
           program,
           metrics,
           rows,
+          keeps.eval,
           (row, result) => project(joined(row, result))
         )
       } else {
-        new WaitingWindowTask(program, metrics, rows, input.length).map(project)
+        new WaitingWindowTask(program, metrics, rows, input.length, keeps.eval).map(project)
       }
     }
   }
@@ -158,20 +168,30 @@ private[sash] final case class SlidingWindowExec(
     }
     // the code of the row evaluates the columns that it needs; here they would be evaluated again
     if (row.code.nonEmpty) input.foreach(_.code = EmptyBlock)
+    val read = evaluateRequiredVariables(child.output, input, condition.references)
+    ctx.currentVars = input
+    val keeps = BindReferences.bindReference(condition, child.output).genCode(ctx)
+    val isAsked = ctx.freshName("isAsked")
     ctx.currentVars = input ++ results
     val appended = BindReferences
       .bindReferences(outputExpressions, child.output)
       .map(_.genCode(ctx))
     s"""
        |${row.code}
-       |$taskTerm.slide(${row.value});
-       |${consume(ctx, input ++ appended)}
+       |$read
+       |${keeps.code}
+       |boolean $isAsked = !${keeps.isNull} && ${keeps.value};
+       |$taskTerm.slide(${row.value}, $isAsked);
+       |if ($isAsked) {
+       |  ${consume(ctx, input ++ appended)}
+       |}
      """.stripMargin
   }
 
   override def simpleString(maxFields: Int): String =
     s"$nodeName [${texts.mkString("; ")}], " +
       s"[${partitionSpec.map(_.sql).mkString(", ")}], [${orderSpec.map(_.sql).mkString(", ")}]" +
+      (if (asked.isEmpty) "" else s", for rows where ${condition.sql}") +
       getTagValue(KeptSort.Tag).fold("")(kept => s", ordering: Spark's sort: ${kept.reason}")
 
   override def verboseStringWithOperatorId(): String =
@@ -180,5 +200,6 @@ private[sash] final case class SlidingWindowExec(
        |Windows: ${texts.mkString("[", "; ", "]")}
        |Partition by: ${partitionSpec.map(_.sql).mkString("[", ", ", "]")}
        |Order by: ${orderSpec.map(_.sql).mkString("[", ", ", "]")}
+       |Rows that get results: ${if (asked.isEmpty) "all" else condition.sql}
        |""".stripMargin
 }

@@ -2,9 +2,9 @@ package io.sash.spark.plan
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Window}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 
 import io.sash.spark.base.{SashConf, SparkVersions}
 import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate}
@@ -15,27 +15,49 @@ import io.sash.spark.windows.WindowCall
 /**
  * Plans a SlidingWindowExec for the window expressions that Sash accepts, above the operator that
  * orders its rows. Spark plans the other expressions of the node below it, and then Spark's sort
- * serves both operators.
+ * serves both operators. A filter above the window on columns of its input goes into the
+ * operator, too.
  */
 private[sash] final case class SlidingWindowStrategy(session: SparkSession)
-    extends SparkStrategy {
+    extends SparkStrategy
+    with PredicateHelper {
 
   private def conf: SQLConf = session.sessionState.conf
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case window: Window =>
-      WindowFilter.released(window).fold(planned(window))(released => Seq(planLater(released)))
+      WindowFilter
+        .released(window)
+        .fold(planned(window, Nil))(released => Seq(planLater(released)))
+    case Filter(condition, window: Window) =>
+      WindowFilter
+        .released(window)
+        .fold(filtered(condition, window))(w => Seq(planLater(Filter(condition, w))))
     case _ => Nil
   }
 
-  private def planned(window: Window): Seq[SparkPlan] = window match {
+  private def filtered(condition: Expression, window: Window): Seq[SparkPlan] = {
+    val (asked, others) = splitConjunctivePredicates(condition).partition(isOfRows(window))
+    if (asked.isEmpty) Nil
+    else
+      planned(window, asked).map { plan =>
+        others.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan))
+      }
+  }
+
+  /** Whether the rows of the window's input are enough to know the condition. */
+  private def isOfRows(window: Window)(condition: Expression): Boolean =
+    condition.deterministic && condition.references.subsetOf(window.child.outputSet) &&
+      !SubqueryExpression.hasSubquery(condition) && !condition.exists(_.isInstanceOf[PythonUDF])
+
+  private def planned(window: Window, asked: Seq[Expression]): Seq[SparkPlan] = window match {
     case _ if SashConf.enabled(conf) =>
       val (theirs, ours) = window.windowExpressions.partitionMap { e =>
         refusal(e, window).map(r => (e, r)).toLeft(e)
       }
       theirs.foreach { case (e, r) => checkSparks(e, r.reason) }
       window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
-      if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1)))
+      if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1), asked))
     case _ =>
       window.windowExpressions.foreach(checkSparks(_, ResolveWindowKinds.Off))
       Nil
@@ -44,23 +66,25 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
   private def split(
       window: Window,
       ours: Seq[NamedExpression],
-      theirs: Seq[NamedExpression]
+      theirs: Seq[NamedExpression],
+      asked: Seq[Expression]
   ): SparkPlan = {
     val below =
       if (theirs.isEmpty) window.child else SparkVersions.withExpressions(window, theirs)
-    val sliding = ordered(window, ours, planLater(below))
+    val sliding = ordered(window, ours, asked, planLater(below))
     if (theirs.isEmpty) sliding else ProjectExec(window.output, sliding)
   }
 
   private def ordered(
       window: Window,
       ours: Seq[NamedExpression],
+      asked: Seq[Expression],
       child: SparkPlan
   ): SlidingWindowExec = {
     val (keys, within) = (window.partitionSpec, window.orderSpec)
     val kept = KeptSort.of(KeyOrder(keys, within), conf)
     val input = if (kept.isEmpty) OrderingExec(keys, within, child) else child
-    val sliding = SlidingWindowExec(ours, keys, within, SashConf.algorithm(conf), input)
+    val sliding = SlidingWindowExec(ours, keys, within, asked, SashConf.algorithm(conf), input)
     kept.foreach(sliding.setTagValue(KeptSort.Tag, _))
     sliding
   }

@@ -12,12 +12,14 @@ import io.sash.spark.memory.RowQueue
  * with its results appended.
  *
  * @param fields number of columns of the input
+ * @param asked whether a row gets results and leaves
  */
 private[spark] final class WaitingWindowTask(
     program: WindowProgram,
     metrics: Metrics,
     input: Iterator[InternalRow],
-    fields: Int
+    fields: Int,
+    asked: InternalRow => Boolean
 ) extends WindowTask(program, metrics)
     with Iterator[InternalRow] {
   private[this] val waiting = new RowQueue(fields, memory)
@@ -32,31 +34,41 @@ private[spark] final class WaitingWindowTask(
   /** The first row of the next partition, if it has been read. */
   private[this] var following: InternalRow = _
 
+  /** Whether `joined` has a row that has not left yet. */
+  private[this] var isJoined = false
+
   override def hasNext: Boolean = {
-    val more = current < arrived || following != null || input.hasNext
-    if (!more) finish()
-    more
+    while (!isJoined && (current < arrived || following != null || input.hasNext)) step()
+    if (!isJoined) finish()
+    isJoined
   }
 
   override def next(): InternalRow = {
-    SparkInternals.throwIfKilled(context)
-    while (!emitted()) advance()
+    if (!hasNext) throw new NoSuchElementException("no more rows")
+    isJoined = false
     joined
   }
 
-  /** Fills `joined` if all frames of the current row are complete. */
-  private def emitted(): Boolean = {
+  /** Lets the current row leave if all its frames are complete, or takes one row more. */
+  private def step(): Unit = {
+    SparkInternals.throwIfKilled(context)
+    if (!left()) advance()
+  }
+
+  private def left(): Boolean = {
     turns.take()
-    try current < arrived && frames.moveTo(current, arrived, ended) && { emit(); true }
+    try current < arrived && frames.moveTo(current, arrived, ended) && { leave(); true }
     finally turns.end()
   }
 
-  private def emit(): Unit = {
-    frames.lower(current, result)
+  private def leave(): Unit = {
+    val row = waiting.remove()
+    isJoined = asked(row)
+    if (isJoined) {
+      lower(current)
+      joined(row, result)
+    }
     current += 1
-    rows += 1
-    joined(waiting.remove(), result)
-    ()
   }
 
   /**

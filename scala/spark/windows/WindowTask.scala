@@ -28,29 +28,40 @@ private[spark] class WindowTask(program: WindowProgram, metrics: Metrics) extend
 
   /** The number of rows of the current partition that have arrived. */
   protected[this] var arrived = 0L
-  protected[this] var rows = 0L
+
+  /** The number of rows that got results. */
+  private[this] var rows = 0L
 
   private[this] val key = program.key.map(SlotColumns(_)).orNull
   private[this] var started = false
 
   if (key != null) key.grow(1)
 
-  /** The results of the row emitted last, in the order of the operator's window calls. */
+  /** The results computed last, in the order of the operator's window calls. */
   val result: InternalRow = new SpecificInternalRow(program.results)
 
-  /** Computes the results of `row` at once, for frames without rows after the current one. */
-  final def slide(row: InternalRow): Unit = {
+  /**
+   * Moves the frames to `row` at once, for frames without rows after the current one.
+   *
+   * @param asked whether to compute the results of `row`
+   */
+  final def slide(row: InternalRow, asked: Boolean): Unit = {
     SparkInternals.throwIfKilled(context)
     turns.take()
     try {
       if (!belongs(row)) startPartition(row)
       val current = arrived
       arrived += 1
-      rows += 1
       frames.arrive(row)
       frames.moveTo(current, arrived, ended = false)
-      frames.lower(current, result)
+      if (asked) lower(current)
     } finally turns.end()
+  }
+
+  /** Computes the results of row `current`, after all frames have moved there. */
+  protected final def lower(current: Long): Unit = {
+    frames.lower(current, result)
+    rows += 1
   }
 
   /** Releases all memory, after the last row has left. */
@@ -103,24 +114,39 @@ private object WindowTask {
     context.addTaskCompletionListener[Unit](_ => memory.close())
 }
 
-/** Runs frames without rows after the current one, outside whole-stage code generation. */
+/**
+ * Runs frames without rows after the current one, outside whole-stage code generation.
+ *
+ * @param asked whether a row gets results and leaves
+ */
 private[spark] final class ImmediateWindows(
     program: WindowProgram,
     metrics: Metrics,
     input: Iterator[InternalRow],
+    asked: InternalRow => Boolean,
     answer: (InternalRow, InternalRow) => InternalRow
 ) extends Iterator[InternalRow] {
   private[this] val task = new WindowTask(program, metrics)
+  private[this] var following: InternalRow = _
 
   override def hasNext: Boolean = {
-    val more = input.hasNext
+    while (following == null && input.hasNext) advance()
+    val more = following != null
     if (!more) task.finish()
     more
   }
 
-  override def next(): InternalRow = {
+  private def advance(): Unit = {
     val row = input.next()
-    task.slide(row)
-    answer(row, task.result)
+    val isAsked = asked(row)
+    task.slide(row, isAsked)
+    if (isAsked) following = answer(row, task.result)
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more rows")
+    val row = following
+    following = null
+    row
   }
 }
