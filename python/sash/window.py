@@ -253,7 +253,7 @@ class SlidingWindowSpec(WindowSpec):
             condition: From the aggregate to a boolean, a function from Column to Column. It is
                 called once, when the query is built, and compiled by Catalyst.
             col: The column for ``monoid``; in ``sliding_agg`` by default the column that is asked
-                for. ``over`` needs it, if ``monoid`` is no Column.
+                for. ``over`` needs it, if ``monoid`` is no Column; a Column has its own.
 
         Example:
             >>> df = spark.createDataFrame([(1, 40), (2, 50), (3, 20), (4, 70)], ["ts", "cost"])
@@ -279,6 +279,8 @@ class SlidingWindowSpec(WindowSpec):
         require_function("condition", holds, 1)
         if not own and not isinstance(monoid, (str, Column)) and not callable(monoid):
             raise type_error("monoid", MONOID, monoid)
+        if col is not None and (own or isinstance(monoid, Column)):
+            raise value_error("col", "left out, since the aggregate has its column already", col)
 
         def kind(aggregated: Column | None, aggregate: Column | None) -> Column:
             if isinstance(monoid, Column):

@@ -101,6 +101,13 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
         "col",
         [3, ["x"], 2.5],
     ),
+    (
+        "predicate",
+        _over(lambda v: W.predicate(F.sum("x"), lambda s: s > 3, v)),
+        "col",
+        ["x", 3],
+    ),
+    ("predicate", _over(lambda v: W.predicate(lambda s: s > 3, col=v)), "col", ["x"]),
     ("partitionBy", sash.SlidingWindow.partitionBy, "cols", [3, None, 2.5, {"x": 1}]),
     ("orderBy", sash.SlidingWindow.orderBy, "cols", [3, None, 2.5, {"x": 1}]),
     ("Monoid", lambda v: _monoid(lift=v), "lift", [5, None, "x", add, F.lit, lambda x: 3][:4]),
