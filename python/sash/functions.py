@@ -2,7 +2,7 @@
 
 Besides ``sliding_agg`` these are the aggregates that Sash adds to SQL (docs/functions.md), for
 ``groupBy(…).agg``, for ``.over`` and for ``sliding_agg``. NULLs are skipped; a group or window
-without rows gives NULL, or 0 if the answer is a count.
+without rows gives NULL, or 0 if the answer is a count, or an empty list.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, WindowSpec
+from pyspark.sql import functions as F
 
-from sash.errors import type_error
+from sash.errors import type_error, value_error
 from sash.loaded import call
 from sash.monoid import Monoid, aggregate_of, to_column
-from sash.window import SlidingWindowSpec
+from sash.window import Extent, SlidingWindowSpec, constant
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
@@ -289,3 +290,239 @@ def longest_increasing_run(ts: ColumnOrName, col: ColumnOrName) -> Column:
         Row(start=1, end=4, length=2)
     """
     return call("longest_increasing_run", to_column(ts, "ts"), to_column(col))
+
+
+def counter_increase(col: ColumnOrName) -> Column:
+    """Return by how much a counter has grown from the first row to the last.
+
+    A value less than the one before it is a restart, and counts from 0. The rows are taken in the
+    window's order; in a group the answer depends on how its rows arrive. NULLs are skipped; 0
+    over one row. PromQL's ``increase``, without its extrapolation to the window's ends.
+
+    Args:
+        col: The counter, a numeric column, or its name; taken as a double.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(1, 5), (2, 9), (3, 1)], ["ts", "x"])
+        >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
+        >>> df.select(counter_increase("x").over(last_three)).tail(1)[0][0]
+        5.0
+    """
+    return call("counter_increase", to_column(col))
+
+
+def counter_rate(ts: ColumnOrName, col: ColumnOrName) -> Column:
+    """Return by how much a counter has grown per second from the first row to the last.
+
+    The increase of ``counter_increase``, divided by the time between these two rows. NULL where
+    no time passes. Rows in which either is NULL are skipped.
+
+    Args:
+        ts: The time, a timestamp or a date, or its name; or a number, and then the rate is per 1.
+        col: The counter, a numeric column, or its name; taken as a double.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(1, 5), (2, 9), (5, 3)], ["ts", "x"])
+        >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
+        >>> df.select(counter_rate("ts", "x").over(last_three)).tail(1)[0][0]
+        1.75
+    """
+    return call("counter_rate", to_column(ts, "ts"), to_column(col))
+
+
+def cusum(col: ColumnOrName) -> Column:
+    """Return the sum that begins at 0 and stays there where it would fall below it.
+
+    The cumulative sum of control charts. ``cusum(F.col("x") - target - slack)`` watches for a
+    rise. The rows are taken in the window's order; in a group the answer depends on how its rows
+    arrive. NULLs are skipped.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(1, 2), (2, -5), (3, 1), (4, 3)], ["ts", "x"])
+        >>> last_four = Window.orderBy("ts").rowsBetween(-3, 0)
+        >>> [row[0] for row in df.select(cusum("x").over(last_four)).collect()]
+        [2.0, 0.0, 1.0, 4.0]
+    """
+    return call("cusum", to_column(col))
+
+
+def ewm_mean(col: ColumnOrName, decay: Extent, ts: ColumnOrName | None = None) -> Column:
+    """Return the mean in which a value weighs the less the older it is, exponentially.
+
+    With ``ts`` it is pandas' ``ewm(halflife, times)``, without it pandas' ``ewm(alpha)``; both
+    have ``adjust=True`` there. By time, rows in which either is NULL are skipped, and a day has
+    24 hours. By rows a NULL ages the rows before it.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+        decay: With ``ts`` the half-life, the time in which a weight halves: a timedelta or an
+            interval as in "1 hour", or a number if ``ts`` is one. Without ``ts`` alpha, the share
+            by which each row takes weight from all before it, more than 0 and at most 1.
+        ts: The time, a timestamp, a date or a number, or its name.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0)], ["ts", "x"])
+        >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
+        >>> df.select(ewm_mean("x", 2, "ts").over(w), ewm_mean("x", 0.5).over(w)).tail(1)[0][:]
+        (4.0, 4.0)
+    """
+    times = [] if ts is None else [to_column(ts, "ts")]
+    return call("ewm_mean", to_column(col), constant("decay", decay), *times)
+
+
+def ema(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
+    """Return the exponential moving average by time.
+
+    Each row moves the average towards its value, by a share that grows with the time since the
+    row before: ``ema = d * ema + (1 - d) * col``, where ``d`` halves in each half-life. In the
+    window's first row it is that row's value. Rows in which ``col`` or ``ts`` is NULL are
+    skipped.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+        half_life: The time after which half of an old average is left: a timedelta or an interval
+            as in "1 hour", or a number if ``ts`` is one.
+        ts: The time, by which the window is ordered: a timestamp, a date or a number, or its
+            name.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0), (4, 3.0)], ["ts", "x"])
+        >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
+        >>> [row[0] for row in df.select(ema("x", 2, "ts").over(w)).collect()]
+        [6.0, 4.5, 3.75]
+    """
+    return call("ema", to_column(col), constant("half_life", half_life), to_column(ts, "ts"))
+
+
+def first_n(col: ColumnOrName, n: int) -> Column:
+    """Return the first ``n`` values, oldest first.
+
+    The rows are taken in the window's order. A list, empty over no rows; NULLs are skipped. A
+    row costs O(n), however long the window is.
+
+    Args:
+        col: A column of any type, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([(3,), (1,), (2,)], ["x"]).coalesce(1)
+        >>> df.select(first_n("x", 2)).head()[0]
+        [3, 1]
+    """
+    return call("first_n", to_column(col), _how_many(n))
+
+
+def last_n(col: ColumnOrName, n: int) -> Column:
+    """Return the last ``n`` values, oldest first; see ``first_n``.
+
+    Args:
+        col: A column of any type, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([(3,), (1,), (2,)], ["x"]).coalesce(1)
+        >>> df.select(last_n("x", 2)).head()[0]
+        [1, 2]
+    """
+    return call("last_n", to_column(col), _how_many(n))
+
+
+def last_distinct_n(col: ColumnOrName, n: int) -> Column:
+    """Return the last ``n`` different values, in the order in which they last came.
+
+    A list, empty over no rows; NULLs are skipped. A row costs O(n).
+
+    Args:
+        col: A column of a type that can be ordered, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([(3,), (1,), (3,)], ["x"]).coalesce(1)
+        >>> df.select(last_distinct_n("x", 2)).head()[0]
+        [1, 3]
+    """
+    return call("last_distinct_n", to_column(col), _how_many(n))
+
+
+def max_n(col: ColumnOrName, n: int) -> Column:
+    """Return the ``n`` greatest values, greatest first.
+
+    A value that comes twice is there twice. A list, empty over no rows; NULLs are skipped. A row
+    costs O(n log n).
+
+    Args:
+        col: A column of a type that can be ordered, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([(3,), (1,), (2,)], ["x"])
+        >>> df.select(max_n("x", 2)).head()[0]
+        [3, 2]
+    """
+    return call("max_n", to_column(col), _how_many(n))
+
+
+def min_n(col: ColumnOrName, n: int) -> Column:
+    """Return the ``n`` least values, least first; see ``max_n``.
+
+    Args:
+        col: A column of a type that can be ordered, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([(3,), (1,), (2,)], ["x"])
+        >>> df.select(min_n("x", 2)).head()[0]
+        [1, 2]
+    """
+    return call("min_n", to_column(col), _how_many(n))
+
+
+def max_n_by(arg: ColumnOrName, val: ColumnOrName, n: int) -> Column:
+    """Return ``arg`` of the ``n`` rows with the greatest ``val``, greatest first.
+
+    Rows of equal ``val`` are in the order of ``arg``, which may be NULL. Rows whose ``val`` is
+    NULL are skipped. A list, empty over no rows. A row costs O(n log n).
+
+    Args:
+        arg: The column to return, of a type that can be ordered, or its name.
+        val: A column of a type that can be ordered, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([("Ann", 10), ("Bo", 50), ("Cy", 20)], ["who", "x"])
+        >>> df.select(max_n_by("who", "x", 2)).head()[0]
+        ['Bo', 'Cy']
+    """
+    return call("max_n_by", to_column(arg, "arg"), to_column(val, "val"), _how_many(n))
+
+
+def min_n_by(arg: ColumnOrName, val: ColumnOrName, n: int) -> Column:
+    """Return ``arg`` of the ``n`` rows with the least ``val``, least first; see ``max_n_by``.
+
+    Args:
+        arg: The column to return, of a type that can be ordered, or its name.
+        val: A column of a type that can be ordered, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([("Ann", 10), ("Bo", 50), ("Cy", 20)], ["who", "x"])
+        >>> df.select(min_n_by("who", "x", 2)).head()[0]
+        ['Ann', 'Cy']
+    """
+    return call("min_n_by", to_column(arg, "arg"), to_column(val, "val"), _how_many(n))
+
+
+def _how_many(n: int) -> Column:
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise type_error("n", "an int", n)
+    if not 1 <= n < 2**31:
+        raise value_error("n", "from 1 to 2147483647", n)
+    return F.lit(n)

@@ -455,6 +455,12 @@ def _of_session(spec: type, *, remote: bool) -> type:
     return spec if issubclass(spec, own) else type(spec.__name__, (spec, own), {})
 
 
+def constant(name: str, extent: Extent) -> Column:
+    """Return the column of a constant distance in an order, or fail with the argument's name."""
+    _require_extent(name, extent)
+    return _constant(extent)
+
+
 def _constant(extent: Extent) -> Column:
     # a string is an interval, which Spark reads
     return extent if isinstance(extent, Column) else F.lit(extent)

@@ -31,8 +31,8 @@ def _monoid(**wrong: Any) -> Column:
     return sash.Monoid(**{"lift": lambda x: x, "combine": add, **wrong})("id")
 
 
-not_constant = F.col  # a column's name stands for a column, which is no constant
 WRONG_TYPES = [3, None, 2.5, ["x"], {"x": 1}, True]
+NO_COUNTS = [None, "3", 2.5, True, 0, -1, 2**31, 2**63]
 # the function of the one argument that is wrong, the argument's name, and the wrong values
 CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
     ("sliding_agg", lambda v: sash.sliding_agg(v, "sum", W.count(3)), "col", WRONG_TYPES),
@@ -59,7 +59,53 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
             "value_range",
             "relative_variation",
             "coefficient_of_variation",
+            "counter_increase",
+            "cusum",
         )
+    ),
+    ("counter_rate", lambda v: sash.functions.counter_rate(v, "x"), "ts", WRONG_TYPES),
+    ("counter_rate", lambda v: sash.functions.counter_rate("x", v), "col", WRONG_TYPES),
+    ("ewm_mean", lambda v: sash.functions.ewm_mean(v, 0.5), "col", WRONG_TYPES),
+    (
+        "ewm_mean",
+        lambda v: sash.functions.ewm_mean("x", v),
+        "decay",
+        [None, True, [3], NAN, 0, -1, 1.5, "a", F.col],
+    ),
+    (
+        "ewm_mean",
+        lambda v: sash.functions.ewm_mean("x", v, "id"),
+        "decay",
+        [None, True, [3], NAN, -1, 0, "abc", "1 hour", timedelta(hours=1)],
+    ),
+    ("ewm_mean", lambda v: sash.functions.ewm_mean("x", 2, v), "ts", [3, 2.5, ["x"], "s"]),
+    ("ema", lambda v: sash.functions.ema(v, 2, "id"), "col", WRONG_TYPES),
+    (
+        "ema",
+        lambda v: sash.functions.ema("x", v, "id"),
+        "half_life",
+        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
+    ),
+    ("ema", lambda v: sash.functions.ema("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
+    *(
+        (name, lambda v, name=name: getattr(sash.functions, name)(v, 2), "col", WRONG_TYPES)
+        for name in ("first_n", "last_n", "last_distinct_n", "max_n", "min_n")
+    ),
+    *(
+        (name, lambda v, name=name: getattr(sash.functions, name)("x", v), "n", NO_COUNTS)
+        for name in ("first_n", "last_n", "last_distinct_n", "max_n", "min_n")
+    ),
+    *(
+        (name, lambda v, name=name: getattr(sash.functions, name)(v, "x", 2), "arg", WRONG_TYPES)
+        for name in ("max_n_by", "min_n_by")
+    ),
+    *(
+        (name, lambda v, name=name: getattr(sash.functions, name)("x", v, 2), "val", WRONG_TYPES)
+        for name in ("max_n_by", "min_n_by")
+    ),
+    *(
+        (name, lambda v, name=name: getattr(sash.functions, name)("x", "x", v), "n", NO_COUNTS)
+        for name in ("max_n_by", "min_n_by")
     ),
     ("arg_max", lambda v: sash.functions.arg_max(v, "x"), "arg", WRONG_TYPES),
     ("arg_max", lambda v: sash.functions.arg_max("x", v), "val", WRONG_TYPES),

@@ -42,6 +42,14 @@ CALLS = {
     **{name: f'f.{name}("id")' for name in ("relative_variation", "coefficient_of_variation")},
     **{name: f'f.{name}("id", "id")' for name in ("arg_max", "arg_min", "m4")},
     "longest_increasing_run": 'f.longest_increasing_run("id", "id")',
+    **{name: f'f.{name}("id")' for name in ("counter_increase", "cusum")},
+    "counter_rate": 'f.counter_rate("id", "id")',
+    "ewm_mean": 'f.ewm_mean("id", 2, "id")',
+    "ewm_mean by rows": 'f.ewm_mean("id", 0.5)',
+    "ema": 'f.ema("id", 2, "id")',
+    **{name: f'f.{name}("id", 2)' for name in ("first_n", "last_n", "last_distinct_n")},
+    **{name: f'f.{name}("id", 2)' for name in ("max_n", "min_n")},
+    **{name: f'f.{name}("id", "id", 2)' for name in ("max_n_by", "min_n_by")},
 }
 EACH = f"""
 import sash

@@ -43,13 +43,13 @@ private[sash] object FunctionsDoc {
   private def heading: String =
     """# Functions
       |
-      |Generated from `SashFunctions.scala` by `make docs`. These aggregates are in the papers
-      |and not in Spark. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`.
-      |`sash.functions` has each of them for PySpark, and `DESCRIBE FUNCTION EXTENDED` says the
-      |same as this page.
+      |Generated from `SashFunctions.scala` by `make docs`. Spark lacks these aggregates. They
+      |are in the papers, or users of moving windows asked for them. SQL calls them in GROUP BY,
+      |in OVER, and by name in `sliding_agg`. `sash.functions` has each of them for PySpark, and
+      |`DESCRIBE FUNCTION EXTENDED` says the same as this page.
       |
       |In a moving window each costs a constant number of combines a row, whatever the
-      |window's length.
+      |window's length. They run in batch, in `OVER` on streams, and in hop windows.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs:
       |Sash takes a name only where nobody else has it. `sash.geomean(x)` names Sash's in any

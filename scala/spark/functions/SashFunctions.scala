@@ -32,6 +32,18 @@ private[spark] object SashFunctions {
     CoefficientOfVariation.Function,
     M4.Function,
     LongestIncreasingRun.Function,
+    CounterIncrease.Function,
+    CounterRate.Function,
+    Cusum.Function,
+    EwmByRows.Function,
+    Ema.Function,
+    FirstN.Function,
+    LastN.Function,
+    LastDistinctN.Function,
+    MaxN.Function,
+    MinN.Function,
+    MaxNBy.Function,
+    MinNBy.Function,
     MonoidCall.Function
   )
 }

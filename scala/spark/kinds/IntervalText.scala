@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 import io.sash.spark.base.SashErrors
 
 /** Lets a string constant stand for an interval, as in Spark's `window(time, '30 minutes')`. */
-private[kinds] object IntervalText {
+private[spark] object IntervalText {
 
   /**
    * Turns a string constant into an interval of the type that INTERVAL '…' would have. Returns

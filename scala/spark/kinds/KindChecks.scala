@@ -37,6 +37,16 @@ private[spark] object KindChecks {
       case _ => unexpectedType(name, e, Extents)
     }
 
+  /** Checks a constant number that is more than 0 and at most 1. */
+  def checkShare(name: String, e: Expression): TypeCheckResult = e.dataType match {
+    case _: NumericType =>
+      checkConstant(name, e, "(0, 1]") { value =>
+        val share = Cast(Literal(value, e.dataType), DoubleType).eval().asInstanceOf[Double]
+        share > 0 && share <= 1
+      }
+    case _ => unexpectedType(name, e, "\"NUMERIC\"")
+  }
+
   def isInteger(dataType: DataType): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType => true
     case _                                             => false

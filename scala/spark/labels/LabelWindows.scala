@@ -263,7 +263,7 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
 /**
  * A join of the labels with the answers of a query.
  *
- * @param condition what the join asks of labels and answers
+ * @param condition the condition of the join, on labels and answers
  */
 private[labels] final case class LabelStep(
     query: CorrelatedAggregate,

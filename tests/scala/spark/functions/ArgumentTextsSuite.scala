@@ -54,7 +54,7 @@ class ArgumentTextsSuite extends SashSuite {
     assert(names.toSet == Calls.map(_.name).toSet)
   }
 
-  for (call <- Calls) test(s"arguments of ${call.name}", each(3): _*) {
+  for (call <- Calls) test(s"arguments of ${call.query(call.arguments)}", each(3): _*) {
     create()
     assert(failure(call.query(call.arguments)).isEmpty, call.query(call.arguments))
     val replaced =
@@ -122,6 +122,19 @@ object ArgumentTextsSuite {
     aggregate("coefficient_of_variation", "vi"),
     aggregate("m4", "id", "vi"),
     aggregate("longest_increasing_run", "id", "vi"),
+    aggregate("counter_increase", "vi"),
+    aggregate("counter_rate", "id", "vi"),
+    aggregate("cusum", "vi"),
+    aggregate("ewm_mean", "vi", "2", "id"),
+    aggregate("ewm_mean", "vi", "0.5"),
+    aggregate("ema", "vi", "2", "id"),
+    aggregate("first_n", "vi", "2"),
+    aggregate("last_n", "vi", "2"),
+    aggregate("last_distinct_n", "vi", "2"),
+    aggregate("max_n", "vi", "2"),
+    aggregate("min_n", "vi", "2"),
+    aggregate("max_n_by", "id", "vi", "2"),
+    aggregate("min_n_by", "id", "vi", "2"),
     aggregate(
       "monoid_agg",
       "vi",

@@ -1,5 +1,7 @@
 package io.sash.spark.functions
 
+import java.time.{Instant, LocalDate}
+
 import scala.util.Random
 
 import org.apache.spark.sql.{AnalysisException, Row}
@@ -53,6 +55,92 @@ class FunctionsSuite extends SashSuite {
   private def deviation(rows: Seq[Row]): Any =
     if (rows.length < 2) null else ofDouble(algebra.CoefficientOfVariation)(rows)
 
+  private def ofSome(rows: Seq[Row])(answer: => Any): Any = if (rows.isEmpty) null else answer
+
+  /** The numbers of a column. */
+  private def numbers(rows: Seq[Row], column: Int): Seq[Double] = rows.map(_.get(column)).map {
+    case t: Instant   => t.getEpochSecond * 1e6 + t.getNano / 1000
+    case d: LocalDate => d.toEpochDay.toDouble
+    case n            => double(n)
+  }
+
+  private def increase(values: Seq[Double]): Double =
+    values.zip(values.drop(1)).map { case (a, b) => if (b < a) b else b - a }.sum
+
+  private def rate(perSecond: Double)(rows: Seq[Row]): Any = {
+    val (times, values) = (numbers(rows, 0), numbers(rows, 1))
+    if (rows.length < 2 || times.last <= times.head) null
+    else increase(values) / ((times.last - times.head) / perSecond)
+  }
+
+  private def decayed(halfLife: Double)(rows: Seq[Row]): Any = ofSome(rows) {
+    val (values, times) = (numbers(rows, 0), numbers(rows, 2))
+    val weights = times.map(t => math.pow(0.5, (times.max - t) / halfLife))
+    weights.zip(values).map { case (w, x) => w * x }.sum / weights.sum
+  }
+
+  private def decayedByRows(alpha: Double)(rows: Seq[Row]): Any = {
+    val weighted = rows.reverse.zipWithIndex.collect {
+      case (r, age) if !r.isNullAt(0) => (math.pow(1 - alpha, age), double(r.get(0)))
+    }
+    if (weighted.isEmpty) null
+    else weighted.map { case (w, x) => w * x }.sum / weighted.map(_._1).sum
+  }
+
+  private def moved(halfLife: Double)(rows: Seq[Row]): Any = ofSome(rows) {
+    val (values, times) = (numbers(rows, 0), numbers(rows, 2))
+    times.zip(times.drop(1)).zip(values.drop(1)).foldLeft(values.head) {
+      case (before, ((from, to), x)) =>
+        val d = math.pow(0.5, (to - from) / halfLife)
+        d * before + (1 - d) * x
+    }
+  }
+
+  private def neverBelow0(rows: Seq[Row]): Any =
+    ofSome(rows)(numbers(rows, 0).foldLeft(0.0)((s, x) => math.max(0.0, s + x)))
+
+  private def column(rows: Seq[Row]): Seq[Any] = rows.map(_.get(0))
+
+  /** The youngest of equal values stay. */
+  private def distinct(values: Seq[Any]): Seq[Any] = values.reverse.distinct.reverse
+
+  private def byValue(sign: Int, n: Int)(rows: Seq[Row]): Any = {
+    // a NULL is the least argument
+    def place(r: Row) = (long(r.get(1)), if (r.isNullAt(0)) Long.MinValue else long(r.get(0)))
+    val sorted = rows.sortBy(place)
+    (if (sign < 0) sorted.reverse else sorted).take(n).map(_.get(0))
+  }
+
+  /** Calls, the column without which a row does not count, and an answer in plain code. */
+  private lazy val byPlainCode = Seq[(String, String, Seq[Row] => Any)](
+    ("counter_increase(i)", "i", rows => ofSome(rows)(increase(numbers(rows, 0)))),
+    ("counter_rate(uq, i)", "i", rate(1)),
+    ("counter_rate(ts, i)", "i", rows => rate(1e6)(rows.filterNot(_.isNullAt(0)))),
+    ("counter_rate(dt, i)", "dt", rows => rate(1.0 / 86400)(rows.filterNot(_.isNullAt(1)))),
+    ("cusum(i)", "i", neverBelow0),
+    ("ewm_mean(x, 3, uq)", "x", decayed(3)),
+    (
+      "ewm_mean(i, INTERVAL '30' HOUR, ts)",
+      "i",
+      rows => decayed(30 * 3600e6)(rows.filterNot(_.isNullAt(2)))
+    ),
+    (
+      "ewm_mean(i, INTERVAL '36' HOUR, dt)",
+      "i",
+      rows => decayed(1.5)(rows.filterNot(_.isNullAt(2)))
+    ),
+    ("ewm_mean(x, 0.3)", "0.3", decayedByRows(0.3)),
+    ("ema(x, 3, uq)", "x", moved(3)),
+    ("first_n(s, 2)", "s", rows => column(rows).take(2)),
+    ("last_n(s, 3)", "s", rows => column(rows).takeRight(3)),
+    ("last_n(st, 1)", "st", rows => column(rows).takeRight(1)),
+    ("last_distinct_n(tie, 4)", "tie", rows => distinct(column(rows)).takeRight(4)),
+    ("max_n(d, 3)", "d", rows => numbers(rows, 0).sorted(sparks.reverse).take(3)),
+    ("min_n(d, 3)", "d", rows => numbers(rows, 0).sorted(sparks).take(3)),
+    ("max_n_by(tie, i, 2)", "i", byValue(-1, 2)),
+    ("min_n_by(uq, h, 3)", "h", byValue(1, 3))
+  )
+
   /** Calls, the column without which a row does not count, and core's answer. */
   private val byCore = Seq[(String, String, Seq[Row] => Any)](
     ("geometric_mean(x)", "x", ofDouble(algebra.GeometricMean)),
@@ -84,7 +172,7 @@ class FunctionsSuite extends SashSuite {
     ("m4(uq, i)", "i", rows => m4(rows)),
     ("longest_increasing_run(uq, x)", "x", rows => run(rows)),
     ("longest_increasing_run(uq, tie)", "tie", rows => run(rows))
-  )
+  ) ++ byPlainCode
 
   private def doubleCount(operation: algebra.Aggregation[Double, _, Long]): Seq[Row] => Any =
     says(operation)(r => double(r.get(0)))(identity[Any])
@@ -114,6 +202,7 @@ class FunctionsSuite extends SashSuite {
 
   private def same(actual: Any, expected: Any): Boolean = (actual, expected) match {
     case (a: Row, e: Row)                              => a.toSeq.corresponds(e.toSeq)(same)
+    case (a: collection.Seq[_], e: Seq[_])             => a.corresponds(e)(same)
     case (null, e)                                     => e == null
     case (_, null)                                     => false
     case (a: java.math.BigDecimal, e)                  => a.doubleValue == double(e)
@@ -137,7 +226,7 @@ class FunctionsSuite extends SashSuite {
     TestTable
       .create(spark)
       .coalesce(1)
-      .sortWithinPartitions("uq")
+      .sortWithinPartitions("g", "uq") // so that no aggregate sorts by g, and loses the order
       .createOrReplaceTempView("inorder")
     for (codegen <- Seq("true", "false"))
       withSettings("spark.sql.codegen.wholeStage" -> codegen) {
@@ -151,7 +240,17 @@ class FunctionsSuite extends SashSuite {
 
   test("partial aggregation over many partitions, where arrival does not matter") {
     TestTable.create(spark).repartition(7).createOrReplaceTempView("scattered")
-    val ordered = Seq("arg_max", "arg_min", "longest")
+    val ordered = Seq(
+      "arg_max",
+      "arg_min",
+      "longest",
+      "counter",
+      "cusum",
+      "ewm_mean(x, 0.3)",
+      "ema",
+      "first_n",
+      "last_"
+    )
     val others =
       byCore.filterNot(c => ordered.exists(c._1.startsWith(_))).map { case (call, column, core) =>
         def byTime(rows: Seq[Row]): Seq[Row] =
@@ -181,7 +280,19 @@ class FunctionsSuite extends SashSuite {
       (for (
         f <- Seq("m4", "longest_increasing_run"); t <- Seq("ts", "s");
         c <- Seq("d", "large", "sc")
-      ) yield s"$f($t, $c)") :+
+      ) yield s"$f($t, $c)") ++
+      (for (f <- Seq("first_n", "last_n"); c <- Seq("b", "sc", "bin", "ts", "st", "ar", "large"))
+        yield s"$f($c, 2)") ++
+      (for (
+        f <- Seq("last_distinct_n", "max_n", "min_n");
+        c <- Seq("l", "f", "sc", "bin", "bo", "dt", "tn", "st", "ar", "ym", "small")
+      ) yield s"$f($c, 3)") ++
+      (for (f <- Seq("max_n_by", "min_n_by"); c <- Seq("f", "sc", "ts"))
+        yield s"$f(st, $c, 2)") ++
+      (for (c <- Seq("b", "small", "f")) yield s"counter_increase($c)") ++
+      (for (c <- Seq("tn", "dt", "d")) yield s"counter_rate($c, x)") ++
+      Seq("ewm_mean(small, 2, l)", "ema(h, INTERVAL 1 DAY, tn)", "ema(x, '90 minutes', ts)") ++
+      Seq("cusum(small - 2)", "ewm_mean(f, 1)", "last_n(i, 2) FILTER (WHERE x > 1)") :+
       "geometric_mean(x) FILTER (WHERE i > 0)" :+ "arg_max(s, i) FILTER (WHERE x > 1)"
 
   test("every type, with Sash on and off, with generated code and without") {
@@ -189,7 +300,8 @@ class FunctionsSuite extends SashSuite {
     val random = new Random(5L)
     for (calls <- types.grouped(8)) {
       val columns = calls.zipWithIndex.map { case (call, i) =>
-        val name = if (call.matches("(geo|rel|coe|pro).*")) s"approx_$i" else s"c$i"
+        val name =
+          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema).*")) s"approx_$i" else s"c$i"
         s"$call OVER w AS $name"
       }
       val query = s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS "

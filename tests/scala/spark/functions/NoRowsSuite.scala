@@ -96,6 +96,19 @@ object NoRowsSuite {
     ("arg_max", "arg_max(id, vi)", null),
     ("arg_min", "arg_min(id, vi)", null),
     ("m4", "m4(id, vi)", null),
-    ("longest_increasing_run", "longest_increasing_run(id, vi)", null)
+    ("longest_increasing_run", "longest_increasing_run(id, vi)", null),
+    ("counter_increase", "counter_increase(vi)", null),
+    ("counter_rate", "counter_rate(id, vi)", null),
+    ("cusum", "cusum(vi)", null),
+    ("ewm_mean", "ewm_mean(vi, 2, id)", null),
+    ("ewm_mean", "ewm_mean(vi, 0.5)", null),
+    ("ema", "ema(vi, 2, id)", null),
+    ("first_n", "first_n(vi, 2)", Seq()),
+    ("last_n", "last_n(vi, 2)", Seq()),
+    ("last_distinct_n", "last_distinct_n(vi, 2)", Seq()),
+    ("max_n", "max_n(vi, 2)", Seq()),
+    ("min_n", "min_n(vi, 2)", Seq()),
+    ("max_n_by", "max_n_by(id, vi, 2)", Seq()),
+    ("min_n_by", "min_n_by(id, vi, 2)", Seq())
   )
 }

@@ -255,10 +255,11 @@ final class LabelWindowsSuite extends SashSuite {
     val compared = for (lower <- Seq(">", ">="); upper <- Seq("<", "<=")) yield {
       sum(s"e.t $lower l.t - $two AND e.t $upper l.t")
     }
-    val asked = compared ++ Seq(
-      sum(s"e.t > l.t - $two AND e.t < l.t", key = "<=>"),
-      sum(s"e.t > l.t - $two AND e.t < l.t AND e.b"),
-      sum(s"e.t > l.t - $two AND e.t < l.t", table = "others"),
+    val between = s"e.t > l.t - $two AND e.t < l.t"
+    // the first has a condition that the others lack
+    val asked = Seq(sum(s"$between AND e.b")) ++ compared ++ Seq(
+      sum(between, key = "<=>"),
+      sum(between, table = "others"),
       sum(s"e.t >= l.a - $two AND e.t < l.t"),
       sum(s"e.t > l.a - $two AND e.t <= l.t"),
       sum("e.t <= l.t"),

@@ -34,6 +34,12 @@ final class TiesSuite extends SashSuite {
   )
 
   check(
+    "a sort of each partition above, by more columns than the window's order",
+    """SELECT *, sum(x) OVER (PARTITION BY k ORDER BY t ROWS 1 PRECEDING) AS s FROM tied
+      |SORT BY k, t, x""".stripMargin
+  )
+
+  check(
     "a window above sees the keys of the window below in their order",
     """SELECT *, sum(s) OVER (ORDER BY t ROWS 1 PRECEDING) AS above FROM
       |  (SELECT *, sum(x) OVER (PARTITION BY k ORDER BY t ROWS 2 PRECEDING) AS s FROM tied)

@@ -1,0 +1,66 @@
+package io.sash.spark.functions
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.trees.UnaryLike
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.SashFunction
+
+/**
+ * A sum that begins at 0 and never falls below it: s = max(0, s + x). Over several rows the step
+ * is a function s -> max(s + sum, least), and the composition of two such functions is a third.
+ */
+private[sash] final case class Cusum(child: Expression)
+    extends MonoidAggregate
+    with UnaryLike[Expression]
+    with ImplicitCastInputTypes {
+  import MonoidAggregate._
+
+  private lazy val sum = AttributeReference("sum", DoubleType, nullable = false)()
+
+  /** NULL over no rows. */
+  private lazy val least = cell("least", DoubleType)
+
+  override def prettyName: String = Cusum.Function.name
+  override def inputTypes: Seq[DataType] = Seq(DoubleType)
+  override def dataType: DataType = DoubleType
+  override def nullable: Boolean = true
+  override lazy val deterministic: Boolean = false // as collect_list: order matters
+
+  override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(sum, least)
+  override lazy val initialValues: Seq[Expression] = Seq(Literal(0.0), nothing(DoubleType))
+  override protected def required: Seq[Expression] = Seq(child)
+  override protected def lift: Seq[Expression] = Seq(child, Literal(0.0))
+
+  // Greatest skips NULLs
+  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] =
+    Seq(new Add(o(0), y(0)), Greatest(Seq(new Add(o(1), y(0)), y(1))))
+
+  override lazy val evaluateExpression: Expression =
+    If(IsNull(least), nothing(DoubleType), Greatest(Seq(sum, least)))
+
+  override protected def withNewChildInternal(newChild: Expression): Cusum =
+    copy(child = newChild)
+}
+
+private[sash] object Cusum {
+  private[spark] val Function: SashFunction = SashFunction(
+    "cusum",
+    "Returns the sum that begins at 0 and stays there where it would fall below it: the " +
+      "cumulative sum of control charts.",
+    Seq("x" -> "a number, taken as a DOUBLE: how far a value lies above its target"),
+    Seq(
+      "SELECT ts, _FUNC_(x) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM VALUES (1, 2), (2, -5), " +
+        "(3, 1), (4, 3) AS t(ts, x)" -> "1\t2.0\n2\t0.0\n3\t1.0\n4\t4.0"
+    ),
+    Seq(
+      "`cusum(x - target - slack)` watches for a rise, `cusum(target - slack - x)` for a fall. " +
+        "The",
+      "rows are taken in the window's order; a group of GROUP BY has none. NULLs are skipped; " +
+        "NULL",
+      "over no rows. A sum that resets where a condition holds is `sum` over a",
+      "`punctuation_window`."
+    ),
+    classOf[Cusum]
+  ) { case Seq(x) => Cusum(x) }
+}

@@ -1,0 +1,64 @@
+package io.sash.spark.functions
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+
+import io.sash.spark.kinds.KindChecks
+
+/**
+ * Times as numbers on one axis, for arithmetic in doubles: microseconds for a timestamp, days for
+ * a date, and the number itself for a number.
+ */
+private[functions] object TimeAxis {
+  private val Types = "(\"NUMERIC\" or \"DATE\" or \"TIMESTAMP\")"
+  private val MicrosPerDay = 86400e6
+
+  def check(name: String, time: Expression): TypeCheckResult = time.dataType match {
+    case _: NumericType | DateType | TimestampType | TimestampNTZType => TypeCheckSuccess
+    case _ => KindChecks.unexpectedType(name, time, Types)
+  }
+
+  /**
+   * Checks a constant distance on the axis, more than 0. For timestamps and dates it is an
+   * interval of days and times; a day has 24 hours.
+   */
+  def checkDistance(name: String, distance: Expression, time: Expression): TypeCheckResult =
+    (distance.dataType, time.dataType) match {
+      case (_: DayTimeIntervalType, DateType | TimestampType | TimestampNTZType) |
+          (_: NumericType, _: NumericType) =>
+        KindChecks.checkExtent(name, distance, positive = true)
+      case (_, _: NumericType) => KindChecks.unexpectedType(name, distance, "\"NUMERIC\"")
+      case _ => KindChecks.unexpectedType(name, distance, "\"INTERVAL DAY TO SECOND\"")
+    }
+
+  def number(time: Expression): Expression = time.dataType match {
+    case TimestampType | TimestampNTZType =>
+      Cast(PreciseTimestampConversion(time, time.dataType, LongType), DoubleType)
+    case DateType => Cast(UnixDate(time), DoubleType)
+    case _        => Cast(time, DoubleType)
+  }
+
+  /** The value of a constant distance on the axis. */
+  def number(distance: Expression, time: DataType): Double = {
+    val value = Cast(
+      distance,
+      distance.dataType match {
+        case _: DayTimeIntervalType => DayTimeIntervalType()
+        case _                      => DoubleType
+      }
+    ).eval().asInstanceOf[Number].doubleValue
+    if (time == DateType) value / MicrosPerDay else value
+  }
+
+  /** A distance of the axis in seconds, or as it is if times are numbers. */
+  def seconds(distance: Expression, time: DataType): Expression = {
+    val perSecond = time match {
+      case TimestampType | TimestampNTZType => 1e6
+      case DateType                         => 1.0 / 86400
+      case _                                => 1.0
+    }
+    Doubles.quotient(distance, Literal(perSecond))
+  }
+}

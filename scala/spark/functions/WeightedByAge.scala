@@ -1,0 +1,278 @@
+package io.sash.spark.functions
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.catalyst.trees.{BinaryLike, TernaryLike}
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.SashFunction
+import io.sash.spark.kinds.{IntervalText, KindChecks}
+
+/** A mean in which a value's weight falls exponentially. */
+private[sash] abstract class WeightedByAge private[functions]
+    extends MonoidAggregate
+    with ImplicitCastInputTypes {
+  protected def number(name: String): AttributeReference =
+    AttributeReference(name, DoubleType, nullable = false)()
+
+  override def dataType: DataType = DoubleType
+  override def nullable: Boolean = true
+
+  protected def times(x: Expression, y: Expression): Expression = new Multiply(x, y)
+  protected def plus(x: Expression, y: Expression): Expression = new Add(x, y)
+
+  protected def mean(sum: Expression, weight: Expression): Expression = If(
+    EqualTo(weight, Literal(0.0)),
+    MonoidAggregate.nothing(DoubleType),
+    Doubles.quotient(sum, weight)
+  )
+}
+
+/**
+ * By time: a weight halves in each half-life. The sums are those at the time of the youngest row,
+ * so two parts combine at the later of their times, in any order.
+ */
+private[sash] final case class EwmMean(value: Expression, halfLife: Expression, time: Expression)
+    extends WeightedByAge
+    with TernaryLike[Expression] {
+  private lazy val youngest = number("youngest") // -Infinity over no rows
+  private lazy val sum = number("sum")
+  private lazy val weight = number("weight")
+
+  override def first: Expression = value
+  override def second: Expression = halfLife
+  override def third: Expression = time
+  override def prettyName: String = EwmByRows.Function.name
+  override def inputTypes: Seq[DataType] = Seq(DoubleType, halfLife.dataType, time.dataType)
+  override def checkInputDataTypes(): TypeCheckResult =
+    WeightedByAge.check("decay", halfLife, time, super.checkInputDataTypes())
+
+  override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(youngest, sum, weight)
+  override lazy val initialValues: Seq[Expression] =
+    Seq(Literal(Double.NegativeInfinity), Literal(0.0), Literal(0.0))
+  override protected def required: Seq[Expression] = Seq(value, time)
+  override protected def lift: Seq[Expression] =
+    Seq(TimeAxis.number(time), value, Literal(1.0))
+
+  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
+    val at = Greatest(Seq(o(0), y(0)))
+    def both(i: Int): Expression = {
+      val aged = Seq(o, y).map(part => times(part(i), decay(part(0), at)))
+      plus(aged(0), aged(1))
+    }
+    Seq(at, both(1), both(2))
+  }
+
+  private def decay(from: Expression, to: Expression): Expression =
+    WeightedByAge.decay(from, to, halfLife, time)
+
+  override lazy val evaluateExpression: Expression = mean(sum, weight)
+
+  override protected def withNewChildrenInternal(
+      x: Expression,
+      h: Expression,
+      t: Expression
+  ): EwmMean = copy(value = x, halfLife = h, time = t)
+}
+
+/** By rows: each row makes all older weights smaller by the factor 1 - alpha. */
+private[sash] final case class EwmByRows(value: Expression, alpha: Expression)
+    extends WeightedByAge
+    with BinaryLike[Expression] {
+  private lazy val sum = number("sum")
+  private lazy val weight = number("weight")
+  private lazy val factor = number("factor")
+
+  override def left: Expression = value
+  override def right: Expression = alpha
+  override def prettyName: String = EwmByRows.Function.name
+  override def inputTypes: Seq[DataType] = Seq(DoubleType, alpha.dataType)
+  override lazy val deterministic: Boolean = false // as collect_list: order matters
+
+  override def checkInputDataTypes(): TypeCheckResult = {
+    val constant = KindChecks.checkShare("decay", alpha)
+    if (constant.isFailure) constant else super.checkInputDataTypes()
+  }
+
+  override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(sum, weight, factor)
+  override lazy val initialValues: Seq[Expression] =
+    Seq(Literal(0.0), Literal(0.0), Literal(1.0))
+  override protected def required: Seq[Expression] = Nil // a NULL ages the rows before it
+
+  override protected def lift: Seq[Expression] = {
+    val share = Cast(alpha, DoubleType).eval().asInstanceOf[Double]
+    Seq(
+      Coalesce(Seq(value, Literal(0.0))),
+      If(IsNull(value), Literal(0.0), Literal(1.0)),
+      Literal(1.0 - share)
+    )
+  }
+
+  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = Seq(
+    plus(times(o(0), y(2)), y(0)),
+    plus(times(o(1), y(2)), y(1)),
+    times(o(2), y(2))
+  )
+
+  override lazy val evaluateExpression: Expression = mean(sum, weight)
+
+  override protected def withNewChildrenInternal(x: Expression, a: Expression): EwmByRows =
+    copy(value = x, alpha = a)
+}
+
+private[sash] object EwmByRows {
+  private[spark] val Function: SashFunction = SashFunction(
+    "ewm_mean",
+    "Returns the mean in which a value weighs the less the older it is, exponentially.",
+    Seq(
+      "x" -> "a number, taken as a DOUBLE",
+      "decay" -> ("with `ts` the half-life, a constant interval, as in '1 hour', or a number if " +
+        "`ts` is one; without `ts` alpha, the share by which each row takes weight from all " +
+        "before it, more than 0 and at most 1"),
+      "ts" -> "the time, a timestamp, a date or a number"
+    ),
+    Seq(
+      "SELECT ts, _FUNC_(x, 2, ts) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0), " +
+        "(2, 3.0) AS t(ts, x)" -> "0\t6.0\n2\t4.0",
+      "SELECT ts, _FUNC_(x, 0.5) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0), (2, " +
+        "3.0) AS t(ts, x)" -> "0\t6.0\n2\t4.0"
+    ),
+    Seq(
+      "The same as pandas' `ewm(halflife, times)` and `ewm(alpha)`, which have adjust=True.",
+      "Weights are relative to the youngest row of the window, so the answer does not depend on",
+      "the present time. A day has 24 hours. Rows in which `x` or `ts` is NULL are skipped; by",
+      "rows a NULL ages the rows before it. NULL over no rows."
+    ),
+    classOf[EwmByRows],
+    optional = 1
+  ) {
+    case Seq(x, decay, ts) => EwmMean(x, IntervalText.of("ewm_mean", "decay", decay), ts)
+    case Seq(x, decay)     => EwmByRows(x, decay)
+  }
+}
+
+/**
+ * The exponential moving average by the recursion s = s · d + x · (1 - d), where d is the decay
+ * since the row before, and s is x in the first row. Over several rows the step is a function
+ * s -> slope · s + offset of the average at their first row.
+ */
+private[sash] final case class Ema(value: Expression, halfLife: Expression, time: Expression)
+    extends WeightedByAge
+    with TernaryLike[Expression] {
+  private lazy val oldest = number("oldest")
+  private lazy val youngest = number("youngest") // -Infinity over no rows
+  private lazy val start = number("start")
+  private lazy val slope = number("slope")
+  private lazy val offset = number("offset")
+
+  override def first: Expression = value
+  override def second: Expression = halfLife
+  override def third: Expression = time
+  override def prettyName: String = Ema.Function.name
+  override def inputTypes: Seq[DataType] = Seq(DoubleType, halfLife.dataType, time.dataType)
+  override lazy val deterministic: Boolean = false // as collect_list: order matters
+  override def checkInputDataTypes(): TypeCheckResult =
+    WeightedByAge.check("half_life", halfLife, time, super.checkInputDataTypes())
+
+  override lazy val aggBufferAttributes: Seq[AttributeReference] =
+    Seq(oldest, youngest, start, slope, offset)
+  override lazy val initialValues: Seq[Expression] = {
+    val none = Literal(Double.NegativeInfinity)
+    Seq(none, none, Literal(0.0), Literal(1.0), Literal(0.0))
+  }
+  override protected def required: Seq[Expression] = Seq(value, time)
+  override protected def lift: Seq[Expression] = {
+    val at = TimeAxis.number(time)
+    Seq(at, at, value, Literal(1.0), Literal(0.0))
+  }
+
+  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
+    val d = WeightedByAge.decay(o(1), y(0), halfLife, time)
+    val entering = plus(times(d, o(4)), times(new Subtract(Literal(1.0), d), y(2)))
+    val joined = Seq(
+      o(0),
+      y(1),
+      o(2),
+      times(times(y(3), d), o(3)),
+      plus(times(y(3), entering), y(4))
+    )
+    def isEmpty(part: Seq[Expression]) = EqualTo(part(1), Literal(Double.NegativeInfinity))
+    joined.zip(o.zip(y)).map { case (j, (older, younger)) =>
+      If(isEmpty(o), younger, If(isEmpty(y), older, j))
+    }
+  }
+
+  override lazy val evaluateExpression: Expression = If(
+    EqualTo(youngest, Literal(Double.NegativeInfinity)),
+    MonoidAggregate.nothing(DoubleType),
+    plus(times(slope, start), offset)
+  )
+
+  override protected def withNewChildrenInternal(
+      x: Expression,
+      h: Expression,
+      t: Expression
+  ): Ema = copy(value = x, halfLife = h, time = t)
+}
+
+private[sash] object Ema {
+  private[spark] val Function: SashFunction = SashFunction(
+    "ema",
+    "Returns the exponential moving average by time: each row moves it towards its value, by a " +
+      "share that grows with the time since the row before.",
+    Seq(
+      "x" -> "a number, taken as a DOUBLE",
+      "half_life" -> ("the time after which half of an old average is left: a constant " +
+        "interval, as in '1 hour', or a number if `ts` is one"),
+      "ts" -> "the time, by which the window is ordered: a timestamp, a date or a number"
+    ),
+    Seq(
+      "SELECT ts, _FUNC_(x, 2, ts) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0), " +
+        "(2, 3.0), (4, 3.0) AS t(ts, x)" -> "0\t6.0\n2\t4.5\n4\t3.75"
+    ),
+    Seq(
+      "In the window's first row the average is its value. `ewm_mean` has weights that are",
+      "corrected for the beginning. A day has 24 hours. Rows in which `x` or `ts` is NULL are",
+      "skipped; NULL over no rows. The rows are taken in the window's order; a group of GROUP BY",
+      "has none."
+    ),
+    classOf[Ema]
+  ) { case Seq(x, halfLife, ts) =>
+    Ema(x, IntervalText.of("ema", "half_life", halfLife), ts)
+  }
+}
+
+private object WeightedByAge {
+  def check(
+      name: String,
+      halfLife: Expression,
+      time: Expression,
+      others: => TypeCheckResult
+  ): TypeCheckResult =
+    Iterator(
+      () => TimeAxis.check("ts", time),
+      () => TimeAxis.checkDistance(name, halfLife, time),
+      () => others
+    ).map(_()).find(_.isFailure).getOrElse(TypeCheckResult.TypeCheckSuccess)
+
+  /** The factor by which weights fall from one time to a later one. */
+  def decay(
+      from: Expression,
+      to: Expression,
+      halfLife: Expression,
+      time: Expression
+  ): Expression = {
+    val rate = math.log(2) / TimeAxis.number(halfLife, time.dataType)
+    val arguments = Seq(from, to, Literal(rate))
+    StaticInvoke(Decay.getClass, DoubleType, "factor", arguments, returnNullable = false)
+  }
+}
+
+/** Generated code calls this method. */
+private[sash] object Decay {
+
+  /** Times that are equal have the factor 1, also if both are infinite. */
+  def factor(from: Double, to: Double, rate: Double): Double =
+    if (from == to) 1.0 else math.exp((from - to) * rate)
+}

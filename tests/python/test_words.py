@@ -1,0 +1,160 @@
+"""Aggregates that users of moving windows asked for, against pandas, in batch and on a stream."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+import sash
+from sash import functions as f
+from streaming import ROCKS, to_parquet
+
+SPAN = timedelta(hours=6)
+HALF_LIFE = timedelta(minutes=90)
+WINDOW = sash.SlidingWindow.partitionBy("k").orderBy("ts").time(SPAN)
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    drawn = random.Random(37)  # noqa: S311
+    times = pd.Timestamp("2026-03-01") + pd.to_timedelta(
+        sorted(drawn.sample(range(100_000), 300)), unit="s"
+    )
+    values = [None if drawn.random() < 0.1 else float(drawn.randint(0, 40)) for _ in times]
+    return pd.DataFrame(
+        {
+            "k": [drawn.choice("ab") for _ in times],
+            "ts": times,
+            "x": values,
+            "s": [drawn.choice("pqrst") for _ in times],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession, rows: pd.DataFrame) -> DataFrame:
+    records = [
+        (k, ts.to_pydatetime(), None if pd.isna(x) else x, s)
+        for k, ts, x, s in rows.itertuples(index=False)
+    ]
+    return spark.createDataFrame(records, "k STRING, ts TIMESTAMP, x DOUBLE, s STRING")
+
+
+def calls() -> dict[str, Column]:
+    return {
+        "increase": f.counter_increase("x"),
+        "rate": f.counter_rate("ts", "x"),
+        "cusum": f.cusum(F.col("x") - 20),
+        "ewm": f.ewm_mean("x", HALF_LIFE, "ts"),
+        "ewm_rows": f.ewm_mean("x", 0.3),
+        "ema": f.ema("x", "90 minutes", "ts"),
+        "first": f.first_n("s", 3),
+        "last": f.last_n("s", 3),
+        "distinct": f.last_distinct_n("s", 2),
+        "max": f.max_n("x", 4),
+        "min": f.min_n("x", 4),
+        "max_by": f.max_n_by("s", "x", 2),
+        "min_by": f.min_n_by("s", "x", 2),
+    }
+
+
+@contextmanager
+def setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        spark.conf.unset(key)
+
+
+def test_weights_are_those_of_pandas(events, rows):
+    whole = Window.partitionBy("k").orderBy("ts").rowsBetween(Window.unboundedPreceding, 0)
+    moving = Window.partitionBy("k").orderBy("ts").rowsBetween(-49, 0)
+    asked = {
+        "by_time": f.ewm_mean("x", HALF_LIFE, "ts").over(whole),
+        "by_rows": f.ewm_mean("x", 0.2).over(whole),
+        "moving": f.ewm_mean("x", HALF_LIFE, "ts").over(moving),
+        "moving_rows": f.ewm_mean("x", 0.2).over(moving),
+    }
+    answers = events.withColumns(asked).orderBy("k", "ts").toPandas()
+
+    def ewm(part: pd.DataFrame, **by: Any) -> float:
+        return float(part["x"].ewm(**by).mean().iloc[-1])
+
+    for _, key in answers.groupby("k"):
+        for i in range(len(key)):
+            until, last = key.iloc[: i + 1], key.iloc[max(0, i - 49) : i + 1]
+            # pandas skips no NaN by time
+            of, of_last = until.dropna(subset="x"), last.dropna(subset="x")
+            expected = {
+                "by_rows": ewm(until, alpha=0.2),
+                "moving_rows": ewm(last, alpha=0.2),
+                "by_time": ewm(of, halflife=HALF_LIFE, times=of["ts"]) if len(of) else None,
+                "moving": ewm(of_last, halflife=HALF_LIFE, times=of_last["ts"])
+                if len(of_last)
+                else None,
+            }
+            for name, value in expected.items():
+                assert key.iloc[i][name] == pytest.approx(value, rel=1e-9, nan_ok=True), name
+    assert len(answers) == len(rows)
+
+
+def test_a_stream_answers_as_a_batch(spark: SparkSession, events: DataFrame, tmp_path: Path):
+    asked = {name: call.over(WINDOW) for name, call in calls().items()}
+    batch = events.select("k", "ts", *(column.alias(n) for n, column in asked.items()))
+    (tmp_path / "in").mkdir()
+    events.repartitionByRange(4, "ts").write.parquet(str(tmp_path / "in"), mode="overwrite")
+    stream = (
+        spark.readStream.schema(events.schema)
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(tmp_path / "in"))
+        .withWatermark("ts", "30 hours")
+    )
+    answers = stream.select("k", "ts", *(column.alias(n) for n, column in asked.items()))
+    # the watermark passes the last row when a later one has come
+    later = events.selectExpr("k", "ts + INTERVAL 60 DAYS AS ts", "x", "s").limit(1)
+    with setting(spark, "spark.sql.streaming.stateStore.providerClass", ROCKS):
+        to_parquet(answers, tmp_path, availableNow=True).awaitTermination(300)
+        later.write.parquet(str(tmp_path / "in"), mode="append")
+        for _ in range(2):
+            to_parquet(answers, tmp_path, availableNow=True).awaitTermination(300)
+    given = spark.read.parquet(str(tmp_path / "out"))
+    assert text(given) == text(batch)
+
+
+def text(df: DataFrame) -> list[str]:
+    """The rows in order; the last digits of doubles depend on the order of operations."""
+
+    def plain(value: Any) -> str:
+        return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+    found = df.orderBy("k", "ts").collect()
+    assert found
+    return [", ".join(map(plain, row)) for row in found]
+
+
+def test_hops_answer_as_copies_of_rows(spark: SparkSession, events: DataFrame):
+    # rows of a pane come in any order, so no call here depends on it
+    asked = [
+        column.alias(name)
+        for name, column in calls().items()
+        if name in ("ewm", "max", "min", "max_by", "min_by")
+    ]
+
+    def answered() -> list[str]:
+        hops = events.groupBy("k", F.window("ts", "6 hours", "1 hour").alias("w")).agg(*asked)
+        of = hops.select("k", F.col("w.start").alias("ts"), "*").drop("w")
+        return text(of)
+
+    ours = answered()
+    with setting(spark, "spark.sash.hops.enabled", "false"):
+        assert ours == answered()
