@@ -127,9 +127,9 @@ private[sash] object EwmByRows {
     "Returns the mean in which a value weighs the less the older it is, exponentially.",
     Seq(
       "x" -> "a number, taken as a DOUBLE",
-      "decay" -> ("with `ts` the half-life, a constant interval, as in '1 hour', or a number if " +
-        "`ts` is one; without `ts` alpha, the share by which each row takes weight from all " +
-        "before it, more than 0 and at most 1"),
+      "decay" -> ("with `ts` the half-life: a constant interval, as in '1 hour', or a number " +
+        "if `ts` is one; without `ts` alpha: the share, at most 1, by which a row takes weight " +
+        "from all before it"),
       "ts" -> "the time, a timestamp, a date or a number"
     ),
     Seq(

@@ -31,8 +31,8 @@ import io.sash.spark.windows.{
  * of its frame have come. In both cases the operator holds one window in memory, not the
  * partition.
  *
- * A filter above the window on columns of its input is part of the operator: each row moves the
- * frames, and only rows that the filter keeps get results and leave.
+ * A filter above the window on columns of its input is part of the operator. Each row moves the
+ * frames; only rows that the filter keeps get results and leave.
  *
  * @param windowExpression named expressions over window calls that Sash accepts
  * @param asked the filter's conditions; empty if every row gets results
