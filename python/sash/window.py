@@ -57,8 +57,8 @@ class SlidingWindow:
     ``range(preceding="w")``   each row's own width of the order
     ========================== =======================================================
 
-    ``exclude("ties")`` then leaves rows out of each window, and ``slide("1 minute")`` lets the
-    window slide by more than a row.
+    ``exclude("ties")`` then leaves rows out of each window, ``slide("1 minute")`` lets the window
+    slide by more than a row, and ``min_periods(3)`` wants so many values.
 
     A row's window never holds rows of another partition. Rows that are equal in the order come in
     any order, which may differ from run to run. ``time`` and ``groups`` hold all of them; the
@@ -124,6 +124,7 @@ class SlidingWindowSpec(WindowSpec):
     _kind: Kind | None = None
     _excluded: str | None = None
     _every: int | str | timedelta | Column | None = None
+    _least: int | None = None
 
     def __new__(cls, *_: object, **__: object) -> SlidingWindowSpec:
         """Make it a WindowSpec of the session's own kind, classic or Connect."""
@@ -171,18 +172,44 @@ class SlidingWindowSpec(WindowSpec):
         _require("size", size, int)
         return self._of(lambda *_: call("count_window", F.lit(size)))
 
-    def time(self, size: Extent) -> SlidingWindowSpec:
+    def time(
+        self, size: Extent, closed: str = "both", *, center: bool = False
+    ) -> SlidingWindowSpec:
         """Hold the rows whose place in the order lies at most ``size`` before the current row's.
 
-        Both ends are included, and so are the current row's peers; the same as RANGE BETWEEN
-        ``size`` PRECEDING AND CURRENT ROW. Rows whose place is NULL are each other's window.
+        Unless ``closed`` or ``center`` says otherwise, both ends are included, and so are the
+        current row's peers: RANGE BETWEEN ``size`` PRECEDING AND CURRENT ROW. Rows whose place is
+        NULL are each other's window.
 
         Args:
             size: A number for an order by a number. For an order by time a timedelta or an
                 interval as a string, as in "90 minutes". Or a Column of a constant.
+            closed: The ends that belong to the window, as in pandas: "both", "right", "left" (not
+                the current row and its peers) or "neither". Other than "both" it wants an order
+                by integers, dates or timestamps.
+            center: Whether the current row is in the middle, with half of ``size`` before and
+                after it. It wants such an order, too.
+
+        Example:
+            >>> df = spark.createDataFrame([(1,), (2,), (4,)], ["ts"])
+            >>> before = sash.SlidingWindow.orderBy("ts").time(2, closed="left")
+            >>> df.select("ts", F.sum("ts").over(before).alias("sum")).show()
+            +---+----+
+            | ts| sum|
+            +---+----+
+            |  1|NULL|
+            |  2|   1|
+            |  4|   2|
+            +---+----+
+            <BLANKLINE>
         """
         _require_extent("size", size)
-        return self._of(lambda *_: call("time_window", _constant(size)))
+        if not isinstance(closed, str):
+            raise type_error("closed", "'both', 'right', 'left' or 'neither'", closed)
+        if not isinstance(center, bool):
+            raise type_error("center", "a bool", center)
+        more = [F.lit(closed), F.lit(center)] if center or closed != "both" else []
+        return self._of(lambda *_: call("time_window", _constant(size), *more))
 
     def delta(self, attribute: ColumnOrName, delta: Extent) -> SlidingWindowSpec:
         """Hold the youngest rows, until the attribute rises above the oldest by over ``delta``.
@@ -422,6 +449,32 @@ class SlidingWindowSpec(WindowSpec):
             raise PySparkValueError("the window slides already, and cannot do so twice")
         return replace(self, _every=every)
 
+    def min_periods(self, n: int) -> SlidingWindowSpec:
+        """Give NULL where fewer than ``n`` rows of the window have a value, as pandas does.
+
+        A row has a value if no argument of the aggregate is NULL.
+
+        Args:
+            n: How many, 0 or more.
+
+        Example:
+            >>> df = spark.createDataFrame([(1, 5.0), (2, None), (3, 2.0)], ["ts", "x"])
+            >>> two_of_three = sash.SlidingWindow.orderBy("ts").count(3).min_periods(2)
+            >>> df.select("ts", F.sum("x").over(two_of_three).alias("sum")).show()
+            +---+----+
+            | ts| sum|
+            +---+----+
+            |  1|NULL|
+            |  2|NULL|
+            |  3| 7.0|
+            +---+----+
+            <BLANKLINE>
+        """
+        _require("n", n, int)
+        if self._least is not None:
+            raise PySparkValueError("the window has min_periods already, and cannot have two")
+        return replace(self, _least=n)
+
     def spec(
         self, aggregated: Column | None = None, aggregate: Column | None = None
     ) -> WindowSpec:
@@ -440,6 +493,8 @@ class SlidingWindowSpec(WindowSpec):
             keys.append(call("window_exclude", F.lit(self._excluded)))
         if self._every is not None:
             keys.append(call("window_slide", _constant(self._every)))
+        if self._least is not None:
+            keys.append(call("window_min_periods", F.lit(self._least)))
         return Window.partitionBy(*keys).orderBy(*self.order)
 
     def _of(self, kind: Kind) -> SlidingWindowSpec:

@@ -37,6 +37,7 @@ CALLS = {
     "range": 'sash.sliding_agg("id", F.sum, w.range(1))',
     "exclude": 'sash.sliding_agg("id", F.sum, w.count(3).exclude("ties"))',
     "slide": 'sash.sliding_agg("id", F.sum, w.count(3).slide(2))',
+    "min_periods": 'sash.sliding_agg("id", F.sum, w.count(3).min_periods(2))',
     "check_monoid": "sash.testing.check_monoid(df, sash.Monoid(lambda x: x, lambda a, b: a + b))",
     **{name: f'f.{name}("id")' for name in ("product", "max_count", "min_count", "value_range")},
     **{name: f'f.{name}("id")' for name in ("relative_variation", "coefficient_of_variation")},

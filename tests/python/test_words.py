@@ -110,6 +110,10 @@ def test_weights_are_those_of_pandas(events, rows):
 
 def test_a_stream_answers_as_a_batch(spark: SparkSession, events: DataFrame, tmp_path: Path):
     asked = {name: call.over(WINDOW) for name, call in calls().items()}
+    keyed = sash.SlidingWindow.partitionBy("k").orderBy("ts")
+    for closed in ("right", "left", "neither"):
+        limited = keyed.time(SPAN, closed).min_periods(5)
+        asked |= {f"sum_{closed}": F.sum("x").over(limited)}
     batch = events.select("k", "ts", *(column.alias(n) for n, column in asked.items()))
     (tmp_path / "in").mkdir()
     events.repartitionByRange(4, "ts").write.parquet(str(tmp_path / "in"), mode="overwrite")

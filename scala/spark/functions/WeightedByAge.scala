@@ -128,7 +128,7 @@ private[sash] object EwmByRows {
     Seq(
       "x" -> "a number, taken as a DOUBLE",
       "decay" -> ("with `ts` the half-life: a constant interval, as in '1 hour', or a number " +
-        "if `ts` is one; without `ts` alpha: the share, at most 1, by which a row takes weight " +
+        "if `ts` is one. Without `ts` alpha: the share, at most 1, by which a row takes weight " +
         "from all before it"),
       "ts" -> "the time, a timestamp, a date or a number"
     ),

@@ -80,6 +80,10 @@ private[spark] object KindChecks {
       case _ => unexpectedType(name, e, "\"STRING\"")
     }
 
+  def checkFlag(name: String, e: Expression): TypeCheckResult =
+    if (e.dataType == BooleanType) checkConstant(name, e, "true or false")(_ => true)
+    else unexpectedType(name, e, "\"BOOLEAN\"")
+
   /** Checks that `extent` can be subtracted from `attribute`, by their types. */
   def checkDifference(attribute: Expression, extent: Expression): TypeCheckResult =
     (attribute.dataType, extent.dataType) match {

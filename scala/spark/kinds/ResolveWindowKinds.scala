@@ -22,7 +22,8 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       GlobalAggregation
         .undone(ResolvePendingKinds(plan))
         .resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-          case window: Window if window.resolved => framed(partitioned(window))
+          case window: Window if window.resolved =>
+            MinPeriods.compared(framed(partitioned(window)))
         }
 
   private def partitioned(window: Window): Window = {
@@ -57,7 +58,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
         w.windowFunction match {
           case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
             s.windows.foreach(checkOrder(_, w.windowSpec))
-            s.kind.flatMap(frameOf).fold(w) { frame =>
+            s.kind.flatMap(frameOf(_, w.windowSpec)).fold(w) { frame =>
               val of = if (s.modifiers.isEmpty) s.function else s.copy(windows = s.modifiers)
               w.copy(
                 windowFunction = call.copy(aggregateFunction = of),
@@ -69,12 +70,15 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       }
       .asInstanceOf[Window]
 
-  private def frameOf(kind: WindowKind): Option[SpecifiedWindowFrame] = kind match {
+  private def frameOf(
+      kind: WindowKind,
+      spec: WindowSpecDefinition
+  ): Option[SpecifiedWindowFrame] = kind match {
     case CountWindow(size) =>
       val preceding = Literal(1 - size.eval().asInstanceOf[Number].intValue, IntegerType)
       Some(SpecifiedWindowFrame(RowFrame, preceding, CurrentRow))
-    case DurationWindow(size) =>
-      Some(SpecifiedWindowFrame(RangeFrame, new UnaryMinus(size), CurrentRow))
+    case duration: DurationWindow =>
+      Some(DurationFrame.of(duration, spec.orderSpec.head.child))
     case _ => None
   }
 
@@ -82,8 +86,9 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     if (!kind.deterministic)
       throw misplaced(kind, "it is not deterministic; compute a column of it first")
     val needsOrder = kind match {
-      case e: WindowExclude => e.what != WindowExclude.CurrentRow
-      case _                => true
+      case e: WindowExclude    => e.what != WindowExclude.CurrentRow
+      case _: WindowMinPeriods => false
+      case _                   => true
     }
     if (needsOrder && spec.orderSpec.isEmpty)
       throw misplaced(kind, "its window has no order; add ORDER BY")

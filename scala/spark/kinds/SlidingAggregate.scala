@@ -28,6 +28,10 @@ private[spark] final case class SlidingAggregate(
 
   def exclude: Option[WindowExclude] = windows.collectFirst { case e: WindowExclude => e }
 
+  def minPeriods: Option[WindowMinPeriods] = windows.collectFirst { case m: WindowMinPeriods =>
+    m
+  }
+
   def slide: Option[WindowSlide] = windows.collectFirst { case s: WindowSlide => s }
 
   /**

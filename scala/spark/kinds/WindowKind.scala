@@ -70,18 +70,44 @@ private[spark] final case class CountWindow(size: Expression)
 /**
  * The rows at most `size` before the current row's order value, and its peers: RANGE BETWEEN size
  * PRECEDING AND CURRENT ROW.
+ *
+ * @param closed the ends that belong to the window: right, left, both or neither; both by default
+ * @param center whether the current row is in the middle; there only if `closed` is
  */
-private[spark] final case class DurationWindow(size: Expression)
-    extends WindowKind
-    with UnaryLike[Expression] {
+private[spark] final case class DurationWindow(
+    size: Expression,
+    closed: Option[Expression],
+    center: Option[Expression]
+) extends WindowKind {
   override def name: String = "time_window"
-  override def child: Expression = size
+  override def children: Seq[Expression] = size +: (closed ++ center).toSeq
 
-  override def checkInputDataTypes(): TypeCheckResult =
-    KindChecks.checkExtent("size", size, positive = false)
+  override def checkInputDataTypes(): TypeCheckResult = {
+    val options = closed.map(KindChecks.checkOneOf("closed", _, DurationWindow.Ends)) ++
+      center.map(KindChecks.checkFlag("center", _))
+    options.find(_.isFailure).getOrElse(KindChecks.checkExtent("size", size, positive = !isPlain))
+  }
 
-  override protected def withNewChildInternal(newChild: Expression): DurationWindow =
-    copy(size = newChild)
+  private def ends: String =
+    closed.fold("both")(_.eval().toString.toLowerCase(java.util.Locale.ROOT))
+
+  def hasOpenStart: Boolean = ends == "right" || ends == "neither"
+
+  def hasOpenEnd: Boolean = ends == "left" || ends == "neither"
+
+  def isCentered: Boolean = center.exists(_.eval() == true)
+
+  /** Whether the frame is RANGE size PRECEDING. */
+  def isPlain: Boolean = !hasOpenStart && !hasOpenEnd && !isCentered
+
+  override protected def withNewChildrenInternal(
+      children: IndexedSeq[Expression]
+  ): DurationWindow =
+    copy(children(0), closed.map(_ => children(1)), center.map(_ => children(2)))
+}
+
+private[spark] object DurationWindow {
+  val Ends: Seq[String] = Seq("right", "left", "both", "neither")
 }
 
 /** The rows back to the oldest one that the delta policy keeps: see `DeltaFrame`. */
@@ -268,6 +294,22 @@ private[spark] final case class WindowSlide(every: Expression)
 
   override protected def withNewChildInternal(newChild: Expression): WindowSlide =
     copy(every = newChild)
+}
+
+/** Returns NULL where fewer rows of the window have a value: see [[MinPeriods]]. */
+private[spark] final case class WindowMinPeriods(count: Expression)
+    extends WindowModifier
+    with UnaryLike[Expression] {
+  override def name: String = "window_min_periods"
+  override def child: Expression = count
+
+  def least: Int = count.eval().asInstanceOf[Number].intValue
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    KindChecks.checkCount("n", count, least = 0)
+
+  override protected def withNewChildInternal(newChild: Expression): WindowMinPeriods =
+    copy(count = newChild)
 }
 
 /**

@@ -30,18 +30,29 @@ private[spark] object WindowKindFunctions {
       "time_window",
       "The rows whose place in the order lies at most `size` before the current row's.",
       Seq(
-        "size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'"
+        "size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'",
+        "closed" -> ("the ends that belong to the window: 'both', if it is left out, 'right', " +
+          "'left' or 'neither'"),
+        "center" -> "true if the current row is in the middle; false if it is left out"
       ),
-      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) AS " +
-        "t(x)",
-      "1\t1\n2\t3\n4\t6",
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) AS s, " +
+        "sum(x) OVER (PARTITION BY _FUNC_(2, 'left') ORDER BY x) AS before " +
+        "FROM VALUES (1), (2), (4) AS t(x)",
+      "1\t1\tNULL\n2\t3\t1\n4\t6\t2",
       Seq(
-        "Both ends are included, and so are peers: the same as RANGE BETWEEN size PRECEDING AND",
-        "CURRENT ROW."
+        "Without `closed` and `center` it is RANGE BETWEEN size PRECEDING AND CURRENT ROW, with",
+        "peers. An end that does not belong to the window is moved by a unit of the order: 1, a",
+        "day, or a microsecond. So these two arguments want an order by integers, dates or",
+        "timestamps. The middle is as in pandas: half of `size` before and after."
       ),
-      classOf[DurationWindow]
-    ) { case Seq(size) =>
-      DurationWindow(IntervalText.of("time_window", "size", size))
+      classOf[DurationWindow],
+      optional = 2
+    ) { case size +: more =>
+      DurationWindow(
+        IntervalText.of("time_window", "size", size),
+        closed = more.headOption,
+        center = more.lift(1)
+      )
     },
     kind(
       "delta_window",
@@ -202,7 +213,20 @@ private[spark] object WindowKindFunctions {
       classOf[WindowSlide]
     ) { case Seq(every) =>
       WindowSlide(IntervalText.of("window_slide", "every", every))
-    }
+    },
+    kind(
+      "window_min_periods",
+      "Gives NULL where fewer than `n` rows of a window have a value, in any kind or frame.",
+      Seq("n" -> "how many, a constant of 0 or more"),
+      "SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x ROWS 2 PRECEDING) " +
+        "FROM VALUES (1), (2), (4) AS t(x)",
+      "1\tNULL\n2\t3\n4\t7",
+      Seq(
+        "A row has a value if no argument of the aggregate is NULL; `count(*)` has one in each.",
+        "The argument min_periods of pandas."
+      ),
+      classOf[WindowMinPeriods]
+    ) { case Seq(n) => WindowMinPeriods(n) }
   )
 
   private def predicate(aggregate: Expression, condition: LambdaFunction): PredicateWindow =

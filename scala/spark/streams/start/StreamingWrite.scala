@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
-import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.{SparkVersions, StreamVersions}
@@ -60,7 +59,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
             case _                    => ""
           }
           val uncertain = shared.flatMap(_.expressions).find(!_.deterministic)
-          val why = uncertain.fold("")(e => s" (${toPrettySQL(e)})")
+          val why = uncertain.fold("")(e => s" (${e.sql})")
           refuse(
             write,
             s"${windowsOf(write)} beside the common table expression$name, which is read " +
@@ -82,7 +81,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         refuse(
           write,
           s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
-            s"${on.fold("")(c => s" on ${toPrettySQL(c)}")}, which would find no row; write " +
+            s"${on.fold("")(c => s" on ${c.sql}")}, which would find no row; write " +
             "one side to a table in between"
         )
       case _ =>

@@ -148,6 +148,7 @@ object ArgumentTextsSuite {
     aggregate("sliding_agg", "vi", "'sum'"),
     kind("count_window", "2"),
     kind("time_window", "2"),
+    kind("time_window", "2", "'left'", "false"),
     kind("delta_window", "vi", "2"),
     kind("punctuation_window", "vb"),
     kind("gap_window", "2"),
@@ -156,7 +157,8 @@ object ArgumentTextsSuite {
     kind("rows_window", "vi"),
     kind("range_window", "vi"),
     kind("window_exclude", "'current row'").copy(order = Some("id ROWS 1 PRECEDING")),
-    kind("window_slide", "2").copy(order = Some("id ROWS 1 PRECEDING"))
+    kind("window_slide", "2").copy(order = Some("id ROWS 1 PRECEDING")),
+    kind("window_min_periods", "2").copy(order = Some("id ROWS 1 PRECEDING"))
   )
 
   private val Range = "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE"

@@ -1,0 +1,91 @@
+package io.sash.spark.kinds
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+/**
+ * The RANGE frame of a [[DurationWindow]]. SQL's bounds belong to the frame. So an end that does
+ * not belong to the window is moved by one unit of the order: a day, a microsecond, or 1.
+ */
+private[kinds] object DurationFrame {
+
+  def of(window: DurationWindow, order: Expression): SpecifiedWindowFrame =
+    if (window.isPlain) frame(new UnaryMinus(window.size), CurrentRow)
+    else
+      (order.dataType, window.size.dataType) match {
+        case (of, size)
+            if KindChecks.isInteger(size) && (KindChecks.isInteger(of) || of == DateType) =>
+          val units = window.size.eval().asInstanceOf[Number].longValue
+          whole(window, units)(n => Cast(Literal(n), window.size.dataType))
+        case (DateType, DayTimeIntervalType(_, DayTimeIntervalType.DAY)) =>
+          val days = window.size.eval().asInstanceOf[Long] / MICROS_PER_DAY
+          whole(window, days)(n =>
+            Literal(n * MICROS_PER_DAY, DayTimeIntervalType(DayTimeIntervalType.DAY))
+          )
+        case (TimestampType | TimestampNTZType, _) => ofTime(window)
+        case _ =>
+          throw ResolveWindowKinds.misplaced(
+            window,
+            s"${order.sql}, the order, of type ${order.dataType.sql}, has no units; leave out " +
+              "`closed` and `center`, or order by an integer, a date or a timestamp"
+          )
+      }
+
+  private def whole(window: DurationWindow, size: Long)(
+      literal: Long => Expression
+  ): SpecifiedWindowFrame = {
+    val (before, after) = if (window.isCentered) (size / 2, size / 2) else (size, 0L)
+    val lower = -before + (if (window.hasOpenStart) 1 else 0)
+    val upper = after - (if (window.hasOpenEnd) 1 else 0)
+    if (lower > upper)
+      throw ResolveWindowKinds.misplaced(window, "no value of the order lies within it")
+    def bound(units: Long) = if (units == 0) CurrentRow else literal(units)
+    frame(bound(lower), bound(upper))
+  }
+
+  private def ofTime(window: DurationWindow): SpecifiedWindowFrame = {
+    val size = calendar(window.size)
+    val (before, after) =
+      if (window.isCentered) {
+        val half = halved(window, size)
+        (half, half)
+      } else (size, new CalendarInterval(0, 0, 0))
+    val lower = moved(negative(before), if (window.hasOpenStart) 1 else 0)
+    val upper = moved(after, if (window.hasOpenEnd) -1 else 0)
+    // an interval of less than a day is the same in every time zone
+    val plain = Seq(lower, upper).forall(i => i.months == 0 && i.days == 0)
+    def bound(i: CalendarInterval): Expression =
+      if (i.months == 0 && i.days == 0 && i.microseconds == 0) CurrentRow
+      else if (plain) Literal(i.microseconds, DayTimeIntervalType())
+      else Literal(i)
+    frame(bound(lower), bound(upper))
+  }
+
+  private def calendar(size: Expression): CalendarInterval =
+    (size.eval(), size.dataType) match {
+      case (months: Int, _) => new CalendarInterval(months, 0, 0)
+      case (micros: Long, _) =>
+        new CalendarInterval(0, (micros / MICROS_PER_DAY).toInt, micros % MICROS_PER_DAY)
+      case (interval: CalendarInterval, _) => interval
+      case (other, dataType) =>
+        throw new IllegalStateException(s"$other of type ${dataType.sql} is no interval")
+    }
+
+  private def negative(i: CalendarInterval): CalendarInterval =
+    new CalendarInterval(-i.months, -i.days, -i.microseconds)
+
+  private def moved(i: CalendarInterval, micros: Long): CalendarInterval =
+    new CalendarInterval(i.months, i.days, i.microseconds + micros)
+
+  private def halved(window: DurationWindow, i: CalendarInterval): CalendarInterval = {
+    if (i.months % 2 != 0)
+      throw ResolveWindowKinds.misplaced(window, "half of its months is no number of months")
+    val hours = (i.days % 2) * (MICROS_PER_DAY / 2)
+    new CalendarInterval(i.months / 2, i.days / 2, hours + i.microseconds / 2)
+  }
+
+  private def frame(lower: Expression, upper: Expression): SpecifiedWindowFrame =
+    SpecifiedWindowFrame(RangeFrame, lower, upper)
+}

@@ -1,0 +1,72 @@
+package io.sash.spark.kinds
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  AggregateFunction,
+  Count
+}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
+
+import io.sash.spark.base.SparkVersions
+
+/**
+ * Windows with a [[WindowMinPeriods]]. A second aggregate counts the rows that have all arguments
+ * of the first one, and a projection above compares the count.
+ */
+private[kinds] object MinPeriods {
+
+  /** The plan without the modifier; the same plan if no window has it. */
+  def compared(window: Window): LogicalPlan = {
+    val parts = window.windowExpressions.map(e => e -> Limited.of(e))
+    if (parts.forall(_._2.isEmpty)) window
+    else {
+      val made = parts.flatMap { case (e, limited) =>
+        limited.fold(Seq(e))(l => Seq(l.answer, l.count))
+      }
+      val columns = parts.map { case (e, limited) =>
+        limited.fold[NamedExpression](e.toAttribute)(_.column)
+      }
+      Project(window.child.output ++ columns, SparkVersions.withExpressions(window, made))
+    }
+  }
+
+  /** A column that is NULL unless the count is great enough. */
+  private final class Limited(alias: Alias, w: WindowExpression, s: SlidingAggregate, n: Int) {
+    private def call = w.windowFunction.asInstanceOf[AggregateExpression]
+
+    private def over(function: AggregateFunction, isDistinct: Boolean) = {
+      val others = s.windows.filterNot(_.isInstanceOf[WindowMinPeriods])
+      val of = if (others.isEmpty) function else SlidingAggregate(function, others)
+      w.copy(windowFunction = call.copy(aggregateFunction = of, isDistinct = isDistinct))
+    }
+
+    private def values: Seq[Expression] = s.function.children.filterNot(_.foldable)
+
+    val answer: Alias = Alias(over(s.function, call.isDistinct), alias.name)()
+    val count: Alias = {
+      val rows = Count(if (values.isEmpty) Seq(Literal(1)) else values)
+      Alias(over(rows, isDistinct = false), s"${alias.name} count")()
+    }
+
+    def column: Alias = Alias(
+      If(
+        GreaterThanOrEqual(count.toAttribute, Literal(n.toLong)),
+        answer.toAttribute,
+        Literal.create(null, answer.dataType)
+      ),
+      alias.name
+    )(alias.exprId, alias.qualifier, alias.explicitMetadata)
+  }
+
+  private object Limited {
+    def of(e: NamedExpression): Option[Limited] = e match {
+      case alias @ Alias(
+            w @ WindowExpression(AggregateExpression(s: SlidingAggregate, _, _, _, _), _),
+            _
+          ) =>
+        s.minPeriods.map(m => new Limited(alias, w, s, m.least))
+      case _ => None
+    }
+  }
+}

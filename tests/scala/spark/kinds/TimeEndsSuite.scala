@@ -1,0 +1,133 @@
+package io.sash.spark.kinds
+
+import io.sash.spark.{ErrorCondition, SashSuite}
+
+/** The ends and the middle of time_window, and min_periods, against joins and counts. */
+final class TimeEndsSuite extends SashSuite {
+  private val hours = "INTERVAL '1' HOUR * (id * 7 % 60)"
+
+  private val orders = Seq(
+    ("INT", "CAST(id * 7 % 60 AS INT)", "6", "3"),
+    ("BIGINT", "id * 7 % 60", "7", "3"),
+    ("DATE", "date_add(DATE'2026-02-01', CAST(id * 7 % 60 AS INT))", "6", "3"),
+    (
+      "DATE by interval",
+      "date_add(DATE'2026-02-01', CAST(id * 7 % 60 AS INT))",
+      "INTERVAL 6 DAYS",
+      "INTERVAL 3 DAYS"
+    ),
+    (
+      "TIMESTAMP",
+      s"TIMESTAMP'2026-03-27 22:00:00' + $hours",
+      "INTERVAL 6 HOURS",
+      "INTERVAL 3 HOURS"
+    ),
+    (
+      "TIMESTAMP by days",
+      s"TIMESTAMP'2026-03-27 22:00:00' + $hours",
+      "INTERVAL 1 DAY",
+      "INTERVAL 12 HOURS"
+    ),
+    (
+      "TIMESTAMP by months",
+      "TIMESTAMP'2026-03-27 22:00:00' + INTERVAL '1' DAY * id",
+      "INTERVAL 2 MONTHS",
+      "INTERVAL 1 MONTH"
+    ),
+    (
+      "TIMESTAMP_NTZ",
+      s"TIMESTAMP_NTZ'2026-03-27 22:00:00' + $hours",
+      "INTERVAL 6 HOURS",
+      "INTERVAL 3 HOURS"
+    )
+  )
+
+  for {
+    (name, time, size, half) <- orders
+    closed <- Seq("both", "right", "left", "neither")
+  } test(s"$closed, order by $name", each(2): _*) {
+    withSettings("spark.sql.session.timeZone" -> "Europe/Berlin") {
+      spark
+        .sql(s"SELECT id, nullif(id % 3, 2) AS k, nullif($time, NULL) AS t FROM range(90)")
+        .createOrReplaceTempView("timed")
+      for (center <- Seq("false", "true")) {
+        val (before, after) = if (center == "true") (half, half) else (size, null)
+        val end = if (after == null) "a.t" else s"a.t + $after"
+        val least = if (closed == "right" || closed == "neither") ">" else ">="
+        val most = if (closed == "left" || closed == "neither") "<" else "<="
+        val expected = spark.sql(
+          s"""SELECT a.id, sum(b.id), count(b.id) FROM timed a LEFT JOIN timed b
+             |ON a.k <=> b.k AND b.t $least a.t - $before AND b.t $most $end
+             |GROUP BY a.id""".stripMargin
+        )
+        val kind = s"time_window($size, '$closed', $center)"
+        val over = s"OVER (PARTITION BY k, $kind ORDER BY t)"
+        val actual = spark.sql(s"SELECT id, sum(id) $over, count(id) $over FROM timed")
+        assert(actual.collect().toSet == expected.collect().toSet, kind)
+        assert(sliding(actual).nonEmpty)
+      }
+    }
+  }
+
+  private val windows = Seq(
+    "PARTITION BY k%s ORDER BY t ROWS 3 PRECEDING",
+    "PARTITION BY k%s ORDER BY t RANGE BETWEEN 5 PRECEDING AND 2 FOLLOWING",
+    "PARTITION BY k, gap_window(4)%s ORDER BY t",
+    "PARTITION BY k, count_window(4), window_slide(2)%s ORDER BY t",
+    "PARTITION BY k, groups_window(4), window_exclude('group')%s ORDER BY t",
+    "PARTITION BY time_window(5, 'left')%s ORDER BY t",
+    "PARTITION BY k%s"
+  )
+
+  private val calls = Seq(
+    ("sum(x)", "x", ""),
+    ("max(struct(x, y))", "struct(x, y)", ""),
+    ("corr(x, y)", "x, y", ""),
+    ("count(*)", "1", ""),
+    ("avg(x)", "x", " FILTER (WHERE y > 3)"),
+    ("percentile(x, 0.4)", "x", "")
+  )
+
+  for (window <- windows) test(s"min_periods in ${window.format("")}") {
+    spark
+      .sql(
+        """SELECT id % 2 AS k, id * 7 % 40 AS t, nullif(id % 5, 2) AS x, nullif(id % 7, 3) AS y
+          |FROM range(40)""".stripMargin
+      )
+      .createOrReplaceTempView("sparse")
+    val columns = calls.zipWithIndex.map { case ((call, values, filter), i) =>
+      val wanted = s"$call$filter OVER (${window.format(", window_min_periods(3)")}) AS a$i"
+      val plain = window.format("")
+      val compared = s"if(count($values)$filter OVER ($plain) >= 3, " +
+        s"$call$filter OVER ($plain), NULL) AS b$i"
+      s"$wanted, $compared"
+    }
+    val frame = spark.sql(s"SELECT t, ${columns.mkString(", ")} FROM sparse")
+    val rows = frame.collect()
+    assert(rows.length == 40)
+    assert(sliding(frame).nonEmpty == window.contains("ORDER BY"))
+    for (row <- rows; i <- calls.indices)
+      assert(row.get(1 + 2 * i) == row.get(2 + 2 * i), s"${calls(i)._1} at $row")
+    assert(rows.exists(r => !r.isNullAt(1)), "all are NULL")
+  }
+
+  for {
+    (kind, order, says) <- Seq(
+      ("time_window(1, 'neither')", "id", "no value of the order lies within it"),
+      ("time_window(1.5, 'left')", "id * 0.5D", "order by an integer"),
+      (
+        "time_window(INTERVAL 1 MONTH, 'both', true)",
+        "timestamp_seconds(id)",
+        "half of its months"
+      )
+    )
+  } test(s"refused: $kind") {
+    val error = intercept[Exception](
+      spark
+        .sql(s"SELECT sum(id) OVER (PARTITION BY $kind ORDER BY $order) FROM range(3)")
+        .collect()
+    )
+    assert(ErrorCondition.of(error) == "INVALID_PARAMETER_VALUE.PATTERN")
+    assert(error.getMessage.contains(says), error.getMessage)
+  }
+}
