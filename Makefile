@@ -175,14 +175,14 @@ mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" s
 	$(MUTANTS) --sbt '$(abspath $(BIN))/jgo $(wordlist 2,9,$(SBT))' $(ONLY)
 
 .PHONY: lint
-lint: $(INSTALLED) ## formats, types, lints, scaladoc, and programs against the published core
+lint: $(INSTALLED) ## formats, types, lints, scaladoc, links to each Spark, programs against the core
 	$(call step,lint)
 	$(BIN)/ruff check $(LINTED_PYTHON)
 	$(BIN)/ruff format --check $(LINTED_PYTHON)
 	$(BIN)/mypy
 	$(MUTANTS) --check
 	$(SBT) scalafmtCheckAll outside/scalafmtCheckAll scalafmtSbtCheck outside/runOutside \
-		spark/doc $(NO_TERMINAL)
+		spark/linkReports spark/doc $(NO_TERMINAL)
 
 .PHONY: fmt
 fmt: $(INSTALLED) ## format all sources

@@ -204,6 +204,17 @@ lazy val spark = (project in file("scala/spark"))
       analysis
     },
     sparkSuites := runSparkSuites.evaluated,
+    linkReports := {
+      val _ = (Compile / compile).value
+      LinkReports.check(
+        dependencyResolution.value,
+        scalaModuleInfo.value,
+        Seq((Compile / classDirectory).value, (core / Compile / classDirectory).value),
+        (Compile / dependencyClasspath).value.files,
+        target.value / "sparks",
+        streams.value.log
+      )
+    },
     assembly / assemblyJarName := s"sash-spark_${scalaBinaryVersion.value}-${version.value}.jar",
     assembly / assemblyOutputPath :=
       (LocalRootProject / baseDirectory).value / "target" / (assembly / assemblyJarName).value,
@@ -229,6 +240,9 @@ lazy val scratch = Def.setting {
   IO.createDirectory(directory)
   directory
 }
+
+lazy val linkReports =
+  taskKey[Unit]("Checks the jar's links against older versions of Spark")
 
 lazy val windowSuites = Seq("DataFrameWindowFunctionsSuite", "DataFrameWindowFramesSuite")
 
