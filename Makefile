@@ -230,6 +230,13 @@ bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is 
 	$(call step,benchmark of micro-batches)
 	$(BIN)/python benchmarks/bench_batches.py
 
+.PHONY: bench-real-time
+bench-real-time: .venvs/4.3.0/.installed ## the latency of OVER in real-time mode, which Spark has since 4.3
+	$(call step,benchmark of real-time mode)
+	.venvs/4.3.0/bin/python tests/python/broker.py .venvs/4.3.0/bin/python \
+		benchmarks/bench_real_time.py \
+		--jars $$(ls .venvs/4.3.0/fetched/kafka-source/*.jar | paste -sd,)
+
 .PHONY: bench-hops
 bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
 	$(call step,benchmark of hops)

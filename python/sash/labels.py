@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import uuid
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple
@@ -35,8 +36,6 @@ _SPAN = (
 _UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
 _INTERVAL = re.compile(rf"(?:interval\s+)?((?:\d+\s+{_UNIT}|\d+\.\d+\s+seconds?)(?:\s+(?!$)|$))+")
 _MONTHS = re.compile(r"year|month")
-# no column of the events has a field that this name could mean
-_LABELS = "sash_labels"
 
 
 def window_join(
@@ -130,21 +129,21 @@ def window_join(
     _ = events.agg(*(aggregate for group in groups.values() for aggregate in group)).schema
     if labels.isStreaming:
         # one operator for all features: each call of lateralJoin would plan one of its own
-        return labels.alias(_LABELS).select(
-            f"{_LABELS}.*",
+        return tables.named().select(
+            f"{tables.alias}.*",
             *(
                 tables.before(span, *_CLOSED[closed]).select(aggregate).scalar().alias(name)
                 for name, (aggregate, span) in features.items()
             ),
         )
-    joined = labels.alias(_LABELS)
+    joined = tables.named()
     for number, (span, aggregates) in enumerate(groups.items()):
         # a count makes an aggregate of constants, too; Spark drops a column that nobody reads
-        counted = F.count("*").alias(f"{_LABELS}_{number}")
+        counted = F.count("*").alias(f"{tables.alias}_{number}")
         joined = joined.lateralJoin(
             tables.before(span, *_CLOSED[closed]).select(*aggregates, counted)
         )
-    return joined.select(f"{_LABELS}.*", *map(_column, features))
+    return joined.select(f"{tables.alias}.*", *map(_column, features))
 
 
 def as_of(
@@ -225,8 +224,8 @@ def as_of(
     _ = events.select(_column(tables.time[1]), *found).schema
     rows = tables.before(tolerance, ">=", "<=" if allow_exact_matches else "<")
     last = rows.orderBy(F.desc(_quoted(tables.time[1]))).select(*found).limit(1)
-    joined = labels.alias(_LABELS).lateralJoin(last, how="left")
-    return joined.select(f"{_LABELS}.*", *map(_column, columns))
+    joined = tables.named().lateralJoin(last, how="left")
+    return joined.select(f"{tables.alias}.*", *map(_column, columns))
 
 
 class _Tables(NamedTuple):
@@ -238,6 +237,9 @@ class _Tables(NamedTuple):
     time: tuple[str, str]
     kind: DataType
     """The type of the labels' time."""
+    alias: str
+    """The name of the labels in the query. No other table or column has it: the result of an
+    earlier call keeps the name that it was given."""
 
     @staticmethod
     def of(
@@ -258,7 +260,7 @@ class _Tables(NamedTuple):
                 _require_column(argument, "labels", labels, of_label)
                 _require_column(argument, "events", events, of_event)
         kinds = [_kind(labels, times[0][0]), _kind(events, times[0][1])]
-        return _Tables(labels, events, keys, times[0], kinds[0])
+        return _Tables(labels, events, keys, times[0], kinds[0], f"labels_{uuid.uuid4().hex}")
 
     def require_new(self, columns: Mapping[str, object], expected: str) -> None:
         """Refuse no columns at all, and names that the labels have."""
@@ -267,6 +269,9 @@ class _Tables(NamedTuple):
         for name in columns:
             if _has(self.labels, name):
                 raise value_error(name, "the name of a column that the labels lack", name)
+            others = [other for other in columns if other != name]
+            if _is_among(self.labels, name, others):
+                raise value_error(name, "a name that no other new column has", name)
 
     def require_span(self, argument: str, span: object) -> None:
         """Refuse a span that is no span, that is not positive, or that does not fit the time."""
@@ -288,25 +293,33 @@ class _Tables(NamedTuple):
             time = f"{self.time[0]} is {self.kind.simpleString()}"
             raise value_error(argument, f"{fits}, since {time}", span)
 
+    def named(self) -> DataFrame:
+        """The labels under their name in the query."""
+        return self.labels.alias(self.alias)
+
+    def _outer(self, name: str) -> Column:
+        """A column of the label around a subquery over the events."""
+        return F.col(f"{self.alias}.{_quoted(name)}").outer()
+
     def before(self, span: Span, lower: str, upper: str) -> DataFrame:
         """The events of the label around, from its time minus the span to its time."""
         label, event = self.time
         rows = self.events
         for of_label, of_event in self.keys:
-            rows = rows.where(_column(of_event) == _outer(of_label))
+            rows = rows.where(_column(of_event) == self._outer(of_label))
         if span is not None:
-            first = _outer(label) - self._extent(span)
+            first = self._outer(label) - self._extent(span)
             rows = rows.where(
                 _column(event) >= first if lower == ">=" else _column(event) > first
             )
-        last = _outer(label)
+        last = self._outer(label)
         return rows.where(_column(event) <= last if upper == "<=" else _column(event) < last)
 
     def _extent(self, span: str | float | timedelta) -> Column:
         if not isinstance(span, str):
             return F.lit(span)
         if _has(self.labels, span):
-            return _outer(span)
+            return self._outer(span)
         text = span.strip().lower().removeprefix("interval")
         return F.expr(f"INTERVAL '{text.strip()}'")
 
@@ -349,9 +362,13 @@ def _kind(df: DataFrame, time: str) -> DataType:
 
 def _has(df: DataFrame, name: str) -> bool:
     """Whether a DataFrame has a column of that name, as Spark compares names."""
+    return _is_among(df, name, df.columns)
+
+
+def _is_among(df: DataFrame, name: str, names: Iterable[str]) -> bool:
     if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
-        return name in df.columns
-    return name.lower() in (column.lower() for column in df.columns)
+        return name in names
+    return name.lower() in (other.lower() for other in names)
 
 
 def _quoted(name: str) -> str:
@@ -360,8 +377,3 @@ def _quoted(name: str) -> str:
 
 def _column(name: str) -> Column:
     return F.col(_quoted(name))
-
-
-def _outer(name: str) -> Column:
-    """A column of the label around a subquery over the events."""
-    return F.col(f"{_LABELS}.{_quoted(name)}").outer()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, Row, SparkSession, Window
@@ -12,6 +13,11 @@ from pyspark.sql import functions as F
 import sash
 from sash.plan import explanation
 
+# an OVER clause with FILTER is an error of Spark's before 4.2
+HAS_FILTER = pytest.mark.skipif(
+    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 2),
+    reason="Spark has FILTER over windows since 4.2",
+)
 BY_TS = sash.SlidingWindow.partitionBy("k").orderBy("ts")
 
 
@@ -387,14 +393,16 @@ ITEMS = (
             " (7, 1e300D, 1D) AS v(id, o, w)",
             [0, 2, 0, 2, 0, 0, 2],
         ),
-        (
+        pytest.param(
             f"sum(vi) FILTER (WHERE false) OVER (PARTITION BY k, delta_window(vi, 1) ORDER BY id)"
             f" FROM {ITEMS}",
             [None] * 12,
+            marks=HAS_FILTER,
         ),
-        (
+        pytest.param(
             f"count(*) FILTER (WHERE false) OVER (PARTITION BY k ORDER BY id) FROM {ITEMS}",
             [0] * 12,
+            marks=HAS_FILTER,
         ),
         (
             "count(*) OVER (PARTITION BY k, predicate_window(percentile(vi, 0.5), m -> m >= 0)"

@@ -429,3 +429,31 @@ def test_without_the_jar_the_remedy_is_named(utc, monkeypatch):
     for call in (_join(), _as_of()):
         with pytest.raises(PySparkRuntimeError, match=r"sash\.configure"):
             call(*df)
+
+
+def test_the_result_of_a_join_is_a_table_as_any_other(spark):
+    labels = spark.sql("SELECT * FROM VALUES (1, 10), (2, 10) AS l(k, t)")
+    events = spark.sql("SELECT * FROM VALUES (1, 5, 7), (1, 20, 100), (2, 5, 1) AS e(k, t, x)")
+    prices = spark.sql("SELECT * FROM VALUES (1, 1, 3), (2, 1, 4) AS p(k, t, p)")
+    priced = sash.as_of(events, prices, on="k", by="t", p="p")
+    for rows in (priced, priced.where("x < 1000"), priced.alias("labels")):
+        summed = sash.window_join(labels, rows, on="k", by="t", z=(F.sum("x"), None))
+        assert sorted(summed.collect()) == [(1, 10, 7), (2, 10, 1)]
+        last = sash.as_of(labels, rows, on="k", by="t", z="x", p="p")
+        assert sorted(last.collect()) == [(1, 10, 7, 3), (2, 10, 1, 4)]
+        again = sash.window_join(summed, rows, on="k", by="t", y=(F.count("*"), 5))
+        assert sorted(again.collect()) == [(1, 10, 7, 1), (2, 10, 1, 1)]
+
+
+def test_two_new_columns_of_one_name(spark):
+    rows = spark.sql("SELECT 1 AS k, 2 AS t, 3 AS x")
+    with pytest.raises(PySparkException, match="no other new column has"):
+        sash.window_join(rows, rows, on="k", by="t", a=(F.sum("x"), None), A=(F.max("x"), None))
+
+
+def test_dates_with_spans_of_hours(spark):
+    labels = spark.sql("SELECT 1 AS k, DATE'2026-03-05' AS t")
+    events = spark.sql("SELECT 1 AS k, DATE'2026-03-05' - INTERVAL 1 DAY * id AS t FROM range(9)")
+    spans = {f"h{hours}": (F.count("*"), f"{hours} hours") for hours in (5, 24, 36, 120)}
+    answers = sash.window_join(labels, events, on="k", by="t", **spans).collect()
+    assert [row[2:] for row in answers] == [(0, 1, 1, 5)]

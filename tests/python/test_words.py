@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from pyspark.sql import functions as F
 import sash
 from sash import functions as f
 from streaming import ROCKS, to_parquet
+from windows import setting
 
 SPAN = timedelta(hours=6)
 HALF_LIFE = timedelta(minutes=90)
@@ -65,15 +64,6 @@ def calls() -> dict[str, Column]:
         "max_by": f.max_n_by("s", "x", 2),
         "min_by": f.min_n_by("s", "x", 2),
     }
-
-
-@contextmanager
-def setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
-    spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        spark.conf.unset(key)
 
 
 def test_weights_are_those_of_pandas(events, rows):

@@ -23,10 +23,18 @@ private[labels] final case class EventSource(queries: Map[Int, CorrelatedAggrega
     queries.values.forall(_.ofEvents.exists(_.semanticEquals(condition)))
   }
 
-  /** The events that a query may need. No range holds a NULL, and no NULL equals a key. */
+  /**
+   * The events that a query may need, so that no other event's key and time are computed. No
+   * range holds a NULL. A NULL equals no key, unless the query says `<=>` and a label's key can
+   * be NULL.
+   */
   def rows: LogicalPlan = {
-    val values = time +: first.keys.filterNot(_.isNullSafe).map(_.ofEvents)
-    Filtered(common ++ values.filter(_.nullable).map(IsNotNull(_)), first.events)
+    val own = queries.keys.toSeq.sorted.map(conditionsOf(_).reduceOption(And(_, _)))
+    val some = if (own.contains(None)) None else own.flatten.reduceOption(Or(_, _))
+    val values = time +: first.keys
+      .filterNot(key => key.isNullSafe && key.ofLabel.nullable)
+      .map(_.ofEvents)
+    Filtered(common ++ some ++ values.filter(_.nullable).map(IsNotNull(_)), first.events)
   }
 
   /** The conditions of query `i` that others do not have. */

@@ -22,21 +22,24 @@ private[labels] case object OwnRange extends LabelRange
 private[labels] final case class OffsetRange(base: Expression, lower: Option[Long], upper: Long)
     extends LabelRange {
 
-  def frame(time: DataType, zone: String): SpecifiedWindowFrame = SpecifiedWindowFrame(
-    RangeFrame,
-    lower.fold[Expression](UnboundedPreceding)(offset(_, time, zone)),
-    offset(upper, time, zone)
-  )
-
-  private def offset(units: Long, time: DataType, zone: String): Expression = time match {
-    case _ if units == 0 => CurrentRow
-    case DateType        => Literal(units.toInt)
-    case _ =>
-      val interval = Literal(units, DayTimeIntervalType())
-      val fixed = TimestampPlusMicros.fixedMicros(Literal(0L, time), interval, zone)
-      if (fixed.contains(units)) interval
+  def frame(time: DataType, zone: String): SpecifiedWindowFrame = {
+    // both ends are of one type; a day of a DAY TO SECOND interval may have 23 hours in the zone
+    def isFixed(units: Long) =
+      TimestampPlusMicros.fixedMicros(Literal(0L, time), interval(units), zone).contains(units)
+    val fixed = time == DateType || (lower ++ Some(upper)).forall(isFixed)
+    def bound(units: Long): Expression =
+      if (units == 0) CurrentRow
+      else if (time == DateType) Literal(units.toInt)
+      else if (fixed) interval(units)
       else Literal(new CalendarInterval(0, 0, units), CalendarIntervalType)
+    SpecifiedWindowFrame(
+      RangeFrame,
+      lower.fold[Expression](UnboundedPreceding)(bound),
+      bound(upper)
+    )
   }
+
+  private def interval(units: Long): Literal = Literal(units, DayTimeIntervalType())
 }
 
 private[labels] object LabelRange {

@@ -24,8 +24,8 @@ import io.sash.spark.base.{Filtered, SashConf, SashErrors}
 private[spark] object LabelWindows extends Rule[LogicalPlan] {
 
   /**
-   * The tag of an aggregate function in a subquery that is left to Spark, with the reason. Spark
-   * makes another plan of the subquery, and the function stays in it.
+   * The tag of an expression in a subquery that is left to Spark, with the reason: an aggregate
+   * function, or the first of ORDER BY. Spark makes another plan, and the expression stays in it.
    */
   val Refused: TreeNodeTag[String] = TreeNodeTag("sash.labels")
 
@@ -92,7 +92,8 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
     with PredicateHelper {
 
   override def isDefinedAt(plan: LogicalPlan): Boolean = plan match {
-    case p @ (_: LateralJoin | _: Project | _: Filter) => p.isStreaming == overStreams
+    case p @ (_: LateralJoin | _: Project | _: Filter | _: Aggregate) =>
+      p.isStreaming == overStreams
     case join: AsOfJoin => !overStreams && !join.isStreaming && !join.left.isStreaming
     case _              => false
   }
@@ -102,11 +103,24 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
     case join: AsOfJoin    => joined(join)
     case project: Project  => projected(project)
     case filter: Filter    => filtered(filter)
+    case groups: Aggregate => left(groups)
     case other             => other
+  }
+
+  /** Spark joins the answers of scalar subqueries below GROUP BY. */
+  private def left(groups: Aggregate): LogicalPlan = {
+    groups.expressions.flatMap(_.collect { case s: ScalarSubquery => s.plan }).foreach {
+      subquery =>
+        if (CorrelatedAggregate.of(subquery).nonEmpty)
+          leave(subquery, "it stands in a query with GROUP BY or aggregates; compute it below")
+    }
+    groups
   }
 
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
+    if (!isMeant(join.joinType, join.condition) && query(join.right.plan).nonEmpty)
+      leave(join.right.plan, s"${join.joinType.sql} JOIN LATERAL has a condition")
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join else joined(labels, steps)
   }
@@ -211,11 +225,14 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
 
   private def leave(subquery: LogicalPlan, why: String): Unit =
     subquery
-      .collectFirst { case a: Aggregate => a.aggregateExpressions }
-      .toSeq
-      .flatten
-      .flatMap(_.collectFirst { case c: AggregateExpression => c.aggregateFunction })
-      .headOption
+      .collectFirst {
+        case a: Aggregate =>
+          a.aggregateExpressions.flatMap(_.collectFirst { case c: AggregateExpression =>
+            c.aggregateFunction
+          })
+        case s: Sort => s.order.map(_.child)
+      }
+      .flatMap(_.headOption)
       .foreach(_.setTagValue(LabelWindows.Refused, why))
 
   private def projected(project: Project): LogicalPlan =

@@ -37,7 +37,11 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
   }
 
   private def filtered(condition: Expression, window: Window): Seq[SparkPlan] = {
-    val (asked, others) = splitConjunctivePredicates(condition).partition(isOfRows(window))
+    val all = splitConjunctivePredicates(condition)
+    val (first, rest) = all.span(isOfRows(window))
+    // a condition behind one on an answer may rely on that one, unless it cannot fail
+    val (early, others) = rest.partition(c => isOfRows(window)(c) && cannotFail(c))
+    val asked = first ++ early
     if (asked.isEmpty) Nil
     else
       planned(window, asked).map { plan =>
@@ -49,6 +53,12 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
   private def isOfRows(window: Window)(condition: Expression): Boolean =
     condition.deterministic && condition.references.subsetOf(window.child.outputSet) &&
       !SubqueryExpression.hasSubquery(condition) && !condition.exists(_.isInstanceOf[PythonUDF])
+
+  private def cannotFail(e: Expression): Boolean = (e match {
+    case _: Attribute | _: Literal | _: BinaryComparison | _: IsNull | _: IsNotNull => true
+    case _: And | _: Or | _: Not | _: In | _: InSet                                 => true
+    case _                                                                          => false
+  }) && e.children.forall(cannotFail)
 
   private def planned(window: Window, asked: Seq[Expression]): Seq[SparkPlan] = window match {
     case _ if SashConf.enabled(conf) =>

@@ -8,13 +8,14 @@ import io.sash.spark.slots.{RunningAnswer, RunningResult, RunningStep}
 
 /**
  * The monoid of a [[RunningAnswer]]. The first cell says whether the row counts (FILTER), the
- * other cells are the answer's inputs. A combine with the answer's slot stores nothing in that
+ * other cells are the answer's inputs, which are not computed of a row that does not count. A combine with the answer's slot stores nothing in that
  * slot: it adds the other operand to the column's running state.
  */
 private[spark] object RunningMonoid {
   def apply(answer: RunningAnswer, filter: Option[Expression]): AggregateMonoid = {
+    val inputs = filter.fold(answer.inputs)(f => answer.inputs.map(guarded(f, _)))
     val counts = AttributeReference("counts", BooleanType, nullable = false)()
-    val cells = answer.inputs.map(e => AttributeReference("input", e.dataType, e.nullable)())
+    val cells = inputs.map(e => AttributeReference("input", e.dataType, e.nullable)())
     val left = counts +: cells
     val right = left.map(_.newInstance())
     def step(kind: RunningStep.Kind): Seq[Expression] = Seq(
@@ -24,12 +25,17 @@ private[spark] object RunningMonoid {
       left,
       right,
       identity = Seq(RunningStep(RunningStep.Clear, Literal.TrueLiteral, Nil)),
-      lift = filter.fold[Expression](Literal.TrueLiteral)(isTrue) +: answer.inputs,
+      lift = filter.fold[Expression](Literal.TrueLiteral)(isTrue) +: inputs,
       combine = step(RunningStep.Add),
       lower = RunningResult(answer.dataType),
       subtract = if (answer.isInvertible) step(RunningStep.Remove) else Nil,
       running = Some(answer)
     )
+  }
+
+  private def guarded(condition: Expression, input: Expression): Expression = input match {
+    case _: Attribute | _: Literal => input
+    case _ => If(isTrue(condition), input, Literal.create(null, input.dataType))
   }
 
   private def isTrue(condition: Expression): Expression =

@@ -289,6 +289,108 @@ final class LabelWindowsSuite extends SashSuite {
     }
   }
 
+  /** The query's rows are Spark's, and it is a window. */
+  private def checkWindow(query: String, settings: (String, String)*): Unit =
+    test(s"${settings.map(_._2 + " ").mkString}${query.linesIterator.mkString(" ")}") {
+      withSettings(settings: _*) {
+        val frame = check(spark.sql(query))
+        assert(sliding(frame).nonEmpty, told(frame))
+        assert(!frame.isEmpty)
+      }
+    }
+
+  private val dates = "VALUES (1, DATE'2026-03-01', TIMESTAMP'2026-03-01 11:00:00')"
+
+  for (
+    range <- Seq(
+      "e.d >= l.d - INTERVAL 36 HOURS AND e.d < l.d",
+      "e.d >= l.d - INTERVAL 1 DAY AND e.d < l.ts",
+      "e.d >= l.ts - INTERVAL 2 DAYS AND e.d <= l.d"
+    );
+    zone <- Seq("UTC", "Europe/Berlin")
+  )
+    checkWindow(
+      s"""SELECT l.*, (SELECT count(*) FROM $dates AS e(k, d, ts) WHERE e.k = l.k AND $range) n
+         |FROM VALUES (1, DATE'2026-03-02', TIMESTAMP'2026-03-02 00:00:00') AS l(k, d, ts)
+         |""".stripMargin,
+      "spark.sql.session.timeZone" -> zone
+    )
+
+  test("dates of a zone that left out a day are not its midnights") {
+    withSettings("spark.sql.session.timeZone" -> "Pacific/Apia") {
+      val days = "VALUES (1, DATE'2011-12-29'), (1, DATE'2011-12-30'), (1, DATE'2011-12-31')"
+      val frame = check(
+        spark.sql(
+          s"""SELECT l.*, (SELECT count(*) FROM $days AS e(k, d)
+           |  WHERE e.k = l.k AND e.d >= l.d - INTERVAL 36 HOURS AND e.d < l.d) n
+           |FROM $days AS l(k, d)""".stripMargin
+        )
+      )
+      assert(told(frame).contains("subquery left to Spark: ranges of two expressions"))
+    }
+  }
+
+  checkWindow(
+    """SELECT l.*, (SELECT count(*) FROM VALUES (1, TIMESTAMP'2026-03-01 09:00:00') AS e(k, ts)
+      |  WHERE e.k = l.k AND e.ts >= l.ts - INTERVAL 1 HOUR - INTERVAL 23 HOURS
+      |    AND e.ts < l.ts - INTERVAL 1 HOUR) n
+      |FROM VALUES (1, TIMESTAMP'2026-03-02 08:00:00') AS l(k, ts)""".stripMargin,
+    "spark.sql.session.timeZone" -> "Europe/Berlin"
+  )
+
+  checkWindow("""SELECT * FROM (SELECT l.*, (SELECT count(*)
+    |    FROM VALUES (CAST(NULL AS STRING), 1), ('a', 1) AS e(k, t)
+    |    WHERE e.k <=> l.k AND e.t < l.t) n
+    |  FROM VALUES ('a', 5), ('b', 5) AS l(k, t)) WHERE length(k) = 1""".stripMargin)
+
+  // times and inputs of events that no query asks for would be errors
+  checkWindow(
+    """WITH e AS (SELECT * FROM VALUES (1, 'a', '2026-03-01'), (1, 'b', '2026-03-02'),
+      |  (1, 'c', 'n/a') AS e(k, kind, ts))
+      |SELECT l.*,
+      |  (SELECT count(*) FROM e WHERE e.k = l.k AND kind = 'a' AND CAST(e.ts AS DATE) < l.d) a,
+      |  (SELECT count(*) FROM e WHERE e.k = l.k AND kind = 'b' AND CAST(e.ts AS DATE) < l.d) b
+      |FROM VALUES (1, DATE'2026-03-05') AS l(k, d)""".stripMargin,
+    "spark.sql.ansi.enabled" -> "true"
+  )
+
+  for (
+    call <- Seq(
+      "median(100 / x)",
+      "count(DISTINCT 100 div x)",
+      "collect_list(100 div x)",
+      "mode(100 div x)",
+      "sum(100 div x)"
+    )
+  )
+    checkWindow(
+      s"""WITH e AS (SELECT * FROM VALUES (1, 1, 0), (1, 2, 5) AS e(k, t, x))
+         |SELECT l.*, (SELECT $call FROM e WHERE e.k = l.k AND e.t < l.t AND x <> 0) m,
+         |  (SELECT count(*) FROM e WHERE e.k = l.k AND e.t < l.t) n
+         |FROM VALUES (1, 9) AS l(k, t)""".stripMargin,
+      "spark.sql.ansi.enabled" -> "true"
+    )
+
+  for (
+    (query, why) <- Seq(
+      "SELECT * FROM labels l LEFT JOIN LATERAL (SELECT sum(x) AS s FROM events e " +
+        "WHERE e.k = l.k AND e.t < l.t) f ON f.s > 2" -> "has a condition",
+      "SELECT sum((SELECT count(*) FROM events e WHERE e.k = l.k AND e.t < l.t)) FROM labels l" ->
+        "stands in a query with GROUP BY",
+      "SELECT * FROM labels l, LATERAL (SELECT x FROM events e WHERE e.k = l.k AND e.t < l.t " +
+        "ORDER BY e.x LIMIT 1)" -> "is not the order of the range",
+      "SELECT (SELECT count(*) FROM events e WHERE e.k = l.k AND l.t > 0) FROM labels l" ->
+        "no range of the rows is compared with the outer row"
+    )
+  ) test(s"left to Spark: $why") {
+    spark.sql("SELECT id % 3 AS k, id + 5 AS t FROM range(4)").createOrReplaceTempView("labels")
+    spark
+      .sql("SELECT id % 3 AS k, id AS t, id AS x FROM range(9)")
+      .createOrReplaceTempView("events")
+    val text = told(check(spark.sql(query)))
+    assert(text.contains("subquery left to Spark") && text.contains(why), text)
+  }
+
   test("a subquery whose labels depend on a further row around them") {
     spark.sql("SELECT id AS k, id + 5 AS t FROM range(4)").createOrReplaceTempView("labels")
     spark.sql("SELECT id % 3 AS k, id AS t FROM range(9)").createOrReplaceTempView("events")

@@ -58,6 +58,19 @@ final class AskedRowsSuite extends SashSuite with AdaptiveSparkPlanHelper {
     above = 1
   )
 
+  test("a condition behind one on an answer may rely on it") {
+    val query =
+      """SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY k ORDER BY t ROWS 1 PRECEDING) AS c
+        |  FROM VALUES (1, 1, 0), (1, 2, 5) AS r(k, t, x))
+        |WHERE x >= 0 AND c > 1 AND 10 / x > 1 AND t < 9""".stripMargin
+    withSettings("spark.sql.ansi.enabled" -> "true") {
+      val frame = spark.sql(query)
+      assert(frame.collect().map(_.getInt(1)).toSeq == Seq(2))
+      val asked = sliding(frame).flatMap(_.asked).map(_.sql).mkString(" ")
+      assert(asked.contains("x") && asked.contains("t") && !asked.contains("/"))
+    }
+  }
+
   test("no row is asked") {
     for (frame <- Frames)
       assert(spark.sql(query(frame, "t < 0")).collect().isEmpty)
