@@ -157,9 +157,10 @@ def page(
         "",
         machine.sentence(about),
         "",
-        f"Milliseconds from when a Kafka broker has a row until it has the answer. "
-        f"{options.rate} rows a second, {KEYS} keys, {options.seconds} seconds after a warm-up. Of "
-        f"{options.runs} runs in turns the middle one. `make bench-real-time` writes this page.",
+        "Milliseconds from when a Kafka broker has a row until it has the answer. "
+        f"{options.rate} rows a second, {KEYS} keys, {options.seconds} seconds after a "
+        f"warm-up. Of {options.runs} runs in turns the middle one. `make bench-real-time` "
+        "writes this page.",
         "",
         "| query, update mode | median | 99 of 100 |",
         "|---|--:|--:|",

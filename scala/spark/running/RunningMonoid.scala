@@ -8,8 +8,9 @@ import io.sash.spark.slots.{RunningAnswer, RunningResult, RunningStep}
 
 /**
  * The monoid of a [[RunningAnswer]]. The first cell says whether the row counts (FILTER), the
- * other cells are the answer's inputs, which are not computed of a row that does not count. A combine with the answer's slot stores nothing in that
- * slot: it adds the other operand to the column's running state.
+ * other cells are the answer's inputs. The inputs of a row that does not count are not computed.
+ * A combine with the answer's slot stores nothing in that slot: it adds the other operand to the
+ * column's running state.
  */
 private[spark] object RunningMonoid {
   def apply(answer: RunningAnswer, filter: Option[Expression]): AggregateMonoid = {
