@@ -520,6 +520,75 @@ def min_n_by(arg: ColumnOrName, val: ColumnOrName, n: int) -> Column:
     return call("min_n_by", to_column(arg, "arg"), to_column(val, "val"), _how_many(n))
 
 
+def value_counts(col: ColumnOrName) -> Column:
+    """Return how often each value occurs, as a map.
+
+    NULLs are skipped; an empty map over no rows. A moving window keeps the counts, and an answer
+    costs as much as it has keys.
+
+    Args:
+        col: A column of a type that can be a key of a map, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([("a",), ("b",), ("a",)], ["x"])
+        >>> sorted(df.select(value_counts("x")).head()[0].items())
+        [('a', 2), ('b', 1)]
+    """
+    return call("value_counts", to_column(col))
+
+
+def top_counts(col: ColumnOrName, n: int) -> Column:
+    """Return the ``n`` most frequent values with their counts, the most frequent first.
+
+    A list of structs of ``value`` and ``count``; of values that are equally frequent the least
+    first. Exact, where Spark's ``approx_top_k`` estimates. NULLs are skipped. A row costs
+    O(log d) with d different values in the window, and an answer O(n).
+
+    Args:
+        col: A column of a type that can be ordered, or its name.
+        n: How many, 1 or more.
+
+    Example:
+        >>> df = spark.createDataFrame([("a",), ("b",), ("a",), ("c",)], ["x"])
+        >>> df.select(top_counts("x", 2)).head()[0]
+        [Row(value='a', count=2), Row(value='b', count=1)]
+    """
+    return call("top_counts", to_column(col), _how_many(n))
+
+
+def entropy(col: ColumnOrName) -> Column:
+    """Return the entropy of the values, in bits: the sum of ``-p * log2(p)`` over their shares.
+
+    DuckDB's ``entropy``. NULLs are skipped. In a moving window an answer costs O(√n) for n rows
+    at most, and does not drift.
+
+    Args:
+        col: A column of a type that GROUP BY takes, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([("a",), ("b",), ("a",), ("b",)], ["x"])
+        >>> df.select(entropy("x")).head()[0]
+        1.0
+    """
+    return call("entropy", to_column(col))
+
+
+def mode_share(col: ColumnOrName) -> Column:
+    """Return the share of the most frequent value among the values; ``F.mode`` is the value.
+
+    NULLs are skipped.
+
+    Args:
+        col: A column of a type that GROUP BY takes, or its name.
+
+    Example:
+        >>> df = spark.createDataFrame([("a",), ("b",), ("a",), ("c",)], ["x"])
+        >>> df.select(mode_share("x")).head()[0]
+        0.5
+    """
+    return call("mode_share", to_column(col))
+
+
 def _how_many(n: int) -> Column:
     if isinstance(n, bool) or not isinstance(n, int):
         raise type_error("n", "an int", n)

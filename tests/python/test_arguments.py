@@ -32,6 +32,7 @@ def _monoid(**wrong: Any) -> Column:
 
 
 WRONG_TYPES = [3, None, 2.5, ["x"], {"x": 1}, True]
+LISTS = ("first_n", "last_n", "last_distinct_n", "max_n", "min_n", "top_counts")
 NO_COUNTS = [None, "3", 2.5, True, 0, -1, 2**31, 2**63]
 # the function of the one argument that is wrong, the argument's name, and the wrong values
 CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
@@ -61,6 +62,9 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
             "coefficient_of_variation",
             "counter_increase",
             "cusum",
+            "value_counts",
+            "entropy",
+            "mode_share",
         )
     ),
     ("counter_rate", lambda v: sash.functions.counter_rate(v, "x"), "ts", WRONG_TYPES),
@@ -89,11 +93,11 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
     ("ema", lambda v: sash.functions.ema("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
     *(
         (name, lambda v, name=name: getattr(sash.functions, name)(v, 2), "col", WRONG_TYPES)
-        for name in ("first_n", "last_n", "last_distinct_n", "max_n", "min_n")
+        for name in LISTS
     ),
     *(
         (name, lambda v, name=name: getattr(sash.functions, name)("x", v), "n", NO_COUNTS)
-        for name in ("first_n", "last_n", "last_distinct_n", "max_n", "min_n")
+        for name in LISTS
     ),
     *(
         (name, lambda v, name=name: getattr(sash.functions, name)(v, "x", 2), "arg", WRONG_TYPES)

@@ -44,6 +44,8 @@ CALLS = {
     **{name: f'f.{name}("id", "id")' for name in ("arg_max", "arg_min", "m4")},
     "longest_increasing_run": 'f.longest_increasing_run("id", "id")',
     **{name: f'f.{name}("id")' for name in ("counter_increase", "cusum")},
+    **{name: f'f.{name}("id")' for name in ("value_counts", "entropy", "mode_share")},
+    "top_counts": 'f.top_counts("id", 2)',
     "counter_rate": 'f.counter_rate("id", "id")',
     "ewm_mean": 'f.ewm_mean("id", 2, "id")',
     "ewm_mean by rows": 'f.ewm_mean("id", 0.5)',

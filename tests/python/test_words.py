@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from datetime import timedelta
 from pathlib import Path
@@ -63,6 +64,10 @@ def calls() -> dict[str, Column]:
         "min": f.min_n("x", 4),
         "max_by": f.max_n_by("s", "x", 2),
         "min_by": f.min_n_by("s", "x", 2),
+        "counts": f.value_counts("s"),
+        "top": f.top_counts("s", 2),
+        "entropy": f.entropy("s"),
+        "share": f.mode_share("s"),
     }
 
 
@@ -129,6 +134,8 @@ def text(df: DataFrame) -> list[str]:
     """The rows in order; the last digits of doubles depend on the order of operations."""
 
     def plain(value: Any) -> str:
+        if isinstance(value, dict):
+            return str(sorted(value.items()))
         return f"{value:.9g}" if isinstance(value, float) else str(value)
 
     found = df.orderBy("k", "ts").collect()
@@ -141,7 +148,7 @@ def test_hops_answer_as_copies_of_rows(spark: SparkSession, events: DataFrame):
     asked = [
         column.alias(name)
         for name, column in calls().items()
-        if name in ("ewm", "max", "min", "max_by", "min_by")
+        if name in ("ewm", "max", "min", "max_by", "min_by", "top", "entropy", "share")
     ]
 
     def answered() -> list[str]:
@@ -152,3 +159,15 @@ def test_hops_answer_as_copies_of_rows(spark: SparkSession, events: DataFrame):
     ours = answered()
     with setting(spark, "spark.sash.hops.enabled", "false"):
         assert ours == answered()
+
+
+def test_entropy_is_that_of_duckdb(spark: SparkSession, events: DataFrame, rows: pd.DataFrame):
+    duckdb = pytest.importorskip("duckdb")
+    spans = "(PARTITION BY k ORDER BY ts ROWS BETWEEN 40 PRECEDING AND 3 PRECEDING)"
+    theirs = duckdb.sql(f"SELECT k, ts, entropy(s) OVER {spans} AS e FROM rows").df()
+    events.createOrReplaceTempView("counted")
+    ours = spark.sql(f"SELECT k, ts, entropy(s) OVER {spans} AS e FROM counted").toPandas()
+    both = [frame.sort_values(["k", "ts"])["e"].tolist() for frame in (ours, theirs)]
+    # DuckDB has 0 over no rows
+    for mine, other in zip(*both, strict=True):
+        assert mine == pytest.approx(other) or (math.isnan(mine) and other in (0.0, None))

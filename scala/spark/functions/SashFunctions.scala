@@ -3,6 +3,7 @@ package io.sash.spark.functions
 import org.apache.spark.sql.catalyst.expressions.aggregate.Product
 
 import io.sash.spark.base.SashFunction
+import io.sash.spark.running.{Entropy, ModeShare, TopCounts, ValueCounts}
 
 /** All aggregates that Sash adds to SQL. docs/functions.md is generated from this list. */
 private[spark] object SashFunctions {
@@ -44,6 +45,10 @@ private[spark] object SashFunctions {
     MinN.Function,
     MaxNBy.Function,
     MinNBy.Function,
+    ValueCounts.Function,
+    TopCounts.Function,
+    Entropy.Function,
+    ModeShare.Function,
     MonoidCall.Function
   )
 }

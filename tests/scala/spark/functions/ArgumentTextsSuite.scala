@@ -135,6 +135,10 @@ object ArgumentTextsSuite {
     aggregate("min_n", "vi", "2"),
     aggregate("max_n_by", "id", "vi", "2"),
     aggregate("min_n_by", "id", "vi", "2"),
+    aggregate("value_counts", "vi"),
+    aggregate("top_counts", "vi", "2"),
+    aggregate("entropy", "vi"),
+    aggregate("mode_share", "vi"),
     aggregate(
       "monoid_agg",
       "vi",

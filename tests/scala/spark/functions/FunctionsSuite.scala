@@ -101,6 +101,9 @@ class FunctionsSuite extends SashSuite {
 
   private def column(rows: Seq[Row]): Seq[Any] = rows.map(_.get(0))
 
+  private def counted(rows: Seq[Row]): Map[Any, Long] =
+    column(rows).groupBy(identity).map { case (value, all) => value -> all.length.toLong }
+
   /** The youngest of equal values stay. */
   private def distinct(values: Seq[Any]): Seq[Any] = values.reverse.distinct.reverse
 
@@ -138,7 +141,32 @@ class FunctionsSuite extends SashSuite {
     ("max_n(d, 3)", "d", rows => numbers(rows, 0).sorted(sparks.reverse).take(3)),
     ("min_n(d, 3)", "d", rows => numbers(rows, 0).sorted(sparks).take(3)),
     ("max_n_by(tie, i, 2)", "i", byValue(-1, 2)),
-    ("min_n_by(uq, h, 3)", "h", byValue(1, 3))
+    ("min_n_by(uq, h, 3)", "h", byValue(1, 3)),
+    ("value_counts(s)", "s", rows => counted(rows)),
+    ("value_counts(tie)", "tie", rows => counted(rows)),
+    (
+      "top_counts(tie, 3)",
+      "tie",
+      rows =>
+        counted(rows).toSeq
+          .sortBy { case (value, count) => (-count, long(value)) }
+          .take(3)
+          .map { case (value, count) => Row(value, count) }
+    ),
+    (
+      "entropy(tie)",
+      "tie",
+      rows =>
+        ofSome(rows) {
+          val shares = counted(rows).values.map(_.toDouble / rows.length)
+          -shares.map(p => p * math.log(p) / math.log(2)).sum
+        }
+    ),
+    (
+      "mode_share(s)",
+      "s",
+      rows => ofSome(rows)(counted(rows).values.max.toDouble / rows.length)
+    )
   )
 
   /** Calls, the column without which a row does not count, and core's answer. */
@@ -290,6 +318,14 @@ class FunctionsSuite extends SashSuite {
       (for (f <- Seq("max_n_by", "min_n_by"); c <- Seq("f", "sc", "ts"))
         yield s"$f(st, $c, 2)") ++
       (for (c <- Seq("b", "small", "f")) yield s"counter_increase($c)") ++
+      (for (
+        f <- Seq("value_counts(%s)", "top_counts(%s, 3)", "entropy(%s)", "mode_share(%s)");
+        c <- Seq("f", "d", "sc", "bin", "bo", "dt", "st", "ar", "large")
+        // as keys of a map in Scala, neither two NaN nor two arrays of bytes are equal
+        if !(f.startsWith("value") && Seq("f", "d", "bin").contains(c))
+        // any of the strings that a collation finds equal stands for all
+        if !(c == "sc" && (f.startsWith("value") || f.startsWith("top")))
+      ) yield f.format(c)) ++
       (for (c <- Seq("tn", "dt", "d")) yield s"counter_rate($c, x)") ++
       Seq("ewm_mean(small, 2, l)", "ema(h, INTERVAL 1 DAY, tn)", "ema(x, '90 minutes', ts)") ++
       Seq("cusum(small - 2)", "ewm_mean(f, 1)", "last_n(i, 2) FILTER (WHERE x > 1)") :+
@@ -301,7 +337,7 @@ class FunctionsSuite extends SashSuite {
     for (calls <- types.grouped(8)) {
       val columns = calls.zipWithIndex.map { case (call, i) =>
         val name =
-          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema).*")) s"approx_$i" else s"c$i"
+          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema|ent).*")) s"approx_$i" else s"c$i"
         s"$call OVER w AS $name"
       }
       val query = s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS "

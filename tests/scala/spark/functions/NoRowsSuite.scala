@@ -109,6 +109,10 @@ object NoRowsSuite {
     ("max_n", "max_n(vi, 2)", Seq()),
     ("min_n", "min_n(vi, 2)", Seq()),
     ("max_n_by", "max_n_by(id, vi, 2)", Seq()),
-    ("min_n_by", "min_n_by(id, vi, 2)", Seq())
+    ("min_n_by", "min_n_by(id, vi, 2)", Seq()),
+    ("value_counts", "value_counts(vi)", Map()),
+    ("top_counts", "top_counts(vi, 2)", Seq()),
+    ("entropy", "entropy(vi)", null),
+    ("mode_share", "mode_share(vi)", null)
   )
 }
