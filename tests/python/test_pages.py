@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 
+import pyspark
 import pytest
 
 import pages
@@ -14,6 +15,8 @@ from conftest import REPOSITORY
 
 @pytest.mark.parametrize("page", pages.PAGES)
 def test_a_page_shows_what_its_code_prints(spark, page):
+    if page == "faster-without-a-change" and pyspark.__version__.startswith("4.0."):
+        pytest.skip("the pandas API on Spark 4.0 refuses ANSI mode")
     shown = pages.path(page).read_text(encoding="utf-8")
     assert shown == pages.run(page, spark), "run `python tests/python/pages.py`"
 

@@ -2,7 +2,8 @@ package io.sash.spark.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
+import org.apache.spark.sql.catalyst.optimizer.CollapseProject
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 
@@ -11,8 +12,8 @@ import io.sash.spark.base.{SashConf, SparkVersions}
 /**
  * Makes one Window of two with the same partition and order, one above the other, if the upper
  * one reads no answer of the lower one. A chain of `withColumn(…, f.over(w))` is such a case.
- * Spark's own CollapseWindow does it if nothing lies between them; here a Project may compute the
- * upper window's inputs.
+ * Spark's own CollapseWindow does it if nothing lies between them; here projections may compute
+ * the upper window's inputs.
  *
  * Windows with functions other than aggregates stay as they are: Spark prunes rows below a window
  * of ranks alone.
@@ -20,13 +21,31 @@ import io.sash.spark.base.{SashConf, SparkVersions}
 private[spark] object MergeWindows extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.enabled(conf)) plan
-    else
-      plan.transformUpWithPruning(_.containsPattern(WINDOW)) {
-        case upper @ Over(above, Project(list, lower @ Over(below, child)))
-            if isPlain(above) && isPlain(below) && list.forall(_.deterministic) =>
-          merged(upper, list, lower, child).getOrElse(upper)
-      }
+    if (!SashConf.enabled(conf)) plan else merged(plan)
+
+  /** The plan with merged windows. Windows over streams are planned before the optimizer runs. */
+  def merged(plan: LogicalPlan): LogicalPlan =
+    plan.transformUpWithPruning(_.containsPattern(WINDOW)) {
+      case upper @ Over(above, Below(list, lower @ Over(below, child)))
+          if isPlain(above) && isPlain(below) && list.forall(_.deterministic) =>
+        merged(upper, list, lower, child).getOrElse(upper)
+    }
+
+  /** Projections above a window, as one, unless that would compute a costly column twice. */
+  private object Below {
+    def unapply(plan: LogicalPlan): Option[(Seq[NamedExpression], Window)] = plan match {
+      case SubqueryAlias(_, child)                => unapply(child)
+      case Project(list, SubqueryAlias(_, child)) => unapply(Project(list, child))
+      case Project(list, lower: Window)           => Some((list, lower))
+      case Project(list, below @ Project(inner, _)) if inner.forall(_.deterministic) =>
+        unapply(below)
+          .filter(found => CollapseProject.canCollapseExpressions(list, found._1, false))
+          .map { case (under, lower) =>
+            (CollapseProject.buildCleanedProjectList(list, under), lower)
+          }
+      case _ => None
+    }
+  }
 
   /** A window with its expressions and its child; other fields differ between versions. */
   private object Over {

@@ -172,9 +172,9 @@ private[spark] object TopCounts {
         "[{\"value\":\"a\",\"count\":2},{\"value\":\"b\",\"count\":1}]"
     ),
     Seq(
-      "Of values that are equally frequent the least first. NULLs are skipped; an empty list over",
-      "no rows. Exact; Spark's `approx_top_k` estimates. In a moving window a row costs O(log d)",
-      "with d different values, and an answer O(n)."
+      "Of values that are equally frequent the least first. NULLs are skipped; no rows give an",
+      "empty list. Exact; Spark's `approx_top_k` estimates. In a moving window a row costs",
+      "O(log d) with d different values, and an answer O(n)."
     ),
     classOf[TopCounts]
   ) { case Seq(x, n) => TopCounts(x, n) }

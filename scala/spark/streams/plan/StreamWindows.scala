@@ -9,6 +9,7 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
 import io.sash.spark.base.SashConf
+import io.sash.spark.plan.MergeWindows
 import io.sash.spark.running.Distinct
 import io.sash.spark.streams.task.StreamProcessor
 
@@ -21,7 +22,9 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(conf) || !plan.exists(isOfStream)) plan
     else {
-      val collapsed = AnalysisHelper.allowInvokingTransformsInAnalyzer(CollapseWindow(plan))
+      val collapsed = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+        MergeWindows.merged(CollapseWindow(plan))
+      }
       collapsed.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
         case window: Window if isOfStream(window) => planned(window, plan)
       }

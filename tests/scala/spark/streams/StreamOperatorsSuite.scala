@@ -1,6 +1,7 @@
 package io.sash.spark.streams
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.TransformWithState
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -91,5 +92,29 @@ class StreamOperatorsSuite extends StreamSuite {
       def of(some: DataFrame) = hops(some.dropDuplicates("id", "ts"))
       join(of(rows), of(rows.where("d > 50")), "l.k = r.k AND l.window = r.window")
     })
+  }
+
+  /** Queries in one another. DataFrames would be analyzed, and planned, one by one. */
+  private val nested = sql(
+    """SELECT id, f1, f2, f3 FROM (
+      |  SELECT *, max(y3) OVER (PARTITION BY k ORDER BY ts, id ROWS 3 PRECEDING) AS f3 FROM (
+      |    SELECT *, x * 3 AS y3 FROM (
+      |      SELECT *, sum(y2) OVER (PARTITION BY k ORDER BY ts, id ROWS 2 PRECEDING) AS f2 FROM (
+      |        SELECT *, x * 2 AS y2,
+      |          count(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 1 PRECEDING) AS f1
+      |        FROM events))))""".stripMargin
+  ) _
+
+  test("windows in nested queries are one operator, with the batch's answers") {
+    streaming() {
+      checkStream(batches, delaySeconds = 15, restartBefore = Set(2))(nested)
+    }
+    withSource("15 seconds") { source =>
+      source.start(nested)
+      source.add(batches.head)
+      val operators = source.execution.analyzed.collect { case t: TransformWithState => t }
+      source.stop()
+      assert(operators.length == 1)
+    }
   }
 }
