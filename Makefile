@@ -230,6 +230,11 @@ bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is 
 	$(call step,benchmark of micro-batches)
 	$(BIN)/python benchmarks/bench_batches.py
 
+.PHONY: bench-chain
+bench-chain: $(INSTALLED) ## sixty features by withColumn beside one SELECT
+	$(call step,benchmark of chains)
+	$(BIN)/python benchmarks/bench_chain.py
+
 .PHONY: bench-real-time
 bench-real-time: .venvs/4.3.0/.installed ## the latency of OVER in real-time mode, which Spark has since 4.3
 	$(call step,benchmark of real-time mode)

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.{BinaryLike, TernaryLike}
 import org.apache.spark.sql.catalyst.util.TypeUtils
+import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.SashFunction
@@ -127,6 +128,9 @@ private[sash] final case class LastDistinctN(value: Expression, size: Expression
   override def prettyName: String = LastDistinctN.Function.name
   override lazy val deterministic: Boolean = false // as collect_list: order matters
   override protected def checkElement: TypeCheckResult = checkOrdered(value)
+
+  // with one 0, as in GROUP BY; array_except has one or two of them, depending on the version
+  override protected def element: Expression = KnownNotNull(SqlInternals.normalized(value))
 
   override protected def combine(older: Expression, younger: Expression): Expression =
     first(Concat(Seq(younger, ArrayExcept(older, younger))), Literal(n))

@@ -18,8 +18,8 @@ private[sash] final case class Cusum(child: Expression)
 
   private lazy val sum = AttributeReference("sum", DoubleType, nullable = false)()
 
-  /** NULL over no rows. */
-  private lazy val least = cell("least", DoubleType)
+  /** -Infinity over no rows; else 0 or more, or NaN. */
+  private lazy val least = AttributeReference("least", DoubleType, nullable = false)()
 
   override def prettyName: String = Cusum.Function.name
   override def inputTypes: Seq[DataType] = Seq(DoubleType)
@@ -28,16 +28,22 @@ private[sash] final case class Cusum(child: Expression)
   override lazy val deterministic: Boolean = false // as collect_list: order matters
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(sum, least)
-  override lazy val initialValues: Seq[Expression] = Seq(Literal(0.0), nothing(DoubleType))
+  override lazy val initialValues: Seq[Expression] =
+    Seq(Literal(0.0), Literal(Double.NegativeInfinity))
   override protected def required: Seq[Expression] = Seq(child)
   override protected def lift: Seq[Expression] = Seq(child, Literal(0.0))
 
-  // Greatest skips NULLs
-  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] =
-    Seq(new Add(o(0), y(0)), Greatest(Seq(new Add(o(1), y(0)), y(1))))
+  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = Seq(
+    Doubles.sumOrLeast(o(0), y(0)),
+    Greatest(Seq(Doubles.sumOrLeast(o(1), y(0)), y(1)))
+  )
 
   override lazy val evaluateExpression: Expression =
-    If(IsNull(least), nothing(DoubleType), Greatest(Seq(sum, least)))
+    If(
+      EqualTo(least, Literal(Double.NegativeInfinity)),
+      nothing(DoubleType),
+      Greatest(Seq(sum, least))
+    )
 
   override protected def withNewChildInternal(newChild: Expression): Cusum =
     copy(child = newChild)

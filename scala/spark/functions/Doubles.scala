@@ -16,6 +16,10 @@ private[functions] object Doubles {
   def quotient(x: Expression, y: Expression): Expression =
     call(DoubleArithmetic.getClass, "quotient", x, y)
 
+  /** The sum, which is -Infinity if a term is. */
+  def sumOrLeast(x: Expression, y: Expression): Expression =
+    call(DoubleArithmetic.getClass, "sumOrLeast", x, y)
+
   /** The mean, from a sum and a BIGINT that counts its terms. */
   def mean(sum: Expression, count: Expression): Expression =
     call(DoubleArithmetic.getClass, "mean", sum, count)
@@ -27,6 +31,10 @@ private[functions] object Doubles {
 /** Generated code calls these methods. */
 private[sash] object DoubleArithmetic {
   def quotient(x: Double, y: Double): Double = x / y
+
+  def sumOrLeast(x: Double, y: Double): Double =
+    if (x == Double.NegativeInfinity || y == Double.NegativeInfinity) Double.NegativeInfinity
+    else x + y
 
   def mean(sum: Double, count: Long): Double = sum / count.toDouble
 }

@@ -160,8 +160,9 @@ private[sash] object EwmByRows {
 private[sash] final case class Ema(value: Expression, halfLife: Expression, time: Expression)
     extends WeightedByAge
     with TernaryLike[Expression] {
+  private lazy val isEmpty = AttributeReference("empty", BooleanType, nullable = false)()
   private lazy val oldest = number("oldest")
-  private lazy val youngest = number("youngest") // -Infinity over no rows
+  private lazy val youngest = number("youngest")
   private lazy val start = number("start")
   private lazy val slope = number("slope")
   private lazy val offset = number("offset")
@@ -176,38 +177,35 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
     WeightedByAge.check("half_life", halfLife, time, super.checkInputDataTypes())
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] =
-    Seq(oldest, youngest, start, slope, offset)
-  override lazy val initialValues: Seq[Expression] = {
-    val none = Literal(Double.NegativeInfinity)
-    Seq(none, none, Literal(0.0), Literal(1.0), Literal(0.0))
-  }
+    Seq(isEmpty, oldest, youngest, start, slope, offset)
+  override lazy val initialValues: Seq[Expression] =
+    Literal(true) +: Seq(0.0, 0.0, 0.0, 1.0, 0.0).map(Literal(_))
   override protected def required: Seq[Expression] = Seq(value, time)
   override protected def lift: Seq[Expression] = {
     val at = TimeAxis.number(time)
-    Seq(at, at, value, Literal(1.0), Literal(0.0))
+    Seq(Literal(false), at, at, value, Literal(1.0), Literal(0.0))
   }
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
-    val d = WeightedByAge.decay(o(1), y(0), halfLife, time)
-    val entering = plus(times(d, o(4)), times(new Subtract(Literal(1.0), d), y(2)))
+    val Seq(_, oldestOfAll, before, first, slopeBefore, offsetBefore) = o
+    val Seq(_, after, youngestOfAll, entering, slopeAfter, offsetAfter) = y
+    val d = WeightedByAge.decay(before, after, halfLife, time)
+    val moved = plus(times(d, offsetBefore), times(new Subtract(Literal(1.0), d), entering))
     val joined = Seq(
-      o(0),
-      y(1),
-      o(2),
-      times(times(y(3), d), o(3)),
-      plus(times(y(3), entering), y(4))
+      Literal(false),
+      oldestOfAll,
+      youngestOfAll,
+      first,
+      times(times(slopeAfter, d), slopeBefore),
+      plus(times(slopeAfter, moved), offsetAfter)
     )
-    def isEmpty(part: Seq[Expression]) = EqualTo(part(1), Literal(Double.NegativeInfinity))
     joined.zip(o.zip(y)).map { case (j, (older, younger)) =>
-      If(isEmpty(o), younger, If(isEmpty(y), older, j))
+      If(o.head, younger, If(y.head, older, j))
     }
   }
 
-  override lazy val evaluateExpression: Expression = If(
-    EqualTo(youngest, Literal(Double.NegativeInfinity)),
-    MonoidAggregate.nothing(DoubleType),
-    plus(times(slope, start), offset)
-  )
+  override lazy val evaluateExpression: Expression =
+    If(isEmpty, MonoidAggregate.nothing(DoubleType), plus(times(slope, start), offset))
 
   override protected def withNewChildrenInternal(
       x: Expression,
@@ -272,7 +270,7 @@ private object WeightedByAge {
 /** Generated code calls this method. */
 private[sash] object Decay {
 
-  /** Times that are equal have the factor 1, also if both are infinite. */
+  /** Times that are equal have the factor 1, also if both are infinite; no half-life ends. */
   def factor(from: Double, to: Double, rate: Double): Double =
-    if (from == to) 1.0 else math.exp((from - to) * rate)
+    if (from == to || rate == 0.0) 1.0 else math.exp((from - to) * rate)
 }

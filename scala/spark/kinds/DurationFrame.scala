@@ -25,13 +25,16 @@ private[kinds] object DurationFrame {
             Literal(n * MICROS_PER_DAY, DayTimeIntervalType(DayTimeIntervalType.DAY))
           )
         case (TimestampType | TimestampNTZType, _) => ofTime(window)
-        case _ =>
-          throw ResolveWindowKinds.misplaced(
+        case (DateType, _) => refused(window, "an order by dates wants a `size` of whole days")
+        case (of, _) =>
+          refused(
             window,
-            s"${order.sql}, the order, of type ${order.dataType.sql}, has no units; leave out " +
-              "`closed` and `center`, or order by an integer, a date or a timestamp"
+            s"an order of type ${of.sql} has no units; order by integers, dates or timestamps"
           )
       }
+
+  private def refused(window: DurationWindow, why: String): Nothing =
+    throw ResolveWindowKinds.misplaced(window, s"$why, or leave out `closed` and `center`")
 
   private def whole(window: DurationWindow, size: Long)(
       literal: Long => Expression

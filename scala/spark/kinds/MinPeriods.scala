@@ -31,6 +31,14 @@ private[kinds] object MinPeriods {
     }
   }
 
+  /** The arguments of an aggregate that can be NULL. */
+  def valuesOf(function: AggregateFunction): Seq[Expression] = function.children
+    .map {
+      case order: SortOrder => order.child
+      case e                => e
+    }
+    .filter(e => !e.foldable || e.eval() == null)
+
   /** A column that is NULL unless the count is great enough. */
   private final class Limited(alias: Alias, w: WindowExpression, s: SlidingAggregate, n: Int) {
     private def call = w.windowFunction.asInstanceOf[AggregateExpression]
@@ -41,10 +49,9 @@ private[kinds] object MinPeriods {
       w.copy(windowFunction = call.copy(aggregateFunction = of, isDistinct = isDistinct))
     }
 
-    private def values: Seq[Expression] = s.function.children.filterNot(_.foldable)
-
     val answer: Alias = Alias(over(s.function, call.isDistinct), alias.name)()
     val count: Alias = {
+      val values = s.minPeriods.toSeq.flatMap(_.values)
       val rows = Count(if (values.isEmpty) Seq(Literal(1)) else values)
       Alias(over(rows, isDistinct = false), s"${alias.name} count")()
     }

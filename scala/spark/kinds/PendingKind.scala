@@ -45,12 +45,36 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
       case node              => seen(node, Nil)
     }
 
-  private def seen(node: LogicalPlan, groups: Seq[Expression]): LogicalPlan =
-    node.transformExpressionsUp {
-      case PendingKind(kind) if kind.resolved => seen(kind, groups)
+  private def seen(node: LogicalPlan, groups: Seq[Expression]): LogicalPlan = {
+    val known = node.transformExpressionsUp { case w: WindowExpression => nullable(w) }
+    // Spark binds the lambdas around a window as soon as that is resolved, by its nullability
+    val waiting = known.expressions
+      .flatMap(_.collect {
+        case w: WindowExpression if !w.windowFunction.resolved => modifiers(w)
+      })
+      .flatten
+    known.transformExpressionsUp {
+      case p @ PendingKind(kind) if kind.resolved && !waiting.exists(_ eq p) => seen(kind, groups)
       case p: PredicateWindow if p.isPending && p.isBound =>
         seen(p.copy(isPending = false), groups)
     }
+  }
+
+  /** The pending modifiers of a window that make answers NULL. */
+  private def modifiers(w: WindowExpression): Seq[PendingKind] =
+    w.windowSpec.partitionSpec.collect {
+      case p @ PendingKind(_: WindowSlide | _: WindowMinPeriods) => p
+    }
+
+  /** The window, whose aggregate is nullable if a modifier in PARTITION BY makes it so. */
+  private def nullable(w: WindowExpression): WindowExpression = w.windowFunction match {
+    case call: AggregateExpression
+        if modifiers(w).nonEmpty && !call.aggregateFunction.isInstanceOf[SlidingAggregate] =>
+      w.copy(windowFunction =
+        call.copy(aggregateFunction = SlidingAggregate(call.aggregateFunction, Nil))
+      )
+    case _ => w
+  }
 
   private def seen(kind: WindowKind, groups: Seq[Expression]): WindowKind = {
     if (kind.exists(_.isInstanceOf[WindowExpression]))

@@ -12,7 +12,8 @@ import io.sash.spark.monoids.{Replacement, WindowAggregate}
  * An aggregate over windows that SQL's frames cannot express. Only Sash's operator runs it.
  *
  * @param function the aggregate
- * @param windows the modifiers, and the kind unless the window's frame defines the rows
+ * @param windows the modifiers, and the kind unless the window's frame defines the rows. There are
+ *   none while they still are in PARTITION BY; then one of them can make an answer NULL.
  */
 private[spark] final case class SlidingAggregate(
     function: AggregateFunction,
@@ -42,12 +43,14 @@ private[spark] final case class SlidingAggregate(
 
   override protected def castAs: Expression = function
 
-  override def nullable: Boolean = function.nullable || slide.nonEmpty
+  override def nullable: Boolean =
+    function.nullable || windows.isEmpty || slide.nonEmpty || minPeriods.nonEmpty
 
   override def checkInputDataTypes(): TypeCheckResult = function.checkInputDataTypes()
 
   override def sql(isDistinct: Boolean): String =
-    (function.sql(isDistinct) +: windows.map(_.sql)).mkString("sliding_agg(", ", ", ")")
+    if (windows.isEmpty) function.sql(isDistinct)
+    else (function.sql(isDistinct) +: windows.map(_.sql)).mkString("sliding_agg(", ", ", ")")
 
   override def createAggregationBuffer(): AnyRef = unplanned()
   override def update(buffer: AnyRef, input: InternalRow): AnyRef = unplanned()
@@ -88,13 +91,15 @@ private[spark] object SlidingAggregate {
    * the same modifier.
    */
   def of(function: AggregateFunction, windows: Seq[WindowKind]): SlidingAggregate = {
-    val (of, before) = function match {
+    val (written, before) = function match {
       case SlidingAggregate(f, already, _, _) => (f, already)
-      case f                                  => (Replacement.of(f), Nil)
+      case f                                  => (f, Nil)
     }
+    val of = if (before.isEmpty) Replacement.of(written) else written
     val added = windows.map {
-      case p: PredicateWindow => p.evaluable
-      case w                  => w
+      case p: PredicateWindow  => p.evaluable
+      case m: WindowMinPeriods => m.copy(values = MinPeriods.valuesOf(written))
+      case w                   => w
     }
     val sliding = SlidingAggregate(of, before ++ added)
     sliding.windows.groupBy(w => if (w.isInstanceOf[WindowModifier]) w.name else "").foreach {

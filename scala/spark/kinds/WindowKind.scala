@@ -296,20 +296,29 @@ private[spark] final case class WindowSlide(every: Expression)
     copy(every = newChild)
 }
 
-/** Returns NULL where fewer rows of the window have a value: see [[MinPeriods]]. */
-private[spark] final case class WindowMinPeriods(count: Expression)
-    extends WindowModifier
-    with UnaryLike[Expression] {
-  override def name: String = "window_min_periods"
-  override def child: Expression = count
+/**
+ * Returns NULL where fewer rows of the window have a value: see [[MinPeriods]].
+ *
+ * @param values the aggregate's arguments, as they were written; none before there is an aggregate
+ */
+private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[Expression] = Nil)
+    extends WindowModifier {
+  override def name: String = WindowMinPeriods.Name
+  override def children: Seq[Expression] = count +: values
+  override def sql: String = s"$name(${count.sql})"
 
   def least: Int = count.eval().asInstanceOf[Number].intValue
 
   override def checkInputDataTypes(): TypeCheckResult =
     KindChecks.checkCount("n", count, least = 0)
 
-  override protected def withNewChildInternal(newChild: Expression): WindowMinPeriods =
-    copy(count = newChild)
+  override protected def withNewChildrenInternal(
+      children: IndexedSeq[Expression]
+  ): WindowMinPeriods = copy(children.head, children.tail)
+}
+
+private[spark] object WindowMinPeriods {
+  val Name = "window_min_periods"
 }
 
 /**

@@ -3,7 +3,13 @@ package io.sash.spark.plan
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.CollapseProject
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  LocalRelation,
+  LogicalPlan,
+  Project,
+  SubqueryAlias,
+  Window
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 
@@ -38,11 +44,13 @@ private[spark] object MergeWindows extends Rule[LogicalPlan] {
       case Project(list, SubqueryAlias(_, child)) => unapply(Project(list, child))
       case Project(list, lower: Window)           => Some((list, lower))
       case Project(list, below @ Project(inner, _)) if inner.forall(_.deterministic) =>
-        unapply(below)
-          .filter(found => CollapseProject.canCollapseExpressions(list, found._1, false))
-          .map { case (under, lower) =>
-            (CollapseProject.buildCleanedProjectList(list, under), lower)
+        unapply(below).flatMap { case (under, lower) =>
+          val rows = LocalRelation(lower.output)
+          CollapseProject(Project(list, Project(under, rows))) match {
+            case Project(one, _: LocalRelation) => Some((one, lower))
+            case _                              => None
           }
+        }
       case _ => None
     }
   }

@@ -3,6 +3,7 @@ package io.sash.spark.streams.start
 import java.util.Locale
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -59,7 +60,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
             case _                    => ""
           }
           val uncertain = shared.flatMap(_.expressions).find(!_.deterministic)
-          val why = uncertain.fold("")(e => s" (${e.sql})")
+          val why = uncertain.fold("")(e => s" (${written(e)})")
           refuse(
             write,
             s"${windowsOf(write)} beside the common table expression$name, which is read " +
@@ -81,11 +82,16 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         refuse(
           write,
           s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
-            s"${on.fold("")(c => s" on ${c.sql}")}, which would find no row; write " +
+            s"${on.fold("")(c => s" on ${written(c)}")}, which would find no row; write " +
             "one side to a table in between"
         )
       case _ =>
     }
+
+  /** The expression in SQL, without the tables of its columns. */
+  private def written(e: Expression): String = e.transform { case a: AttributeReference =>
+    a.withQualifier(Nil)
+  }.sql
 
   /** The query's windows in the answer mode of its output mode. */
   private def planned(

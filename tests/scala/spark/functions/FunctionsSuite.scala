@@ -428,4 +428,22 @@ class FunctionsSuite extends SashSuite {
     )
       assert(condition(s"$f(ar)") == "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", f)
   }
+
+  test("infinite numbers, and one 0") {
+    val over = "OVER (ORDER BY id ROWS 3 PRECEDING)"
+    val inf = "double('inf')"
+    val rows = spark
+      .sql(
+        s"""SELECT cusum(x) $over, ewm_mean(y, $inf, id) $over, ema(y, 1, t) $over,
+           |  last_distinct_n(z, 5) $over
+           |FROM VALUES (1, -$inf, 2, -$inf, 0.0D), (2, $inf, 4, 2D, -0.0D) AS r(id, x, y, t, z)
+           |""".stripMargin
+      )
+      .collect()
+      .map(_.toSeq)
+      .toSeq
+    val least = Seq(0.0)
+    val (first, second) = (Seq[Any](0.0, 2.0, 2.0), Seq[Any](Double.PositiveInfinity, 3.0, 4.0))
+    assert(rows == Seq(first :+ least, second :+ least))
+  }
 }

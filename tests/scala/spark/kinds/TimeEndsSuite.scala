@@ -111,10 +111,46 @@ final class TimeEndsSuite extends SashSuite {
     assert(rows.exists(r => !r.isNullAt(1)), "all are NULL")
   }
 
+  test("min_periods wants the arguments as they are written") {
+    val over = "OVER (PARTITION BY window_min_periods(2) ORDER BY id ROWS 2 PRECEDING)"
+    val calls = Seq("count_if(x > 1)", "count(NULL)", "first_n(NULL, 2)", "percentile(x, 0.5)")
+    val asked = calls.map(c => s"$c $over").mkString(", ")
+    val rows = spark
+      .sql(s"SELECT $asked FROM VALUES (0, NULL), (1, 1), (2, 2), (3, 3) AS r(id, x)")
+      .collect()
+      .map(_.toSeq)
+      .toSeq
+    assert(rows.map(_.head) == Seq[Any](null, null, 1L, 2L))
+    assert(rows.map(_(1)) == Seq.fill[Any](4)(null) && rows.map(_(2)) == Seq.fill[Any](4)(null))
+    assert(rows.map(_(3)) == Seq[Any](null, null, 1.5, 2.0))
+  }
+
+  for (
+    modifier <- Seq("window_min_periods(2)", "window_slide(2)");
+    call <- Seq("count(*)", "collect_list(id)", "max_n(id, 2)")
+  ) test(s"a lambda around $call sees the NULLs of $modifier") {
+    val over = s"$call OVER (PARTITION BY $modifier ORDER BY id ROWS 1 PRECEDING)"
+    val rows = spark
+      .sql(s"""SELECT transform(array($over), c -> c IS NULL)[0],
+              |  size(filter(array($over), c -> c IS NOT NULL)), $over IS NULL
+              |FROM range(3)""".stripMargin)
+      .collect()
+    val empty =
+      if (modifier.contains("slide")) Seq(true, false, true) else Seq(true, false, false)
+    assert(rows.map(_.getBoolean(0)).toSeq == empty)
+    assert(rows.map(_.getInt(1) == 0).toSeq == empty)
+    assert(rows.map(_.getBoolean(2)).toSeq == empty)
+  }
+
+  test("the name of a column is the call as it is written") {
+    val call = "count(1) OVER (PARTITION BY window_min_periods(2) ORDER BY id"
+    assert(spark.sql(s"SELECT $call) FROM range(3)").columns.head.startsWith(call))
+  }
+
   for {
     (kind, order, says) <- Seq(
       ("time_window(1, 'neither')", "id", "no value of the order lies within it"),
-      ("time_window(1.5, 'left')", "id * 0.5D", "order by an integer"),
+      ("time_window(1.5, 'left')", "id * 0.5D", "has no units"),
       (
         "time_window(INTERVAL 1 MONTH, 'both', true)",
         "timestamp_seconds(id)",
