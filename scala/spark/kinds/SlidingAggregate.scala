@@ -12,8 +12,8 @@ import io.sash.spark.monoids.{Replacement, WindowAggregate}
  * An aggregate over windows that SQL's frames cannot express. Only Sash's operator runs it.
  *
  * @param function the aggregate
- * @param windows the modifiers, and the kind unless the window's frame defines the rows. There are
- *   none while they still are in PARTITION BY; then one of them can make an answer NULL.
+ * @param windows the modifiers, and the kind unless the window's frame defines the rows. None
+ *   while they still are in PARTITION BY; then one of them can make an answer NULL.
  */
 private[spark] final case class SlidingAggregate(
     function: AggregateFunction,

@@ -299,7 +299,7 @@ private[spark] final case class WindowSlide(every: Expression)
 /**
  * Returns NULL where fewer rows of the window have a value: see [[MinPeriods]].
  *
- * @param values the aggregate's arguments, as they were written; none before there is an aggregate
+ * @param values the aggregate's arguments, as they were written; none before it is known
  */
 private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[Expression] = Nil)
     extends WindowModifier {
