@@ -8,8 +8,7 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.SashFunction
-import io.sash.spark.kinds.KindChecks
+import io.sash.spark.base.{ArgumentChecks, SashFunction}
 
 /**
  * A list of at most n of the values. Two lists combine in O(n), however long the window is.
@@ -39,7 +38,7 @@ private[sash] abstract class BoundedList private[functions] extends MonoidAggreg
   protected def checkElement: TypeCheckResult = TypeCheckSuccess
 
   override def checkInputDataTypes(): TypeCheckResult = {
-    val counts = KindChecks.checkCount("n", size, least = 1)
+    val counts = ArgumentChecks.checkCount("n", size, least = 1)
     if (counts.isFailure) counts else checkElement
   }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
-import io.sash.spark.kinds.KindChecks
+import io.sash.spark.base.ArgumentChecks
 
 /**
  * Times as numbers on one axis, for arithmetic in doubles: microseconds for a timestamp, days for
@@ -17,7 +17,7 @@ private[functions] object TimeAxis {
 
   def check(name: String, time: Expression): TypeCheckResult = time.dataType match {
     case _: NumericType | DateType | TimestampType | TimestampNTZType => TypeCheckSuccess
-    case _ => KindChecks.unexpectedType(name, time, Types)
+    case _ => ArgumentChecks.unexpectedType(name, time, Types)
   }
 
   /**
@@ -28,9 +28,9 @@ private[functions] object TimeAxis {
     (distance.dataType, time.dataType) match {
       case (_: DayTimeIntervalType, DateType | TimestampType | TimestampNTZType) |
           (_: NumericType, _: NumericType) =>
-        KindChecks.checkExtent(name, distance, positive = true)
-      case (_, _: NumericType) => KindChecks.unexpectedType(name, distance, "\"NUMERIC\"")
-      case _ => KindChecks.unexpectedType(name, distance, "\"INTERVAL DAY TO SECOND\"")
+        ArgumentChecks.checkExtent(name, distance, positive = true)
+      case (_, _: NumericType) => ArgumentChecks.unexpectedType(name, distance, "\"NUMERIC\"")
+      case _ => ArgumentChecks.unexpectedType(name, distance, "\"INTERVAL DAY TO SECOND\"")
     }
 
   def number(time: Expression): Expression = time.dataType match {

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.trees.{BinaryLike, TernaryLike}
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.SashFunction
-import io.sash.spark.kinds.{IntervalText, KindChecks}
+import io.sash.spark.base.{ArgumentChecks, SashFunction}
+import io.sash.spark.kinds.IntervalText
 
 /** A mean in which a value's weight falls exponentially. */
 private[sash] abstract class WeightedByAge private[functions]
@@ -91,7 +91,7 @@ private[sash] final case class EwmByRows(value: Expression, alpha: Expression)
   override lazy val deterministic: Boolean = false // as collect_list: order matters
 
   override def checkInputDataTypes(): TypeCheckResult = {
-    val constant = KindChecks.checkShare("decay", alpha)
+    val constant = ArgumentChecks.checkShare("decay", alpha)
     if (constant.isFailure) constant else super.checkInputDataTypes()
   }
 

@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import io.sash.spark.base.ArgumentChecks
+
 /**
  * The RANGE frame of a [[DurationWindow]]. SQL's bounds belong to the frame. So an end that does
  * not belong to the window is moved by one unit of the order: a day, a microsecond, or 1.
@@ -16,7 +18,8 @@ private[kinds] object DurationFrame {
     else
       (order.dataType, window.size.dataType) match {
         case (of, size)
-            if KindChecks.isInteger(size) && (KindChecks.isInteger(of) || of == DateType) =>
+            if ArgumentChecks
+              .isInteger(size) && (ArgumentChecks.isInteger(of) || of == DateType) =>
           val units = window.size.eval().asInstanceOf[Number].longValue
           whole(window, units)(n => Cast(Literal(n), window.size.dataType))
         case (DateType, DayTimeIntervalType(_, DayTimeIntervalType.DAY)) =>

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, WINDOW}
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
-import io.sash.spark.base.{SashConf, SashErrors}
+import io.sash.spark.base.{ArgumentChecks, SashConf, SashErrors}
 
 /**
  * Moves window kinds to the place where they act. A kind in PARTITION BY moves into the window's
@@ -135,7 +135,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     if (spec.orderSpec.length > 1)
       throw misplaced(kind, s"a $name lies in an order by one expression")
     val by = spec.orderSpec.head.child
-    if (KindChecks.checkDifference(by, extent).isFailure)
+    if (ArgumentChecks.checkDifference(by, extent).isFailure)
       throw misplaced(
         kind,
         s"its $name of type ${extent.dataType.sql} cannot be added to ${by.sql}, " +

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
 import org.apache.spark.sql.sash.WithLambda
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.monoids.{LambdaBodies, Replacement}
 
 /**
@@ -61,7 +62,7 @@ private[spark] final case class CountWindow(size: Expression)
   override def child: Expression = size
 
   override def checkInputDataTypes(): TypeCheckResult =
-    KindChecks.checkCount("size", size, least = 1)
+    ArgumentChecks.checkCount("size", size, least = 1)
 
   override protected def withNewChildInternal(newChild: Expression): CountWindow =
     copy(size = newChild)
@@ -83,9 +84,11 @@ private[spark] final case class DurationWindow(
   override def children: Seq[Expression] = size +: (closed ++ center).toSeq
 
   override def checkInputDataTypes(): TypeCheckResult = {
-    val options = closed.map(KindChecks.checkOneOf("closed", _, DurationWindow.Ends)) ++
-      center.map(KindChecks.checkFlag("center", _))
-    options.find(_.isFailure).getOrElse(KindChecks.checkExtent("size", size, positive = !isPlain))
+    val options = closed.map(ArgumentChecks.checkOneOf("closed", _, DurationWindow.Ends)) ++
+      center.map(ArgumentChecks.checkFlag("center", _))
+    options
+      .find(_.isFailure)
+      .getOrElse(ArgumentChecks.checkExtent("size", size, positive = !isPlain))
   }
 
   private def ends: String =
@@ -119,10 +122,10 @@ private[spark] final case class DeltaWindow(attribute: Expression, delta: Expres
   override def right: Expression = delta
 
   override def checkInputDataTypes(): TypeCheckResult = {
-    val checked = KindChecks.checkDifference(attribute, delta)
+    val checked = ArgumentChecks.checkDifference(attribute, delta)
     if (checked.isFailure) checked
     else
-      KindChecks.checkExtent("delta", delta, positive = false)
+      ArgumentChecks.checkExtent("delta", delta, positive = false)
   }
 
   override protected def withNewChildrenInternal(l: Expression, r: Expression): DeltaWindow =
@@ -138,7 +141,7 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
 
   override def checkInputDataTypes(): TypeCheckResult =
     if (punctuation.dataType == BooleanType) TypeCheckSuccess
-    else KindChecks.unexpectedType("punctuation", punctuation, "\"BOOLEAN\"")
+    else ArgumentChecks.unexpectedType("punctuation", punctuation, "\"BOOLEAN\"")
 
   override protected def withNewChildInternal(newChild: Expression): PunctuationWindow =
     copy(punctuation = newChild)
@@ -152,7 +155,7 @@ private[spark] final case class GapWindow(gap: Expression)
   override def child: Expression = gap
 
   override def checkInputDataTypes(): TypeCheckResult =
-    KindChecks.checkExtent("gap", gap, positive = true)
+    ArgumentChecks.checkExtent("gap", gap, positive = true)
 
   override protected def withNewChildInternal(newChild: Expression): GapWindow =
     copy(gap = newChild)
@@ -171,7 +174,7 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
 
   override def checkInputDataTypes(): TypeCheckResult =
     Seq("preceding" -> preceding, "following" -> following)
-      .map { case (name, e) => KindChecks.checkCount(name, e, least = 0) }
+      .map { case (name, e) => ArgumentChecks.checkCount(name, e, least = 0) }
       .find(_.isFailure)
       .getOrElse(TypeCheckSuccess)
 
@@ -190,8 +193,8 @@ private[spark] final case class OwnRowsWindow(preceding: Expression)
   override def child: Expression = preceding
 
   override def checkInputDataTypes(): TypeCheckResult =
-    if (KindChecks.isInteger(preceding.dataType)) TypeCheckSuccess
-    else KindChecks.unexpectedType("preceding", preceding, "\"BIGINT\"")
+    if (ArgumentChecks.isInteger(preceding.dataType)) TypeCheckSuccess
+    else ArgumentChecks.unexpectedType("preceding", preceding, "\"BIGINT\"")
 
   override protected def withNewChildInternal(newChild: Expression): OwnRowsWindow =
     copy(preceding = newChild)
@@ -208,7 +211,7 @@ private[spark] final case class OwnRangeWindow(preceding: Expression)
   override def child: Expression = preceding
 
   override def checkInputDataTypes(): TypeCheckResult =
-    KindChecks.checkExtentType("preceding", preceding)
+    ArgumentChecks.checkExtentType("preceding", preceding)
 
   override protected def withNewChildInternal(newChild: Expression): OwnRangeWindow =
     copy(preceding = newChild)
@@ -257,7 +260,7 @@ private[spark] final case class WindowExclude(rows: Expression)
   override def child: Expression = rows
 
   override def checkInputDataTypes(): TypeCheckResult =
-    KindChecks.checkOneOf("rows", rows, WindowExclude.All)
+    ArgumentChecks.checkOneOf("rows", rows, WindowExclude.All)
 
   def what: String = WindowExclude.nameIn(rows)
 
@@ -286,11 +289,11 @@ private[spark] final case class WindowSlide(every: Expression)
   override def name: String = "window_slide"
   override def child: Expression = every
 
-  def countsRows: Boolean = KindChecks.isInteger(every.dataType)
+  def countsRows: Boolean = ArgumentChecks.isInteger(every.dataType)
 
   override def checkInputDataTypes(): TypeCheckResult =
-    if (countsRows) KindChecks.checkCount("every", every, least = 1)
-    else KindChecks.checkInterval("every", every)
+    if (countsRows) ArgumentChecks.checkCount("every", every, least = 1)
+    else ArgumentChecks.checkInterval("every", every)
 
   override protected def withNewChildInternal(newChild: Expression): WindowSlide =
     copy(every = newChild)
@@ -310,7 +313,7 @@ private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[
   def least: Int = count.eval().asInstanceOf[Number].intValue
 
   override def checkInputDataTypes(): TypeCheckResult =
-    KindChecks.checkCount("n", count, least = 0)
+    ArgumentChecks.checkCount("n", count, least = 0)
 
   override protected def withNewChildrenInternal(
       children: IndexedSeq[Expression]

@@ -13,8 +13,7 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, Generic
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{Described, SashFunction}
-import io.sash.spark.kinds.KindChecks
+import io.sash.spark.base.{ArgumentChecks, Described, SashFunction}
 
 /** An aggregate of the counts of the different values. NULLs are skipped. */
 private[spark] abstract class CountsByValue
@@ -27,7 +26,7 @@ private[spark] abstract class CountsByValue
 
   override def checkInputDataTypes(): TypeCheckResult =
     if (Distinct.canKey(value.dataType)) TypeCheckSuccess
-    else KindChecks.unexpectedType("x", value, "a type whose values GROUP BY tells apart")
+    else ArgumentChecks.unexpectedType("x", value, "a type whose values GROUP BY tells apart")
 
   @transient private lazy val input = SqlInternals.normalized(value)
 
@@ -140,7 +139,7 @@ private[spark] final case class TopCounts(
   )
 
   override def checkInputDataTypes(): TypeCheckResult = {
-    val counts = KindChecks.checkCount("n", size, least = 1)
+    val counts = ArgumentChecks.checkCount("n", size, least = 1)
     if (counts.isFailure) counts else super.checkInputDataTypes()
   }
 

@@ -3,6 +3,7 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.ArgumentChecks
 import io.sash.core.elements.InOrderWindow
 import io.sash.core.frames._
 import io.sash.spark.kinds._
@@ -66,8 +67,8 @@ private[spark] object Extent {
   def ofNumbers(of: Expression, extent: Expression): (Expression, Expression) =
     (of.dataType, extent.dataType) match {
       case (o: NumericType, e: NumericType) if isExact(o) && isExact(e) =>
-        val key = if (KindChecks.isInteger(o)) as(of, LongType) else of
-        if (!KindChecks.isInteger(e)) (key, extent)
+        val key = if (ArgumentChecks.isInteger(o)) as(of, LongType) else of
+        if (!ArgumentChecks.isInteger(e)) (key, extent)
         else if (key.dataType == LongType) (key, as(extent, LongType))
         else (key, as(extent, DecimalType(20, 0)))
       case (_: NumericType, _: NumericType) => (as(of, DoubleType), as(extent, DoubleType))
@@ -78,7 +79,7 @@ private[spark] object Extent {
     if (e.dataType == dataType) e else Cast(e, dataType)
 
   private def isExact(dataType: DataType): Boolean =
-    KindChecks.isInteger(dataType) || dataType.isInstanceOf[DecimalType]
+    ArgumentChecks.isInteger(dataType) || dataType.isInstanceOf[DecimalType]
 }
 
 private[spark] object FrameSpec {

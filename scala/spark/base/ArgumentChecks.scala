@@ -1,4 +1,4 @@
-package io.sash.spark.kinds
+package io.sash.spark.base
 
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{
@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** Checks arguments of window kinds, and reports errors under Spark's own error conditions. */
-private[spark] object KindChecks {
+/** Checks arguments of functions and kinds, and reports errors under Spark's own conditions. */
+private[spark] object ArgumentChecks {
   private val Extents = "(\"NUMERIC\" or \"INTERVAL\")"
 
   /** Checks a constant number of rows or groups. */
