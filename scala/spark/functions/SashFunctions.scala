@@ -45,10 +45,10 @@ private[spark] object SashFunctions {
     MinN.Function,
     MaxNBy.Function,
     MinNBy.Function,
-    ValueCounts.Function,
-    TopCounts.Function,
-    Entropy.Function,
-    ModeShare.Function,
+    ValueCounts.function,
+    TopCounts.function,
+    Entropy.function,
+    ModeShare.function,
     MonoidCall.Function
   )
 }

@@ -8,41 +8,58 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   ImperativeAggregate,
   TypedImperativeAggregate
 }
-import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, GenericArrayData}
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{ArgumentChecks, Described, SashFunction}
+import io.sash.spark.slots.{RunningAnswer, RunningState}
 
-/** An aggregate of the counts of the different values. NULLs are skipped. */
-private[spark] abstract class CountsByValue
-    extends TypedImperativeAggregate[CountedValues]
+/**
+ * An aggregate of the counts of the different values. NULLs are skipped.
+ *
+ * @param children the value, and the arguments of the answer
+ */
+private[spark] final case class CountsByValue(
+    answer: CountedAnswer,
+    children: Seq[Expression],
+    mutableAggBufferOffset: Int = 0,
+    inputAggBufferOffset: Int = 0
+) extends TypedImperativeAggregate[CountedValues]
     with Described {
-  def value: Expression
+  override def prettyName: String = answer.name
+  override protected def stringArgs: Iterator[Any] = children.iterator
+  override def dataType: DataType = answer.dataType(value.dataType)
+  override def nullable: Boolean = answer.ofNone == null
+  override def defaultResult: Option[Literal] =
+    Option.when(!nullable)(Literal(answer.ofNone, dataType))
 
-  /** Whether the answer needs the values of one count in their order. */
-  protected def ranked: Boolean = false
+  private def value: Expression = children.head
 
-  override def checkInputDataTypes(): TypeCheckResult =
-    if (Distinct.canKey(value.dataType)) TypeCheckSuccess
+  override def checkInputDataTypes(): TypeCheckResult = {
+    val checked = answer.check(children.tail)
+    if (checked.isFailure) checked
+    else if (Distinct.canKey(value.dataType)) TypeCheckSuccess
     else ArgumentChecks.unexpectedType("x", value, "a type whose values GROUP BY tells apart")
+  }
 
-  @transient private lazy val input = SqlInternals.normalized(value)
+  /** The value, with one zero and one NaN as in GROUP BY. */
+  @transient private[running] lazy val input: Expression = SqlInternals.normalized(value)
 
-  private lazy val counted = new StructType()
-    .add("value", value.dataType, nullable = false)
-    .add("count", LongType, nullable = false)
+  @transient private[running] lazy val counted: CountedType =
+    new CountedType(value.dataType, answer.ties)
+
+  @transient private lazy val read = answer.read(children.tail)
 
   @transient private lazy val packed =
-    UnsafeProjection.create(Array[DataType](ArrayType(counted, containsNull = false)))
+    UnsafeProjection.create(Array[DataType](CountedAnswer.listOf(value.dataType)))
 
-  override def createAggregationBuffer(): CountedValues =
-    new CountedValues(value.dataType, ranked)
+  // a group of GROUP BY makes one: whatever is compiled is shared
+  override def createAggregationBuffer(): CountedValues = new CountedValues(counted)
 
   override def update(buffer: CountedValues, row: InternalRow): CountedValues = {
     val of = input.eval(row)
-    if (of != null) buffer.add(InternalRow(of), 1L)
+    if (of != null) buffer.add(InternalRow(of))
     buffer
   }
 
@@ -51,10 +68,13 @@ private[spark] abstract class CountsByValue
     buffer
   }
 
+  override def eval(buffer: CountedValues): Any =
+    if (buffer.total == 0) answer.ofNone else read(buffer)
+
   override def serialize(buffer: CountedValues): Array[Byte] = {
-    val rows = Array.newBuilder[Any]
-    buffer.foreach((of, count) => rows += InternalRow(of, count))
-    packed(InternalRow(new GenericArrayData(rows.result()))).getBytes
+    val rows = Seq.newBuilder[(Any, Long)]
+    buffer.foreach((of, count) => rows += of -> count)
+    packed(InternalRow(CountedAnswer.list(rows.result()))).getBytes
   }
 
   override def deserialize(bytes: Array[Byte]): CountedValues = {
@@ -68,42 +88,84 @@ private[spark] abstract class CountsByValue
     }
     buffer
   }
+
+  override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
+    copy(mutableAggBufferOffset = offset)
+
+  override def withNewInputAggBufferOffset(offset: Int): ImperativeAggregate =
+    copy(inputAggBufferOffset = offset)
+
+  override protected def withNewChildrenInternal(
+      children: IndexedSeq[Expression]
+  ): CountsByValue = copy(children = children)
 }
 
-private[spark] final case class ValueCounts(
-    value: Expression,
-    mutableAggBufferOffset: Int = 0,
-    inputAggBufferOffset: Int = 0
-) extends CountsByValue
-    with UnaryLike[Expression] {
-  override def prettyName: String = ValueCounts.Function.name
-  override def child: Expression = value
-  override def nullable: Boolean = false
-  override def dataType: DataType = MapType(value.dataType, LongType, valueContainsNull = false)
-  override def defaultResult: Option[Literal] =
-    Some(Literal.create(Map.empty[Any, Any], dataType))
+/** The same in a moving window. */
+private[running] final case class CountedWindow(function: CountsByValue) extends RunningAnswer {
+  override def inputs: Seq[Expression] = Seq(function.input)
+  override def dataType: DataType = function.dataType
+  override def isInvertible: Boolean = true
+  override def title: String = "counts of values"
+  override def create(): RunningState = new CountedState(function.counted, function.eval)
+}
 
-  override def eval(buffer: CountedValues): Any = {
-    val (keys, counts) = (new Array[Any](buffer.distinct), new Array[Any](buffer.distinct))
+/** An answer from counted values. */
+private[spark] sealed abstract class CountedAnswer extends Serializable {
+  def name: String = function.name
+
+  /** The SQL function, whose arguments are the value and those of the answer. */
+  def function: SashFunction
+
+  def dataType(of: DataType): DataType
+
+  /** The answer over no values; null for NULL. */
+  def ofNone: Any = null
+
+  private[running] def ties: Ties = Ties.Unkept
+
+  def check(arguments: Seq[Expression]): TypeCheckResult = TypeCheckSuccess
+
+  /** The function that reads the answer of one value or more. */
+  private[running] def read(arguments: Seq[Expression]): CountedValues => Any
+
+  protected final def make(arguments: Seq[Expression]): Expression =
+    CountsByValue(this, arguments)
+}
+
+private[running] object CountedAnswer {
+
+  /** The type of a list of values with their counts. */
+  def listOf(value: DataType): ArrayType = ArrayType(
+    new StructType()
+      .add("value", value, nullable = false)
+      .add("count", LongType, nullable = false),
+    containsNull = false
+  )
+
+  def list(counts: Seq[(Any, Long)]): ArrayData =
+    new GenericArrayData(counts.map { case (of, count) => InternalRow(of, count) }.toArray[Any])
+}
+
+private[spark] case object ValueCounts extends CountedAnswer {
+  override def dataType(of: DataType): DataType = MapType(of, LongType, valueContainsNull = false)
+
+  override def ofNone: Any = mapOf(Array.empty, Array.empty)
+
+  override private[running] def read(arguments: Seq[Expression]) = { counted =>
+    val (keys, counts) = (new Array[Any](counted.distinct), new Array[Any](counted.distinct))
     var i = 0
-    buffer.foreach { (of, count) =>
+    counted.foreach { (of, count) =>
       keys(i) = of
       counts(i) = count
       i += 1
     }
-    new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(counts))
+    mapOf(keys, counts)
   }
 
-  override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(mutableAggBufferOffset = offset)
-  override def withNewInputAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(inputAggBufferOffset = offset)
-  override protected def withNewChildInternal(newChild: Expression): ValueCounts =
-    copy(value = newChild)
-}
+  private def mapOf(keys: Array[Any], counts: Array[Any]) =
+    new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(counts))
 
-private[spark] object ValueCounts {
-  private[spark] val Function: SashFunction = SashFunction(
+  override val function: SashFunction = SashFunction(
     "value_counts",
     "Returns how often each value occurs, as a map.",
     Seq("x" -> "a value of a type that can be a key of a map"),
@@ -113,53 +175,24 @@ private[spark] object ValueCounts {
       "stands for all. A moving window keeps the counts, and an answer costs as much as it has",
       "keys."
     ),
-    classOf[ValueCounts]
-  ) { case Seq(x) => ValueCounts(x) }
+    classOf[CountsByValue]
+  )(make)
 }
 
-private[spark] final case class TopCounts(
-    value: Expression,
-    size: Expression,
-    mutableAggBufferOffset: Int = 0,
-    inputAggBufferOffset: Int = 0
-) extends CountsByValue
-    with BinaryLike[Expression] {
-  override def prettyName: String = TopCounts.Function.name
-  override def left: Expression = value
-  override def right: Expression = size
-  override protected def ranked: Boolean = true
-  override def nullable: Boolean = false
-  override def defaultResult: Option[Literal] = Some(Literal.create(Seq.empty, dataType))
+private[spark] case object TopCounts extends CountedAnswer {
+  override def dataType(of: DataType): DataType = CountedAnswer.listOf(of)
+  override def ofNone: Any = CountedAnswer.list(Nil)
+  override private[running] def ties: Ties = Ties.ByValue(ascending = true)
 
-  override def dataType: DataType = ArrayType(
-    new StructType()
-      .add("value", value.dataType, nullable = false)
-      .add("count", LongType, nullable = false),
-    containsNull = false
-  )
+  override def check(arguments: Seq[Expression]): TypeCheckResult =
+    ArgumentChecks.checkCount("n", arguments.head, least = 1)
 
-  override def checkInputDataTypes(): TypeCheckResult = {
-    val counts = ArgumentChecks.checkCount("n", size, least = 1)
-    if (counts.isFailure) counts else super.checkInputDataTypes()
+  override private[running] def read(arguments: Seq[Expression]) = {
+    val n = arguments.head.eval().asInstanceOf[Number].intValue
+    counted => CountedAnswer.list(counted.top(n))
   }
 
-  private lazy val n = size.eval().asInstanceOf[Number].intValue
-
-  override def eval(buffer: CountedValues): Any =
-    new GenericArrayData(
-      buffer.top(n).map { case (of, count) => InternalRow(of, count) }.toArray[Any]
-    )
-
-  override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(mutableAggBufferOffset = offset)
-  override def withNewInputAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(inputAggBufferOffset = offset)
-  override protected def withNewChildrenInternal(x: Expression, n: Expression): TopCounts =
-    copy(value = x, size = n)
-}
-
-private[spark] object TopCounts {
-  private[spark] val Function: SashFunction = SashFunction(
+  override val function: SashFunction = SashFunction(
     "top_counts",
     "Returns the `n` most frequent values with their counts, the most frequent first.",
     Seq(
@@ -175,43 +208,24 @@ private[spark] object TopCounts {
       "empty list. Exact; Spark's `approx_top_k` estimates. In a moving window a row costs",
       "O(log d) with d different values, and an answer O(n)."
     ),
-    classOf[TopCounts]
-  ) { case Seq(x, n) => TopCounts(x, n) }
+    classOf[CountsByValue]
+  )(make)
 }
 
-private[spark] final case class Entropy(
-    value: Expression,
-    mutableAggBufferOffset: Int = 0,
-    inputAggBufferOffset: Int = 0
-) extends CountsByValue
-    with UnaryLike[Expression] {
-  override def prettyName: String = Entropy.Function.name
-  override def child: Expression = value
-  override def nullable: Boolean = true
-  override def dataType: DataType = DoubleType
+private[spark] case object Entropy extends CountedAnswer {
+  override def dataType(of: DataType): DataType = DoubleType
 
-  override def eval(buffer: CountedValues): Any =
-    if (buffer.total == 0) null
-    else {
-      val total = buffer.total.toDouble
-      var sum = 0.0
-      buffer.foreachCount { (count, values) =>
-        val share = count / total
-        sum -= values * share * math.log(share)
-      }
-      sum / math.log(2)
+  override private[running] def read(arguments: Seq[Expression]) = { counted =>
+    val total = counted.total.toDouble
+    var sum = 0.0
+    counted.foreachCount { (count, values) =>
+      val share = count / total
+      sum -= values * share * math.log(share)
     }
+    sum / math.log(2)
+  }
 
-  override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(mutableAggBufferOffset = offset)
-  override def withNewInputAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(inputAggBufferOffset = offset)
-  override protected def withNewChildInternal(newChild: Expression): Entropy =
-    copy(value = newChild)
-}
-
-private[spark] object Entropy {
-  private[spark] val Function: SashFunction = SashFunction(
+  override val function: SashFunction = SashFunction(
     "entropy",
     "Returns the entropy of the values, in bits: the less, the more often few values occur.",
     Seq("x" -> "a value of a type that GROUP BY takes"),
@@ -221,39 +235,22 @@ private[spark] object Entropy {
       "NULL over no rows. In a moving window an answer costs O(√n) for n rows at most, since it",
       "sums over the different counts, and does not drift."
     ),
-    classOf[Entropy]
-  ) { case Seq(x) => Entropy(x) }
+    classOf[CountsByValue]
+  )(make)
 }
 
-private[spark] final case class ModeShare(
-    value: Expression,
-    mutableAggBufferOffset: Int = 0,
-    inputAggBufferOffset: Int = 0
-) extends CountsByValue
-    with UnaryLike[Expression] {
-  override def prettyName: String = ModeShare.Function.name
-  override def child: Expression = value
-  override def nullable: Boolean = true
-  override def dataType: DataType = DoubleType
+private[spark] case object ModeShare extends CountedAnswer {
+  override def dataType(of: DataType): DataType = DoubleType
 
-  override def eval(buffer: CountedValues): Any =
-    if (buffer.total == 0) null else buffer.greatest.toDouble / buffer.total
+  override private[running] def read(arguments: Seq[Expression]) =
+    counted => counted.greatest.toDouble / counted.total
 
-  override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(mutableAggBufferOffset = offset)
-  override def withNewInputAggBufferOffset(offset: Int): ImperativeAggregate =
-    copy(inputAggBufferOffset = offset)
-  override protected def withNewChildInternal(newChild: Expression): ModeShare =
-    copy(value = newChild)
-}
-
-private[spark] object ModeShare {
-  private[spark] val Function: SashFunction = SashFunction(
+  override val function: SashFunction = SashFunction(
     "mode_share",
     "Returns the share of the most frequent value among the values.",
     Seq("x" -> "a value of a type that GROUP BY takes"),
     Seq("SELECT _FUNC_(x) FROM VALUES ('a'), ('b'), ('a'), ('c') AS t(x)" -> "0.5"),
     Seq("NULLs are skipped; NULL over no rows. `mode` is the value itself."),
-    classOf[ModeShare]
-  ) { case Seq(x) => ModeShare(x) }
+    classOf[CountsByValue]
+  )(make)
 }

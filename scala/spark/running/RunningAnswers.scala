@@ -10,7 +10,7 @@ private[spark] object RunningAnswers {
   def of(f: AggregateFunction): Option[RunningAnswer] = f match {
     case moving: MovingAggregate => Some(moving.answer)
     case p: PercentileBase       => Some(OrderStatistics.of(p).getOrElse(Replay(p)))
-    case c: CountsByValue        => Some(CountedAnswer(c))
+    case c: CountsByValue        => Some(CountedWindow(c))
     case m: Mode                 => Some(ModeCounts.of(m).getOrElse(Replay(m)))
     case set: CollectSet if Distinct.canKey(set.child.dataType) => Some(Distinct(Replay(set)))
     case collect: Collect[_]                                    => Some(Replay(collect))
