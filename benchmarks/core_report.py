@@ -68,7 +68,7 @@ def write(store: Store, directory: Path) -> None:
 
 def _summary(store: Store) -> Iterator[str]:
     return summary.table(
-        "Our time over that of the authors' C++",
+        "Our time over the time of the authors' C++",
         [
             Comparison(
                 figure.title + of,

@@ -86,7 +86,7 @@ def _title(query: LabelQuery) -> str:
 
 def _summary(panels: dict[Tables, Answers]) -> Iterator[str]:
     return summary.table(
-        "Sash's time over that of",
+        "Sash's time over the time of",
         [
             Comparison(NAMES[engine], None, [*_ratios(panels, engine)])
             for engine in LABEL_ENGINES

@@ -70,7 +70,7 @@ class Times(NamedTuple):
         return None if result is None else result.ns_per_row
 
     def ratio(self, ours: str, theirs: str) -> float | None:
-        """One engine's time over that of another, the median of the turns."""
+        """One engine's time over another's, the median of the turns."""
         ratios = [a / b for a, b in self._turns(ours, theirs)]
         return statistics.median(ratios) if ratios else None
 
@@ -126,7 +126,7 @@ def _summary(panels: Panels) -> Iterator[str]:
         ("in order", 0.6, is_in_order),
     ]
     return summary.table(
-        "Sash's time over that of",
+        "Sash's time over the time of",
         [
             *(
                 Comparison(f"itself over Spark's sort, {where}{what}", bound, over(pair, takes))

@@ -60,12 +60,12 @@ class Panel(NamedTuple):
         return None if result is None else result.ns_per_row
 
     def ratio(self, engine: str, window: int) -> float | None:
-        """Sash's time over that of another."""
+        """Sash's time over another's."""
         ours, theirs = self.ns(SASH, window), self.ns(engine, window)
         return None if ours is None or theirs is None else ours / theirs
 
     def ratio_beyond_shuffle(self, engine: str, window: int) -> float | None:
-        """Sash's time over that of another, each without what the scan and the shuffle take."""
+        """Sash's time over another's, each without what the scan and the shuffle take."""
         ours, theirs = self.ns(SASH, window), self.ns(engine, window)
         shuffle = self.ns(SHUFFLE, window)
         if ours is None or theirs is None or shuffle is None or theirs <= shuffle:
@@ -122,7 +122,7 @@ def chart_name(panel: Panel) -> str:
 def _summary(shown: list[Panel], rows: int) -> Iterator[str]:
     segment_tree = partial(_ratios, shown, rows, SEGMENT_TREE, 100)
     return summary.table(
-        "Sash's time over that of",
+        "Sash's time over the time of",
         [
             Comparison("Spark's segment tree, W ≥ 100", 0.3, segment_tree()),
             Comparison(

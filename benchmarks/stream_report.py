@@ -109,7 +109,9 @@ def write(store: Store, selection: Selection, out: Path) -> None:
     about = store.about
     compared = about.get("compared")
     text = ABOUT.format(
-        headline="\n".join(summary.table("Sash's time over that of", comparisons(store))).strip(),
+        headline="\n".join(
+            summary.table("Sash's time over the time of", comparisons(store))
+        ).strip(),
         tables="\n\n".join("\n".join(_table(store, selection, k)) for k in selection.keys),
         operations="\n".join(_operations(store, selection)),
         flink="\n".join(_flink(store)),

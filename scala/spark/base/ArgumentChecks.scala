@@ -14,6 +14,10 @@ import org.apache.spark.unsafe.types.CalendarInterval
 private[spark] object ArgumentChecks {
   private val Extents = "(\"NUMERIC\" or \"INTERVAL\")"
 
+  /** The first failure, or success. */
+  def inTurn(checks: TypeCheckResult*): TypeCheckResult =
+    checks.find(_.isFailure).getOrElse(TypeCheckSuccess)
+
   /** Checks a constant number of rows or groups. */
   def checkCount(name: String, e: Expression, least: Int): TypeCheckResult =
     e.dataType match {

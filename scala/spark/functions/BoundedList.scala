@@ -1,7 +1,6 @@
 package io.sash.spark.functions
 
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.sash.SqlInternals
@@ -35,11 +34,11 @@ private[sash] final case class BoundedList(kind: ListKind, children: Seq[Express
   override def defaultResult: Option[Literal] = Some(Literal.create(Seq.empty, dataType))
 
   override def checkInputDataTypes(): TypeCheckResult = {
-    val ordered = if (kind.sorts) arguments else Nil
-    (ArgumentChecks.checkCount("n", children.last, least = 1) +:
-      ordered.map(e => TypeUtils.checkForOrderingExpr(e.dataType, prettyName)))
-      .find(_.isFailure)
-      .getOrElse(TypeCheckSuccess)
+    val sorted = if (kind.sorts) arguments else Nil
+    val ordered = sorted.map(e => TypeUtils.checkForOrderingExpr(e.dataType, prettyName))
+    ArgumentChecks.inTurn(
+      ArgumentChecks.checkCount("n", children.last, least = 1) +: ordered: _*
+    )
   }
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(list)
@@ -57,13 +56,13 @@ private[sash] final case class BoundedList(kind: ListKind, children: Seq[Express
   ): BoundedList = copy(children = children)
 }
 
-/** Which values a [[BoundedList]] keeps. A row counts if its last argument before n is not NULL. */
+/** The values that a list keeps. A row counts if its last argument before n is not NULL. */
 private[sash] sealed abstract class ListKind extends Serializable {
   def name: String = function.name
 
   def function: SashFunction
 
-  /** Whether the answer depends on the order of rows, as that of collect_list does. */
+  /** Whether the answer depends on the order of rows, as with collect_list. */
   def isOfOrder: Boolean = true
 
   /** Whether the arguments have to have an order. */
@@ -112,7 +111,8 @@ private[sash] sealed abstract class ListKind extends Serializable {
         "SELECT _FUNC_(y, x, 2) FROM VALUES ('a', 1), ('b', 3), ('c', 2) AS t(y, x)" -> answer
       ),
       Seq(
-        "Rows of equal `x` are in the order of `arg`. Rows whose `x` is NULL are skipped; no rows",
+        "Rows of equal `x` are in the order of `arg`. Rows whose `x` is NULL are skipped; no " +
+          "rows",
         "give an empty list. A combine costs O(n log n)."
       ),
       classOf[BoundedList]

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.SashFunction
+import io.sash.spark.base.{ArgumentChecks, SashFunction}
 
 /**
  * The increase of a counter that falls when it restarts from 0. The partial aggregate has the
@@ -91,10 +91,8 @@ private[sash] final case class CounterRate(time: Expression, counter: Expression
   override def prettyName: String = CounterRate.Function.name
   override def inputTypes: Seq[DataType] = Seq(time.dataType, DoubleType)
 
-  override def checkInputDataTypes(): TypeCheckResult = {
-    val times = TimeAxis.check("ts", time)
-    if (times.isFailure) times else super.checkInputDataTypes()
-  }
+  override def checkInputDataTypes(): TypeCheckResult =
+    ArgumentChecks.inTurn(TimeAxis.check("ts", time), super.checkInputDataTypes())
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] =
     Seq(first, last, increase, firstTime, lastTime)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.SashFunction
+import io.sash.spark.base.{ArgumentChecks, SashFunction}
 import io.sash.spark.monoids.MonoidTraits.outdone
 
 /**
@@ -34,10 +34,10 @@ private[sash] final case class M4(time: Expression, value: Expression)
     StructType(Names.map(StructField(_, point)))
   }
 
-  override def checkInputDataTypes(): TypeCheckResult = {
-    val times = TypeUtils.checkForOrderingExpr(time.dataType, prettyName)
-    if (times.isFailure) times else TypeUtils.checkForOrderingExpr(value.dataType, prettyName)
-  }
+  override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    TypeUtils.checkForOrderingExpr(time.dataType, prettyName),
+    TypeUtils.checkForOrderingExpr(value.dataType, prettyName)
+  )
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] = cells
   override lazy val initialValues: Seq[Expression] = cells.map(c => nothing(c.dataType))

@@ -29,29 +29,58 @@ private[sash] abstract class WeightedByAge private[functions]
   )
 }
 
+/** Weights that halve in each half-life. */
+private[sash] abstract class WeightedByTime private[functions]
+    extends WeightedByAge
+    with TernaryLike[Expression] {
+  def value: Expression
+  def halfLife: Expression
+  def time: Expression
+
+  /** The half-life's name among the arguments. */
+  protected def halfLifeName: String
+
+  override final def first: Expression = value
+  override final def second: Expression = halfLife
+  override final def third: Expression = time
+  override final def inputTypes: Seq[DataType] =
+    Seq(DoubleType, halfLife.dataType, time.dataType)
+  override protected final def required: Seq[Expression] = Seq(value, time)
+
+  override final def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    TimeAxis.check("ts", time),
+    TimeAxis.checkDistance(halfLifeName, halfLife, time),
+    super.checkInputDataTypes()
+  )
+
+  private lazy val rate = Literal(math.log(2) / TimeAxis.number(halfLife, time.dataType))
+
+  /** The factor by which weights fall from one time to a later one. */
+  protected final def decay(from: Expression, to: Expression): Expression = StaticInvoke(
+    Decay.getClass,
+    DoubleType,
+    "factor",
+    Seq(from, to, rate),
+    returnNullable = false
+  )
+}
+
 /**
  * By time: a weight halves in each half-life. The sums are those at the time of the youngest row,
  * so two parts combine at the later of their times, in any order.
  */
 private[sash] final case class EwmMean(value: Expression, halfLife: Expression, time: Expression)
-    extends WeightedByAge
-    with TernaryLike[Expression] {
+    extends WeightedByTime {
   private lazy val youngest = number("youngest") // -Infinity over no rows
   private lazy val sum = number("sum")
   private lazy val weight = number("weight")
 
-  override def first: Expression = value
-  override def second: Expression = halfLife
-  override def third: Expression = time
   override def prettyName: String = EwmByRows.Function.name
-  override def inputTypes: Seq[DataType] = Seq(DoubleType, halfLife.dataType, time.dataType)
-  override def checkInputDataTypes(): TypeCheckResult =
-    WeightedByAge.check("decay", halfLife, time, super.checkInputDataTypes())
+  override protected def halfLifeName: String = "decay"
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(youngest, sum, weight)
   override lazy val initialValues: Seq[Expression] =
     Seq(Literal(Double.NegativeInfinity), Literal(0.0), Literal(0.0))
-  override protected def required: Seq[Expression] = Seq(value, time)
   override protected def lift: Seq[Expression] =
     Seq(TimeAxis.number(time), value, Literal(1.0))
 
@@ -63,9 +92,6 @@ private[sash] final case class EwmMean(value: Expression, halfLife: Expression, 
     }
     Seq(at, both(1), both(2))
   }
-
-  private def decay(from: Expression, to: Expression): Expression =
-    WeightedByAge.decay(from, to, halfLife, time)
 
   override lazy val evaluateExpression: Expression = mean(sum, weight)
 
@@ -90,10 +116,10 @@ private[sash] final case class EwmByRows(value: Expression, alpha: Expression)
   override def inputTypes: Seq[DataType] = Seq(DoubleType, alpha.dataType)
   override lazy val deterministic: Boolean = false // as collect_list: order matters
 
-  override def checkInputDataTypes(): TypeCheckResult = {
-    val constant = ArgumentChecks.checkShare("decay", alpha)
-    if (constant.isFailure) constant else super.checkInputDataTypes()
-  }
+  override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    ArgumentChecks.checkShare("decay", alpha),
+    super.checkInputDataTypes()
+  )
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(sum, weight, factor)
   override lazy val initialValues: Seq[Expression] =
@@ -158,8 +184,7 @@ private[sash] object EwmByRows {
  * s -> slope · s + offset of the average at their first row.
  */
 private[sash] final case class Ema(value: Expression, halfLife: Expression, time: Expression)
-    extends WeightedByAge
-    with TernaryLike[Expression] {
+    extends WeightedByTime {
   private lazy val isEmpty = AttributeReference("empty", BooleanType, nullable = false)()
   private lazy val oldest = number("oldest")
   private lazy val youngest = number("youngest")
@@ -167,20 +192,14 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
   private lazy val slope = number("slope")
   private lazy val offset = number("offset")
 
-  override def first: Expression = value
-  override def second: Expression = halfLife
-  override def third: Expression = time
   override def prettyName: String = Ema.Function.name
-  override def inputTypes: Seq[DataType] = Seq(DoubleType, halfLife.dataType, time.dataType)
   override lazy val deterministic: Boolean = false // as collect_list: order matters
-  override def checkInputDataTypes(): TypeCheckResult =
-    WeightedByAge.check("half_life", halfLife, time, super.checkInputDataTypes())
+  override protected def halfLifeName: String = "half_life"
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] =
     Seq(isEmpty, oldest, youngest, start, slope, offset)
   override lazy val initialValues: Seq[Expression] =
     Literal(true) +: Seq(0.0, 0.0, 0.0, 1.0, 0.0).map(Literal(_))
-  override protected def required: Seq[Expression] = Seq(value, time)
   override protected def lift: Seq[Expression] = {
     val at = TimeAxis.number(time)
     Seq(Literal(false), at, at, value, Literal(1.0), Literal(0.0))
@@ -189,7 +208,7 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
     val Seq(_, oldestOfAll, before, first, slopeBefore, offsetBefore) = o
     val Seq(_, after, youngestOfAll, entering, slopeAfter, offsetAfter) = y
-    val d = WeightedByAge.decay(before, after, halfLife, time)
+    val d = decay(before, after)
     val moved = plus(times(d, offsetBefore), times(new Subtract(Literal(1.0), d), entering))
     val joined = Seq(
       Literal(false),
@@ -238,32 +257,6 @@ private[sash] object Ema {
     classOf[Ema]
   ) { case Seq(x, halfLife, ts) =>
     Ema(x, IntervalText.of("ema", "half_life", halfLife), ts)
-  }
-}
-
-private object WeightedByAge {
-  def check(
-      name: String,
-      halfLife: Expression,
-      time: Expression,
-      others: => TypeCheckResult
-  ): TypeCheckResult =
-    Iterator(
-      () => TimeAxis.check("ts", time),
-      () => TimeAxis.checkDistance(name, halfLife, time),
-      () => others
-    ).map(_()).find(_.isFailure).getOrElse(TypeCheckResult.TypeCheckSuccess)
-
-  /** The factor by which weights fall from one time to a later one. */
-  def decay(
-      from: Expression,
-      to: Expression,
-      halfLife: Expression,
-      time: Expression
-  ): Expression = {
-    val rate = math.log(2) / TimeAxis.number(halfLife, time.dataType)
-    val arguments = Seq(from, to, Literal(rate))
-    StaticInvoke(Decay.getClass, DoubleType, "factor", arguments, returnNullable = false)
   }
 }
 

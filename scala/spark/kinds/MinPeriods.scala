@@ -40,25 +40,29 @@ private[kinds] object MinPeriods {
     .filter(e => !e.foldable || e.eval() == null)
 
   /** A column that is NULL unless the count is great enough. */
-  private final class Limited(alias: Alias, w: WindowExpression, s: SlidingAggregate, n: Int) {
+  private final class Limited(
+      alias: Alias,
+      w: WindowExpression,
+      s: SlidingAggregate,
+      min: WindowMinPeriods
+  ) {
     private def call = w.windowFunction.asInstanceOf[AggregateExpression]
 
     private def over(function: AggregateFunction, isDistinct: Boolean) = {
-      val others = s.windows.filterNot(_.isInstanceOf[WindowMinPeriods])
+      val others = s.windows.filterNot(_ eq min)
       val of = if (others.isEmpty) function else SlidingAggregate(function, others)
       w.copy(windowFunction = call.copy(aggregateFunction = of, isDistinct = isDistinct))
     }
 
     val answer: Alias = Alias(over(s.function, call.isDistinct), alias.name)()
     val count: Alias = {
-      val values = s.minPeriods.toSeq.flatMap(_.values)
-      val rows = Count(if (values.isEmpty) Seq(Literal(1)) else values)
+      val rows = Count(if (min.values.isEmpty) Seq(Literal(1)) else min.values)
       Alias(over(rows, isDistinct = false), s"${alias.name} count")()
     }
 
     def column: Alias = Alias(
       If(
-        GreaterThanOrEqual(count.toAttribute, Literal(n.toLong)),
+        GreaterThanOrEqual(count.toAttribute, Literal(min.least.toLong)),
         answer.toAttribute,
         Literal.create(null, answer.dataType)
       ),
@@ -72,7 +76,7 @@ private[kinds] object MinPeriods {
             w @ WindowExpression(AggregateExpression(s: SlidingAggregate, _, _, _, _), _),
             _
           ) =>
-        s.minPeriods.map(m => new Limited(alias, w, s, m.least))
+        s.minPeriods.map(new Limited(alias, w, s, _))
       case _ => None
     }
   }

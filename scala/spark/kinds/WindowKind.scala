@@ -121,12 +121,10 @@ private[spark] final case class DeltaWindow(attribute: Expression, delta: Expres
   override def left: Expression = attribute
   override def right: Expression = delta
 
-  override def checkInputDataTypes(): TypeCheckResult = {
-    val checked = ArgumentChecks.checkDifference(attribute, delta)
-    if (checked.isFailure) checked
-    else
-      ArgumentChecks.checkExtent("delta", delta, positive = false)
-  }
+  override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    ArgumentChecks.checkDifference(attribute, delta),
+    ArgumentChecks.checkExtent("delta", delta, positive = false)
+  )
 
   override protected def withNewChildrenInternal(l: Expression, r: Expression): DeltaWindow =
     copy(attribute = l, delta = r)
@@ -173,10 +171,10 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
   override def right: Expression = following
 
   override def checkInputDataTypes(): TypeCheckResult =
-    Seq("preceding" -> preceding, "following" -> following)
-      .map { case (name, e) => ArgumentChecks.checkCount(name, e, least = 0) }
-      .find(_.isFailure)
-      .getOrElse(TypeCheckSuccess)
+    ArgumentChecks.inTurn(
+      ArgumentChecks.checkCount("preceding", preceding, least = 0),
+      ArgumentChecks.checkCount("following", following, least = 0)
+    )
 
   override protected def withNewChildrenInternal(l: Expression, r: Expression): GroupsWindow =
     copy(preceding = l, following = r)
@@ -306,7 +304,7 @@ private[spark] final case class WindowSlide(every: Expression)
  */
 private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[Expression] = Nil)
     extends WindowModifier {
-  override def name: String = WindowMinPeriods.Name
+  override def name: String = "window_min_periods"
   override def children: Seq[Expression] = count +: values
   override def sql: String = s"$name(${count.sql})"
 
@@ -318,10 +316,6 @@ private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[
   override protected def withNewChildrenInternal(
       children: IndexedSeq[Expression]
   ): WindowMinPeriods = copy(children.head, children.tail)
-}
-
-private[spark] object WindowMinPeriods {
-  val Name = "window_min_periods"
 }
 
 /**

@@ -27,7 +27,8 @@ private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
   }
 
   /**
-   * Takes the oldest row, valid until the next call of any method; the queue must not be empty.
+   * Takes the oldest row, valid until the next row is added or removed; the queue must not be
+   * empty.
    */
   def remove(): UnsafeRow = {
     if (!head.hasNext) nextHead()

@@ -120,11 +120,11 @@ private[sash] final case class SlidingWindowExec(
           program,
           metrics,
           rows,
-          keeps.eval,
+          keeps,
           (row, result) => project(joined(row, result))
         )
       } else {
-        new WaitingWindowTask(program, metrics, rows, input.length, keeps.eval).map(project)
+        new WaitingWindowTask(program, metrics, rows, input.length, keeps).map(project)
       }
     }
   }

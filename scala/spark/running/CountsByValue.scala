@@ -36,12 +36,11 @@ private[spark] final case class CountsByValue(
 
   private def value: Expression = children.head
 
-  override def checkInputDataTypes(): TypeCheckResult = {
-    val checked = answer.check(children.tail)
-    if (checked.isFailure) checked
-    else if (Distinct.canKey(value.dataType)) TypeCheckSuccess
+  override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    answer.check(children.tail),
+    if (Distinct.canKey(value.dataType)) TypeCheckSuccess
     else ArgumentChecks.unexpectedType("x", value, "a type whose values GROUP BY tells apart")
-  }
+  )
 
   /** The value, with one zero and one NaN as in GROUP BY. */
   @transient private[running] lazy val input: Expression = SqlInternals.normalized(value)
@@ -113,7 +112,7 @@ private[running] final case class CountedWindow(function: CountsByValue) extends
 private[spark] sealed abstract class CountedAnswer extends Serializable {
   def name: String = function.name
 
-  /** The SQL function, whose arguments are the value and those of the answer. */
+  /** The SQL function. Its arguments are the value, and then the arguments of the answer. */
   def function: SashFunction
 
   def dataType(of: DataType): DataType

@@ -3,9 +3,9 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.ArgumentChecks
 import io.sash.core.elements.InOrderWindow
 import io.sash.core.frames._
+import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.Place
 import io.sash.spark.slots.{SlotColumns, SlotProgram}

@@ -2,7 +2,7 @@ package io.sash.spark.windows
 
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BasePredicate, JoinedRow, UnsafeRow}
 
 import io.sash.spark.base.Metrics
 import io.sash.spark.memory.RowQueue
@@ -19,7 +19,7 @@ private[spark] final class WaitingWindowTask(
     metrics: Metrics,
     input: Iterator[InternalRow],
     fields: Int,
-    asked: InternalRow => Boolean
+    asked: BasePredicate
 ) extends WindowTask(program, metrics)
     with Iterator[InternalRow] {
   private[this] val waiting = new RowQueue(fields, memory)
@@ -63,7 +63,7 @@ private[spark] final class WaitingWindowTask(
 
   private def leave(): Unit = {
     val row = waiting.remove()
-    isJoined = asked(row)
+    isJoined = asked.eval(row)
     if (isJoined) {
       lower(current)
       joined(row, result)

@@ -3,7 +3,7 @@ package io.sash.spark.windows
 import org.apache.spark.TaskContext
 import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
+import org.apache.spark.sql.catalyst.expressions.{BasePredicate, SpecificInternalRow}
 
 import io.sash.spark.base.Metrics
 import io.sash.spark.memory.{Spillable, TaskWindowMemory, Turns}
@@ -123,7 +123,7 @@ private[spark] final class ImmediateWindows(
     program: WindowProgram,
     metrics: Metrics,
     input: Iterator[InternalRow],
-    asked: InternalRow => Boolean,
+    asked: BasePredicate,
     answer: (InternalRow, InternalRow) => InternalRow
 ) extends Iterator[InternalRow] {
   private[this] val task = new WindowTask(program, metrics)
@@ -138,7 +138,7 @@ private[spark] final class ImmediateWindows(
 
   private def advance(): Unit = {
     val row = input.next()
-    val isAsked = asked(row)
+    val isAsked = asked.eval(row)
     task.slide(row, isAsked)
     if (isAsked) following = answer(row, task.result)
   }
