@@ -3,7 +3,6 @@ package io.sash.spark.functions
 import org.apache.spark.sql.catalyst.expressions.aggregate.Product
 
 import io.sash.spark.base.SashFunction
-import io.sash.spark.running.{Entropy, ModeShare, TopCounts, ValueCounts}
 
 /** All aggregates that Sash adds to SQL. docs/functions.md is generated from this list. */
 private[spark] object SashFunctions {
@@ -44,11 +43,6 @@ private[spark] object SashFunctions {
     MaxN.function,
     MinN.function,
     MaxNBy.function,
-    MinNBy.function,
-    ValueCounts.function,
-    TopCounts.function,
-    Entropy.function,
-    ModeShare.function,
-    MonoidCall.Function
-  )
+    MinNBy.function
+  ) ++ CountFunctions.All :+ MonoidCall.Function
 }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, Generic
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{ArgumentChecks, Described, SashFunction}
+import io.sash.spark.base.{ArgumentChecks, Described}
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
@@ -110,10 +110,7 @@ private[running] final case class CountedWindow(function: CountsByValue) extends
 
 /** An answer from counted values. */
 private[spark] sealed abstract class CountedAnswer extends Serializable {
-  def name: String = function.name
-
-  /** The SQL function. Its arguments are the value, and then the arguments of the answer. */
-  def function: SashFunction
+  def name: String
 
   def dataType(of: DataType): DataType
 
@@ -126,9 +123,6 @@ private[spark] sealed abstract class CountedAnswer extends Serializable {
 
   /** The function that reads the answer of one value or more. */
   private[running] def read(arguments: Seq[Expression]): CountedValues => Any
-
-  protected final def make(arguments: Seq[Expression]): Expression =
-    CountsByValue(this, arguments)
 }
 
 private[running] object CountedAnswer {
@@ -146,6 +140,7 @@ private[running] object CountedAnswer {
 }
 
 private[spark] case object ValueCounts extends CountedAnswer {
+  override def name: String = "value_counts"
   override def dataType(of: DataType): DataType = MapType(of, LongType, valueContainsNull = false)
 
   override def ofNone: Any = mapOf(Array.empty, Array.empty)
@@ -163,22 +158,10 @@ private[spark] case object ValueCounts extends CountedAnswer {
 
   private def mapOf(keys: Array[Any], counts: Array[Any]) =
     new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(counts))
-
-  override val function: SashFunction = SashFunction(
-    "value_counts",
-    "Returns how often each value occurs, as a map.",
-    Seq("x" -> "a value of a type that can be a key of a map"),
-    Seq("SELECT _FUNC_(x) FROM VALUES ('a'), ('b'), ('a') AS t(x)" -> "{\"a\":2,\"b\":1}"),
-    Seq(
-      "NULLs are skipped; an empty map over no rows. Of strings that a collation finds equal one",
-      "stands for all. A moving window keeps the counts, and an answer costs as much as it has",
-      "keys."
-    ),
-    classOf[CountsByValue]
-  )(make)
 }
 
 private[spark] case object TopCounts extends CountedAnswer {
+  override def name: String = "top_counts"
   override def dataType(of: DataType): DataType = CountedAnswer.listOf(of)
   override def ofNone: Any = CountedAnswer.list(Nil)
   override private[running] def ties: Ties = Ties.ByValue(ascending = true)
@@ -190,28 +173,10 @@ private[spark] case object TopCounts extends CountedAnswer {
     val n = arguments.head.eval().asInstanceOf[Number].intValue
     counted => CountedAnswer.list(counted.top(n))
   }
-
-  override val function: SashFunction = SashFunction(
-    "top_counts",
-    "Returns the `n` most frequent values with their counts, the most frequent first.",
-    Seq(
-      "x" -> "a value of a type that can be ordered",
-      "n" -> "how many, a constant of 1 or more"
-    ),
-    Seq(
-      "SELECT _FUNC_(x, 2) FROM VALUES ('a'), ('b'), ('a'), ('c') AS t(x)" ->
-        "[{\"value\":\"a\",\"count\":2},{\"value\":\"b\",\"count\":1}]"
-    ),
-    Seq(
-      "Of values that are equally frequent the least first. NULLs are skipped; no rows give an",
-      "empty list. Exact; Spark's `approx_top_k` estimates. In a moving window a row costs",
-      "O(log d) with d different values, and an answer O(n)."
-    ),
-    classOf[CountsByValue]
-  )(make)
 }
 
 private[spark] case object Entropy extends CountedAnswer {
+  override def name: String = "entropy"
   override def dataType(of: DataType): DataType = DoubleType
 
   override private[running] def read(arguments: Seq[Expression]) = { counted =>
@@ -223,33 +188,12 @@ private[spark] case object Entropy extends CountedAnswer {
     }
     sum / math.log(2)
   }
-
-  override val function: SashFunction = SashFunction(
-    "entropy",
-    "Returns the entropy of the values, in bits: the less, the more often few values occur.",
-    Seq("x" -> "a value of a type that GROUP BY takes"),
-    Seq("SELECT _FUNC_(x) FROM VALUES ('a'), ('b'), ('a'), ('b') AS t(x)" -> "1.0"),
-    Seq(
-      "The sum of -p * log2(p) over the values' shares p, as DuckDB has it. NULLs are skipped;",
-      "NULL over no rows. In a moving window an answer costs O(√n) for n rows at most, since it",
-      "sums over the different counts, and does not drift."
-    ),
-    classOf[CountsByValue]
-  )(make)
 }
 
 private[spark] case object ModeShare extends CountedAnswer {
+  override def name: String = "mode_share"
   override def dataType(of: DataType): DataType = DoubleType
 
   override private[running] def read(arguments: Seq[Expression]) =
     counted => counted.greatest.toDouble / counted.total
-
-  override val function: SashFunction = SashFunction(
-    "mode_share",
-    "Returns the share of the most frequent value among the values.",
-    Seq("x" -> "a value of a type that GROUP BY takes"),
-    Seq("SELECT _FUNC_(x) FROM VALUES ('a'), ('b'), ('a'), ('c') AS t(x)" -> "0.5"),
-    Seq("NULLs are skipped; NULL over no rows. `mode` is the value itself."),
-    classOf[CountsByValue]
-  )(make)
 }
