@@ -107,6 +107,11 @@ def pairs() -> list[Pair]:
         title = f"{call} over a predicate window beside ROWS"
         sides = predicate.format(call=call), over(call, 1_000)
         found.append(Pair(OTHERWISE, title, 1_000, *sides, 1.5, 1_000_000))
+    for call in ["rank_in_frame(x)", "dense_rank_in_frame(x)"]:
+        for window in [1_000, 100_000]:
+            title = f"{call} beside median(x)"
+            sides = over(call, window), over("median(x)", window)
+            found.append(Pair(OTHERWISE, title, window, *sides, 1.5, 1_000_000))
     by_time = "{call} OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL {w} SECONDS PRECEDING)"
     for call in ["sum(n)", "max(x)", "stddev(x)"]:
         for name, frame in [("ROWS", None), ("RANGE", by_time)]:

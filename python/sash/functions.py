@@ -589,6 +589,78 @@ def mode_share(col: ColumnOrName) -> Column:
     return call("mode_share", to_column(col))
 
 
+def rank_in_frame(col: ColumnOrName) -> Column:
+    """Return the rank of the row's own value among the values of its frame, from 1 on.
+
+    One more than the number of values in the frame that are less; pandas'
+    ``rolling(…).rank(method="min")``. Only for ``.over``. NULLs in the frame are skipped, and a
+    row whose value is NULL gets NULL. A value that the frame lacks, as by FILTER, is ranked as if
+    it were there. O(log n) for each row that enters or leaves, and for each answer.
+
+    Args:
+        col: A column of numbers of at most 18 digits, dates, timestamps or intervals, or its
+            name; ``-F.col("x")`` for the rank from the greatest value.
+
+    Example:
+        >>> df = spark.createDataFrame([(1, 5), (2, 3), (3, 4)], ["ts", "x"])
+        >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
+        >>> [r[0] for r in df.select(rank_in_frame("x").over(last_three)).collect()]
+        [1, 1, 2]
+    """
+    return call("rank_in_frame", to_column(col))
+
+
+def dense_rank_in_frame(col: ColumnOrName) -> Column:
+    """Return the rank of the row's own value among the different values of its frame.
+
+    As ``rank_in_frame``, but equal values leave no gap behind them.
+
+    Args:
+        col: As of ``rank_in_frame``.
+
+    Example:
+        >>> df = spark.createDataFrame([(1, 3), (2, 3), (3, 4)], ["ts", "x"])
+        >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
+        >>> [r[0] for r in df.select(dense_rank_in_frame("x").over(last_three)).collect()]
+        [1, 1, 2]
+    """
+    return call("dense_rank_in_frame", to_column(col))
+
+
+def percent_rank_in_frame(col: ColumnOrName) -> Column:
+    """Return the share of the frame's other values that are less than the row's own.
+
+    From 0 to 1, and 0 where there is no other value. As ``rank_in_frame`` otherwise.
+
+    Args:
+        col: As of ``rank_in_frame``.
+
+    Example:
+        >>> df = spark.createDataFrame([(1, 5), (2, 3), (3, 4)], ["ts", "x"])
+        >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
+        >>> [r[0] for r in df.select(percent_rank_in_frame("x").over(last_three)).collect()]
+        [0.0, 0.0, 0.5]
+    """
+    return call("percent_rank_in_frame", to_column(col))
+
+
+def cume_dist_in_frame(col: ColumnOrName) -> Column:
+    """Return the share of the frame's values that are at most the row's own.
+
+    pandas' ``rolling(…).rank(method="max", pct=True)``. As ``rank_in_frame`` otherwise.
+
+    Args:
+        col: As of ``rank_in_frame``.
+
+    Example:
+        >>> df = spark.createDataFrame([(1, 5), (2, 3), (3, 8), (4, 3)], ["ts", "x"])
+        >>> last_two = Window.orderBy("ts").rowsBetween(-1, 0)
+        >>> [r[0] for r in df.select(cume_dist_in_frame("x").over(last_two)).collect()]
+        [1.0, 0.5, 1.0, 0.5]
+    """
+    return call("cume_dist_in_frame", to_column(col))
+
+
 def _how_many(n: int) -> Column:
     if isinstance(n, bool) or not isinstance(n, int):
         raise type_error("n", "an int", n)

@@ -65,6 +65,10 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
             "value_counts",
             "entropy",
             "mode_share",
+            "rank_in_frame",
+            "dense_rank_in_frame",
+            "percent_rank_in_frame",
+            "cume_dist_in_frame",
         )
     ),
     ("counter_rate", lambda v: sash.functions.counter_rate(v, "x"), "ts", WRONG_TYPES),

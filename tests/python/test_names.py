@@ -45,6 +45,8 @@ CALLS = {
     "longest_increasing_run": 'f.longest_increasing_run("id", "id")',
     **{name: f'f.{name}("id")' for name in ("counter_increase", "cusum")},
     **{name: f'f.{name}("id")' for name in ("value_counts", "entropy", "mode_share")},
+    **{f"{r}_in_frame": f'f.{r}_in_frame("id")' for r in ("rank", "dense_rank")},
+    **{f"{r}_in_frame": f'f.{r}_in_frame("id")' for r in ("percent_rank", "cume_dist")},
     "top_counts": 'f.top_counts("id", 2)',
     "counter_rate": 'f.counter_rate("id", "id")',
     "ewm_mean": 'f.ewm_mean("id", 2, "id")',

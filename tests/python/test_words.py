@@ -68,6 +68,10 @@ def calls() -> dict[str, Column]:
         "top": f.top_counts("s", 2),
         "entropy": f.entropy("s"),
         "share": f.mode_share("s"),
+        "rank": f.rank_in_frame("x"),
+        "dense": f.dense_rank_in_frame("x"),
+        "percent": f.percent_rank_in_frame("x"),
+        "cume": f.cume_dist_in_frame("x"),
     }
 
 

@@ -11,6 +11,11 @@ private[spark] object SashErrors {
         Map("parameter" -> s"`$argument`", "functionName" -> s"`$function`", "value" -> why)
     )
 
+  def withoutOver(function: String): Throwable = new AnalysisException(
+    errorClass = "WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE",
+    messageParameters = Map("funcName" -> s"`$function`")
+  )
+
   def wrongArguments(function: String, expected: String, actual: Int): Throwable =
     new AnalysisException(
       errorClass = "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",

@@ -44,5 +44,5 @@ private[spark] object SashFunctions {
     MinN.function,
     MaxNBy.function,
     MinNBy.function
-  ) ++ CountFunctions.All :+ MonoidCall.Function
+  ) ++ CountFunctions.All ++ RankFunctions.All :+ MonoidCall.Function
 }

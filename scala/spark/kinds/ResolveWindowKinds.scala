@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, WINDOW}
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
 import io.sash.spark.base.{ArgumentChecks, SashConf, SashErrors}
+import io.sash.spark.monoids.OfCurrentRow
 
 /**
  * Moves window kinds to the place where they act. A kind in PARTITION BY moves into the window's
@@ -109,6 +110,11 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       case p: PredicateWindow =>
         if (!p.condition.deterministic || p.condition.exists(_.isInstanceOf[PythonUDF]))
           throw misplaced(kind, "its condition has to be deterministic, and without Python")
+        if (p.function.isInstanceOf[OfCurrentRow])
+          throw misplaced(
+            kind,
+            s"${p.function.prettyName} is of one row, and a condition is of the window"
+          )
         if (p.condition.dataType != BooleanType)
           throw misplaced(
             kind,
@@ -151,7 +157,8 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 }
 
 /**
- * Refuses a kind that is not in a window's aggregate. Checks nothing while Sash is off, since no
+ * Refuses a kind that is not in a window's aggregate, and an aggregate of the current row without
+ * OVER. Checks nothing while Sash is off, since no
  * new kinds are made then.
  *
  * @param whyDown the reason why the windows feature stands down, if it does
@@ -169,14 +176,17 @@ private[spark] final case class CheckWindowKinds(
           whyDown().foreach(why => throw misplaced(s.windows.head, why))
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
+        case f: OfCurrentRow =>
+          whyDown().foreach(why => throw SashErrors.invalidArgument(f.prettyName, "x", why))
         case _ => ()
       })
     case node =>
       node.expressions.foreach(_.foreach {
         case s: SlidingAggregate =>
           throw misplaced(s.windows.head, "it is no window of an OVER clause")
-        case k: WindowKind => throw misplaced(k, "it is no window of an OVER clause")
-        case _             => ()
+        case k: WindowKind   => throw misplaced(k, "it is no window of an OVER clause")
+        case f: OfCurrentRow => throw SashErrors.withoutOver(f.prettyName)
+        case _               => ()
       })
   }
 }

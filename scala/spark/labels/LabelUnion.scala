@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.base.SparkVersions
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
-import io.sash.spark.monoids.Algorithm
+import io.sash.spark.monoids.{Algorithm, OfCurrentRow}
 import io.sash.spark.plan.MovingAggregates
 import io.sash.spark.windows.WindowCall
 
@@ -69,7 +69,12 @@ private[labels] object LabelUnion {
   }
 
   /** The reason why no window can answer an aggregate. */
-  def refusal(call: AggregateExpression): Option[String] = {
+  def refusal(call: AggregateExpression): Option[String] = call.aggregateFunction match {
+    case f: OfCurrentRow => Some(s"${f.prettyName} is of a row of the window, not of a label")
+    case _               => refusalOfWindow(call)
+  }
+
+  private def refusalOfWindow(call: AggregateExpression): Option[String] = {
     val order = SortOrder(AttributeReference("time", LongType)(), Ascending)
     val spec = WindowSpecDefinition(Nil, Seq(order), Growing)
     val window = windowOf(call, spec, BoundsWindow(None, None))

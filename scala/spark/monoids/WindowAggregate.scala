@@ -6,19 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 }
 import org.apache.spark.sql.types.DataType
 
-/**
- * Stands for another aggregate in a window that Spark's analyzer cannot represent. It is in no
- * GROUP BY, so its buffers are never sent or merged.
- */
-private[spark] abstract class WindowAggregate[T] extends TypedImperativeAggregate[T] {
-  def function: AggregateFunction
-
-  override final def dataType: DataType = function.dataType
-
-  override def nullable: Boolean = function.nullable
-
-  override final def prettyName: String = function.prettyName
-
+/** An aggregate that is in no GROUP BY, so its buffers are never sent or merged. */
+private[spark] abstract class WindowOnly[T] extends TypedImperativeAggregate[T] {
   override final def merge(buffer: T, input: T): T = unplanned()
 
   override final def serialize(buffer: T): Array[Byte] = unplanned()
@@ -28,3 +17,20 @@ private[spark] abstract class WindowAggregate[T] extends TypedImperativeAggregat
   protected final def unplanned(): Nothing =
     throw new IllegalStateException(s"${sql(false)} is planned for windows only")
 }
+
+/** Stands for another aggregate in a window that Spark's analyzer cannot represent. */
+private[spark] abstract class WindowAggregate[T] extends WindowOnly[T] {
+  def function: AggregateFunction
+
+  override final def dataType: DataType = function.dataType
+
+  override def nullable: Boolean = function.nullable
+
+  override final def prettyName: String = function.prettyName
+}
+
+/**
+ * An aggregate whose answer depends on the row that it is for, besides the frame's rows. Spark's
+ * operators have no place for that row, so only Sash's run it.
+ */
+private[spark] trait OfCurrentRow { self: AggregateFunction => }

@@ -44,7 +44,8 @@ private[spark] object OrderStatistics {
    * percentile_disc in its legacy form.
    */
   def of(f: AggregateFunction): Option[OrderStatistics] = f match {
-    case p: PercentileBase if fits(p.child.dataType) && once(p.frequencyExpression) =>
+    case p: PercentileBase
+        if OrderedLong.accepts(p.child.dataType) && once(p.frequencyExpression) =>
       val legacy = p match {
         case disc: PercentileDisc => disc.legacyCalculation
         case _                    => false
@@ -55,12 +56,6 @@ private[spark] object OrderStatistics {
           OrderStatistics(p.child, percentages, asArray, p.reverse, discrete, p.dataType)
       }
     case _ => None
-  }
-
-  private def fits(dataType: DataType): Boolean = dataType match {
-    case d: DecimalType => d.precision <= Decimal.MAX_LONG_DIGITS
-    case _: YearMonthIntervalType | _: DayTimeIntervalType => true
-    case _                                                 => dataType.isInstanceOf[NumericType]
   }
 
   private def once(frequency: Expression): Boolean =

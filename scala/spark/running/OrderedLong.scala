@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.Described
 
 /**
- * Maps a number or interval to a long with the same order. All NaNs are one number, above all
+ * Maps a number, time or interval to a long with the same order. All NaNs are one number, above all
  * others, and -0.0 comes before 0.0.
  */
 private[spark] final case class OrderedLong(child: Expression)
@@ -44,6 +44,14 @@ private[spark] final case class OrderedLong(child: Expression)
 }
 
 private[spark] object OrderedLong {
+
+  /** Whether a long can hold each value of the type. */
+  def accepts(dataType: DataType): Boolean = dataType match {
+    case d: DecimalType => d.precision <= Decimal.MAX_LONG_DIGITS
+    case _: YearMonthIntervalType | _: DayTimeIntervalType => true
+    case DateType | TimestampType | TimestampNTZType       => true
+    case _                                                 => dataType.isInstanceOf[NumericType]
+  }
 
   def of(value: Double): Long = flipped(java.lang.Double.doubleToLongBits(value))
 

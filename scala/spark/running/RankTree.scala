@@ -72,6 +72,25 @@ private[running] final class RankTree {
     throw new IllegalStateException("unreachable")
   }
 
+  /** How many numbers are less than the key. */
+  def countBelow(key: Long): Long = rankOf(key, up = 0)
+
+  /** How many numbers are at most the key. */
+  def countUpTo(key: Long): Long = rankOf(key, up = 1)
+
+  /** The count of numbers less than the key, plus `up` times the key's multiplicity. */
+  private def rankOf(key: Long, up: Int): Long = {
+    var node = root
+    var rank = 0L
+    while (!node.leaf) {
+      val i = node.below(key)
+      rank += node.totalUntil(i)
+      node = node.children(i)
+    }
+    val i = Arrays.binarySearch(node.keys, 0, node.length, key)
+    if (i < 0) rank + node.totalUntil(-i - 1) else rank + node.totalUntil(i) + up * node.counts(i)
+  }
+
   private final class Node(val leaf: Boolean) {
     nodes += 1
 
@@ -80,10 +99,13 @@ private[running] final class RankTree {
     val children: Array[Node] = if (leaf) null else new Array[Node](Arity)
     var length = 0
 
-    def total: Long = {
+    def total: Long = totalUntil(length)
+
+    /** The sum of the counts of the entries before `end`. */
+    def totalUntil(end: Int): Long = {
       var sum = 0L
       var i = 0
-      while (i < length) {
+      while (i < end) {
         sum += counts(i)
         i += 1
       }
@@ -151,7 +173,7 @@ private[running] final class RankTree {
      * The index of the entry for the key: the last entry whose key is at most this key, or the
      * first.
      */
-    private def below(key: Long): Int = {
+    def below(key: Long): Int = {
       val i = Arrays.binarySearch(keys, 1, length, key)
       if (i >= 0) i else -i - 2
     }

@@ -2,6 +2,7 @@ package io.sash.spark.running
 
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
+import io.sash.spark.monoids.OfCurrentRow
 import io.sash.spark.slots.RunningAnswer
 
 /** Chooses the aggregates with a running answer beside the slots, and the answer's kind. */
@@ -11,6 +12,7 @@ private[spark] object RunningAnswers {
     case moving: MovingAggregate => Some(moving.answer)
     case p: PercentileBase       => Some(OrderStatistics.of(p).getOrElse(Replay(p)))
     case c: CountsByValue        => Some(CountedWindow(c))
+    case r: RankInFrame          => Some(r.answer)
     case m: Mode                 => Some(ModeCounts.of(m).getOrElse(Replay(m)))
     case set: CollectSet if Distinct.canKey(set.child.dataType) => Some(Distinct(Replay(set)))
     case collect: Collect[_]                                    => Some(Replay(collect))
@@ -27,6 +29,7 @@ private[spark] object RunningAnswers {
     else None
 
   private def members(f: AggregateFunction): Option[RunningAnswer] = f match {
+    case _: OfCurrentRow         => None
     case d: DeclarativeAggregate => MergedMembers.of(d)
     case i: ImperativeAggregate  => Some(of(i).filter(_.isInvertible).getOrElse(Replay(i)))
     case _                       => None

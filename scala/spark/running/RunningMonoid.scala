@@ -28,7 +28,7 @@ private[spark] object RunningMonoid {
       identity = Seq(RunningStep(RunningStep.Clear, Literal.TrueLiteral, Nil)),
       lift = filter.fold[Expression](Literal.TrueLiteral)(isTrue) +: inputs,
       combine = step(RunningStep.Add),
-      lower = RunningResult(answer.dataType),
+      lower = RunningResult(answer.dataType, answer.own),
       subtract = if (answer.isInvertible) step(RunningStep.Remove) else Nil,
       running = Some(answer)
     )

@@ -13,6 +13,7 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
   private[this] val inputs = program.input
   private[this] val slotPair = program.columns ++ program.right
   private[this] val inputAndSlot = program.input ++ program.columns
+  private[this] val answered = if (program.isOfRow) inputAndSlot else program.columns
 
   private[this] val identities = assignments(_.identity, Nil)
   private[this] val lifts = assignments(_.lift, inputs)
@@ -21,7 +22,7 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
   private[this] val selection =
     program.parts.flatMap(_.selectsRight).headOption.map(bind(_, slotPair))
   private[this] val results = Array.tabulate(program.ranges) { range =>
-    program.resultsOf(range).map { case (at, e) => (at, bind(e, program.columns)) }.toArray
+    program.resultsOf(range).map { case (at, e) => (at, bind(e, answered)) }.toArray
   }
   private[this] val shifts = program.keyShifts.map(bind(_, program.columns)).toArray
   private[this] val condition = program.matches.map(bind(_, inputAndSlot))
@@ -93,10 +94,11 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
 
   override def lower(range: Int, slot: Int, out: InternalRow): Unit = {
     val ofRange = results(range)
+    val from = if (program.isOfRow) pair(current, rows(slot)) else rows(slot)
     var i = 0
     while (i < ofRange.length) {
       val (ordinal, expression) = ofRange(i)
-      out.update(ordinal, expression.eval(rows(slot)))
+      out.update(ordinal, expression.eval(from))
       i += 1
     }
   }

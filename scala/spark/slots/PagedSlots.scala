@@ -114,6 +114,8 @@ private[spark] final class PagedSlots private (
     resident.selectsRight(l, pages.read(right))
   }
 
+  override def answersFor(row: InternalRow): Unit = resident.answersFor(row)
+
   override def lower(range: Int, slot: Int, out: InternalRow): Unit =
     resident.lower(range, pages.read(slot), out)
 

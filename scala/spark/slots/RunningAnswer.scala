@@ -1,5 +1,7 @@
 package io.sash.spark.slots
 
+import scala.annotation.unused
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.DataType
@@ -15,6 +17,9 @@ private[sash] trait RunningAnswer extends Serializable {
   def inputs: Seq[Expression]
 
   def dataType: DataType
+
+  /** A value of the row that an answer is for, if the answer depends on it. */
+  def own: Option[Expression] = None
 
   /** The data structure's name in EXPLAIN. */
   def title: String
@@ -44,6 +49,13 @@ private[sash] trait RunningState {
 
   /** The current answer, null for NULL. Does not change the state. */
   def result(): Any
+
+  /**
+   * The current answer for a row.
+   *
+   * @param own the value of `RunningAnswer.own` in that row
+   */
+  def result(@unused own: Any): Any = result()
 
   /** The estimated size in memory, which changes with the elements. */
   def bytes: Long

@@ -120,16 +120,22 @@ private[spark] object RunningStep {
     new SpecificInternalRow(types.asInstanceOf[Array[DataType]].toIndexedSeq)
 }
 
-/** The answer of the running state. */
+/**
+ * The answer of the running state.
+ *
+ * @param own the value of the row that the answer is for, over the input
+ */
 private[spark] final case class RunningResult(
     dataType: DataType,
+    own: Option[Expression],
     index: Int = 0,
     states: Int => RunningState = null
-) extends LeafExpression
-    with RunningExpression {
+) extends RunningExpression {
   override def prettyName: String = "running_answer"
 
   override def words: Seq[String] = Seq(s"answer $index")
+
+  override def children: Seq[Expression] = own.toSeq
 
   override def nullable: Boolean = true
 
@@ -137,8 +143,19 @@ private[spark] final case class RunningResult(
 
   override def in(states: Int => RunningState): Expression = copy(states = states)
 
-  override def eval(input: InternalRow): Any = state.result()
+  override def eval(input: InternalRow): Any =
+    if (own.isEmpty) state.result() else state.result(own.get.eval(input))
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    Unboxed(ctx, ev, dataType, s"$stateTerm.result()")
+    own.map(_.genCode(ctx)) match {
+      case None => Unboxed(ctx, ev, dataType, s"$stateTerm.result()")
+      case Some(value) =>
+        val boxed = s"${value.isNull} ? null : (Object) (${value.value})"
+        val answer = Unboxed(ctx, ev, dataType, s"$stateTerm.result($boxed)")
+        answer.copy(code = code"${value.code}${answer.code}")
+    }
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): RunningResult = copy(own = newChildren.headOption)
 }

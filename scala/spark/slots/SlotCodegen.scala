@@ -207,10 +207,13 @@ private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) 
       ""
     } else {
       val methods = ranges.flatten.zipWithIndex.map { case ((ordinal, e), k) =>
-        val (code, Seq(value)) = evaluate(Seq(e), Some("slot"), None, None)
+        val row = Option.when(program.isOfRow)("current")
+        val (code, Seq(value)) = evaluate(Seq(e), Some("slot"), None, row)
         method(
           s"void lower$k(int slot, InternalRow out)",
-          s"$code\n${written("out", ordinal, e.dataType, e.nullable, value)}"
+          row.fold("")(r =>
+            s"InternalRow $r = current();\n"
+          ) + s"$code\n${written("out", ordinal, e.dataType, e.nullable, value)}"
         )
       }
       val firsts = ranges.scanLeft(0)(_ + _.length)

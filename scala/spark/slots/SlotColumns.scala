@@ -40,6 +40,17 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
     this
   }
 
+  private[this] var row: InternalRow = _
+
+  /** Whether `lower` depends on the current row. */
+  final def isOfRow: Boolean = program != null && program.isOfRow
+
+  /** The row that `lower` answers, if results depend on it. */
+  final def current: InternalRow = row
+
+  /** Sets the row that `lower` answers from now on. */
+  def answersFor(row: InternalRow): Unit = this.row = row
+
   final def capacity: Int = slots
 
   /** True, since an exception ends the task and with it all its windows. */

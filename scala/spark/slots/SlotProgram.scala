@@ -10,7 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
  * Operations consist of parts. The expressions of one part assign the columns from `first` on.
  * Each part becomes a method of its own, small enough for the JIT.
  *
- * @param input the attributes of the row that `lift` and `matches` read
+ * @param input the attributes of the row that `lift` and `matches` read, and results that are of
+ *   the current row
  * @param columns the cells of a slot; as operands, the cells of the left (or only) slot
  * @param right the same cells as attributes of the right slot
  * @param parts one for each monoid in the slots
@@ -43,6 +44,9 @@ private[sash] final case class SlotProgram(
       else p.ranges(range - 1).zip(p.results.map(_._2))
     }
     .filter(_._1 != SlotProgram.NotAsked)
+
+  /** Whether results depend on the row that they are for: `SlotColumns.answersFor` comes first. */
+  def isOfRow: Boolean = running.exists(_.own.nonEmpty)
 
   /** Columns whose values differ in size. */
   val varying: Seq[Int] = columns.indices.filter(i => ValueBytes.vary(columns(i).dataType))

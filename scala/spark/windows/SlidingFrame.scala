@@ -14,6 +14,9 @@ private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
   private[this] val first = windows(0)
   private[this] val varies = columns.varies
 
+  /** Whether answers depend on the row that they are for. */
+  val isOfRow: Boolean = columns.isOfRow
+
   /** Lifts a row that arrives into a new element. */
   def lift(row: InternalRow): Unit = {
     val slot = first.open()
@@ -105,6 +108,7 @@ private[spark] final class SlidingFrames(
     keys: Array[KeyRing]
 ) {
   private[this] val keysVary = keys.map(column(_).varies)
+  private[this] val ofRow = stores.filter(_.isOfRow)
 
   /** The number of calls of combine, subtract and selectsRight. */
   def operations: Long = stores.map(_.columns.operations).sum
@@ -152,9 +156,18 @@ private[spark] final class SlidingFrames(
     complete
   }
 
-  /** Writes the answers for row `current`, after all frames have moved there. */
-  def lower(current: Long, out: InternalRow): Unit = {
+  /**
+   * Writes the answers for a row, after all frames have moved there.
+   *
+   * @param current the row's number in the partition
+   */
+  def lower(row: InternalRow, current: Long, out: InternalRow): Unit = {
     var i = 0
+    while (i < ofRow.length) {
+      ofRow(i).columns.answersFor(row)
+      i += 1
+    }
+    i = 0
     while (i < frames.length) {
       frames(i).lower(current, out)
       i += 1

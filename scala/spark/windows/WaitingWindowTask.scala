@@ -65,7 +65,7 @@ private[spark] final class WaitingWindowTask(
     val row = waiting.remove()
     isJoined = asked.eval(row)
     if (isJoined) {
-      lower(current)
+      lower(row, current)
       joined(row, result)
     }
     current += 1

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place, Refusal}
+import io.sash.spark.monoids._
 import io.sash.spark.running.WindowMonoid
 import io.sash.spark.slots.SlotProgram
 
@@ -71,6 +71,7 @@ private[spark] object WindowCall {
       }
       _ <- UnknownWindow.of(expression.windowSpec).map(Refusal.Unknown(_)).toLeft(())
       call <- aggregate.aggregateFunction match {
+        case _: OfCurrentRow => constant(frameOf(expression)).map(_ => aggregate)
         case s: SlidingAggregate =>
           val bounds = if (s.kind.isEmpty) constant(frameOf(expression)) else Right(())
           bounds.map(_ => SlidingAggregate.withoutWindows(aggregate))

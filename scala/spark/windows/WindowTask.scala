@@ -54,13 +54,13 @@ private[spark] class WindowTask(program: WindowProgram, metrics: Metrics) extend
       arrived += 1
       frames.arrive(row)
       frames.moveTo(current, arrived, ended = false)
-      if (asked) lower(current)
+      if (asked) lower(row, current)
     } finally turns.end()
   }
 
-  /** Computes the results of row `current`, after all frames have moved there. */
-  protected final def lower(current: Long): Unit = {
-    frames.lower(current, result)
+  /** Computes the results of a row, after all frames have moved to its number `current`. */
+  protected final def lower(row: InternalRow, current: Long): Unit = {
+    frames.lower(row, current, result)
     rows += 1
   }
 

@@ -3,6 +3,8 @@ package io.sash.spark.streams.task
 import java.nio.ByteBuffer
 import java.util.UUID
 
+import scala.collection.IndexedSeq
+
 import org.apache.spark.sql.catalyst.InternalRow
 
 import io.sash.core.policy.Condition
@@ -37,6 +39,8 @@ private[streams] final class GroupTree(
     isBeside && group.subtracts && program.mode == AnswerMode.Append
   private[this] var answers: Array[Array[RunningState]] = _
   private[this] lazy val unused = kept.map(_.create()).orNull
+
+  private[this] val isOfRow = group.slots.isOfRow
 
   private[this] val behind = new WriteBehind(nodes)
   private[this] val slots =
@@ -131,12 +135,13 @@ private[streams] final class GroupTree(
   }
 
   /**
-   * Moves the windows of peers, or all others, to the current row. Writes their answers into the
-   * results from `first` until `until`.
+   * Moves the windows of peers, or all others, to the current row. Writes the answers for the
+   * rows from `first` until `until` into the results.
    */
   def answer(
       ofPeers: Boolean,
       current: StreamRow,
+      rows: IndexedSeq[InternalRow],
       results: Array[InternalRow],
       first: Int,
       until: Int
@@ -150,6 +155,7 @@ private[streams] final class GroupTree(
         val slot = window.query()
         var i = first
         while (i < until) {
+          if (isOfRow) column.answersFor(rows(i))
           column.lower(w, slot, results(i))
           i += 1
         }

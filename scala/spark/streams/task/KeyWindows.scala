@@ -64,11 +64,11 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     while (i < peers.length) {
       come(peers(i), i)
       takeIn(peers(i))
-      answerOne(i)
+      answerOne(peers, i)
       noteSlides(i)
       i += 1
     }
-    answerPeers(peers.length)
+    answerPeers(peers)
   }
 
   /** Takes in a group of peers, which `answerLater` will answer. */
@@ -91,10 +91,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     var i = 0
     while (i < peers.length) {
       come(peers(i), i)
-      answerOne(i)
+      answerOne(peers, i)
       i += 1
     }
-    answerPeers(peers.length)
+    answerPeers(peers)
     known.unanswered -= peers.length
     if (program.countsGroups) known.unansweredGroups -= 1
   }
@@ -168,11 +168,11 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
   }
 
-  /** Answers a row by the windows whose frames are not of peers. */
-  private def answerOne(peer: Int): Unit = {
+  /** Answers one of the peers by the windows whose frames are not of peers. */
+  private def answerOne(peers: IndexedSeq[UnsafeRow], peer: Int): Unit = {
     var g = 0
     while (g < groups.length) {
-      groups(g).answer(ofPeers = false, current, results, peer, peer + 1)
+      groups(g).answer(ofPeers = false, current, peers, results, peer, peer + 1)
       g += 1
     }
   }
@@ -181,10 +181,11 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
    * Answers all peers by the windows whose frames are of peers, when all of them have been taken
    * in.
    */
-  private def answerPeers(count: Int): Unit = {
+  private def answerPeers(peers: IndexedSeq[UnsafeRow]): Unit = {
+    val count = peers.length
     var g = 0
     while (g < groups.length) {
-      groups(g).answer(ofPeers = true, current, results, 0, count)
+      groups(g).answer(ofPeers = true, current, peers, results, 0, count)
       groups(g).release()
       g += 1
     }

@@ -139,6 +139,10 @@ object ArgumentTextsSuite {
     aggregate("top_counts", "vi", "2"),
     aggregate("entropy", "vi"),
     aggregate("mode_share", "vi"),
+    aggregate("rank_in_frame", "vi"),
+    aggregate("dense_rank_in_frame", "vi"),
+    aggregate("percent_rank_in_frame", "vi"),
+    aggregate("cume_dist_in_frame", "vi"),
     aggregate(
       "monoid_agg",
       "vi",

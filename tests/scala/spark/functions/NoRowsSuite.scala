@@ -18,7 +18,9 @@ class NoRowsSuite extends SashSuite {
     .createOrReplaceTempView("rows")
 
   test("each function has a call here") {
-    assert(SashFunctions.All.map(_.name).toSet == Calls.map(_._1).toSet)
+    // a rank has no place but OVER
+    val names = SashFunctions.All.map(_.name).filterNot(_.endsWith("_in_frame"))
+    assert(names.toSet == Calls.map(_._1).toSet)
   }
 
   for (mode <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) test(s"one answer in every place, $mode") {

@@ -49,7 +49,11 @@ class StreamUpdatesSuite extends StreamSuite {
           |  sum(x) OVER (PARTITION BY k, groups_window(3, 0) ORDER BY ts, id) AS g FROM events""".stripMargin,
       "DISTINCT" ->
         """SELECT id, count(DISTINCT s) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS n,
-          |  median(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 60 PRECEDING) AS m FROM events""".stripMargin
+          |  median(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 60 PRECEDING) AS m FROM events""".stripMargin,
+      "ranks" ->
+        """SELECT id, rank_in_frame(d) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS r,
+          |  dense_rank_in_frame(x) OVER (PARTITION BY k ORDER BY ts
+          |    RANGE INTERVAL 20 SECONDS PRECEDING) AS e FROM events""".stripMargin
     )
   } test(s"answers are those of the batch so far: $name", each(3): _*) {
     checkUpdates(batches(7), delaySeconds = 15, restartBefore = Set(3, 5))(sql(query))

@@ -91,7 +91,8 @@ class SpillSuite extends SashSuite with LittleMemory {
     calls <- Seq(
       "count(DISTINCT s) OVER w AS a, sum(DISTINCT d) OVER w AS approx_b",
       "median(x) OVER w AS a, percentile(d, array(0.1, 0.9)) OVER w AS b",
-      "mode(s, true) OVER w AS a, count(DISTINCT x, s) OVER w AS b"
+      "mode(s, true) OVER w AS a, count(DISTINCT x, s) OVER w AS b",
+      "rank_in_frame(x) OVER w AS a, dense_rank_in_frame(d) OVER w AS b"
     )
   ) test(s"answers beside the slots: $calls") {
     val sql = query(calls, "ROWS BETWEEN 20000 PRECEDING AND 2000 FOLLOWING")

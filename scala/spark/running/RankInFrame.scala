@@ -1,0 +1,131 @@
+package io.sash.spark.running
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.ImperativeAggregate
+import org.apache.spark.sql.catalyst.trees.UnaryLike
+import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.{ArgumentChecks, Described}
+import io.sash.spark.monoids.{OfCurrentRow, WindowOnly}
+import io.sash.spark.slots.{RunningAnswer, RunningState}
+
+/** The rank of the current row's value among the values of its frame. NULLs have no rank. */
+private[spark] final case class RankInFrame(
+    rank: Rank,
+    child: Expression,
+    mutableAggBufferOffset: Int = 0,
+    inputAggBufferOffset: Int = 0
+) extends WindowOnly[Null]
+    with OfCurrentRow
+    with UnaryLike[Expression]
+    with Described {
+  override def prettyName: String = rank.name
+  override protected def stringArgs: Iterator[Any] = Iterator(child)
+  override def dataType: DataType = rank.dataType
+  override def nullable: Boolean = true
+
+  override def checkInputDataTypes(): TypeCheckResult = child.dataType match {
+    case d if OrderedLong.accepts(d) => TypeCheckSuccess
+    case _ => ArgumentChecks.unexpectedType("x", child, RankInFrame.Types)
+  }
+
+  private[running] def answer: RunningAnswer = {
+    val ranks = Ranks(rank, OrderedLong(SqlInternals.normalized(child)))
+    if (rank == Rank.Dense) Distinct(ranks) else ranks
+  }
+
+  override def createAggregationBuffer(): Null = unplanned()
+  override def update(buffer: Null, input: InternalRow): Null = unplanned()
+  override def eval(buffer: Null): Any = unplanned()
+
+  override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
+    copy(mutableAggBufferOffset = offset)
+
+  override def withNewInputAggBufferOffset(offset: Int): ImperativeAggregate =
+    copy(inputAggBufferOffset = offset)
+
+  override protected def withNewChildInternal(newChild: Expression): RankInFrame =
+    copy(child = newChild)
+}
+
+private[spark] object RankInFrame {
+  private val Types: String =
+    "(\"NUMERIC\" with 18 digits at most or \"DATE\" or \"TIMESTAMP\" or " +
+      "\"INTERVAL\")"
+}
+
+/** A rank, as SQL defines it for window functions that are ordered by the value. */
+private[spark] sealed abstract class Rank(val name: String, val dataType: DataType)
+    extends Serializable {
+
+  /**
+   * The rank of a value.
+   *
+   * @param below how many values of the frame are less
+   * @param upTo how many are less or equal
+   * @param all how many there are
+   */
+  private[running] def of(below: Long, upTo: Long, all: Long): Any
+}
+
+private[spark] object Rank {
+  case object Standard extends Rank("rank_in_frame", LongType) {
+    override private[running] def of(below: Long, upTo: Long, all: Long): Any = below + 1
+  }
+
+  /** Over the distinct values. */
+  case object Dense extends Rank("dense_rank_in_frame", LongType) {
+    override private[running] def of(below: Long, upTo: Long, all: Long): Any = below + 1
+  }
+
+  case object Percent extends Rank("percent_rank_in_frame", DoubleType) {
+    override private[running] def of(below: Long, upTo: Long, all: Long): Any = {
+      val others = if (upTo > below) all - 1 else all
+      if (others == 0) 0.0 else below.toDouble / others
+    }
+  }
+
+  case object CumeDist extends Rank("cume_dist_in_frame", DoubleType) {
+    override private[running] def of(below: Long, upTo: Long, all: Long): Any =
+      if (upTo > below) upTo.toDouble / all else (upTo + 1.0) / (all + 1.0)
+  }
+}
+
+/**
+ * The rank of a row's own value, in a tree of ranks.
+ *
+ * Cost: O(log n) for each row that enters or leaves, and for each answer.
+ */
+private[running] final case class Ranks(rank: Rank, value: Expression) extends RunningAnswer {
+  override def inputs: Seq[Expression] = Seq(value)
+  override def own: Option[Expression] = Some(value)
+  override def dataType: DataType = rank.dataType
+  override def isInvertible: Boolean = true
+  override def title: String = "a tree of ranks"
+  override def create(): RunningState = new RanksState(rank)
+}
+
+private final class RanksState(rank: Rank) extends RunningState {
+  private[this] val tree = new RankTree
+
+  override def clear(): Unit = tree.clear()
+
+  override def add(inputs: InternalRow): Unit =
+    if (!inputs.isNullAt(0)) tree.add(inputs.getLong(0))
+
+  override def remove(inputs: InternalRow): Unit =
+    if (!inputs.isNullAt(0)) tree.remove(inputs.getLong(0))
+
+  override def result(): Any = throw new IllegalStateException("a rank is of a row")
+
+  override def result(own: Any): Any = own match {
+    case value: Long => rank.of(tree.countBelow(value), tree.countUpTo(value), tree.size)
+    case _           => null
+  }
+
+  override def bytes: Long = tree.bytes
+}
