@@ -402,6 +402,45 @@ def ema(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
     return call("ema", to_column(col), constant("half_life", half_life), to_column(ts, "ts"))
 
 
+def time_weighted_avg(
+    col: ColumnOrName,
+    ts: ColumnOrName,
+    span: Extent | None = None,
+    before: ColumnOrName | None = None,
+) -> Column:
+    """Return the average of a value over time: a row's value holds until the next row.
+
+    Without ``span`` the average is over the time from the window's first row to its last. With
+    ``span`` and ``before`` it is over the whole span until the last row, and the value that held
+    before the first row counts from the window's start. NULLs are skipped; NULL over no time. The
+    rows are taken in the window's order.
+
+    Args:
+        col: The value, a column of numbers or its name.
+        ts: The time, by which the window is ordered: timestamps, dates or numbers.
+        span: The window's length: an interval such as ``"1 hour"``, or a number if ``ts`` is one.
+        before: The value that held before the row: ``F.lag("x")`` over the same partitioning and
+            order, computed as a column first.
+
+    Example:
+        >>> df = spark.createDataFrame([(0, 6.0), (3, 2.0), (4, 9.0)], ["ts", "x"])
+        >>> by_time = Window.orderBy("ts")
+        >>> df = df.withColumn("before", F.lag("x").over(by_time))
+        >>> average = time_weighted_avg("x", "ts", 2, "before")
+        >>> last_two = by_time.rangeBetween(-2, 0)
+        >>> [r[0] for r in df.select(average.over(last_two)).collect()]
+        [None, 6.0, 4.0]
+    """
+    of = to_column(col), to_column(ts, "ts")
+    if span is None and before is None:
+        return call("time_weighted_avg", *of)
+    if span is None:
+        raise value_error("span", "given, since before is", span)
+    if before is None:
+        raise value_error("before", "given, since span is", before)
+    return call("time_weighted_avg", *of, constant("span", span), to_column(before, "before"))
+
+
 def first_n(col: ColumnOrName, n: int) -> Column:
     """Return the first ``n`` values, oldest first.
 

@@ -95,6 +95,30 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
         [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
     ),
     ("ema", lambda v: sash.functions.ema("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
+    (
+        "time_weighted_avg",
+        lambda v: sash.functions.time_weighted_avg(v, "id"),
+        "col",
+        WRONG_TYPES,
+    ),
+    (
+        "time_weighted_avg",
+        lambda v: sash.functions.time_weighted_avg("x", v),
+        "ts",
+        [*WRONG_TYPES, "s"],
+    ),
+    (
+        "time_weighted_avg",
+        lambda v: sash.functions.time_weighted_avg("x", "id", v, "x"),
+        "span",
+        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
+    ),
+    (
+        "time_weighted_avg",
+        lambda v: sash.functions.time_weighted_avg("x", "id", 2, v),
+        "before",
+        [None, *WRONG_TYPES],
+    ),
     *(
         (name, lambda v, name=name: getattr(sash.functions, name)(v, 2), "col", WRONG_TYPES)
         for name in LISTS

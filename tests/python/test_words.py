@@ -57,6 +57,8 @@ def calls() -> dict[str, Column]:
         "ewm": f.ewm_mean("x", HALF_LIFE, "ts"),
         "ewm_rows": f.ewm_mean("x", 0.3),
         "ema": f.ema("x", "90 minutes", "ts"),
+        "held": f.time_weighted_avg("x", "ts"),
+        "held_span": f.time_weighted_avg("x", "ts", SPAN, F.col("x") + 1),
         "first": f.first_n("s", 3),
         "last": f.last_n("s", 3),
         "distinct": f.last_distinct_n("s", 2),

@@ -37,6 +37,7 @@ private[spark] object SashFunctions {
     Cusum.Function,
     EwmByRows.Function,
     Ema.Function,
+    TimeWeightedAvg.Function,
     FirstN.function,
     LastN.function,
     LastDistinctN.function,

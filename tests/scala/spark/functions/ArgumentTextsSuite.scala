@@ -128,6 +128,8 @@ object ArgumentTextsSuite {
     aggregate("ewm_mean", "vi", "2", "id"),
     aggregate("ewm_mean", "vi", "0.5"),
     aggregate("ema", "vi", "2", "id"),
+    aggregate("time_weighted_avg", "vi", "id"),
+    aggregate("time_weighted_avg", "vi", "id", "2", "vi"),
     aggregate("first_n", "vi", "2"),
     aggregate("last_n", "vi", "2"),
     aggregate("last_distinct_n", "vi", "2"),

@@ -96,6 +96,17 @@ class FunctionsSuite extends SashSuite {
     }
   }
 
+  /** @param span the window's length, where the third argument held before the first row */
+  private def held(span: Option[Double])(rows: Seq[Row]): Any = ofSome(rows) {
+    val (values, times) = (numbers(rows, 0), numbers(rows, 1))
+    val steps = times.zip(times.drop(1)).map { case (from, to) => to - from }
+    val known = span.filterNot(_ => rows.head.isNullAt(3)).map { s =>
+      (double(rows.head.get(3)), math.max(0.0, s - (times.last - times.head)))
+    }
+    val all = known.toSeq ++ values.zip(steps)
+    if (all.map(_._2).sum == 0) null else all.map(a => a._1 * a._2).sum / all.map(_._2).sum
+  }
+
   private def neverBelow0(rows: Seq[Row]): Any =
     ofSome(rows)(numbers(rows, 0).foldLeft(0.0)((s, x) => math.max(0.0, s + x)))
 
@@ -134,6 +145,9 @@ class FunctionsSuite extends SashSuite {
     ),
     ("ewm_mean(x, 0.3)", "0.3", decayedByRows(0.3)),
     ("ema(x, 3, uq)", "x", moved(3)),
+    ("time_weighted_avg(i, uq)", "i", held(None)),
+    ("time_weighted_avg(x, uq, 90, i)", "x", held(Some(90))),
+    ("time_weighted_avg(i, uq, 1.5, tie)", "i", held(Some(1.5))),
     ("first_n(s, 2)", "s", rows => column(rows).take(2)),
     ("last_n(s, 3)", "s", rows => column(rows).takeRight(3)),
     ("last_n(st, 1)", "st", rows => column(rows).takeRight(1)),
@@ -276,6 +290,7 @@ class FunctionsSuite extends SashSuite {
       "cusum",
       "ewm_mean(x, 0.3)",
       "ema",
+      "time_weighted",
       "first_n",
       "last_"
     )
@@ -328,7 +343,12 @@ class FunctionsSuite extends SashSuite {
       ) yield f.format(c)) ++
       (for (c <- Seq("tn", "dt", "d")) yield s"counter_rate($c, x)") ++
       Seq("ewm_mean(small, 2, l)", "ema(h, INTERVAL 1 DAY, tn)", "ema(x, '90 minutes', ts)") ++
-      Seq("cusum(small - 2)", "ewm_mean(f, 1)", "last_n(i, 2) FILTER (WHERE x > 1)") :+
+      Seq(
+        "time_weighted_avg(small, tn, '2 days', f)",
+        "cusum(small - 2)",
+        "ewm_mean(f, 1)",
+        "last_n(i, 2) FILTER (WHERE x > 1)"
+      ) :+
       "geometric_mean(x) FILTER (WHERE i > 0)" :+ "arg_max(s, i) FILTER (WHERE x > 1)"
 
   test("every type, with Sash on and off, with generated code and without") {
@@ -337,7 +357,8 @@ class FunctionsSuite extends SashSuite {
     for (calls <- types.grouped(8)) {
       val columns = calls.zipWithIndex.map { case (call, i) =>
         val name =
-          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema|ent).*")) s"approx_$i" else s"c$i"
+          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema|ent|tim).*")) s"approx_$i"
+          else s"c$i"
         s"$call OVER w AS $name"
       }
       val query = s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS "

@@ -105,6 +105,8 @@ object NoRowsSuite {
     ("ewm_mean", "ewm_mean(vi, 2, id)", null),
     ("ewm_mean", "ewm_mean(vi, 0.5)", null),
     ("ema", "ema(vi, 2, id)", null),
+    ("time_weighted_avg", "time_weighted_avg(vi, id)", null),
+    ("time_weighted_avg", "time_weighted_avg(vi, id, 2, vi)", null),
     ("first_n", "first_n(vi, 2)", Seq()),
     ("last_n", "last_n(vi, 2)", Seq()),
     ("last_distinct_n", "last_distinct_n(vi, 2)", Seq()),
