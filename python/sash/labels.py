@@ -11,7 +11,7 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Column, DataFrame
@@ -24,6 +24,7 @@ from sash.loaded import is_loaded, missing
 Keys = str | Iterable[str] | Mapping[str, str]
 Span = str | int | float | timedelta | None
 Feature = tuple[Column, Span]
+Direction = Literal["backward", "forward", "nearest"]
 
 _CLOSED = {"left": (">=", "<"), "right": (">", "<="), "both": (">=", "<="), "neither": (">", "<")}
 _ON = "the name of a column, a list of names, or a dict from the labels' names to the events'"
@@ -155,6 +156,7 @@ def as_of(
     by: str | Mapping[str, str],
     tolerance: Span = None,
     allow_exact_matches: bool = True,
+    direction: Direction = "backward",
     **columns: str | Column,
 ) -> DataFrame:
     """Add to each label columns of its last event, at its own time or before.
@@ -169,9 +171,12 @@ def as_of(
         events: The rows that are looked up, in any order.
         on: The key columns, as in ``window_join``.
         by: The time column, as in ``window_join``.
-        tolerance: How old the event may be at most, a span as in ``window_join``; by default of
-            any age.
+        tolerance: How far from the label the event may be at most, a span as in
+            ``window_join``; by default any distance.
         allow_exact_matches: Whether an event at the label's own time counts.
+        direction: Where the event lies: "backward" is the last one before the label, "forward"
+            the first one after it, and "nearest" the nearer of the two; if both are equally
+            near, the one before. A label sees the future unless the direction is backward.
         columns: For each new column the name of a column of the events, or an expression over
             them.
 
@@ -210,6 +215,10 @@ def as_of(
     tables = _Tables.of(labels, events, on, by)
     if not isinstance(allow_exact_matches, bool):
         raise type_error("allow_exact_matches", "a bool", allow_exact_matches)
+    if not isinstance(direction, str):
+        raise type_error("direction", "a string", direction)
+    if direction not in get_args(Direction):
+        raise value_error("direction", "'backward', 'forward' or 'nearest'", direction)
     expected = "the name of a column of the events, or an expression over them"
     tables.require_new(columns, expected)
     for name, column in columns.items():
@@ -222,10 +231,24 @@ def as_of(
     ]
     # beside the time, so that an aggregate is an error
     _ = events.select(_column(tables.time[1]), *found).schema
-    rows = tables.before(tolerance, ">=", "<=" if allow_exact_matches else "<")
-    last = rows.orderBy(F.desc(_quoted(tables.time[1]))).select(*found).limit(1)
-    joined = tables.named().lateralJoin(last, how="left")
-    return joined.select(f"{tables.alias}.*", *map(_column, columns))
+    if direction != "nearest":
+        one = tables.one(direction == "forward", tolerance, allow_exact_matches, found)
+        joined = tables.named().lateralJoin(one, how="left")
+        return joined.select(f"{tables.alias}.*", *map(_column, columns))
+    at = _column(tables.time[1])
+    event = F.struct(at.alias("at"), F.struct(*found).alias("found"))
+    sides = [f"{tables.alias}_before", f"{tables.alias}_after"]
+    joined = tables.named()
+    for side in sides:
+        ahead = side == sides[1]
+        one = tables.one(ahead, tolerance, allow_exact_matches, [event.alias(side)])
+        joined = joined.lateralJoin(one, how="left")
+    label = F.col(f"{tables.alias}.{_quoted(tables.time[0])}")
+    before, after = (F.col(side) for side in sides)
+    is_before = tables.distance(before["at"], label) <= tables.distance(label, after["at"])
+    nearest = F.when(after.isNull() | is_before, before["found"]).otherwise(after["found"])
+    picked = [nearest[name].alias(name) for name in columns]
+    return joined.select(f"{tables.alias}.*", *picked)
 
 
 class _Tables(NamedTuple):
@@ -301,12 +324,17 @@ class _Tables(NamedTuple):
         """A column of the label around a subquery over the events."""
         return F.col(f"{self.alias}.{_quoted(name)}").outer()
 
-    def before(self, span: Span, lower: str, upper: str) -> DataFrame:
-        """The events of the label around, from its time minus the span to its time."""
-        label, event = self.time
+    def _of_label(self) -> DataFrame:
+        """The events with the keys of the label around."""
         rows = self.events
         for of_label, of_event in self.keys:
             rows = rows.where(_column(of_event) == self._outer(of_label))
+        return rows
+
+    def before(self, span: Span, lower: str, upper: str) -> DataFrame:
+        """The events of the label around, from its time minus the span to its time."""
+        label, event = self.time
+        rows = self._of_label()
         if span is not None:
             first = self._outer(label) - self._extent(span)
             rows = rows.where(
@@ -314,6 +342,29 @@ class _Tables(NamedTuple):
             )
         last = self._outer(label)
         return rows.where(_column(event) <= last if upper == "<=" else _column(event) < last)
+
+    def _after(self, span: Span, lower: str) -> DataFrame:
+        """The events of the label around, from its time to its time plus the span."""
+        label, event = self.time
+        first = self._outer(label)
+        rows = self._of_label()
+        rows = rows.where(_column(event) >= first if lower == ">=" else _column(event) > first)
+        return rows if span is None else rows.where(_column(event) <= first + self._extent(span))
+
+    def one(self, ahead: bool, span: Span, exact: bool, columns: list[Column]) -> DataFrame:
+        """Columns of the first event after the label around, or of the last one before it."""
+        time = _quoted(self.time[1])
+        if ahead:
+            rows = self._after(span, ">=" if exact else ">").orderBy(F.asc(time))
+        else:
+            rows = self.before(span, ">=", "<=" if exact else "<").orderBy(F.desc(time))
+        return rows.select(*columns).limit(1)
+
+    def distance(self, earlier: Column, later: Column) -> Column:
+        """The distance of two times; a difference of timestamps would be of local times."""
+        if isinstance(self.kind, TimestampType):
+            return F.unix_micros(later) - F.unix_micros(earlier)
+        return later - earlier
 
     def _extent(self, span: str | float | timedelta) -> Column:
         if not isinstance(span, str):

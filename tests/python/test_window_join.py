@@ -273,7 +273,8 @@ def test_without_sash_the_answers_are_the_same(utc):
 
 @pytest.mark.parametrize("tolerance", [None, 3])
 @pytest.mark.parametrize("exact", [True, False])
-def test_as_of_is_merge_asof(utc, tolerance, exact):
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+def test_as_of_is_merge_asof(utc, tolerance, exact, direction):
     labels, events = made(int, seed=8)
     # of events at one time any may be found
     events = [*{(k, t): (k, t, x, tag) for k, t, x, tag in events}.values()]
@@ -283,6 +284,7 @@ def test_as_of_is_merge_asof(utc, tolerance, exact):
         by="t",
         tolerance=tolerance,
         allow_exact_matches=exact,
+        direction=direction,
         tag="tag",
         double=F.col("x") * 2,
         at="t",
@@ -301,6 +303,7 @@ def test_as_of_is_merge_asof(utc, tolerance, exact):
         by="k",
         tolerance=tolerance,
         allow_exact_matches=exact,
+        direction=direction,
     )
     found = {
         row.id: tuple(None if pd.isna(v) else v for v in (row.tag, row.double, row.at))
@@ -380,6 +383,7 @@ WRONG: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
     ("no feature", lambda *df: sash.window_join(*df, on="k", by="t"), "features"),
     *((f"tolerance {v!r}", _as_of(tolerance=v), "tolerance") for v in (0, "1 day", [3], False)),
     *((f"exact {v!r}", _as_of(allow_exact_matches=v), "allow_exact_matches") for v in (1, None)),
+    *((f"direction {v!r}", _as_of(direction=v), "direction") for v in (1, None, "sideways")),
     *((f"column {v!r}", _as_of(x=v), "x") for v in (3, None, ["x"])),
     ("no column", lambda *df: sash.as_of(*df, on="k", by="t"), "features"),
     ("as_of on", _as_of(on="key"), "on"),

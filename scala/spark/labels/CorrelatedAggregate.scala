@@ -82,27 +82,17 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
     }
 
   /**
-   * An as-of join as a subquery for each row on the left: the nearest row on the right, before
-   * that row or after it. None if both directions are meant.
+   * The last row of a plan over the row around it, or the first.
+   *
+   * @param direction descending for the last row
+   * @param list the columns of the row
    */
-  def of(join: AsOfJoin): Option[Either[String, CorrelatedAggregate]] = {
-    val right = join.right.outputSet
-    def outer(e: Expression): Expression = e.transform {
-      case a: Attribute if !right.contains(a) => OuterReference(a)
-    }
-    // the distance is left minus right if the join looks back
-    val distance = join.orderExpression
-    val looks =
-      distance.children.headOption.filter(_ => !distance.isInstanceOf[If]).map { first =>
-        if (first.references.subsetOf(right)) Ascending else Descending
-      }
-    looks.flatMap { direction =>
-      val met = (join.condition.toSeq :+ join.asOfCondition).map(outer)
-      val rows = Filter(met.reduce(And), join.right)
-      val picked = one(direction, rows, join.right.output)
-      parsed(picked)
-    }
-  }
+  def one(
+      direction: SortDirection,
+      rows: LogicalPlan,
+      list: Seq[NamedExpression]
+  ): Option[CorrelatedAggregate] =
+    parsed(picked(direction, rows, list)).flatMap(_.toOption)
 
   /**
    * The top of a subquery, above the rows that it aggregates.
@@ -156,9 +146,9 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
   }
 
   private def ordered(order: SortOrder, rows: LogicalPlan, list: Seq[NamedExpression]): Top =
-    one(order.direction, rows, list).copy(order = Some(order))
+    picked(order.direction, rows, list).copy(order = Some(order))
 
-  private def one(
+  private def picked(
       direction: SortDirection,
       rows: LogicalPlan,
       list: Seq[NamedExpression]

@@ -125,13 +125,11 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
     if (steps.isEmpty) join else joined(labels, steps)
   }
 
-  /** The as-of join of the pandas API on Spark: the last row of the other table, or the first. */
   private def joined(join: AsOfJoin): LogicalPlan =
-    CorrelatedAggregate
+    AsOf
       .of(join)
-      .flatMap(_.toOption)
-      .filter(readsOnly(_, join.left))
-      .fold[LogicalPlan](join)(q => joined(join.left, Seq(LabelStep(q, join.joinType, None))))
+      .filter(_.steps.forall(s => readsOnly(s.query, join.left)))
+      .fold[LogicalPlan](join)(asOf => asOf.over(joined(join.left, asOf.steps)))
 
   private def joined(labels: LogicalPlan, steps: Seq[LabelStep]): LogicalPlan = {
     val answered = LabelUnion(labels, steps.map(_.query), zone, overStreams)

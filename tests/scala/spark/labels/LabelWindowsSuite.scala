@@ -402,7 +402,7 @@ final class LabelWindowsSuite extends SashSuite {
   }
 
   for {
-    direction <- Seq("backward", "forward")
+    direction <- Seq("backward", "forward", "nearest")
     tolerance <- Seq(None, Some("3"))
     exact <- Seq(true, false)
     kind <- Seq("inner", "left")
