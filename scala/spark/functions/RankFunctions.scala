@@ -14,8 +14,8 @@ private[functions] object RankFunctions {
     ),
     function(
       Rank.Dense,
-      "Returns one more than the number of different values in the frame that are less than the " +
-        "row's own.",
+      "Returns one more than the number of different values in the frame that are less than " +
+        "the row's own.",
       "1\t1\n2\t1\n3\t2",
       "`dense_rank` among the frame's values: equal values have one rank, and leave no gap."
     ),

@@ -68,7 +68,7 @@ private[sash] final case class TimeWeightedAvg(
     )
   }
 
-  /** What a value adds that holds for a time; nothing if that is 0, also if it is infinite. */
+  /** The integral of a value over the time that it holds; over no time it is 0 for any value. */
   private def area(value: Expression, held: Expression): Expression =
     If(EqualTo(held, Literal(0.0)), Literal(0.0), new Multiply(value, held))
 
@@ -99,16 +99,16 @@ private[sash] object TimeWeightedAvg {
     Seq(
       "x" -> "a number, taken as a DOUBLE",
       "ts" -> "the time, by which the window is ordered: a timestamp, a date or a number",
-      "span" -> ("the window's length, a constant interval, as in '1 hour', or a number if `ts` " +
-        "is one"),
+      "span" -> ("the window's length, a constant interval, as in '1 hour', or a number if " +
+        "`ts` is one"),
       "before" -> "the value that held before the row: `lag(x)`, or `lag(x) IGNORE NULLS`"
     ),
     Seq(
       "SELECT ts, _FUNC_(x, ts) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM VALUES (0, 6.0), (3, " +
         "2.0), (4, 9.0) AS t(ts, x)" -> "0\tNULL\n3\t6.0\n4\t5.0",
-      "SELECT ts, _FUNC_(x, ts, 2, before) OVER (ORDER BY ts RANGE 2 PRECEDING) FROM (SELECT *, " +
-        "lag(x) OVER (ORDER BY ts) AS before FROM VALUES (0, 6.0), (3, 2.0), (4, 9.0) AS t(ts, " +
-        "x))" -> "0\tNULL\n3\t6.0\n4\t4.0"
+      "SELECT ts, _FUNC_(x, ts, 2, before) OVER (ORDER BY ts RANGE 2 PRECEDING) FROM " +
+        "(SELECT *, lag(x) OVER (ORDER BY ts) AS before FROM VALUES (0, 6.0), (3, 2.0), (4, " +
+        "9.0) AS t(ts, x))" -> "0\tNULL\n3\t6.0\n4\t4.0"
     ),
     Seq(
       "Without `span` the average is over the time from the window's first row to its last. With",

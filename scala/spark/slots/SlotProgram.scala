@@ -45,7 +45,7 @@ private[sash] final case class SlotProgram(
     }
     .filter(_._1 != SlotProgram.NotAsked)
 
-  /** Whether results depend on the row that they are for: `SlotColumns.answersFor` comes first. */
+  /** Whether results depend on the row that `SlotColumns.answersFor` has set. */
   def isOfRow: Boolean = running.exists(_.own.nonEmpty)
 
   /** Columns whose values differ in size. */
