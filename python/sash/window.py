@@ -235,13 +235,18 @@ class SlidingWindowSpec(WindowSpec):
         _require_column("punctuation", punctuation)
         return self._of(lambda *_: call("punctuation_window", to_column(punctuation)))
 
-    def session(self, gap: Extent) -> SlidingWindowSpec:
+    def session(self, gap: Extent, longest: Extent | None = None) -> SlidingWindowSpec:
         """Hold the rows since the order last moved by ``gap`` or more from one row to the next.
 
-        The order is by one column. Rows whose place in it is NULL are a session of their own.
+        The order is by one column. Rows whose place in it is NULL are a session of their own. A
+        row at the distance of ``longest`` or more from its session's first row begins another
+        session; by default sessions have no longest duration.
         """
         _require_extent("gap", gap)
-        return self._of(lambda *_: call("gap_window", _constant(gap)))
+        if longest is None:
+            return self._of(lambda *_: call("gap_window", _constant(gap)))
+        _require_extent("longest", longest)
+        return self._of(lambda *_: call("gap_window", _constant(gap), _constant(longest)))
 
     @overload
     def predicate(self, condition: Condition, /) -> SlidingWindowSpec: ...

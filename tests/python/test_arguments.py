@@ -170,6 +170,7 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
     ("punctuation", _over(W.punctuation), "punctuation", [*WRONG_TYPES, "id"]),
     ("session", _over(W.session), "gap", [None, True, [3], NAN, 0, -1, "abc"]),
     ("session", _over(BY_TIME.session), "gap", ["-1 hour", "0 hours", timedelta(0)]),
+    ("session", _over(lambda v: W.session(2, v)), "longest", [True, [3], NAN, 0, -1, "abc"]),
     ("rows", _over(W.rows), "preceding", [None, 2.5, True, [3], "x", "s"]),
     ("range", _over(W.range), "preceding", [None, True, [3], "s"]),
     ("exclude", _over(lambda v: W.count(3).exclude(v)), "rows", [None, 3, "row", ["ties"]]),

@@ -116,6 +116,16 @@ def spread(window):
     return max(values) - min(values) if values else None
 
 
+def bounded_sessions(rows):
+    """Sessions with gaps of less than 30 that last less than 100."""
+    window = []
+    for row in rows:
+        if window and (row.ts - window[-1].ts >= 30 or row.ts - window[0].ts >= 100):
+            window = []
+        window.append(row)
+        yield list(window)
+
+
 KINDS = {
     "count": (BY_TS.count(5), last_while(lambda w: len(w) <= 5)),
     "time": (BY_TS.time(90), last_while(lambda w: w[0].ts >= w[-1].ts - 90)),
@@ -130,6 +140,7 @@ KINDS = {
     "delta": (BY_TS.delta("x", 4), delta),
     "punctuation": (BY_TS.punctuation("reset"), since(lambda a, b: b.reset)),
     "session": (BY_TS.session(30), since(lambda a, b: b.ts - a.ts >= 30)),
+    "session of a longest duration": (BY_TS.session(30, 100), bounded_sessions),
     "session by an interval": (
         sash.SlidingWindow.partitionBy("k").orderBy("at").session("30 minutes"),
         since(lambda a, b: b.ts - a.ts >= 30),

@@ -11,12 +11,15 @@ import io.sash.core.elements.InOrderWindow
  * @param keys the rows' keys; the bound is their upper one if `boundStays`, else their lower one
  * @param peersStay whether rows of equal keys never have a gap between them
  * @param boundStays whether a row at the bound still belongs, and only a row above it does not
+ * @param isBounded whether a gap also lies before a row if the window's first row is below the
+ *   row's lower bound; only if `boundStays`
  */
 final class GapFrame(
     windows: Array[InOrderWindow],
     keys: RangeKeys,
     peersStay: Boolean,
-    boundStays: Boolean = false
+    boundStays: Boolean = false,
+    isBounded: Boolean = false
 ) extends Frame(windows) {
 
   override def clear(): Unit = {
@@ -28,12 +31,13 @@ final class GapFrame(
     while (entered <= current) {
       if (entered > 0 && isBehindGap(entered)) while (evicted < entered) leave()
       enter()
-      keys.forgetBefore(entered - 1)
+      keys.forgetBefore(if (isBounded) evicted else entered - 1)
     }
     true
   }
 
   private def isBehindGap(row: Long): Boolean =
     !(peersStay && keys.arePeers(row - 1, row)) &&
-      (if (boundStays) keys.isAbove(row, row - 1) else !keys.isBelow(row, row - 1))
+      (if (boundStays) keys.isAbove(row, row - 1) else !keys.isBelow(row, row - 1)) ||
+      isBounded && keys.isBelow(evicted, row)
 }

@@ -97,7 +97,9 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     if (spec.frameSpecification != default && !kind.isInstanceOf[WindowModifier])
       throw misplaced(kind, "its window has a frame, too; leave out ROWS or RANGE")
     kind match {
-      case GapWindow(gap)            => checkMoves(kind, "gap", gap, spec)
+      case GapWindow(gap, longest) =>
+        checkMoves(kind, "gap", gap, spec)
+        longest.foreach(checkMoves(kind, "longest session", _, spec))
       case OwnRangeWindow(preceding) => checkMoves(kind, "width", preceding, spec)
       case s: WindowSlide if !s.countsRows =>
         val by = spec.orderSpec.head.child

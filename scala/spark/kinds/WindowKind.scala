@@ -145,18 +145,23 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
     copy(punctuation = newChild)
 }
 
-/** A session: the rows since the order last moved by `gap` or more from one row to the next. */
-private[spark] final case class GapWindow(gap: Expression)
-    extends WindowKind
-    with UnaryLike[Expression] {
+/**
+ * A session: the rows since the order last moved by `gap` or more from one row to the next.
+ *
+ * @param longest a row at this distance from its session's first row begins another one
+ */
+private[spark] final case class GapWindow(gap: Expression, longest: Option[Expression])
+    extends WindowKind {
   override def name: String = "gap_window"
-  override def child: Expression = gap
+  override def children: Seq[Expression] = gap +: longest.toSeq
 
-  override def checkInputDataTypes(): TypeCheckResult =
-    ArgumentChecks.checkExtent("gap", gap, positive = true)
+  override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    ArgumentChecks.checkExtent("gap", gap, positive = true) +:
+      longest.toSeq.map(ArgumentChecks.checkExtent("longest", _, positive = true)): _*
+  )
 
-  override protected def withNewChildInternal(newChild: Expression): GapWindow =
-    copy(gap = newChild)
+  override protected def withNewChildrenInternal(children: IndexedSeq[Expression]): GapWindow =
+    copy(children.head, longest.map(_ => children(1)))
 }
 
 /**

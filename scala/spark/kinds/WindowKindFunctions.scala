@@ -98,15 +98,24 @@ private[spark] object WindowKindFunctions {
       "The rows since the order last moved by `gap` or more from one row to the next: a session.",
       Seq(
         "gap" -> ("a constant number or interval, more than 0, that the order can be moved " +
-          "by; or a string, as in '30 minutes'")
+          "by; or a string, as in '30 minutes'"),
+        "longest" -> "the same for the longest session; no limit if it is left out"
       ),
-      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) FROM VALUES (1), (2), (4) " +
-        "AS t(x)",
-      "1\t1\n2\t2\n4\t1",
-      Seq("The order is by one expression. Rows whose place in it is NULL are a session."),
-      classOf[GapWindow]
-    ) { case Seq(gap) =>
-      GapWindow(IntervalText.of("gap_window", "gap", gap))
+      "SELECT x, count(*) OVER (PARTITION BY _FUNC_(2) ORDER BY x) AS c, " +
+        "count(*) OVER (PARTITION BY _FUNC_(2, 3) ORDER BY x) AS short " +
+        "FROM VALUES (1), (2), (3), (4), (7) AS t(x)",
+      "1\t1\t1\n2\t2\t2\n3\t3\t3\n4\t4\t1\n7\t1\t1",
+      Seq(
+        "The order is by one expression. Rows whose place in it is NULL are a session. A row at",
+        "the distance of `longest` or more from its session's first row begins another session."
+      ),
+      classOf[GapWindow],
+      optional = 1
+    ) { case gap +: more =>
+      GapWindow(
+        IntervalText.of("gap_window", "gap", gap),
+        more.headOption.map(IntervalText.of("gap_window", "longest", _))
+      )
     },
     kind(
       "groups_window",

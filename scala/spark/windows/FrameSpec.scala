@@ -171,14 +171,27 @@ private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(
 private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
-    val (of, gap) = Extent.ofNumbers(order.child, kind.gap)
-    // bounds by the last key within the gap, since the first key outside it may not exist in the
-    // type
-    Some(RangeBounds.ahead(rows, order.copy(child = of, sameOrderExpressions = Nil), gap))
+    // one type of keys for both extents
+    val by = kind.children.foldLeft(order.child)(Extent.ofNumbers(_, _)._1)
+    def extent(e: Expression) = Extent.ofNumbers(by, e)._2
+    Some(
+      RangeBounds.session(
+        rows,
+        order.copy(child = by, sameOrderExpressions = Nil),
+        extent(kind.gap),
+        kind.longest.map(extent)
+      )
+    )
   }
 
   override def frame(of: FrameParts): Frame =
-    new GapFrame(of.windows, of.keys, peersStay = true, boundStays = true)
+    new GapFrame(
+      of.windows,
+      of.keys,
+      peersStay = true,
+      boundStays = true,
+      isBounded = kind.longest.nonEmpty
+    )
 }
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)

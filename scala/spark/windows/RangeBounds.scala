@@ -53,23 +53,35 @@ private[spark] object RangeBounds {
   }
 
   /**
-   * Keys with an upper bound: the farthest key after the row's key that is less than `extent`
-   * from it.
+   * The keys of a session. The upper bound is the farthest key after the row's key that is less
+   * than `gap` from it. The lower bound is the farthest key before the row's key that is less
+   * than `longest` from it. A first key outside a bound may not exist in the type.
    */
-  def ahead(rows: RowsOfFrame, by: SortOrder, extent: Expression): OwnKeys = {
+  def session(
+      rows: RowsOfFrame,
+      by: SortOrder,
+      gap: Expression,
+      longest: Option[Expression]
+  ): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
-    val bound = reach(key, extent, isUp(by, before = false), strict = true, rows.timeZone)
-    OwnKeys(ofKey(rows, by, key, bound), lower = RangeKeys.CurrentRow, upper = 0)
+    def bound(extent: Expression, before: Boolean) =
+      reach(key, extent, isUp(by, before), strict = true, rows.timeZone)
+    val bounds = bound(gap, before = false) +: longest.toSeq.map(bound(_, before = true))
+    OwnKeys(
+      ofKey(rows, by, key, bounds: _*),
+      lower = if (longest.isEmpty) RangeKeys.CurrentRow else 1,
+      upper = 0
+    )
   }
 
   private def ofKey(
       rows: RowsOfFrame,
       by: SortOrder,
       key: AttributeReference,
-      bound: Expression
+      bounds: Expression*
   ): SlotProgram = SlotProgram
     .ofRow(rows.input, Seq(key), Seq(by.child))
-    .copy(keyShifts = Seq(bound), keyOrder = Seq(by.copy(child = key)))
+    .copy(keyShifts = bounds, keyOrder = Seq(by.copy(child = key)))
 
   /** Whether keys before (or after) a key in the order are greater than it. */
   private def isUp(by: SortOrder, before: Boolean): Boolean =

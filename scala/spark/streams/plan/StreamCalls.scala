@@ -285,8 +285,10 @@ private[streams] final class StreamCalls(
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       StreamPunctuation(markOf(isOne))
     case GapSpec(g) =>
-      val zone = conf.sessionLocalTimeZone
-      StreamSession(markOf(RangeBounds.reach(time.child, g.gap, up = true, strict = true, zone)))
+      def bound(extent: Expression, up: Boolean) = markOf(
+        RangeBounds.reach(time.child, extent, up, strict = true, conf.sessionLocalTimeZone)
+      )
+      StreamSession(bound(g.gap, up = true), g.longest.map(bound(_, up = false)))
     case PredicateSpec(p) => StreamPredicate(conditionOf(StreamCondition.of(p)))
     case DeltaSpec(d) =>
       StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))

@@ -20,8 +20,12 @@ private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[
  */
 private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
 
-/** The current row of a key, with its marks and its position among the key's rows. */
-private[spark] final class StreamRow(marks: Int) {
+/**
+ * The current row of a key, with its marks and its position among the key's rows.
+ *
+ * @param windows the number of the program's windows
+ */
+private[spark] final class StreamRow(marks: Int, windows: Int) {
 
   /** The values of the program's `marks`, in the current row and in the row before it. */
   var values: Array[Long] = new Array[Long](marks)
@@ -43,6 +47,9 @@ private[spark] final class StreamRow(marks: Int) {
 
   /** The number of groups of peers, up to and with the current row's group. */
   var group: Long = 0L
+
+  /** For each window: whether all earlier rows leave when the row comes. */
+  val begins: Array[Boolean] = new Array[Boolean](windows)
 
   /** Moves on to another row; the caller then writes its marks into `values`. */
   def advance(): Unit = {
@@ -96,8 +103,15 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** Whether peers, rows that are equal in the window's order, have the same answer. */
   def isOfPeers: Boolean = false
 
-  /** Whether all earlier rows leave when the row comes. */
-  def begins(row: StreamRow): Boolean = false
+  /**
+   * Whether all earlier rows leave when the row comes.
+   *
+   * @param begun the time of the row at which all earlier rows left last
+   */
+  def begins(row: StreamRow, begun: Long): Boolean = false
+
+  /** Whether `begins` depends on `begun`. */
+  def knowsBegin: Boolean = false
 
   /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: StreamRow): Unit
@@ -231,18 +245,30 @@ private[spark] sealed abstract class StreamSuffix extends StreamFrame {
 private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
   override def words: String = s"punctuation at bound $mark"
 
-  override def begins(row: StreamRow): Boolean = row.values(mark) == 1L
+  override def begins(row: StreamRow, begun: Long): Boolean = row.values(mark) == 1L
 }
 
-/** @param mark the last time that is not behind the gap after a row */
-private[spark] final case class StreamSession(mark: Int) extends StreamSuffix {
-  override def words: String = s"session until bound $mark"
+/**
+ * A session.
+ *
+ * @param mark the last time that is not behind the gap after a row
+ * @param earliest the mark of the earliest time at which a session of the row may have begun
+ */
+private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
+    extends StreamSuffix {
+  private[this] val first = earliest.getOrElse(-1)
+
+  override def words: String =
+    s"session until bound $mark" + earliest.fold("")(e => s" from bound $e")
+
+  override def knowsBegin: Boolean = earliest.nonEmpty
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.time < now.time && last.marks(mark) < now.time
 
-  override def begins(row: StreamRow): Boolean =
-    !row.isFirst && row.time > row.previousTime && row.time > row.previous(mark)
+  override def begins(row: StreamRow, begun: Long): Boolean =
+    !row.isFirst && row.time > row.previousTime &&
+      (row.time > row.previous(mark) || knowsBegin && begun < row.values(first))
 }
 
 /**

@@ -24,6 +24,13 @@ private[streams] final class KeyHeader(program: StreamProgram) {
   /** The time that the watermark has to pass before the last row is answered. */
   var lastDue: Long = KeyHeader.NoTime
 
+  /** For each window the time of the row at which all earlier rows left last. */
+  val begun: Array[Long] = new Array[Long](program.windows.length)
+
+  /** The windows that need to know that. */
+  private[this] val knowing =
+    program.windows.indices.filter(program.windows(_).frame.knowsBegin)
+
   def isNew: Boolean = lastTime == KeyHeader.NoTime
 
   def clear(): Unit = {
@@ -42,6 +49,7 @@ private[streams] final class KeyHeader(program: StreamProgram) {
       lastDue = in.getLong()
     }
     if (program.countsGroups) groups = Bytes.number(in)
+    knowing.foreach(w => begun(w) = in.getLong())
   }
 
   def write(out: Bytes): Unit = {
@@ -52,6 +60,7 @@ private[streams] final class KeyHeader(program: StreamProgram) {
       out.putLong(lastDue)
     }
     if (program.countsGroups) out.putNumber(groups)
+    knowing.foreach(w => out.putLong(begun(w)))
   }
 }
 

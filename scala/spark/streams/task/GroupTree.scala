@@ -127,7 +127,7 @@ private[streams] final class GroupTree(
     var w = 0
     while (w < frames.length) {
       val window = stored.window(w)
-      if (frames(w).begins(current)) window.evictAll()
+      if (current.begins(group.windows(w))) window.evictAll()
       if (!lags(w)) window.insert(slot)
       w += 1
     }

@@ -18,7 +18,8 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     program.groups.indices.map(new GroupTree(program, _, state)).toArray
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
-  private[this] val current = new StreamRow(program.marks.length)
+  private[this] val current = new StreamRow(program.marks.length, program.windows.length)
+  private[this] val frames = program.windows.map(_.frame).toArray
 
   private[this] val output = UnsafeProjection.create(program.output, program.input)
   private[this] val joined = new JoinedRow
@@ -161,6 +162,12 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   }
 
   private def takeIn(row: UnsafeRow): Unit = {
+    var w = 0
+    while (w < frames.length) {
+      current.begins(w) = frames(w).begins(current, known.begun(w))
+      if (current.isFirst || current.begins(w)) known.begun(w) = current.time
+      w += 1
+    }
     var g = 0
     while (g < groups.length) {
       groups(g).takeIn(row, current)

@@ -68,6 +68,30 @@ class SuffixFramesSuite extends FrameLaws {
       }
     }
 
+  law("GAP: a bounded frame begins anew where its first row is too far back, too") {
+    forAll(partitions(onwards), Gen.choose(1L, 6L), Gen.choose(1L, 15L)) {
+      (partitions, gap, longest) =>
+        val windows = new Windows
+        val column = new LongKeys(Array(gap - 1, 1 - longest))
+        val keys = new RangeKeys(column, 1, 0)
+        val frame = new GapFrame(
+          windows.all,
+          keys,
+          peersStay = true,
+          boundStays = true,
+          isBounded = true
+        )
+        slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
+          (keys, current) =>
+            val start = (1 to current).foldLeft(0) { (start, row) =>
+              val begins = keys(row) - keys(row - 1) >= gap || keys(row) - keys(start) >= longest
+              if (begins) row else start
+            }
+            start to current
+        }
+    }
+  }
+
   private def predicateFrame(windows: Windows)(condition: Long => Boolean): Frame =
     new PredicateFrame(
       windows.all,

@@ -162,6 +162,7 @@ object ArgumentTextsSuite {
     kind("delta_window", "vi", "2"),
     kind("punctuation_window", "vb"),
     kind("gap_window", "2"),
+    kind("gap_window", "2", "3"),
     kind("groups_window", "1", "1"),
     kind("predicate_window", "sum(vi)", "t -> t < 5"),
     kind("rows_window", "vi"),

@@ -25,6 +25,10 @@ class WindowKindsSuite extends ItemsSuite {
     Kind("gap_window(3)", order = "at")((rows, i) => session(rows, i, 3.0)),
     Kind("gap_window(2.5)", order = "at")((rows, i) => session(rows, i, 2.5)),
     Kind("gap_window(3)", order = "at DESC")((rows, i) => session(rows, i, 3.0)),
+    Kind("gap_window(3, 8)", order = "at")((rows, i) => session(rows, i, 3.0, 8.0)),
+    Kind("gap_window(3.5, 2)", order = "at DESC NULLS FIRST")((rows, i) =>
+      session(rows, i, 3.5, 2.0)
+    ),
     Kind("groups_window(2, 0)", order = "at")((rows, i) => groups(rows, i, 2, 0)),
     Kind("groups_window(1)", order = "at DESC NULLS FIRST")((rows, i) => groups(rows, i, 1, 0)),
     Kind("groups_window(0, 2)", order = "at")((rows, i) => groups(rows, i, 0, 2)),
@@ -290,13 +294,22 @@ object WindowKindsSuite {
   def withoutTies(rows: IndexedSeq[Item], i: Int)(window: Seq[Item]): Seq[Item] =
     window.filter(r => r == rows(i) || r.at != rows(i).at)
 
-  def session(rows: IndexedSeq[Item], i: Int, gap: Double): Seq[Item] = {
-    def isGap(j: Int): Boolean = (rows(j - 1).at, rows(j).at) match {
-      case (Some(a), Some(b)) => math.abs(b - a) >= gap
-      case (None, None)       => false
-      case _                  => true
+  def session(
+      rows: IndexedSeq[Item],
+      i: Int,
+      gap: Double,
+      longest: Double = Double.PositiveInfinity
+  ): Seq[Item] = {
+    def isApart(j: Int, from: Int, distance: Double): Boolean =
+      (rows(from).at, rows(j).at) match {
+        case (Some(a), Some(b)) => math.abs(b - a) >= distance
+        case (None, None)       => false
+        case _                  => true
+      }
+    val start = (1 to i).foldLeft(0) { (start, j) =>
+      if (isApart(j, j - 1, gap) || isApart(j, start, longest)) j else start
     }
-    rows.slice((i to 1 by -1).find(isGap).getOrElse(0), i + 1)
+    rows.slice(start, i + 1)
   }
 
   def groups(rows: IndexedSeq[Item], i: Int, preceding: Int, following: Int): Seq[Item] = {

@@ -61,6 +61,8 @@ class StreamPlansSuite extends StreamSuite {
            |  collect_set(x) FILTER (WHERE x > 20) OVER ($w RANGE INTERVAL 20 SECONDS PRECEDING) AS set_e,
            |  count(DISTINCT s) OVER ($w RANGE INTERVAL 60 SECONDS PRECEDING) AS f,
            |  median(d) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS g,
+           |  sum(x) OVER (PARTITION BY k, gap_window('4 seconds', '9 seconds') ORDER BY ts) AS i,
+           |  max(d) OVER (PARTITION BY k, gap_window('4 seconds', '9 seconds') ORDER BY ts) AS j,
            |  percentile_disc(0.3) WITHIN GROUP (ORDER BY d) OVER (PARTITION BY k, groups_window(3, 0) ORDER BY ts) AS h
            |  FROM events""".stripMargin
       },

@@ -35,7 +35,9 @@ class StreamUpdatesSuite extends StreamSuite {
         """SELECT id, a FROM (SELECT *, sum(x) FILTER (WHERE d > 20) OVER (ORDER BY ts, id ROWS 5 PRECEDING)
           |  AS a FROM events)""".stripMargin,
       "sessions" ->
-        """SELECT id, sum(x) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS s
+        """SELECT id, sum(x) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS s,
+          |  count(*) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS n,
+          |  max(x) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS m
           |  FROM events""".stripMargin,
       "slides" ->
         """SELECT id, count(*) OVER
