@@ -29,15 +29,17 @@ final class GapFrame(
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered <= current) {
-      if (entered > 0 && isBehindGap(entered)) while (evicted < entered) leave()
+      if (entered > 0 && begins(entered)) while (evicted < entered) leave()
       enter()
       keys.forgetBefore(if (isBounded) evicted else entered - 1)
     }
     true
   }
 
+  private def begins(row: Long): Boolean =
+    isBehindGap(row) || isBounded && keys.isBelow(evicted, row)
+
   private def isBehindGap(row: Long): Boolean =
     !(peersStay && keys.arePeers(row - 1, row)) &&
-      (if (boundStays) keys.isAbove(row, row - 1) else !keys.isBelow(row, row - 1)) ||
-      isBounded && keys.isBelow(evicted, row)
+      (if (boundStays) keys.isAbove(row, row - 1) else !keys.isBelow(row, row - 1))
 }
