@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{CollapseWindow, ReplaceExpressions}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
@@ -15,19 +16,51 @@ import io.sash.spark.streams.task.StreamProcessor
 
 /**
  * Replaces each Window on a stream by a stateful operator. Windows of one partition and order
- * become one operator.
+ * become one operator: those of one query, and those of a chain of `withColumn`, where the lower
+ * windows have been replaced already.
  */
 private[spark] object StreamWindows extends Rule[LogicalPlan] {
+
+  /** The tag of the plan that has replaced a window, with the window. */
+  private val Replaced: TreeNodeTag[Window] = TreeNodeTag("sash.window")
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(conf) || !plan.exists(isOfStream)) plan
     else {
       val collapsed = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        MergeWindows.merged(CollapseWindow(plan))
+        merged(plan.transformUpWithPruning(_.containsPattern(WINDOW)) {
+          case window: Window if isOfStream(window) => rejoined(window)
+        })
       }
       collapsed.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
         case window: Window if isOfStream(window) => planned(window, plan)
       }
+    }
+
+  private def merged(plan: LogicalPlan): LogicalPlan = MergeWindows.merged(CollapseWindow(plan))
+
+  /** The window as one with the windows that an operator below has replaced, if it can be one. */
+  private def rejoined(window: Window): LogicalPlan = {
+    val above = window.withNewChildren(Seq(restored(window.child)))
+    val one = merged(above)
+    def windows(plan: LogicalPlan) = plan.collect { case w: Window => w }.length
+    if (windows(one) < windows(above)) one else window
+  }
+
+  /** The plan with the nearest operator replaced by the windows that it is for. */
+  private def restored(plan: LogicalPlan): LogicalPlan = plan match {
+    case p: Project if replaced(p).nonEmpty => replaced(p).get
+    case p @ (_: Project | _: SubqueryAlias) =>
+      p.withNewChildren(Seq(restored(p.children.head)))
+    case other => other
+  }
+
+  /** None also if columns have got other ids since, as in a join of a query with itself. */
+  private def replaced(answers: Project): Option[Window] =
+    answers.getTagValue(Replaced).filter { window =>
+      def ids(plan: LogicalPlan) = plan.collectLeaves().flatMap(_.output.map(_.exprId)).toSet
+      window.output.map(_.exprId) == answers.output.map(_.exprId) &&
+      ids(window).subsetOf(ids(answers))
     }
 
   private def isOfStream(plan: LogicalPlan): Boolean = plan match {
@@ -48,7 +81,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val calls =
       new StreamCalls(over, inputs, lineage, origin, new Written(original, inputs), conf)
     val keys = keysOf(window, written)
-    StatefulPlan(
+    val answers = StatefulPlan(
       // sorted by lineage: the state's columns depend neither on their order in the source nor on
       // their names above it
       Project(
@@ -64,6 +97,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         calls.program(input, keys, input.indexWhere(_.exprId == time.exprId))
       )
     }
+    answers.setTagValue(Replaced, original)
+    answers
   }
 
   /**

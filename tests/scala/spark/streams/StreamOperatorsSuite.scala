@@ -2,7 +2,8 @@ package io.sash.spark.streams
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.TransformWithState
-import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions.{count, expr, max, sum}
 import org.apache.spark.sql.streaming.OutputMode
 
 import io.sash.spark.Thorough
@@ -94,7 +95,7 @@ class StreamOperatorsSuite extends StreamSuite {
     })
   }
 
-  /** Queries in one another. DataFrames would be analyzed, and planned, one by one. */
+  /** Queries in one another. */
   private val nested = sql(
     """SELECT id, f1, f2, f3 FROM (
       |  SELECT *, max(y3) OVER (PARTITION BY k ORDER BY ts, id ROWS 3 PRECEDING) AS f3 FROM (
@@ -105,16 +106,66 @@ class StreamOperatorsSuite extends StreamSuite {
       |        FROM events))))""".stripMargin
   ) _
 
-  test("windows in nested queries are one operator, with the batch's answers") {
+  private val w = Window.partitionBy("k").orderBy("ts", "id")
+
+  /** Each step is analyzed, and planned, by itself. */
+  private def chained(rows: DataFrame): DataFrame = rows
+    .withColumn("f1", count("x").over(w.rowsBetween(-1, 0)))
+    .withColumn("y2", expr("x * 2"))
+    .withColumn("f2", sum("y2").over(w.rowsBetween(-2, 0)))
+    .as("named")
+    .withColumn("f3", max(expr("y2 + 1")).over(w.rowsBetween(-3, 0)))
+    .withColumn("f1", expr("f1 + 1"))
+
+  for (
+    (name, query, operators) <- Seq[(String, DataFrame => DataFrame, Int)](
+      ("queries in one another", nested, 1),
+      ("a chain of withColumn", chained(_).select("id", "f1", "f2", "f3"), 1),
+      (
+        "a chain in which a window reads an answer",
+        chained(_)
+          .withColumn("f4", sum("f1").over(w.rowsBetween(-1, 0)))
+          .selectExpr("id", "f3", "f4"),
+        2
+      ),
+      (
+        "a chain with another partition",
+        chained(_)
+          .withColumn("f4", sum("x").over(Window.partitionBy("s").orderBy("ts", "id")))
+          .selectExpr("id", "f3", "f4"),
+        2
+      ),
+      (
+        "a chain with a filter on an answer",
+        chained(_)
+          .where("f2 > 20")
+          .withColumn("f4", sum("x").over(w.rowsBetween(-1, 0)))
+          .selectExpr("id", "f3", "f4"),
+        2
+      ),
+      (
+        "a chain above a union of a chain with itself",
+        rows => {
+          val once = chained(rows).select("id", "k", "ts", "x", "f3")
+          once
+            .union(once.selectExpr("id", "k + 10", "ts", "x", "f3"))
+            .withColumn("f4", sum("x").over(w.rowsBetween(-1, 0)))
+            .where("k < 10")
+            .select("id", "f3", "f4")
+        },
+        3
+      )
+    )
+  ) test(s"windows of one order are one operator, with the batch's answers: $name", each(2): _*) {
     streaming() {
-      checkStream(batches, delaySeconds = 15, restartBefore = Set(2))(nested)
+      checkStream(batches, delaySeconds = 15, restartBefore = Set(2))(query)
     }
     withSource("15 seconds") { source =>
-      source.start(nested)
+      source.start(query)
       source.add(batches.head)
-      val operators = source.execution.analyzed.collect { case t: TransformWithState => t }
+      val found = source.execution.analyzed.collect { case t: TransformWithState => t }
       source.stop()
-      assert(operators.length == 1)
+      assert(found.length == operators)
     }
   }
 }
