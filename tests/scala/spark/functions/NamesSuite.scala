@@ -1,6 +1,7 @@
 package io.sash.spark.functions
 
 import org.apache.spark.sql.{AnalysisException, Encoder, Encoders, Row}
+import org.apache.spark.sql.api.java.UDF1
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.{call_function, call_udf, col, expr, product, udaf, udf}
 import org.apache.spark.sql.types.StringType
@@ -72,6 +73,12 @@ class NamesSuite extends SashSuite {
       // Spark's own in DataFrames is nobody's name
       assert(spark.range(1, 4).select(product(col("id"))).head() == Row(6.0))
     } finally spark.sql("DROP TEMPORARY FUNCTION product")
+    val ofJava: UDF1[java.lang.Long, String] = x => s"Java's $x"
+    spark.udf.register("mode_share", ofJava, StringType)
+    try {
+      assert(rows("SELECT mode_share(id) FROM range(2)") == Seq(Row("Java's 0"), Row("Java's 1")))
+      assert(spark.range(1).select(call_udf("mode_share", col("id"))).head() == Row("Java's 0"))
+    } finally spark.sql("DROP TEMPORARY FUNCTION mode_share")
     having("CREATE FUNCTION geomean(x DOUBLE) RETURNS DOUBLE RETURN x * 100") {
       assert(one("SELECT geomean(2.0D)") == 200.0)
       assert(one("SELECT sash.geomean(2.0D)") == 2.0)

@@ -248,6 +248,21 @@ class HopQueriesSuite extends HopChecks {
     spark.sql("DROP TABLE source")
   }
 
+  test("a query that was cached is found, and given up, after Sash was switched") {
+    events.createOrReplaceTempView("events")
+    for (cachedOn <- Seq(true, false); on <- Seq(true, false)) withClue(s"$cachedOn, $on") {
+      val query = s"SELECT k, window, sum(x) AS sx FROM events GROUP BY k, $w"
+      withSash(cachedOn)(spark.sql(s"CACHE TABLE cached AS $query"))
+      val expected = withSash(enabled = false)(rowsOf(spark.sql(query)))
+      withSash(on) {
+        assert(rowsOf(spark.table("cached")) == expected)
+        spark.sql("UNCACHE TABLE cached")
+        spark.sql("DROP VIEW cached")
+      }
+      assert(spark.sharedState.cacheManager.isEmpty)
+    }
+  }
+
   test("decimals at their limit") {
     val most = "99999999999999999999999999999999999999"
     events.createOrReplaceTempView("events")
