@@ -30,14 +30,21 @@ private[spark] object ReplayedMonoid {
       identity = Seq(none),
       lift = Seq(filter.fold[Expression](one)(If(_, one, none))),
       combine = Seq(Concat(Seq(left, right))),
-      lower = Replayed(left, answer)
+      lower = Replayed(left, answer.own, answer)
     )
   }
 }
 
-/** The running answer over a list of inputs. */
-private[spark] final case class Replayed(child: Expression, answer: RunningAnswer)
-    extends UnaryExpression
+/**
+ * The running answer over a list of inputs.
+ *
+ * @param own the value of the row that the answer is for, if it depends on that row
+ */
+private[spark] final case class Replayed(
+    list: Expression,
+    own: Option[Expression],
+    answer: RunningAnswer
+) extends Expression
     with CodegenFallback
     with Described {
   override def prettyName: String = "replayed"
@@ -49,15 +56,18 @@ private[spark] final case class Replayed(child: Expression, answer: RunningAnswe
 
   override def nullable: Boolean = true
 
-  override protected def nullSafeEval(inputs: Any): Any = {
-    val list = inputs.asInstanceOf[ArrayData]
+  override def children: Seq[Expression] = list +: own.toSeq
+
+  override def eval(input: InternalRow): Any = {
+    val inputs = list.eval(input).asInstanceOf[ArrayData]
     state.clear()
-    (0 until list.numElements()).foreach(i => state.add(row(list, i)))
-    state.result()
+    (0 until inputs.numElements()).foreach(i => state.add(row(inputs, i)))
+    own.fold(state.result())(value => state.result(value.eval(input)))
   }
 
   private def row(list: ArrayData, i: Int): InternalRow = list.getStruct(i, width)
 
-  override protected def withNewChildInternal(newChild: Expression): Replayed =
-    copy(child = newChild)
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): Replayed = copy(list = newChildren.head, own = own.map(_ => newChildren(1)))
 }

@@ -1,6 +1,6 @@
 package io.sash.spark.slots
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
 
 /**
  * The cells and operations of one class of slots, in Catalyst expressions. A slot is a row of
@@ -46,7 +46,10 @@ private[sash] final case class SlotProgram(
     .filter(_._1 != SlotProgram.NotAsked)
 
   /** Whether results depend on the row that `SlotColumns.answersFor` has set. */
-  def isOfRow: Boolean = running.exists(_.own.nonEmpty)
+  val isOfRow: Boolean = {
+    val ofRow = AttributeSet(input)
+    parts.exists(_.results.exists { case (_, e) => e.references.exists(ofRow.contains) })
+  }
 
   /** Columns whose values differ in size. */
   val varying: Seq[Int] = columns.indices.filter(i => ValueBytes.vary(columns(i).dataType))

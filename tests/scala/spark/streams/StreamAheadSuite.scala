@@ -33,6 +33,7 @@ class StreamAheadSuite extends StreamSuite {
              |  max(d) OVER ($w ROWS BETWEEN 1 FOLLOWING AND 4 FOLLOWING) AS m,
              |  count(*) OVER ($w ROWS BETWEEN 9 PRECEDING AND 5 PRECEDING) AS c,
              |  row_number() OVER ($w) AS n,
+             |  rank_in_frame(d) OVER ($w ROWS BETWEEN 3 PRECEDING AND 3 FOLLOWING) AS r,
              |  min(x) OVER ($w ROWS BETWEEN UNBOUNDED PRECEDING AND 2 FOLLOWING) AS g FROM events""".stripMargin
         )
       )
@@ -52,6 +53,8 @@ class StreamAheadSuite extends StreamSuite {
              |  count(x) OVER ($w CURRENT ROW AND CURRENT ROW) AS e,
              |  avg(x) OVER ($w CURRENT ROW AND INTERVAL '0.5' SECOND FOLLOWING) AS f,
              |  rank() OVER (PARTITION BY k ORDER BY ts) AS r,
+             |  dense_rank_in_frame(d) OVER ($w INTERVAL 5 SECONDS PRECEDING AND INTERVAL 9 SECONDS FOLLOWING)
+             |    AS i,
              |  sum(x) OVER (PARTITION BY k ORDER BY ts) AS g FROM events""".stripMargin
         )
       )

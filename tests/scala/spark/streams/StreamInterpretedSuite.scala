@@ -25,7 +25,10 @@ class StreamInterpretedSuite extends StreamSuite {
       "answers beside the slots" ->
         s"""SELECT id, sum(DISTINCT x) FILTER (WHERE d > 20) OVER w AS d, median(d) OVER w AS m,
            |  mode(s, true) OVER w AS o, percentile(x, array(0.1, 0.9)) OVER w AS p, collect_set(s) OVER w AS set_s,
-           |  count(DISTINCT s) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 20 SECONDS PRECEDING) AS r
+           |  count(DISTINCT s) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 20 SECONDS PRECEDING) AS r,
+           |  rank_in_frame(x) OVER w AS ra, dense_rank_in_frame(d) OVER (PARTITION BY k ORDER BY ts
+           |    RANGE INTERVAL 20 SECONDS PRECEDING) AS rb, cume_dist_in_frame(x) OVER
+           |    (PARTITION BY k, delta_window(d, 30.0D) ORDER BY ts, id) AS rc
            |  FROM events WINDOW w AS ($w ROWS 20 PRECEDING)""".stripMargin,
       "rows and ranges" ->
         s"""SELECT id, sum(x) OVER ($w ROWS 4 PRECEDING) AS a, max(d) OVER ($w ROWS 70 PRECEDING) AS b,
@@ -35,6 +38,7 @@ class StreamInterpretedSuite extends StreamSuite {
            |  collect_list(x) OVER ($w ROWS 3 PRECEDING) AS z FROM events""".stripMargin,
       "sessions, slides, predicates" ->
         s"""SELECT id, sum(x) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS a,
+           |  max(x) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS g,
            |  count(*) OVER (PARTITION BY k, count_window(9), window_slide(4) ORDER BY ts, id) AS b,
            |  count(*) OVER (PARTITION BY k, predicate_window(sum(x), t -> t BETWEEN 0 AND 200) ORDER BY ts, id) AS c,
            |  count(DISTINCT s) OVER (PARTITION BY k, delta_window(d, 30.0D) ORDER BY ts, id) AS d,

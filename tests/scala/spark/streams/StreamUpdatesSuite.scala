@@ -55,7 +55,10 @@ class StreamUpdatesSuite extends StreamSuite {
       "ranks" ->
         """SELECT id, rank_in_frame(d) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS r,
           |  dense_rank_in_frame(x) OVER (PARTITION BY k ORDER BY ts
-          |    RANGE INTERVAL 20 SECONDS PRECEDING) AS e FROM events""".stripMargin
+          |    RANGE INTERVAL 20 SECONDS PRECEDING) AS e,
+          |  percent_rank_in_frame(x) OVER (PARTITION BY k, delta_window(d, 30.0D) ORDER BY ts, id)
+          |    AS p, cume_dist_in_frame(d) OVER (PARTITION BY k, predicate_window(count(x), n -> n < 9)
+          |    ORDER BY ts, id) AS c FROM events""".stripMargin
     )
   } test(s"answers are those of the batch so far: $name", each(3): _*) {
     checkUpdates(batches(7), delaySeconds = 15, restartBefore = Set(3, 5))(sql(query))
