@@ -46,7 +46,8 @@ class Topic:
     """Rows that come up to 10 seconds late, and some an hour, which the watermark has passed."""
 
     def __init__(self, address: str, name: str, rng: random.Random) -> None:
-        self.producer = KafkaProducer(bootstrap_servers=address)
+        # a batch that it sends again, since an answer was late, counts once
+        self.producer = KafkaProducer(bootstrap_servers=address, enable_idempotence=True)
         self.name = name
         self.rng = rng
         self.next_id = 0

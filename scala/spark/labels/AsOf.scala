@@ -81,21 +81,19 @@ private[labels] object AsOf extends PredicateHelper {
       before: Seq[Attribute],
       after: Seq[Attribute]
   ): LogicalPlan = {
+    val nullable = AttributeMap(joined.output.map(a => a -> a))
+    val Seq(ofBefore, ofAfter) = Seq(before, after).map(_.map(nullable))
     def distance(to: Seq[Attribute]): Expression = {
       val of = AttributeMap(join.right.output.zip(to))
       join.orderExpression.transform { case a: Attribute => of.getOrElse(a, a) }
     }
-    val found = Seq(before, after).map(side =>
-      IsNotNull(joined.output.find(_.exprId == side.last.exprId).get)
-    )
-    val isBefore = And(
-      found.head,
-      Or(Not(found.last), LessThanOrEqual(distance(before), distance(after)))
-    )
-    val columns = join.right.output.zip(before.zip(after)).map { case (a, (b, f)) =>
+    val isAfter = IsNotNull(ofAfter.last)
+    // without a row before, the distance is NULL
+    val isBefore = Or(Not(isAfter), LessThanOrEqual(distance(ofBefore), distance(ofAfter)))
+    val columns = join.right.output.zip(ofBefore.zip(ofAfter)).map { case (a, (b, f)) =>
       Alias(If(isBefore, b, f), a.name)(a.exprId, a.qualifier)
     }
-    val kept = if (join.joinType == Inner) Seq(found.reduce[Expression](Or)) else Nil
+    val kept = if (join.joinType == Inner) Seq(Or(IsNotNull(ofBefore.last), isAfter)) else Nil
     Project(join.left.output ++ columns, Filtered(kept, joined))
   }
 }

@@ -57,11 +57,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
 
   /** None also if columns have got other ids since, as in a join of a query with itself. */
   private def replaced(answers: Project): Option[Window] =
-    answers.getTagValue(Replaced).filter { window =>
-      def ids(plan: LogicalPlan) = plan.collectLeaves().flatMap(_.output.map(_.exprId)).toSet
-      window.output.map(_.exprId) == answers.output.map(_.exprId) &&
-      ids(window).subsetOf(ids(answers))
-    }
+    answers.getTagValue(Replaced).filter(_.output.map(_.exprId) == answers.output.map(_.exprId))
 
   private def isOfStream(plan: LogicalPlan): Boolean = plan match {
     case w: Window => w.resolved && w.child.isStreaming
