@@ -37,7 +37,8 @@ class StreamUpdatesSuite extends StreamSuite {
       "sessions" ->
         """SELECT id, sum(x) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS s,
           |  count(*) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS n,
-          |  max(x) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS m
+          |  max(x) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS m,
+          |  rank_in_frame(d) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 20 SECONDS PRECEDING) AS r
           |  FROM events""".stripMargin,
       "slides" ->
         """SELECT id, count(*) OVER
