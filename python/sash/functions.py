@@ -423,6 +423,7 @@ def time_weighted_avg(
             order, computed as a column first.
 
     Example:
+        >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(0, 6.0), (3, 2.0), (4, 9.0)], ["ts", "x"])
         >>> by_time = Window.orderBy("ts")
         >>> df = df.withColumn("before", F.lag("x").over(by_time))
@@ -641,6 +642,7 @@ def rank_in_frame(col: ColumnOrName) -> Column:
             name; ``-F.col("x")`` for the rank from the greatest value.
 
     Example:
+        >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(1, 5), (2, 3), (3, 4)], ["ts", "x"])
         >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
         >>> [r[0] for r in df.select(rank_in_frame("x").over(last_three)).collect()]
@@ -658,6 +660,7 @@ def dense_rank_in_frame(col: ColumnOrName) -> Column:
         col: As of ``rank_in_frame``.
 
     Example:
+        >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(1, 3), (2, 3), (3, 4)], ["ts", "x"])
         >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
         >>> [r[0] for r in df.select(dense_rank_in_frame("x").over(last_three)).collect()]
@@ -675,6 +678,7 @@ def percent_rank_in_frame(col: ColumnOrName) -> Column:
         col: As of ``rank_in_frame``.
 
     Example:
+        >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(1, 5), (2, 3), (3, 4)], ["ts", "x"])
         >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
         >>> [r[0] for r in df.select(percent_rank_in_frame("x").over(last_three)).collect()]
@@ -692,6 +696,7 @@ def cume_dist_in_frame(col: ColumnOrName) -> Column:
         col: As of ``rank_in_frame``.
 
     Example:
+        >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(1, 5), (2, 3), (3, 8), (4, 3)], ["ts", "x"])
         >>> last_two = Window.orderBy("ts").rowsBetween(-1, 0)
         >>> [r[0] for r in df.select(cume_dist_in_frame("x").over(last_two)).collect()]
