@@ -267,7 +267,11 @@ class StreamLineageSuite extends StreamSuite {
         if (goesOn) assert(message.isEmpty && source.rows.length > count)
         else {
           assert(message.nonEmpty, "it went on")
-          assert(message.get.contains("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"))
+          // dropDuplicates of Spark may be the first to find a change
+          assert(
+            message.get.contains("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA") ||
+              message.get.contains("STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE")
+          )
           assert(source.rows.length == count)
         }
       }
@@ -279,6 +283,9 @@ class StreamLineageSuite extends StreamSuite {
   /** A restart takes seconds: each kind of change in one kind of query, or all of them, if asked. */
   private val isToRunAll = sys.env.get("SASH_TEST_RESTARTS").contains("all")
 
+  /** Spark samples no stream, and refuses a watermark above another one when the query starts. */
+  private val OnlyTexts = Set("a sample", "a typed operator", "another class")
+
   private def canRun(name: String, mode: OutputMode): Boolean =
     mode == OutputMode.Append() || !name.contains("dropDuplicates")
 
@@ -289,7 +296,7 @@ class StreamLineageSuite extends StreamSuite {
   } {
     val what = s"$kind: $name ${if (goesOn) "may change" else "may not change"}"
     test(what)(checkTexts(over("a")(before), over("b")(after), mode, goesOn))
-    if (isToRunAll || (Run(name) && i % kinds.length == j))
+    if (!OnlyTexts(name) && (isToRunAll || (Run(name) && i % kinds.length == j)))
       test(s"$what, on one checkpoint")(
         checkRestart(over("a")(before), over("b")(after), mode, goesOn)
       )
