@@ -30,8 +30,6 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
 
   override def dataType: DataType = of.dataType
 
-  override def own: Option[Expression] = of.own
-
   override def isInvertible: Boolean = true
 
   override def title: String = of match {
@@ -111,19 +109,12 @@ private final class DistinctState(
   }
 
   override def result(): Any = {
-    answer()
+    if (!answered) {
+      of.clear()
+      members.values.forEach(member => of.add(member.inputs))
+      answered = true
+    }
     of.result()
-  }
-
-  override def result(own: Any): Any = {
-    answer()
-    of.result(own)
-  }
-
-  private def answer(): Unit = if (!answered) {
-    of.clear()
-    members.values.forEach(member => of.add(member.inputs))
-    answered = true
   }
 
   override def bytes: Long = memberBytes + of.bytes

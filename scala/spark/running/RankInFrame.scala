@@ -33,10 +33,8 @@ private[spark] final case class RankInFrame(
     case _ => ArgumentChecks.unexpectedType("x", child, RankInFrame.Types)
   }
 
-  private[running] def answer: RunningAnswer = {
-    val ranks = Ranks(rank, OrderedLong(SqlInternals.normalized(child)))
-    if (rank == Rank.Dense) Distinct(ranks) else ranks
-  }
+  private[running] def answer: RunningAnswer =
+    Ranks(rank, OrderedLong(SqlInternals.normalized(child)))
 
   override def createAggregationBuffer(): Null = unplanned()
   override def update(buffer: Null, input: InternalRow): Null = unplanned()
@@ -110,7 +108,7 @@ private[running] final case class Ranks(rank: Rank, value: Expression) extends R
 }
 
 private final class RanksState(rank: Rank) extends RunningState {
-  private[this] val tree = new RankTree
+  private[this] val tree = new RankTree(ofKeys = rank == Rank.Dense)
 
   override def clear(): Unit = tree.clear()
 

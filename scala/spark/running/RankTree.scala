@@ -9,21 +9,27 @@ import java.util.Arrays
  * Invariants:
  *  - (I1) keys ascend; an inner entry's key is at most every key below it, and above every key
  *    before it; only the first entry's key may be anything
- *  - (I2) an entry's count is the multiplicity of its key, or the sum of the counts below it
+ *  - (I2) a leaf entry's count is the multiplicity of its key. An inner entry's count is the sum
+ *    of the counts below it, or the number of keys below it if the tree counts each key once
  *  - (I3) only a root that is a leaf may be empty: any other node is removed with its last entry
  *
  * Cost: O(log n) for each operation, where n is the largest number of keys since the tree was
  * last empty. Space: a node is at least half full when it is split off, and is removed when it is
  * empty.
+ *
+ * @param ofKeys whether ranks and counts are of the different numbers, each once
  */
-private[running] final class RankTree {
+private[running] final class RankTree(ofKeys: Boolean = false) {
   import RankTree.{Arity, NodeBytes}
 
   private var nodes = 0L
   private[this] var root = new Node(leaf = true)
   private[this] var sum = 0L
 
-  /** The count of all numbers, with multiplicity. */
+  /** By how much the last addition or removal has changed the count. */
+  private var change = 0L
+
+  /** The count of all numbers. */
   def size: Long = sum
 
   /** The estimated size of the nodes. */
@@ -36,8 +42,8 @@ private[running] final class RankTree {
   }
 
   def add(key: Long): Unit = {
-    sum += 1
     val split = root.add(key)
+    sum += change
     if (split != null) {
       val above = new Node(leaf = false)
       above.put(0, root.keys(0), root.total, root)
@@ -49,7 +55,7 @@ private[running] final class RankTree {
   /** Removes one occurrence of the key, which must be in the tree. */
   def remove(key: Long): Unit = {
     root.remove(key)
-    sum -= 1
+    sum -= change
     while (!root.leaf && root.length == 1) {
       root = root.children(0)
       nodes -= 1
@@ -62,8 +68,8 @@ private[running] final class RankTree {
     var left = rank
     while (true) {
       var i = 0
-      while (left >= node.counts(i)) {
-        left -= node.counts(i)
+      while (left >= node.counted(i)) {
+        left -= node.counted(i)
         i += 1
       }
       if (node.leaf) return node.keys(i)
@@ -88,7 +94,8 @@ private[running] final class RankTree {
       node = node.children(i)
     }
     val i = Arrays.binarySearch(node.keys, 0, node.length, key)
-    if (i < 0) rank + node.totalUntil(-i - 1) else rank + node.totalUntil(i) + up * node.counts(i)
+    if (i < 0) rank + node.totalUntil(-i - 1)
+    else rank + node.totalUntil(i) + up * node.counted(i)
   }
 
   private final class Node(val leaf: Boolean) {
@@ -101,16 +108,19 @@ private[running] final class RankTree {
 
     def total: Long = totalUntil(length)
 
-    /** The sum of the counts of the entries before `end`. */
+    /** The sum of what the entries before `end` count. */
     def totalUntil(end: Int): Long = {
       var sum = 0L
       var i = 0
       while (i < end) {
-        sum += counts(i)
+        sum += counted(i)
         i += 1
       }
       sum
     }
+
+    /** How many numbers an entry counts. */
+    def counted(i: Int): Long = if (ofKeys && leaf) 1L else counts(i)
 
     def put(i: Int, key: Long, count: Long, child: Node): Unit = {
       System.arraycopy(keys, i, keys, i + 1, length - i)
@@ -142,11 +152,12 @@ private[running] final class RankTree {
     def add(key: Long): Node = {
       if (leaf) {
         val i = Arrays.binarySearch(keys, 0, length, key)
+        change = if (ofKeys && i >= 0) 0L else 1L
         if (i >= 0) counts(i) += 1 else put(-i - 1, key, 1L, null)
       } else {
         val i = below(key)
-        counts(i) += 1
         val split = children(i).add(key)
+        counts(i) += change
         if (split != null) {
           val moved = split.total
           counts(i) -= moved
@@ -161,11 +172,12 @@ private[running] final class RankTree {
         val i = Arrays.binarySearch(keys, 0, length, key)
         if (i < 0) throw new NoSuchElementException(s"remove($key): no number is this")
         counts(i) -= 1
+        change = if (ofKeys && counts(i) > 0) 0L else 1L
         if (counts(i) == 0) drop(i)
       } else {
         val i = below(key)
         children(i).remove(key)
-        counts(i) -= 1
+        counts(i) -= change
         if (counts(i) == 0) drop(i)
       }
 

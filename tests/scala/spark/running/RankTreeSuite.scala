@@ -55,6 +55,30 @@ class RankTreeSuite extends AnyFunSuite {
     assert(tree.select(0) == 3L)
   }
 
+  for (ofKeys <- Seq(false, true); keys <- Seq(7, 300, 100000))
+    test(s"counts below a number are those of a sorted array, of $keys, each once: $ofKeys") {
+      val random = new Random(keys)
+      val tree = new RankTree(ofKeys)
+      val window = mutable.Queue.empty[Long]
+      (0 until 9000).foreach { step =>
+        window.enqueue(random.nextInt(keys).toLong)
+        tree.add(window.last)
+        if (window.length > 3000) tree.remove(window.dequeue())
+        if (step % 250 == 0) {
+          val all = (if (ofKeys) window.distinct else window).toSeq.sorted
+          assert(
+            tree.size == all.length && all.indices.by(100).forall(r => tree.select(r) == all(r))
+          )
+          for (key <- Seq.fill(20)(random.nextInt(keys + 2) - 1L)) {
+            assert(tree.countBelow(key) == all.count(_ < key), key)
+            assert(tree.countUpTo(key) == all.count(_ <= key), key)
+          }
+        }
+      }
+      window.foreach(tree.remove)
+      assert(tree.size == 0 && tree.countUpTo(Long.MaxValue) == 0)
+    }
+
   test("ascending and descending numbers that leave from either end") {
     for (up <- Seq(true, false); oldest <- Seq(true, false)) {
       val tree = new RankTree
