@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.base.ArgumentChecks.isInteger
 
 /**
  * The RANGE frame of a [[DurationWindow]]. SQL's bounds belong to the frame. So an end that does
@@ -17,9 +17,7 @@ private[kinds] object DurationFrame {
     if (window.isPlain) frame(new UnaryMinus(window.size), CurrentRow)
     else
       (order.dataType, window.size.dataType) match {
-        case (of, size)
-            if ArgumentChecks
-              .isInteger(size) && (ArgumentChecks.isInteger(of) || of == DateType) =>
+        case (of, size) if isInteger(size) && (isInteger(of) || of == DateType) =>
           val units = window.size.eval().asInstanceOf[Number].longValue
           whole(window, units)(n => Cast(Literal(n), window.size.dataType))
         case (DateType, DayTimeIntervalType(_, DayTimeIntervalType.DAY)) =>

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, WINDOW}
 import org.apache.spark.sql.types.{BooleanType, IntegerType}
 
 import io.sash.spark.base.{ArgumentChecks, SashConf, SashErrors}
-import io.sash.spark.monoids.OfCurrentRow
+import io.sash.spark.monoids.{OfCurrentRow, OnlySash}
 
 /**
  * Moves window kinds to the place where they act. A kind in PARTITION BY moves into the window's
@@ -174,21 +174,16 @@ private[spark] final case class CheckWindowKinds(
   override def apply(plan: LogicalPlan): Unit = if (enabled()) plan.foreach {
     case window: Window =>
       window.expressions.foreach(_.foreach {
-        case s: SlidingAggregate =>
-          whyDown().foreach(why => throw misplaced(s.windows.head, why))
+        case a: OnlySash => whyDown().foreach(why => throw a.left(why))
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
-        case f: OfCurrentRow =>
-          whyDown().foreach(why => throw SashErrors.invalidArgument(f.prettyName, "x", why))
         case _ => ()
       })
     case node =>
       node.expressions.foreach(_.foreach {
-        case s: SlidingAggregate =>
-          throw misplaced(s.windows.head, "it is no window of an OVER clause")
-        case k: WindowKind   => throw misplaced(k, "it is no window of an OVER clause")
-        case f: OfCurrentRow => throw SashErrors.withoutOver(f.prettyName)
-        case _               => ()
+        case a: OnlySash   => throw a.withoutOver
+        case k: WindowKind => throw misplaced(k, "it is no window of an OVER clause")
+        case _             => ()
       })
   }
 }

@@ -1,12 +1,11 @@
 package io.sash.spark.kinds
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.sash.CastsAs
 
-import io.sash.spark.monoids.{Replacement, WindowAggregate}
+import io.sash.spark.monoids.{OnlySash, Replacement, WindowAggregate}
 
 /**
  * An aggregate over windows that SQL's frames cannot express. Only Sash's operator runs it.
@@ -21,6 +20,7 @@ private[spark] final case class SlidingAggregate(
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
 ) extends WindowAggregate[AnyRef]
+    with OnlySash
     with CastsAs {
 
   def kind: Option[WindowKind] = windows.find(!_.isInstanceOf[WindowModifier])
@@ -52,9 +52,9 @@ private[spark] final case class SlidingAggregate(
     if (windows.isEmpty) function.sql(isDistinct)
     else (function.sql(isDistinct) +: windows.map(_.sql)).mkString("sliding_agg(", ", ", ")")
 
-  override def createAggregationBuffer(): AnyRef = unplanned()
-  override def update(buffer: AnyRef, input: InternalRow): AnyRef = unplanned()
-  override def eval(buffer: AnyRef): Any = unplanned()
+  override def left(why: String): Throwable = ResolveWindowKinds.misplaced(windows.head, why)
+
+  override def withoutOver: Throwable = left("it is no window of an OVER clause")
 
   override def withNewMutableAggBufferOffset(offset: Int): SlidingAggregate =
     copy(mutableAggBufferOffset = offset)

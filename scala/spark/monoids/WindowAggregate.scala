@@ -1,10 +1,13 @@
 package io.sash.spark.monoids
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateFunction,
   TypedImperativeAggregate
 }
 import org.apache.spark.sql.types.DataType
+
+import io.sash.spark.base.SashErrors
 
 /** An aggregate that is in no GROUP BY, so its buffers are never sent or merged. */
 private[spark] abstract class WindowOnly[T] extends TypedImperativeAggregate[T] {
@@ -29,8 +32,27 @@ private[spark] abstract class WindowAggregate[T] extends WindowOnly[T] {
   override final def prettyName: String = function.prettyName
 }
 
+/** An aggregate that Spark has no operator for. */
+private[spark] trait OnlySash extends WindowOnly[AnyRef] {
+
+  /** The error where Sash's operator does not run it. */
+  def left(why: String): Throwable
+
+  /** The error without OVER. */
+  def withoutOver: Throwable
+
+  override final def createAggregationBuffer(): AnyRef = unplanned()
+  override final def update(buffer: AnyRef, input: InternalRow): AnyRef = unplanned()
+  override final def eval(buffer: AnyRef): Any = unplanned()
+}
+
 /**
  * An aggregate whose answer depends on the row that it is for, besides the frame's rows. Spark's
- * operators have no place for that row, so only Sash's run it.
+ * operators have no place for that row.
  */
-private[spark] trait OfCurrentRow { self: AggregateFunction => }
+private[spark] trait OfCurrentRow extends OnlySash {
+  override final def left(why: String): Throwable =
+    SashErrors.invalidArgument(prettyName, "x", why)
+
+  override final def withoutOver: Throwable = SashErrors.withoutOver(prettyName)
+}

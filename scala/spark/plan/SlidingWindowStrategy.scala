@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Window}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
 
-import io.sash.spark.base.{SashConf, SashErrors, SparkVersions}
-import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate}
-import io.sash.spark.monoids.{Algorithm, OfCurrentRow, Refusal}
+import io.sash.spark.base.{SashConf, SparkVersions}
+import io.sash.spark.kinds.ResolveWindowKinds
+import io.sash.spark.monoids.{Algorithm, OnlySash, Refusal}
 import io.sash.spark.ordering.{KeptSort, KeyOrder, OrderingExec}
 import io.sash.spark.windows.WindowCall
 
@@ -118,10 +118,8 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
   /** Fails if the expression has a window or aggregate that Spark has no operator for. */
   private def checkSparks(e: Expression, why: String): Unit =
     e.foreach {
-      case s: SlidingAggregate =>
-        throw ResolveWindowKinds.misplaced(s.windows.head, why)
-      case f: OfCurrentRow => throw SashErrors.invalidArgument(f.prettyName, "x", why)
-      case _               => ()
+      case a: OnlySash => throw a.left(why)
+      case _           => ()
     }
 
   private def described(e: NamedExpression): String =

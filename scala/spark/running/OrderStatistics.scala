@@ -71,20 +71,22 @@ private[spark] object OrderStatistics {
   }
 }
 
-private final class OrderStatisticsState(of: OrderStatistics) extends RunningState {
-  private[this] val tree = new RankTree
-  private[this] val percentages = of.percentages.toArray
-  private[this] val dataType = of.child.dataType
+/** A running answer from a tree of its only input, a long. NULLs are skipped. */
+private[running] abstract class RankedState(protected val tree: RankTree) extends RunningState {
+  override final def clear(): Unit = tree.clear()
 
-  override def clear(): Unit = tree.clear()
-
-  override def add(inputs: InternalRow): Unit =
+  override final def add(inputs: InternalRow): Unit =
     if (!inputs.isNullAt(0)) tree.add(inputs.getLong(0))
 
-  override def remove(inputs: InternalRow): Unit =
+  override final def remove(inputs: InternalRow): Unit =
     if (!inputs.isNullAt(0)) tree.remove(inputs.getLong(0))
 
-  override def bytes: Long = tree.bytes
+  override final def bytes: Long = tree.bytes
+}
+
+private final class OrderStatisticsState(of: OrderStatistics) extends RankedState(new RankTree) {
+  private[this] val percentages = of.percentages.toArray
+  private[this] val dataType = of.child.dataType
 
   override def result(): Any =
     if (tree.size == 0 || percentages.isEmpty) null

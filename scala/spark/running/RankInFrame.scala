@@ -1,6 +1,5 @@
 package io.sash.spark.running
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
 import org.apache.spark.sql.catalyst.expressions._
@@ -10,7 +9,7 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{ArgumentChecks, Described}
-import io.sash.spark.monoids.{OfCurrentRow, WindowOnly}
+import io.sash.spark.monoids.OfCurrentRow
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /** The rank of the current row's value among the values of its frame. NULLs have no rank. */
@@ -19,8 +18,7 @@ private[spark] final case class RankInFrame(
     child: Expression,
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
-) extends WindowOnly[Null]
-    with OfCurrentRow
+) extends OfCurrentRow
     with UnaryLike[Expression]
     with Described {
   override def prettyName: String = rank.name
@@ -35,10 +33,6 @@ private[spark] final case class RankInFrame(
 
   private[running] def answer: RunningAnswer =
     Ranks(rank, OrderedLong(SqlInternals.normalized(child)))
-
-  override def createAggregationBuffer(): Null = unplanned()
-  override def update(buffer: Null, input: InternalRow): Null = unplanned()
-  override def eval(buffer: Null): Any = unplanned()
 
   override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
     copy(mutableAggBufferOffset = offset)
@@ -60,36 +54,37 @@ private[spark] object RankInFrame {
 private[spark] sealed abstract class Rank(val name: String, val dataType: DataType)
     extends Serializable {
 
-  /**
-   * The rank of a value.
-   *
-   * @param below how many values of the frame are less
-   * @param upTo how many are less or equal
-   * @param all how many there are
-   */
-  private[running] def of(below: Long, upTo: Long, all: Long): Any
+  /** The rank of a value among the values in the tree. */
+  private[running] def of(value: Long, tree: RankTree): Any
 }
 
 private[spark] object Rank {
-  case object Standard extends Rank("rank_in_frame", LongType) {
-    override private[running] def of(below: Long, upTo: Long, all: Long): Any = below + 1
+
+  /** One more than the count of lesser values. */
+  sealed abstract class Number(name: String) extends Rank(name, LongType) {
+    override private[running] def of(value: Long, tree: RankTree): Any =
+      tree.countBelow(value) + 1
   }
 
-  /** Over the distinct values. */
-  case object Dense extends Rank("dense_rank_in_frame", LongType) {
-    override private[running] def of(below: Long, upTo: Long, all: Long): Any = below + 1
-  }
+  case object Standard extends Number("rank_in_frame")
+
+  /** In a tree that counts each value once. */
+  case object Dense extends Number("dense_rank_in_frame")
 
   case object Percent extends Rank("percent_rank_in_frame", DoubleType) {
-    override private[running] def of(below: Long, upTo: Long, all: Long): Any = {
-      val others = if (upTo > below) all - 1 else all
+    override private[running] def of(value: Long, tree: RankTree): Any = {
+      val below = tree.countBelow(value)
+      val others = if (tree.countUpTo(value) > below) tree.size - 1 else tree.size
       if (others == 0) 0.0 else below.toDouble / others
     }
   }
 
   case object CumeDist extends Rank("cume_dist_in_frame", DoubleType) {
-    override private[running] def of(below: Long, upTo: Long, all: Long): Any =
-      if (upTo > below) upTo.toDouble / all else (upTo + 1.0) / (all + 1.0)
+    override private[running] def of(value: Long, tree: RankTree): Any = {
+      val upTo = tree.countUpTo(value)
+      if (upTo > tree.countBelow(value)) upTo.toDouble / tree.size
+      else (upTo + 1.0) / (tree.size + 1.0)
+    }
   }
 }
 
@@ -107,23 +102,13 @@ private[running] final case class Ranks(rank: Rank, value: Expression) extends R
   override def create(): RunningState = new RanksState(rank)
 }
 
-private final class RanksState(rank: Rank) extends RunningState {
-  private[this] val tree = new RankTree(ofKeys = rank == Rank.Dense)
-
-  override def clear(): Unit = tree.clear()
-
-  override def add(inputs: InternalRow): Unit =
-    if (!inputs.isNullAt(0)) tree.add(inputs.getLong(0))
-
-  override def remove(inputs: InternalRow): Unit =
-    if (!inputs.isNullAt(0)) tree.remove(inputs.getLong(0))
+private final class RanksState(rank: Rank)
+    extends RankedState(new RankTree(ofKeys = rank == Rank.Dense)) {
 
   override def result(): Any = throw new IllegalStateException("a rank is of a row")
 
   override def result(own: Any): Any = own match {
-    case value: Long => rank.of(tree.countBelow(value), tree.countUpTo(value), tree.size)
+    case value: Long => rank.of(value, tree)
     case _           => null
   }
-
-  override def bytes: Long = tree.bytes
 }

@@ -71,10 +71,10 @@ private[spark] object WindowCall {
       }
       _ <- UnknownWindow.of(expression.windowSpec).map(Refusal.Unknown(_)).toLeft(())
       call <- aggregate.aggregateFunction match {
-        case _: OfCurrentRow => constant(frameOf(expression)).map(_ => aggregate)
-        case s: SlidingAggregate =>
-          val bounds = if (s.kind.isEmpty) constant(frameOf(expression)) else Right(())
-          bounds.map(_ => SlidingAggregate.withoutWindows(aggregate))
+        case s: SlidingAggregate if s.kind.nonEmpty =>
+          Right(SlidingAggregate.withoutWindows(aggregate))
+        case _: OnlySash =>
+          constant(frameOf(expression)).map(_ => SlidingAggregate.withoutWindows(aggregate))
         case _ => moving(frameOf(expression)).map(_ => aggregate)
       }
       framing = Framing.of(expression)
