@@ -16,32 +16,8 @@ import io.sash.spark.monoids.Algorithm
  * aggregates of Spark's GROUP BY over a join of each row with the rows of its frame.
  */
 class MovingAggregatesSuite extends SashSuite {
-  import MovingAggregatesSuite.{Framed, Joined, Spread}
-
-  private val moving = Seq(
-    Framed("uq", "ROWS BETWEEN 4 PRECEDING AND CURRENT ROW", "b.rn BETWEEN a.rn - 4 AND a.rn"),
-    Framed(
-      "uq",
-      "ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING",
-      "b.rn BETWEEN a.rn - 9 AND a.rn - 3"
-    ),
-    Framed(
-      "uq",
-      "ROWS BETWEEN 2 PRECEDING AND 7 FOLLOWING",
-      "b.rn BETWEEN a.rn - 2 AND a.rn + 7"
-    ),
-    Framed("uq", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "b.rn >= a.rn"),
-    Framed(
-      "tie",
-      "RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING",
-      "CASE WHEN a.tie IS NULL THEN b.tie IS NULL ELSE b.tie BETWEEN a.tie - 2 AND a.tie + 1 END"
-    )
-  )
-
-  private val other = Seq(
-    Framed("uq", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "b.rn <= a.rn"),
-    Framed("uq", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "true")
-  )
+  import JoinedFrames._
+  import MovingAggregatesSuite.{Joined, Spread}
 
   private val columns =
     Seq(
@@ -144,22 +120,14 @@ class MovingAggregatesSuite extends SashSuite {
     frame
   }
 
-  private val modes = Seq(
-    "compiled" -> Nil,
-    "interpreted" -> Seq(
-      "spark.sql.codegen.wholeStage" -> "false",
-      "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
-    )
-  )
-
-  for ((mode, settings) <- modes; framed <- moving)
+  for ((mode, settings) <- Modes; framed <- Moving)
     test(s"${framed.frame}: as a join and a GROUP BY have it, $mode", each(5): _*) {
       withSettings(settings: _*) {
         assert(sliding(assertSame(framed)).map(_.calls.length).sum == calls.length)
       }
     }
 
-  for (framed <- other) test(s"${framed.frame}: Spark's operator runs them", each(2): _*) {
+  for (framed <- Whole) test(s"${framed.frame}: Spark's operator runs them", each(2): _*) {
     assertSame(framed)
   }
 
@@ -187,7 +155,7 @@ class MovingAggregatesSuite extends SashSuite {
     TestTable.create(spark)
     spark.udf.register("gap_of", functions.udaf(Spread, Encoders.scalaInt))
     spark.udf.register("joined", functions.udaf(Joined, Encoders.STRING))
-    for (frame <- moving.map(_.frame).filter(_.startsWith("ROWS")))
+    for (frame <- Moving.map(_.frame).filter(_.startsWith("ROWS")))
       checkSlides(
         "SELECT id, gap_of(uq) OVER w AS a, gap_of(tie) FILTER (WHERE tie > 3) OVER w AS b, " +
           s"joined(s) OVER w AS c FROM data WINDOW w AS (PARTITION BY g ORDER BY uq $frame)"
@@ -203,7 +171,7 @@ class MovingAggregatesSuite extends SashSuite {
       "bitmap_construct_agg(bitmap_bit_position(uq))"
     ).filter(c => spark.catalog.functionExists(c.takeWhile(_ != '(')))
     val frames = Seq("uq ROWS 4 PRECEDING", "uq * uq RANGE BETWEEN 9 PRECEDING AND 5 FOLLOWING")
-    for ((mode, settings) <- modes; call <- calls; frame <- frames)
+    for ((mode, settings) <- Modes; call <- calls; frame <- frames)
       withClue(s"$mode ")(withSettings(settings: _*) {
         checkSlides(s"SELECT id, $call OVER (PARTITION BY g ORDER BY $frame) AS c FROM data")
       })
@@ -313,7 +281,4 @@ object MovingAggregatesSuite {
     override def bufferEncoder: Encoder[ArrayBuffer[String]] = Encoders.kryo[ArrayBuffer[String]]
     override def outputEncoder: Encoder[String] = Encoders.STRING
   }
-
-  /** A frame, and what it is as a condition between a row `a` and a row `b` of its frame. */
-  private final case class Framed(order: String, frame: String, join: String)
 }

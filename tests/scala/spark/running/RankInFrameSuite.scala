@@ -4,19 +4,18 @@ import io.sash.spark.{ErrorCondition, RowEquality, SashSuite, TestTable}
 
 /** Ranks of the current row's value in its frame, against a join and a GROUP BY of Spark's. */
 class RankInFrameSuite extends SashSuite {
-  import RankInFrameSuite._
+  import JoinedFrames._
 
   private val names = Seq("rank", "dense_rank", "percent_rank", "cume_dist").map(_ + "_in_frame")
+  private val excluding = Framed(
+    "uq",
+    "",
+    "b.rn BETWEEN a.rn - 6 AND a.rn - 1",
+    ", count_window(7), window_exclude('current row')"
+  )
+
   private val columns =
     Seq("b", "h", "i", "l", "f", "d", "small", "dt", "ts", "tn", "ym", "dti", "tie")
-
-  private val modes = Seq(
-    "compiled" -> Nil,
-    "interpreted" -> Seq(
-      "spark.sql.codegen.wholeStage" -> "false",
-      "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
-    )
-  )
 
   /** How a join with the frame's rows `b` says the rank of `a`. */
   private def joined(name: String, c: String, filter: String): String = {
@@ -58,7 +57,7 @@ class RankInFrameSuite extends SashSuite {
     assert(sash.map(_.calls.length).sum == calls.length && sash.nonEmpty)
   }
 
-  for ((mode, settings) <- modes; framed <- frames)
+  for ((mode, settings) <- Modes; framed <- Moving ++ Whole :+ excluding)
     test(s"$framed, $mode", each(5): _*) {
       withSettings(settings: _*) {
         check(framed, "true", for (name <- names; c <- columns) yield (name, c))
@@ -101,45 +100,4 @@ class RankInFrameSuite extends SashSuite {
 
   private def conditionOf(query: String): String =
     ErrorCondition.of(intercept[Throwable](spark.sql(query).collect()))
-}
-
-object RankInFrameSuite {
-
-  /** A frame, and what it is as a condition between a row `a` and a row `b` of its frame. */
-  private final case class Framed(
-      order: String,
-      frame: String,
-      join: String,
-      kind: String = ""
-  ) {
-    override def toString: String = s"$kind$frame".stripPrefix(", ")
-  }
-
-  private val frames = Seq(
-    Framed("uq", "ROWS BETWEEN 4 PRECEDING AND CURRENT ROW", "b.rn BETWEEN a.rn - 4 AND a.rn"),
-    Framed(
-      "uq",
-      "ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING",
-      "b.rn BETWEEN a.rn - 9 AND a.rn - 3"
-    ),
-    Framed(
-      "uq",
-      "ROWS BETWEEN 2 PRECEDING AND 7 FOLLOWING",
-      "b.rn BETWEEN a.rn - 2 AND a.rn + 7"
-    ),
-    Framed("uq", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "b.rn <= a.rn"),
-    Framed("uq", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "true"),
-    Framed("uq", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "b.rn >= a.rn"),
-    Framed(
-      "tie",
-      "RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING",
-      "CASE WHEN a.tie IS NULL THEN b.tie IS NULL ELSE b.tie BETWEEN a.tie - 2 AND a.tie + 1 END"
-    ),
-    Framed(
-      "uq",
-      "",
-      "b.rn BETWEEN a.rn - 6 AND a.rn - 1",
-      ", count_window(7), window_exclude('current row')"
-    )
-  )
 }
