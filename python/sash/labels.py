@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from operator import ge, gt, le, lt
 from typing import Literal, NamedTuple, get_args
 
 from pyspark.errors import PySparkRuntimeError
@@ -24,9 +25,10 @@ from sash.loaded import is_loaded, missing
 Keys = str | Iterable[str] | Mapping[str, str]
 Span = str | int | float | timedelta | None
 Feature = tuple[Column, Span]
+Comparison = Callable[[Column, Column], Column]
 Direction = Literal["backward", "forward", "nearest"]
 
-_CLOSED = {"left": (">=", "<"), "right": (">", "<="), "both": (">=", "<="), "neither": (">", "<")}
+_CLOSED = {"left": (ge, lt), "right": (gt, le), "both": (ge, le), "neither": (gt, lt)}
 _ON = "the name of a column, a list of names, or a dict from the labels' names to the events'"
 _BY = "the name of a column, or a dict from the labels' name to the events'"
 _FEATURE = "an aggregate and its span, as in (F.sum('amount'), '7 days')"
@@ -331,33 +333,27 @@ class _Tables(NamedTuple):
             rows = rows.where(_column(of_event) == self._outer(of_label))
         return rows
 
-    def before(self, span: Span, lower: str, upper: str) -> DataFrame:
+    def before(self, span: Span, lower: Comparison, upper: Comparison) -> DataFrame:
         """The events of the label around, from its time minus the span to its time."""
-        label, event = self.time
+        event, label = _column(self.time[1]), self._outer(self.time[0])
         rows = self._of_label()
         if span is not None:
-            first = self._outer(label) - self._extent(span)
-            rows = rows.where(
-                _column(event) >= first if lower == ">=" else _column(event) > first
-            )
-        last = self._outer(label)
-        return rows.where(_column(event) <= last if upper == "<=" else _column(event) < last)
+            rows = rows.where(lower(event, label - self._extent(span)))
+        return rows.where(upper(event, label))
 
-    def _after(self, span: Span, lower: str) -> DataFrame:
+    def _after(self, span: Span, lower: Comparison) -> DataFrame:
         """The events of the label around, from its time to its time plus the span."""
-        label, event = self.time
-        first = self._outer(label)
-        rows = self._of_label()
-        rows = rows.where(_column(event) >= first if lower == ">=" else _column(event) > first)
-        return rows if span is None else rows.where(_column(event) <= first + self._extent(span))
+        event, label = _column(self.time[1]), self._outer(self.time[0])
+        rows = self._of_label().where(lower(event, label))
+        return rows if span is None else rows.where(event <= label + self._extent(span))
 
     def one(self, ahead: bool, span: Span, exact: bool, columns: list[Column]) -> DataFrame:
         """Columns of the first event after the label around, or of the last one before it."""
         time = _quoted(self.time[1])
         if ahead:
-            rows = self._after(span, ">=" if exact else ">").orderBy(F.asc(time))
+            rows = self._after(span, ge if exact else gt).orderBy(F.asc(time))
         else:
-            rows = self.before(span, ">=", "<=" if exact else "<").orderBy(F.desc(time))
+            rows = self.before(span, ge, le if exact else lt).orderBy(F.desc(time))
         return rows.select(*columns).limit(1)
 
     def distance(self, earlier: Column, later: Column) -> Column:
