@@ -16,8 +16,8 @@ import io.sash.spark.streams.task.StreamProcessor
 
 /**
  * Replaces each Window on a stream by a stateful operator. Windows of one partition and order
- * become one operator: those of one query, and those of a chain of `withColumn`, where the lower
- * windows have been replaced already.
+ * become one operator. They may stand in one query, or in a chain of `withColumn`, where the
+ * lower windows have been replaced already.
  */
 private[spark] object StreamWindows extends Rule[LogicalPlan] {
 
