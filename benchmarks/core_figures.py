@@ -125,7 +125,12 @@ TREES = [
     Series("FiBA, minimum arity 8", "fiba8", "bfinger8"),
     Series("AMTA", "amta", "amta"),
 ]
-STORED = [Series("KVS-AMTA", "kvs_amta"), Series("AMTA, in memory", "amta")]
+STORED = [
+    Series("KVS-AMTA, fan-out 2", "kvs_amta1"),
+    Series("KVS-AMTA, fan-out 32", "kvs_amta5"),
+    Series("KVS-AMTA, fan-out 512", "kvs_amta9"),
+    Series("AMTA, in memory", "amta"),
+]
 LATENCIES = [50.0, 99.0, 99.9, 99.99, 99.999, 100.0]
 ANY_ORDER = [series for series in TREES if series.algorithm != "amta"]
 LARGE = 1 << 22

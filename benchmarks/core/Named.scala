@@ -16,8 +16,9 @@ import io.sash.core.inorder.{
   TwoStacks,
   TwoStacksLite
 }
-import io.sash.core.mta.{Amta, KvsAmta, LogMta, RocksStore}
+import io.sash.core.mta.{Amta, LogMta}
 import io.sash.core.slots.{Invertible, Selective}
+import io.sash.core.stored.{KvsAmta, RocksStore}
 
 /** What a benchmark's parameters name. */
 object Named {
@@ -51,7 +52,8 @@ object Named {
     case ("b_int", c)                         => new BaseIntervals(c)
     case ("amta", c)                          => new Amta(c)
     case ("log_mta", c)                       => new LogMta(c)
-    case ("kvs_amta", c: SumColumn)           => new KvsAmta(c, rocksDb(), SumCodec)
+    case (s"kvs_amta$log", c: SumColumn) =>
+      new KvsAmta(c, rocksDb(), SumCodec, logFanOut = log.toInt)
     case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
   }
 

@@ -6,7 +6,7 @@ import org.openjdk.jmh.annotations._
 
 import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{FlatFit, Recalculate, SlickDequeInvRanges, SlickDequeNonInv}
-import io.sash.core.shared.{SharedWindows, Suffixed}
+import io.sash.core.shared.{SharedWindows, SuffixWindows}
 import io.sash.core.slots.{Invertible, Selective}
 
 /** Windows of the ranges 1 to r over one stream: the max-multi-query environment. */
@@ -30,10 +30,10 @@ class RangesState {
     column = Named.column(operation)
     windows = (algorithm, column) match {
       case ("slickdeque_inv", c: Invertible)    => new SlickDequeInvRanges(c, r)
-      case ("slickdeque_non_inv", c: Selective) => new Suffixed(new SlickDequeNonInv(c), r)
-      case ("flatfit", c)                       => new Suffixed(new FlatFit(c), r)
-      case ("b_int", c)                         => new Suffixed(new BaseIntervals(c), r)
-      case (_, c)                               => new Suffixed(new Recalculate(c), r)
+      case ("slickdeque_non_inv", c: Selective) => new SuffixWindows(new SlickDequeNonInv(c), r)
+      case ("flatfit", c)                       => new SuffixWindows(new FlatFit(c), r)
+      case ("b_int", c)                         => new SuffixWindows(new BaseIntervals(c), r)
+      case (_, c)                               => new SuffixWindows(new Recalculate(c), r)
     }
     (0 until r).foreach(_ => slide())
   }

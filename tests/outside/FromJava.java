@@ -13,7 +13,7 @@ import io.sash.core.algebra.Window;
 import io.sash.core.inorder.DabaLite;
 import io.sash.core.inorder.TwoStacksLite;
 import io.sash.core.policy.CountPolicy;
-import io.sash.core.policy.PolicyWindow;
+import io.sash.core.policy.WindowByPolicy;
 import io.sash.core.slots.Partials;
 
 /** A user of the core, in Java. */
@@ -55,8 +55,8 @@ public final class FromJava {
   private static Object slots() {
     Sums sums = new Sums();
     List<Long> answers = new ArrayList<>();
-    PolicyWindow window =
-        new PolicyWindow(
+    WindowByPolicy window =
+        new WindowByPolicy(
             new DabaLite(sums), new CountPolicy(2, 1), slot -> answers.add(sums.cells[slot]));
     for (long value = 1; value <= 4; value++) {
       sums.cells[window.arrive(value)] = value;

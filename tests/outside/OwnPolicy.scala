@@ -5,27 +5,27 @@ import scala.collection.mutable
 import io.sash.core.algebra.{Aggregation, Both, Max, On, Sum}
 import io.sash.core.fiba.Fiba
 import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
-import io.sash.core.policy.{OrderedPolicy, PolicyWindow, Sliding, WindowPolicy}
+import io.sash.core.policy.{OrderedPolicy, WindowByPolicy, MovableWindow, WindowPolicy}
 
 /** Triggers when a minute is over, whose elements then leave. */
 final class Minutes extends OrderedPolicy {
   private[this] var minute = 0L
 
-  override protected def move(seconds: Long, window: Sliding): Unit =
+  override protected def move(seconds: Long, window: MovableWindow): Unit =
     if (window.size > 0 && seconds / 60 > minute) {
       window.trigger()
       window.evictAll()
     }
 
-  override def entered(seconds: Long, window: Sliding): Unit = minute = seconds / 60
+  override def entered(seconds: Long, window: MovableWindow): Unit = minute = seconds / 60
 }
 
 /** At most `most` elements, and an answer at each. */
 final class Latest(most: Int) extends WindowPolicy {
-  override def arrive(attribute: Long, window: Sliding): Unit =
+  override def arrive(attribute: Long, window: MovableWindow): Unit =
     if (window.size == most) window.evict()
-  override def entered(attribute: Long, window: Sliding): Unit = window.trigger()
-  override def punctuate(attribute: Long, window: Sliding): Unit = ()
+  override def entered(attribute: Long, window: MovableWindow): Unit = window.trigger()
+  override def punctuate(attribute: Long, window: MovableWindow): Unit = ()
   override def clear(): Unit = ()
 }
 
@@ -49,7 +49,7 @@ object OwnPolicy extends App {
     val column = Sum[Long].newColumn()
     val answers = mutable.Buffer.empty[Long]
     val window =
-      new PolicyWindow(new SlickDequeInv(column), policy, slot => answers += column.lower(slot))
+      new WindowByPolicy(new SlickDequeInv(column), policy, slot => answers += column.lower(slot))
     for ((seconds, value) <- Seq((0L, 1L), (20L, 2L), (59L, 3L), (61L, 4L))) {
       column.lift(window.arrive(seconds), value)
       window.insert()

@@ -7,9 +7,10 @@ import io.sash.core.slots.Partials
  * Log MTA: one binary tree over the window. An insertion recomputes the nodes above the newest
  * element, an eviction the nodes above the oldest.
  *
- * Invariants, beside (M1) and (M2), where a level's nodes are those overlapping the window:
+ * Invariants, beside (M1), where a level's nodes are those overlapping the window:
  *  - (L1) every node holds the aggregate of its positions that lie in the window
  *  - (L2) `top` is the lowest level of at most two nodes, the root pair
+ *  - (M2) if `answered`, the slot `Answer` holds the aggregate of the window
  *  - (L3) after a failed operation (L1) may not hold for the nodes above position `touched` and
  *    below the top; the next operation recomputes them
  *
@@ -24,14 +25,20 @@ import io.sash.core.slots.Partials
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.1.
  */
-final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
+final class LogMta(initial: Partials) extends MonoidTreeAggregator {
   import MonoidTreeAggregator._
 
   private[this] var queues = LevelQueues(Reserved, slack = 1)
   private[this] var top = 0
   private[this] var touched = LogMta.Nothing
 
-  partials = partials.grow(queues.slotsEnd)
+  private[this] var answered = false
+  private[this] var partials: Partials =
+    initial.claimed(Partials.Slots).grow(queues.slotsEnd)
+
+  override def column: Partials = partials
+
+  override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
   override def open(): Int = {
     if (end - front == queues.elements) doubleCapacity()
@@ -138,7 +145,10 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator(initial) {
 
   private[mta] def lastNode(level: Int): Long = (back - 1) >> level
 
-  override private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
+  /** The slot of an existing node, or of an open element at level 0. */
+  private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
+
+  override protected def openSlot(i: Long): Int = node(0, back + i)
 
   /**
    * Recomputes the nodes above a leaf, the node of the root pair last. Until then a query's

@@ -1,7 +1,6 @@
 package io.sash.core.mta
 
 import io.sash.core.elements.InOrderWindow
-import io.sash.core.slots.Partials
 
 /**
  * The Monoid Tree Aggregator (MTA) framework: an in-order window over a list of level queues. It
@@ -13,17 +12,13 @@ import io.sash.core.slots.Partials
  * and the paper's pairs are the nodes 2k and 2k + 1. Removing pairs only moves a pointer: a node
  * that covers an evicted position no longer exists, whatever its slot holds.
  *
- * Invariants:
- *  - (M1) 0 <= front <= back <= end: the window is [front, back), [back, end) is open
- *  - (M2) if `answered`, the slot `Answer` holds the aggregate of the window
+ * Invariant (M1): 0 <= front <= back <= end; the window is [front, back), [back, end) is open.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.
  */
-abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InOrderWindow {
+abstract class MonoidTreeAggregator private[core] () extends InOrderWindow {
   import MonoidTreeAggregator._
-
-  protected[this] var partials: Partials = initial.claimed(Partials.Slots)
 
   /** Position of the oldest element. */
   protected[this] var front = 0L
@@ -33,8 +28,6 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
 
   /** Position after the newest open element. */
   protected[this] var end = 0L
-
-  protected[this] var answered = false
 
   // The slots of the prefix that the policy evicts so far, and of the longer prefix under test.
   private[this] var prefix = Prefix
@@ -68,21 +61,9 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
 
   override final def size: Int = (back - front).toInt
 
-  override final def column: Partials = partials
-
-  override final def relocate(move: Partials => Partials): Unit = partials = move(partials)
-
   override protected final def openCount: Long = end - back
 
-  override protected final def openSlot(i: Long): Int = node(0, back + i)
-
   override protected final def dropYoungestOpen(): Unit = end -= 1
-
-  /**
-   * The slot of an existing node, or of an open element at level 0. It is valid until the next
-   * call; for the last pair of a level, until the next node of that level is made.
-   */
-  private[mta] def node(level: Int, number: Long): Int
 
   /** The front of the window once the policy is enforced. It tests prefixes with [[hasToGo]]. */
   protected def slide(policy: WindowSlidePolicy, total: Int): Long
@@ -103,12 +84,12 @@ abstract class MonoidTreeAggregator private[mta] (initial: Partials) extends InO
       goes
     } else {
       prefixed = policy.evicts(total, node)
-      if (prefixed) partials.copy(prefix, node)
+      if (prefixed) column.copy(prefix, node)
       prefixed
     }
 }
 
-private[mta] object MonoidTreeAggregator {
+private[core] object MonoidTreeAggregator {
   // The slots that every algorithm of the framework reserves.
   val Answer: Int = 0
   val Prefix: Int = 1

@@ -11,15 +11,15 @@ final class CountPolicy(size: Int, slide: Int) extends WindowPolicy {
 
   private[this] var due = slide // elements until the next trigger
 
-  override def arrive(attribute: Long, window: Sliding): Unit =
+  override def arrive(attribute: Long, window: MovableWindow): Unit =
     if (window.size == size) window.evict()
 
-  override def entered(attribute: Long, window: Sliding): Unit = {
+  override def entered(attribute: Long, window: MovableWindow): Unit = {
     if (due == 1) window.trigger()
     due = if (due == 1) slide else due - 1
   }
 
-  override def punctuate(attribute: Long, window: Sliding): Unit = ()
+  override def punctuate(attribute: Long, window: MovableWindow): Unit = ()
 
   override def clear(): Unit = due = slide
 }

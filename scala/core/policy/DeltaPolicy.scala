@@ -25,7 +25,7 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
   private[this] var slidAt = 0L
   private[this] var leaving = false // whether it has triggered at `slidAt`, but not yet evicted
 
-  override protected def move(attribute: Long, window: Sliding): Unit = {
+  override protected def move(attribute: Long, window: MovableWindow): Unit = {
     val repeated = leaving && attribute == slidAt
     if (leaving) leave(window)
     if (!repeated && attributes.size > 0 && attribute >= slidAt + slide) {
@@ -37,7 +37,7 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
   }
 
   /** Evicts the elements that lie too far before `slidAt`. */
-  private def leave(window: Sliding): Unit = {
+  private def leave(window: MovableWindow): Unit = {
     while (attributes.size > 0 && attributes.head < slidAt - (size - slide)) {
       window.evict()
       attributes.remove()
@@ -45,7 +45,7 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
     leaving = false
   }
 
-  override def entered(attribute: Long, window: Sliding): Unit = {
+  override def entered(attribute: Long, window: MovableWindow): Unit = {
     if (attributes.size == 0) slidAt = attribute
     attributes.add(attribute)
   }

@@ -8,11 +8,11 @@ package io.sash.core.policy
  */
 final class PunctuationPolicy extends WindowPolicy {
 
-  override def arrive(attribute: Long, window: Sliding): Unit = ()
+  override def arrive(attribute: Long, window: MovableWindow): Unit = ()
 
-  override def entered(attribute: Long, window: Sliding): Unit = ()
+  override def entered(attribute: Long, window: MovableWindow): Unit = ()
 
-  override def punctuate(attribute: Long, window: Sliding): Unit =
+  override def punctuate(attribute: Long, window: MovableWindow): Unit =
     if (window.size > 0) {
       window.trigger()
       window.evictAll()

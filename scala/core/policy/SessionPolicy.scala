@@ -10,11 +10,11 @@ final class SessionPolicy(gap: Long) extends OrderedPolicy {
 
   private[this] var youngest = 0L
 
-  override protected def move(time: Long, window: Sliding): Unit =
+  override protected def move(time: Long, window: MovableWindow): Unit =
     if (window.size > 0 && time >= youngest + gap) {
       window.trigger()
       window.evictAll()
     }
 
-  override def entered(time: Long, window: Sliding): Unit = youngest = time
+  override def entered(time: Long, window: MovableWindow): Unit = youngest = time
 }

@@ -40,7 +40,7 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
   /** τe, the last time of the window that triggers, for the code that takes its answer. */
   def end: Long = begin + range
 
-  override protected def move(time: Long, window: Sliding): Unit = {
+  override protected def move(time: Long, window: MovableWindow): Unit = {
     if (due) show(window)
     var next = nextChange
     while (next != TimePolicy.Never && next * slide < time - range) {
@@ -53,7 +53,7 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
   }
 
   /** Evicts the elements before window `number`, and triggers the window if any is left. */
-  private def show(window: Sliding): Unit = {
+  private def show(window: MovableWindow): Unit = {
     while (times.size > 0 && times.head < begin) {
       window.evict()
       times.remove()
@@ -62,7 +62,7 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
     due = false
   }
 
-  override def entered(time: Long, window: Sliding): Unit = {
+  override def entered(time: Long, window: MovableWindow): Unit = {
     times.add(time)
     if (enters == TimePolicy.Never) enters = -Math.floorDiv(range - time, slide)
   }

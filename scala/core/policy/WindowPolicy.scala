@@ -6,17 +6,17 @@ package io.sash.core.policy
  * sees only its ''attribute'', for example a timestamp. It keeps only the attributes that it
  * needs. A policy that does not use attributes takes any. A policy belongs to one window.
  *
- * Any class may be a policy. It sees its window as a [[Sliding]], which has only the calls that a
+ * Any class may be a policy. It sees its window as a [[MovableWindow]], which has only the calls that a
  * policy may make. This policy triggers when a minute is over, whose elements then leave:
  * {{{
  *   final class Minutes extends OrderedPolicy {
  *     private[this] var minute = 0L
- *     override protected def move(seconds: Long, window: Sliding): Unit =
+ *     override protected def move(seconds: Long, window: MovableWindow): Unit =
  *       if (window.size > 0 && seconds / 60 > minute) {
  *         window.trigger()
  *         window.evictAll()
  *       }
- *     override def entered(seconds: Long, window: Sliding): Unit = minute = seconds / 60
+ *     override def entered(seconds: Long, window: MovableWindow): Unit = minute = seconds / 60
  *   }
  * }}}
  * If the column or the output throws during an eviction or a trigger, that step has changed
@@ -29,20 +29,20 @@ package io.sash.core.policy
 abstract class WindowPolicy {
 
   /** Called before an element enters. Moves the window, or throws and leaves it as it was. */
-  def arrive(attribute: Long, window: Sliding): Unit
+  def arrive(attribute: Long, window: MovableWindow): Unit
 
   /** Called after the element has entered. */
-  def entered(attribute: Long, window: Sliding): Unit
+  def entered(attribute: Long, window: MovableWindow): Unit
 
   /** Called when no element with a lesser attribute will come. */
-  def punctuate(attribute: Long, window: Sliding): Unit
+  def punctuate(attribute: Long, window: MovableWindow): Unit
 
   /** Resets the policy to the state in which it was made. */
   def clear(): Unit
 }
 
 /** The calls that a policy may make on its window. */
-trait Sliding {
+trait MovableWindow {
 
   /** The number of elements in the window. */
   def size: Int
@@ -69,21 +69,21 @@ abstract class OrderedPolicy extends WindowPolicy {
   private[this] var latest = Long.MinValue
 
   /** Moves the window to its place once attributes have reached this value. */
-  protected def move(attribute: Long, window: Sliding): Unit
+  protected def move(attribute: Long, window: MovableWindow): Unit
 
-  override final def arrive(attribute: Long, window: Sliding): Unit = {
+  override final def arrive(attribute: Long, window: MovableWindow): Unit = {
     if (math.abs(attribute) >= OrderedPolicy.Limit || attribute == Long.MinValue) {
       throw new IllegalArgumentException(s"attribute $attribute, which is not below 2^62")
     }
     advance(attribute, window)
   }
 
-  override final def punctuate(attribute: Long, window: Sliding): Unit =
+  override final def punctuate(attribute: Long, window: MovableWindow): Unit =
     advance(math.max(attribute, -OrderedPolicy.Limit), window)
 
   override def clear(): Unit = latest = Long.MinValue
 
-  private def advance(attribute: Long, window: Sliding): Unit = {
+  private def advance(attribute: Long, window: MovableWindow): Unit = {
     if (attribute < latest) {
       throw new IllegalArgumentException(
         s"attribute $attribute after $latest: this window takes elements in its order only"

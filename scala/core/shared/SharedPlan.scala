@@ -21,14 +21,14 @@ final case class ContinuousQuery(range: Long, slide: Long) {
  *
  * Paper: ''SlickDeque'', section 2.1.
  */
-sealed abstract class Slicing(override val toString: String) {
+sealed abstract class SliceRule(override val toString: String) {
   private[shared] def cuts(query: ContinuousQuery): Seq[Long]
 }
 
-object Slicing {
+object SliceRule {
 
   /** Equal panes, as long as the greatest common divisor of range and slide. */
-  case object Panes extends Slicing("Panes") {
+  case object Panes extends SliceRule("Panes") {
     override private[shared] def cuts(query: ContinuousQuery): Seq[Long] = {
       val pane = gcd(query.range, query.slide)
       LazyList.iterate(pane)(_ + pane).takeWhile(_ <= query.slide)
@@ -36,13 +36,13 @@ object Slicing {
   }
 
   /** Two fragments a slide, of lengths slide - range % slide and range % slide. */
-  case object Pairs extends Slicing("Pairs") {
+  case object Pairs extends SliceRule("Pairs") {
     override private[shared] def cuts(query: ContinuousQuery): Seq[Long] =
       Seq(query.slide - query.overhang, query.slide).distinct
   }
 
   /** One cut in each slide, where windows begin. A window may end within a partial. */
-  case object Cutty extends Slicing("Cutty") {
+  case object Cutty extends SliceRule("Cutty") {
     override private[shared] def cuts(query: ContinuousQuery): Seq[Long] =
       Seq(query.slide - query.overhang)
   }
@@ -59,11 +59,11 @@ object Slicing {
  *
  * Paper: ''SlickDeque'', sections 2.1 and 2.3.
  */
-final class SharedPlan(val queries: IndexedSeq[ContinuousQuery], val slicing: Slicing) {
+final class SharedPlan(val queries: IndexedSeq[ContinuousQuery], val slicing: SliceRule) {
   if (queries.isEmpty) throw new IllegalArgumentException("a shared plan needs a query")
 
   val compositeSlide: Long = queries.map(_.slide).foldLeft(1L) { (multiple, slide) =>
-    try Math.multiplyExact(multiple / Slicing.gcd(multiple, slide), slide)
+    try Math.multiplyExact(multiple / SliceRule.gcd(multiple, slide), slide)
     catch { case _: ArithmeticException => throw tooMany() }
   }
 

@@ -80,7 +80,8 @@ final class SharedWindow(windows: SharedWindows, number: Int) extends InOrderWin
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
  */
-final class Suffixed(longest: InOrderWindow with Suffixes, windows: Int) extends SharedWindows {
+final class SuffixWindows(longest: InOrderWindow with Suffixes, windows: Int)
+    extends SharedWindows {
   private[this] val sizes = new Array[Int](windows)
 
   override def open(): Int = longest.open()

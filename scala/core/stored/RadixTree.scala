@@ -4,7 +4,6 @@ import java.nio.ByteBuffer
 
 import scala.collection.mutable.ArrayBuffer
 
-import io.sash.core.mta.KeyValueStore
 import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**
@@ -38,7 +37,8 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * reads and puts h nodes, or one node if the element is close to the end. Space: 8 bytes for the
  * time of each partial, beside the partial; F slots for each level that the window reaches.
  *
- * An exception passes through. The tree is then undefined until it is read or cleared.
+ * An exception passes through. An `append` that throws has changed nothing. After another
+ * exception the tree is undefined until it is read or cleared.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', sections 4.1.5 and 4.2. AMTA's append-only forest, with its tails in memory,
@@ -57,14 +57,15 @@ private[stored] final class RadixTree(
     val logFanOut: Int,
     holding: Boolean,
     sparse: Boolean = false,
-    longest: Long = Long.MaxValue
+    longest: Long = Long.MaxValue,
+    firstSlot: Int = 0
 ) {
   import RadixTree._
 
   private[this] val fanOut = 1 << logFanOut
   private[this] val mask = fanOut - 1
 
-  private[this] var slotsEnd = 0
+  private[this] var slotsEnd = firstSlot
   private[this] var ends = 0L
   private[this] var keeps = 0L
   private[this] var levels = 0
@@ -78,6 +79,9 @@ private[stored] final class RadixTree(
   private[this] var readNumbers = Array.empty[Long]
 
   def column: Partials = partials
+
+  /** Moves the tree onto the column that `move` returns. Slot numbers stay the same. */
+  def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
   /** The number of elements so far, skipped ones included. */
   def end: Long = ends
@@ -124,9 +128,9 @@ private[stored] final class RadixTree(
     if (holding) {
       if (levels == 0) startLevel(0, i)
       edges(0).times(i) = time
+      if (i == mask) completeNode(0, ends >> logFanOut, held(0))
     }
     ends += 1
-    if (holding && i == mask) completeNode(0)
   }
 
   /** Moves the end to `position`. The elements that this skips are missing. */
@@ -136,8 +140,8 @@ private[stored] final class RadixTree(
       val level = highestLevel(ends, position)
       val i = index(ends >> shiftOf(level))
       clearEntry(edges(level), i)
+      if (i == mask) completeNode(level, ends >> shiftOf(level + 1), held(level))
       ends += 1L << shiftOf(level)
-      if (i == mask) completeNode(level)
     }
   }
 
@@ -326,31 +330,38 @@ private[stored] final class RadixTree(
 
   def readSlot(in: ByteBuffer, slot: Int): Unit = codec.read(partials, slot, in)
 
-  private def completeNode(level: Int): Unit = {
-    val number = edgeNumber(level) - 1
-    val first = held(level)
+  /**
+   * Completes the node that the next element, or the entry that is skipped, fills: makes its
+   * parent, stores it, and goes on with the node above if the parent fills that. All that may
+   * throw comes before all that counts.
+   *
+   * @param first the first entry of the node that is held
+   */
+  private def completeNode(level: Int, number: Long, first: Int): Unit = {
+    val above = level + 1
+    val i = index(number)
+    val hasParent =
+      first == 0 && 1L << shiftOf(above) <= longest && position(above, number) >= keeps
+    if (hasParent) makeParent(level, above, i)
     if (first < fanOut && firstTime(edges(level), first) != NoElement) {
       store.put(level, number, Array(encode(edges(level), first)))
     }
+    if (hasParent || above < levels) {
+      val firstAbove = if (!hasParent) i + 1 else if (above < levels) held(above) else i
+      if (i == mask) completeNode(above, number >> logFanOut, firstAbove)
+      else held(above) = firstAbove
+      levels = math.max(levels, above + 1)
+    }
     held(level) = 0
-    if (1L << shiftOf(level + 1) <= longest) addParent(level, number, isWhole = first == 0)
   }
 
-  /** Adds the parent entry of a full node to the level above, unless nobody will ask for it. */
-  private def addParent(level: Int, number: Long, isWhole: Boolean): Unit = {
-    val above = level + 1
-    val i = (number & mask).toInt
-    val isHeld = isWhole && position(above, number) >= keeps
-    if (isHeld) {
-      if (above == levels) startLevel(above, i)
-      val (parent, children) = (edges(above), edges(level))
-      partials.copy(parent.slot(i), children.slot(0))
-      partials.foldRange(parent.slot(i), children.slot(1), children.slot(mask))
-      parent.times(i) = firstTime(children, 0)
-    } else if (above < levels) {
-      held(above) = i + 1
-    }
-    if (above < levels && i == mask) completeNode(above)
+  /** `parent <-` the aggregate of all entries of the edge of the level below. */
+  private def makeParent(level: Int, above: Int, i: Int): Unit = {
+    makeLevel(above)
+    val (parent, children) = (edges(above), edges(level))
+    partials.copy(parent.slot(i), children.slot(0))
+    partials.foldRange(parent.slot(i), children.slot(1), children.slot(mask))
+    parent.times(i) = firstTime(children, 0)
   }
 
   /** The time of the first element under the entries of a node, from entry `first` on. */
@@ -367,9 +378,10 @@ private[stored] final class RadixTree(
   }
 
   private def makeLevel(level: Int): Unit = if (level == edges.length) {
-    edges :+= entries()
+    val (edge, node) = (entries(), entries()) // if there is no memory, nothing has changed
+    edges :+= edge
     held :+= 0
-    read :+= entries()
+    read :+= node
     readNumbers :+= NoNode
   }
 
@@ -381,7 +393,7 @@ private[stored] final class RadixTree(
   }
 
   /** The highest level with an entry that begins at `position` and ends by `until`. */
-  private def highestLevel(position: Long, until: Long): Int = {
+  def highestLevel(position: Long, until: Long): Int = {
     var level = 0
     while (
       level + 1 < levels && {
@@ -392,7 +404,8 @@ private[stored] final class RadixTree(
     level
   }
 
-  private def entry(level: Int, number: Long): Int = nodeOf(level, number).slot(index(number))
+  /** The slot of a held entry; valid until the next call. */
+  def entry(level: Int, number: Long): Int = nodeOf(level, number).slot(index(number))
 
   /** The node of a held entry; valid until the next call. */
   private def nodeOf(level: Int, entry: Long): Entries = {

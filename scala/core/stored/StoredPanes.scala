@@ -2,7 +2,6 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
-import io.sash.core.mta.KeyValueStore
 import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 
 /**

@@ -2,8 +2,6 @@ package io.sash.core.stored
 
 import scala.collection.mutable
 
-import io.sash.core.mta.KeyValueStore
-
 /**
  * A store that holds its writes back until `flush`. A value that is removed before is never
  * written. Reads see the held writes. `discard` drops them.

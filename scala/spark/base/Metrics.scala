@@ -35,11 +35,11 @@ private[spark] abstract class MetricTable {
   final def create(sc: SparkContext): Metrics =
     new Metrics(lines.map(_._1).toSeq, lines.map(_._2(sc)).toArray)
 
-  final def counts(): Counts = new Counts(length)
+  final def counts(): TaskCounts = new TaskCounts(length)
 }
 
 /** The counts of a task, by the numbers of the metrics. */
-private[spark] class Counts(length: Int) {
+private[spark] class TaskCounts(length: Int) {
   private[this] val values = new Array[Long](length)
 
   final def apply(metric: Int): Long = values(metric)
@@ -55,7 +55,7 @@ private[spark] final class Metrics(val names: Seq[String], metrics: Array[SQLMet
   def byName: Map[String, SQLMetric] = names.zip(metrics).toMap
 
   /** Adds counts, once for each task, or for each bucket of a stream. */
-  def report(counts: Counts): Unit = metrics.indices.foreach { i =>
+  def report(counts: TaskCounts): Unit = metrics.indices.foreach { i =>
     metrics(i).metricType match {
       case "average" => metrics(i).set(counts(i).toDouble)
       case "timing"  => metrics(i).add(counts(i) / 1000000)

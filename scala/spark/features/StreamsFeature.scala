@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.hops.stream.SlimStreamHops
 import io.sash.spark.links.Standing
-import io.sash.spark.plan.MovingAggregates
+import io.sash.spark.plan.WrapMovingAggregates
 import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, StreamWindows}
 import io.sash.spark.streams.start.StreamingWrite
 import io.sash.spark.streams.task.BucketProcessor
@@ -15,7 +15,7 @@ private[spark] object StreamsFeature extends Feature {
   private val guard = new Guard(Standing.Streams)
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectResolutionRule(guard.rule(MovingAggregates(_, overStreams = true)))
+    extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = true)))
     extensions.injectPostHocResolutionRule(guard.rule(_ => StreamWindows))
     extensions.injectHintResolutionRule(guard.rule(_ => StreamingWrite))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))

@@ -8,7 +8,7 @@ import io.sash.spark.monoids.Refusal
 import io.sash.spark.ordering.KeptSort
 import io.sash.spark.plan.{
   MergeWindows,
-  MovingAggregates,
+  WrapMovingAggregates,
   SlidingWindowExec,
   SlidingWindowStrategy
 }
@@ -20,7 +20,7 @@ private[spark] object WindowsFeature extends Feature {
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlannerStrategy(guard.strategy(SlidingWindowStrategy(_)))
     // aggregates over moving frames that Spark's analyzer refuses
-    extensions.injectResolutionRule(guard.rule(MovingAggregates(_, overStreams = false)))
+    extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = false)))
     extensions.injectOptimizerRule(guard.rule(_ => MergeWindows))
   }
 

@@ -14,9 +14,9 @@ import io.sash.spark.monoids.MonoidTraits.outdone
  * order wins, whereas in Spark's `max_by` the last one wins.
  */
 private[sash] abstract class ArgExtreme private[functions]
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with BinaryLike[Expression] {
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   def arg: Expression
   def value: Expression

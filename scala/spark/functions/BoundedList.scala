@@ -15,7 +15,7 @@ import io.sash.spark.base.{ArgumentChecks, SashFunction}
  * @param children the arguments of the list, and behind them n
  */
 private[sash] final case class BoundedList(kind: ListKind, children: Seq[Expression])
-    extends MonoidAggregate {
+    extends OwnMonoidAggregate {
   private def arguments = children.init
   private lazy val n = children.last.eval().asInstanceOf[Number].intValue
   private lazy val element = kind.element(arguments)

@@ -12,9 +12,9 @@ import io.sash.spark.base.{ArgumentChecks, SashFunction}
  * first and the last value, and the increase from the one to the other.
  */
 private[sash] abstract class OfCounter private[functions]
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with ImplicitCastInputTypes {
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   def counter: Expression
 
@@ -52,7 +52,7 @@ private[sash] final case class CounterIncrease(child: Expression)
   override def prettyName: String = CounterIncrease.Function.name
   override def inputTypes: Seq[DataType] = Seq(DoubleType)
   override lazy val evaluateExpression: Expression =
-    If(IsNull(first), MonoidAggregate.nothing(DoubleType), increase)
+    If(IsNull(first), OwnMonoidAggregate.nothing(DoubleType), increase)
 
   override protected def withNewChildInternal(newChild: Expression): CounterIncrease =
     copy(child = newChild)
@@ -81,7 +81,7 @@ private[sash] object CounterIncrease {
 private[sash] final case class CounterRate(time: Expression, counter: Expression)
     extends OfCounter
     with BinaryLike[Expression] {
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   private lazy val firstTime = cell("first_time", DoubleType)
   private lazy val lastTime = cell("last_time", DoubleType)

@@ -11,10 +11,10 @@ import io.sash.spark.base.SashFunction
  * is a function s -> max(s + sum, least), and the composition of two such functions is a third.
  */
 private[sash] final case class Cusum(child: Expression)
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with UnaryLike[Expression]
     with ImplicitCastInputTypes {
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   private lazy val sum = AttributeReference("sum", DoubleType, nullable = false)()
 

@@ -12,9 +12,9 @@ import io.sash.spark.monoids.MonoidTraits.outdone
 
 /** Counts how often the extreme value occurs, compared as in `max` and `min`. 0 over no rows. */
 private[sash] abstract class ExtremeCount private[functions]
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with UnaryLike[Expression] {
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   private lazy val extreme = cell("extreme", child.dataType)
   private lazy val times = count("times")

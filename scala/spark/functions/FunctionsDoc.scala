@@ -8,7 +8,7 @@ private[sash] object FunctionsDoc {
   def main(args: Array[String]): Unit = print(markdown)
 
   def markdown: String =
-    ((heading +: SashFunctions.All
+    ((heading +: AllSashFunctions.All
       .map(section)) ++ (kinds +: WindowKindFunctions.All.map(section)))
       .mkString("\n")
 

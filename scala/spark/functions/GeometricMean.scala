@@ -13,10 +13,10 @@ import io.sash.spark.monoids.WrappingLong
  * `io.sash.core.algebra.GeometricMean`, but NULL over no rows.
  */
 private[sash] final case class GeometricMean(child: Expression)
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with ImplicitCastInputTypes
     with UnaryLike[Expression] {
-  import MonoidAggregate.count
+  import OwnMonoidAggregate.count
 
   private lazy val logarithms = AttributeReference("logarithms", DoubleType, nullable = false)()
   private lazy val rows = count("count")

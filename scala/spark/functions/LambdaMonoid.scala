@@ -118,7 +118,7 @@ private[sash] final case class LambdaMonoid(
    */
   private lazy val absence: Option[AttributeReference] =
     if (identity.isDefined) None
-    else if (inverse.isDefined) Some(MonoidAggregate.count("rows"))
+    else if (inverse.isDefined) Some(OwnMonoidAggregate.count("rows"))
     else Some(AttributeReference("empty", BooleanType, nullable = false)())
 
   private def counted: Boolean = absence.exists(_.dataType == LongType)
@@ -168,7 +168,7 @@ private[sash] final case class LambdaMonoid(
   override lazy val updateExpressions: Seq[Expression] = {
     val present = absence.map(_ => if (counted) Literal(1L) else Literal(false))
     val row = layout.split(lifted).map(finished) ++ present
-    MonoidAggregate.counting(
+    OwnMonoidAggregate.counting(
       inputs.take(required),
       next = combined(aggBufferAttributes, row),
       now = aggBufferAttributes

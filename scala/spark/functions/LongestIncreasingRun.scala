@@ -14,10 +14,10 @@ import io.sash.spark.monoids.WrappingLong
  * first. See `io.sash.core.algebra.LongestIncreasingRun`; here values compare as Spark's do.
  */
 private[sash] final case class LongestIncreasingRun(time: Expression, value: Expression)
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with BinaryLike[Expression] {
   import LongestIncreasingRun.Part
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   private lazy val cells: Seq[AttributeReference] = Seq(
     count("length"),
@@ -134,7 +134,7 @@ private[sash] object LongestIncreasingRun {
     Seq(
       "Of several the first one. Neighbours are neighbours in the window's order; a group of",
       "GROUP BY has none, and the answer there depends on how its rows arrive. Rows in which",
-      "either is NULL are skipped; NULL over no rows. Constant-Time Sliding Window Framework,",
+      "either is NULL are skipped; NULL over no rows. Constant-Time MovableWindow Window Framework,",
       "section 5.6."
     ),
     classOf[LongestIncreasingRun]

@@ -15,10 +15,10 @@ import io.sash.spark.monoids.MonoidTraits.outdone
  * a group's rows does not matter.
  */
 private[sash] final case class M4(time: Expression, value: Expression)
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with BinaryLike[Expression] {
   import M4.Names
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   private lazy val cells: Seq[AttributeReference] = Names.flatMap { name =>
     Seq(cell(s"${name}_time", time.dataType), cell(s"${name}_value", value.dataType))

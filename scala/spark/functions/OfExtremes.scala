@@ -10,9 +10,9 @@ import io.sash.spark.base.SashFunction
 
 /** An aggregate computed from the greatest and the least value. NULL over no rows. */
 private[sash] abstract class OfExtremes private[functions]
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with UnaryLike[Expression] {
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   /**
    * The child. If it is VOID (NULLs only), a cast to DOUBLE makes arithmetic possible, as in

@@ -1,32 +1,32 @@
 package io.sash.spark.functions
 
 import io.sash.spark.base.SashFunction
-import io.sash.spark.running.{Rank, RankInFrame}
+import io.sash.spark.running.{RankKind, RankInFrame}
 
 /** The SQL functions of ranks in a frame. */
 private[functions] object RankFunctions {
   val All: Seq[SashFunction] = Seq(
     function(
-      Rank.Standard,
+      RankKind.Standard,
       "Returns one more than the number of values in the frame that are less than the row's own.",
       "1\t1\n2\t1\n3\t2",
       "`rank` among the frame's values: equal values have one rank, and leave a gap behind it."
     ),
     function(
-      Rank.Dense,
+      RankKind.Dense,
       "Returns one more than the number of different values in the frame that are less than " +
         "the row's own.",
       "1\t1\n2\t1\n3\t2",
       "`dense_rank` among the frame's values: equal values have one rank, and leave no gap."
     ),
     function(
-      Rank.Percent,
+      RankKind.Percent,
       "Returns the share of the frame's other values that are less than the row's own.",
       "1\t0.0\n2\t0.0\n3\t0.5",
       "`percent_rank` among the frame's values, from 0 to 1; 0 where there is no other value."
     ),
     function(
-      Rank.CumeDist,
+      RankKind.CumeDist,
       "Returns the share of the frame's values that are at most the row's own.",
       "1\t1.0\n2\t0.5\n3\t0.6666666666666666",
       "`cume_dist` among the frame's values."
@@ -34,7 +34,7 @@ private[functions] object RankFunctions {
   )
 
   private def function(
-      rank: Rank,
+      rank: RankKind,
       usage: String,
       answer: String,
       note: String

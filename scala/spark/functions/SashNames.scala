@@ -24,7 +24,7 @@ private[spark] object SashNames {
   val Schema = "sash"
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
-    ((SashFunctions.All ++ WindowKindFunctions.All)
+    ((AllSashFunctions.All ++ WindowKindFunctions.All)
       .map(f => (f.name, f.info, f.build _: FunctionBuilder)) ++ Seq(
       (SlidingAgg.Name, SlidingAgg.Info, SlidingAgg.build _: FunctionBuilder),
       (

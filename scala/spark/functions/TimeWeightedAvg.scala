@@ -19,9 +19,9 @@ private[sash] final case class TimeWeightedAvg(
     value: Expression,
     time: Expression,
     start: Option[(Expression, Expression)]
-) extends MonoidAggregate
+) extends OwnMonoidAggregate
     with ImplicitCastInputTypes {
-  import MonoidAggregate._
+  import OwnMonoidAggregate._
 
   private lazy val firstTime = cell("first_time", DoubleType)
   private lazy val before = cell("before", DoubleType)

@@ -11,7 +11,7 @@ import io.sash.spark.kinds.IntervalText
 
 /** A mean in which a value's weight falls exponentially. */
 private[sash] abstract class WeightedByAge private[functions]
-    extends MonoidAggregate
+    extends OwnMonoidAggregate
     with ImplicitCastInputTypes {
   protected def number(name: String): AttributeReference =
     AttributeReference(name, DoubleType, nullable = false)()
@@ -24,7 +24,7 @@ private[sash] abstract class WeightedByAge private[functions]
 
   protected def mean(sum: Expression, weight: Expression): Expression = If(
     EqualTo(weight, Literal(0.0)),
-    MonoidAggregate.nothing(DoubleType),
+    OwnMonoidAggregate.nothing(DoubleType),
     Doubles.quotient(sum, weight)
   )
 }
@@ -224,7 +224,7 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
   }
 
   override lazy val evaluateExpression: Expression =
-    If(isEmpty, MonoidAggregate.nothing(DoubleType), plus(times(slope, start), offset))
+    If(isEmpty, OwnMonoidAggregate.nothing(DoubleType), plus(times(slope, start), offset))
 
   override protected def withNewChildrenInternal(
       x: Expression,

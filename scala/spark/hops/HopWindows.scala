@@ -16,7 +16,7 @@ import io.sash.spark.base.SashConf
  * combination of keys and pane. Output: a row for each combination of keys and window that has a
  * pane and meets `wanted`.
  */
-private[hops] trait OfPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
+private[hops] trait OverPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
   self: P =>
   def keys: Seq[Attribute]
 
@@ -43,7 +43,7 @@ private[spark] final case class HopWindows(
     wanted: Option[Expression],
     child: LogicalPlan
 ) extends UnaryNode
-    with OfPanes[LogicalPlan] {
+    with OverPanes[LogicalPlan] {
 
   /**
    * The size if each pane were copied into all of its windows: an output, and a join's input, may

@@ -29,7 +29,7 @@ private[spark] final case class HopWindowsExec(
     forced: String,
     child: SparkPlan
 ) extends UnaryExecNode
-    with OfPanes[SparkPlan] {
+    with OverPanes[SparkPlan] {
   private def hops: HopPanes = window.hops
 
   override def requiredChildDistribution: Seq[Distribution] =

@@ -103,7 +103,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       case OwnRangeWindow(preceding) => checkMoves(kind, "width", preceding, spec)
       case s: WindowSlide if !s.countsRows =>
         val by = spec.orderSpec.head.child
-        if (SlidePanes.number(by, s.every, "UTC").isEmpty)
+        if (PaneNumbers.number(by, s.every, "UTC").isEmpty)
           throw misplaced(
             kind,
             s"${by.sql}, the order, of type ${by.dataType.sql}, has no panes of type " +

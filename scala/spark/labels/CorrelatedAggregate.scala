@@ -122,7 +122,7 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
       top(child).map { below =>
         below.copy(results = list.map {
           case a: Attribute => below.results.find(_.exprId == a.exprId).getOrElse(a)
-          case e            => Columns.mapped(e)(below.over)
+          case e            => LabelColumns.mapped(e)(below.over)
         })
       }
     case Filter(condition, child) if condition.deterministic =>
@@ -153,7 +153,7 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
       rows: LogicalPlan,
       list: Seq[NamedExpression]
   ): Top = {
-    val row = CreateNamedStruct(list.flatMap(e => Seq(Literal(e.name), Columns.value(e))))
+    val row = CreateNamedStruct(list.flatMap(e => Seq(Literal(e.name), LabelColumns.value(e))))
     val picked =
       if (direction == Descending) Last(row, ignoreNulls = false)
       else First(row, ignoreNulls = false)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.LongType
 import io.sash.spark.base.SparkVersions
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
 import io.sash.spark.monoids.{Algorithm, OfCurrentRow}
-import io.sash.spark.plan.MovingAggregates
+import io.sash.spark.plan.WrapMovingAggregates
 import io.sash.spark.windows.WindowCall
 
 /**
@@ -44,7 +44,7 @@ private[labels] final class LabelUnion private (
 
   /** The same for a column, which keeps its id. */
   def named(i: Int, column: NamedExpression): NamedExpression =
-    Columns.mapped(column)(over(i, _))
+    LabelColumns.mapped(column)(over(i, _))
 }
 
 private[labels] object LabelUnion {
@@ -93,7 +93,7 @@ private[labels] object LabelUnion {
       kinds: BoundsWindow*
   ): WindowExpression = {
     val sliding = SlidingAggregate.of(call.aggregateFunction, kinds)
-    MovingAggregates.moved(WindowExpression(call.copy(aggregateFunction = sliding), spec))
+    WrapMovingAggregates.moved(WindowExpression(call.copy(aggregateFunction = sliding), spec))
   }
 
   /** One union of labels and all events with the same keys of the label. */
@@ -220,7 +220,7 @@ private[labels] object LabelUnion {
       val moved = ranges(i) match {
         case offsets: OffsetRange if LabelRange.isAt(position, query, offsets) =>
           val framed = spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone))
-          if (overStreams) MovingAggregates.moved(WindowExpression(over, framed))
+          if (overStreams) WrapMovingAggregates.moved(WindowExpression(over, framed))
           else windowOf(over, framed)
         case _ =>
           val kind =
@@ -228,7 +228,7 @@ private[labels] object LabelUnion {
           windowOf(over, spec.copy(frameSpecification = Growing), kind)
       }
       // windows over streams are planned during analysis, before the optimizer
-      if (overStreams) moved else MovingAggregates.filtered(moved)
+      if (overStreams) moved else WrapMovingAggregates.filtered(moved)
     }
 
     private val windows: Seq[Seq[(Expression, Alias)]] = queries.indices.map { i =>

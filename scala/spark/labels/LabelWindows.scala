@@ -265,7 +265,7 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
     Option.when(found.nonEmpty) {
       val answered = LabelUnion(labels, found.map(_._2), zone, overStreams)
       val values = found.zipWithIndex.map { case ((id, query), i) =>
-        id -> answered.over(i, query.orNull(Columns.value(query.results.head)))
+        id -> answered.over(i, query.orNull(LabelColumns.value(query.results.head)))
       }.toMap
       val replaced = expressions.map(_.transform {
         case s: ScalarSubquery if values.contains(s.exprId) => values(s.exprId)
@@ -288,7 +288,7 @@ private[labels] final case class LabelStep(
 
   /** The query's columns. A left join keeps a label whose query has no row. */
   def columns: Seq[NamedExpression] =
-    if (joinType == LeftOuter) query.results.map(Columns.mapped(_)(query.orNull))
+    if (joinType == LeftOuter) query.results.map(LabelColumns.mapped(_)(query.orNull))
     else query.results
 
   /** The condition of HAVING on which an inner join keeps the label. */

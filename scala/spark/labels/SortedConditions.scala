@@ -22,7 +22,7 @@ private[labels] final case class SortedConditions(
       top: CorrelatedAggregate.Top
   ): Either[String, CorrelatedAggregate] = {
     val (fixed, conditions) = ofEvents.partition(_.exists(_.isInstanceOf[SubqueryExpression]))
-    val results = top.results.map(Columns.mapped(_)(rows.over))
+    val results = top.results.map(LabelColumns.mapped(_)(rows.over))
     val having = top.having.map(rows.over)
     val calls = (results ++ having).flatMap(_.collect { case c: AggregateExpression => c })
     for {

@@ -12,7 +12,7 @@ import io.sash.core.inorder.{
   SlickDequeNonInv,
   TwoStacksLite
 }
-import io.sash.core.shared.{SharedWindows, Suffixed}
+import io.sash.core.shared.{SharedWindows, SuffixWindows}
 import io.sash.spark.base.AlgorithmIds
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
@@ -109,7 +109,7 @@ private[sash] object Algorithm {
     override def window(columns: SlotColumns): InOrderWindow = new SlickDequeNonInv(columns)
     override def sharesElements: Boolean = true
     override def windows(columns: SlotColumns, count: Int): SharedWindows =
-      new Suffixed(new SlickDequeNonInv(columns), count)
+      new SuffixWindows(new SlickDequeNonInv(columns), count)
   }
 
   case object RecalculateAlgorithm extends Algorithm(AlgorithmIds.Recalculate, "Recalculate") {

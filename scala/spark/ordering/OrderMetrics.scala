@@ -2,7 +2,7 @@ package io.sash.spark.ordering
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.sash.spark.base.{Counts, MetricTable}
+import io.sash.spark.base.{TaskCounts, MetricTable}
 
 /** The metrics of [[OrderingExec]]. */
 private[spark] object OrderMetrics extends MetricTable {
@@ -16,7 +16,7 @@ private[spark] object OrderMetrics extends MetricTable {
 }
 
 /** The counts of one task. */
-private[spark] final class OrderCounts extends Counts(OrderMetrics.length) {
+private[spark] final class OrderCounts extends TaskCounts(OrderMetrics.length) {
   import OrderMetrics._
 
   /** Counts a key, with the number of its overtaken rows and the time it took to sort them. */

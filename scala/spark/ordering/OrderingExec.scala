@@ -42,7 +42,7 @@ private[sash] final case class OrderingExec(
     val metrics = ownMetrics
     child.execute().mapPartitions { rows =>
       // an empty partition takes no memory
-      if (rows.hasNext) new KeyedOrder(program, metrics).ordered(rows) else rows
+      if (rows.hasNext) new OrderTask(program, metrics).ordered(rows) else rows
     }
   }
 

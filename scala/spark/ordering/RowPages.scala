@@ -12,7 +12,7 @@ import io.sash.spark.memory.Spillable
 /**
  * The pages that hold the rows, as a consumer of the task's memory. While rows arrive it gives no
  * memory to other consumers, as Spark's sorter does not either. If memory runs out then,
- * [[KeyedOrder]] hands the rows themselves to Spark's sorter.
+ * [[OrderTask]] hands the rows themselves to Spark's sorter.
  */
 private[spark] final class RowPages(manager: TaskMemoryManager)
     extends MemoryConsumer(

@@ -25,7 +25,7 @@ private[spark] final case class CountsByValue(
     children: Seq[Expression],
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
-) extends TypedImperativeAggregate[CountedValues]
+) extends TypedImperativeAggregate[ValueMultiset]
     with Described {
   override def prettyName: String = answer.name
   override protected def stringArgs: Iterator[Any] = children.iterator
@@ -54,29 +54,29 @@ private[spark] final case class CountsByValue(
     UnsafeProjection.create(Array[DataType](CountedAnswer.listOf(value.dataType)))
 
   // a group of GROUP BY makes one: whatever is compiled is shared
-  override def createAggregationBuffer(): CountedValues = new CountedValues(counted)
+  override def createAggregationBuffer(): ValueMultiset = new ValueMultiset(counted)
 
-  override def update(buffer: CountedValues, row: InternalRow): CountedValues = {
+  override def update(buffer: ValueMultiset, row: InternalRow): ValueMultiset = {
     val of = input.eval(row)
     if (of != null) buffer.add(InternalRow(of))
     buffer
   }
 
-  override def merge(buffer: CountedValues, other: CountedValues): CountedValues = {
+  override def merge(buffer: ValueMultiset, other: ValueMultiset): ValueMultiset = {
     other.foreach((of, count) => buffer.add(InternalRow(of), count))
     buffer
   }
 
-  override def eval(buffer: CountedValues): Any =
+  override def eval(buffer: ValueMultiset): Any =
     if (buffer.total == 0) answer.ofNone else read(buffer)
 
-  override def serialize(buffer: CountedValues): Array[Byte] = {
+  override def serialize(buffer: ValueMultiset): Array[Byte] = {
     val rows = Seq.newBuilder[(Any, Long)]
     buffer.foreach((of, count) => rows += of -> count)
     packed(InternalRow(CountedAnswer.list(rows.result()))).getBytes
   }
 
-  override def deserialize(bytes: Array[Byte]): CountedValues = {
+  override def deserialize(bytes: Array[Byte]): ValueMultiset = {
     val row = new UnsafeRow(1)
     row.pointTo(bytes, bytes.length)
     val list: ArrayData = row.getArray(0)
@@ -100,7 +100,7 @@ private[spark] final case class CountsByValue(
 }
 
 /** The same in a moving window. */
-private[running] final case class CountedWindow(function: CountsByValue) extends RunningAnswer {
+private[running] final case class AnswerByValue(function: CountsByValue) extends RunningAnswer {
   override def inputs: Seq[Expression] = Seq(function.input)
   override def dataType: DataType = function.dataType
   override def isInvertible: Boolean = true
@@ -122,7 +122,7 @@ private[spark] sealed abstract class CountedAnswer extends Serializable {
   def check(arguments: Seq[Expression]): TypeCheckResult = TypeCheckSuccess
 
   /** The function that reads the answer of one value or more. */
-  private[running] def read(arguments: Seq[Expression]): CountedValues => Any
+  private[running] def read(arguments: Seq[Expression]): ValueMultiset => Any
 }
 
 private[running] object CountedAnswer {

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
- * The most frequent value, in [[CountedValues]].
+ * The most frequent value, in [[ValueMultiset]].
  *
  * Cost: O(1) per row. If ties go to the least or greatest value, O(log n) with n tied values.
  * Without such a rule, a tie goes to the value that has had the frequency longest.

@@ -23,7 +23,7 @@ private[spark] final case class MovingAggregate(
 ) extends WindowAggregate[RunningState] {
 
   @transient lazy val answer: RunningAnswer =
-    (if (distinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)).get
+    (if (distinct) FindRunningAnswer.distinct(function) else FindRunningAnswer.of(function)).get
 
   override def children: Seq[Expression] = function.children
 
@@ -61,7 +61,8 @@ private[spark] object MovingAggregate {
   /** The aggregate in the form that Sash runs, or none if Sash cannot run it. */
   def of(f: AggregateFunction, distinct: Boolean): Option[MovingAggregate] = {
     val function = Replacement.of(f)
-    val answer = if (distinct) RunningAnswers.distinct(function) else RunningAnswers.of(function)
+    val answer =
+      if (distinct) FindRunningAnswer.distinct(function) else FindRunningAnswer.of(function)
     answer.map(_ => MovingAggregate(function, distinct))
   }
 }

@@ -72,7 +72,7 @@ private[spark] object OrderStatistics {
 }
 
 /** A running answer from a tree of its only input, a long. NULLs are skipped. */
-private[running] abstract class RankedState(protected val tree: RankTree) extends RunningState {
+private[running] abstract class RankTreeState(protected val tree: RankTree) extends RunningState {
   override final def clear(): Unit = tree.clear()
 
   override final def add(inputs: InternalRow): Unit =
@@ -84,7 +84,8 @@ private[running] abstract class RankedState(protected val tree: RankTree) extend
   override final def bytes: Long = tree.bytes
 }
 
-private final class OrderStatisticsState(of: OrderStatistics) extends RankedState(new RankTree) {
+private final class OrderStatisticsState(of: OrderStatistics)
+    extends RankTreeState(new RankTree) {
   private[this] val percentages = of.percentages.toArray
   private[this] val dataType = of.child.dataType
 

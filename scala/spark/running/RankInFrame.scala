@@ -14,7 +14,7 @@ import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /** The rank of the current row's value among the values of its frame. NULLs have no rank. */
 private[spark] final case class RankInFrame(
-    rank: Rank,
+    rank: RankKind,
     child: Expression,
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
@@ -32,7 +32,7 @@ private[spark] final case class RankInFrame(
   }
 
   private[running] def answer: RunningAnswer =
-    Ranks(rank, OrderedLong(SqlInternals.normalized(child)))
+    RankAnswer(rank, OrderedLong(SqlInternals.normalized(child)))
 
   override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate =
     copy(mutableAggBufferOffset = offset)
@@ -51,17 +51,17 @@ private[spark] object RankInFrame {
 }
 
 /** A rank, as SQL defines it for window functions that are ordered by the value. */
-private[spark] sealed abstract class Rank(val name: String, val dataType: DataType)
+private[spark] sealed abstract class RankKind(val name: String, val dataType: DataType)
     extends Serializable {
 
   /** The rank of a value among the values in the tree. */
   private[running] def of(value: Long, tree: RankTree): Any
 }
 
-private[spark] object Rank {
+private[spark] object RankKind {
 
   /** One more than the count of lesser values. */
-  sealed abstract class Number(name: String) extends Rank(name, LongType) {
+  sealed abstract class Number(name: String) extends RankKind(name, LongType) {
     override private[running] def of(value: Long, tree: RankTree): Any =
       tree.countBelow(value) + 1
   }
@@ -71,7 +71,7 @@ private[spark] object Rank {
   /** In a tree that counts each value once. */
   case object Dense extends Number("dense_rank_in_frame")
 
-  case object Percent extends Rank("percent_rank_in_frame", DoubleType) {
+  case object Percent extends RankKind("percent_rank_in_frame", DoubleType) {
     override private[running] def of(value: Long, tree: RankTree): Any = {
       val below = tree.countBelow(value)
       val others = if (tree.countUpTo(value) > below) tree.size - 1 else tree.size
@@ -79,7 +79,7 @@ private[spark] object Rank {
     }
   }
 
-  case object CumeDist extends Rank("cume_dist_in_frame", DoubleType) {
+  case object CumeDist extends RankKind("cume_dist_in_frame", DoubleType) {
     override private[running] def of(value: Long, tree: RankTree): Any = {
       val upTo = tree.countUpTo(value)
       if (upTo > tree.countBelow(value)) upTo.toDouble / tree.size
@@ -93,17 +93,18 @@ private[spark] object Rank {
  *
  * Cost: O(log n) for each row that enters or leaves, and for each answer.
  */
-private[running] final case class Ranks(rank: Rank, value: Expression) extends RunningAnswer {
+private[running] final case class RankAnswer(rank: RankKind, value: Expression)
+    extends RunningAnswer {
   override def inputs: Seq[Expression] = Seq(value)
   override def own: Option[Expression] = Some(value)
   override def dataType: DataType = rank.dataType
   override def isInvertible: Boolean = true
   override def title: String = "a tree of ranks"
-  override def create(): RunningState = new RanksState(rank)
+  override def create(): RunningState = new RankState(rank)
 }
 
-private final class RanksState(rank: Rank)
-    extends RankedState(new RankTree(ofKeys = rank == Rank.Dense)) {
+private final class RankState(rank: RankKind)
+    extends RankTreeState(new RankTree(ofKeys = rank == RankKind.Dense)) {
 
   override def result(): Any = throw new IllegalStateException("a rank is of a row")
 

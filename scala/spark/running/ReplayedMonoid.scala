@@ -30,7 +30,7 @@ private[spark] object ReplayedMonoid {
       identity = Seq(none),
       lift = Seq(filter.fold[Expression](one)(If(_, one, none))),
       combine = Seq(Concat(Seq(left, right))),
-      lower = Replayed(left, answer.own, answer)
+      lower = ReplayedAnswer(left, answer.own, answer)
     )
   }
 }
@@ -40,7 +40,7 @@ private[spark] object ReplayedMonoid {
  *
  * @param own the value of the row that the answer is for, if it depends on that row
  */
-private[spark] final case class Replayed(
+private[spark] final case class ReplayedAnswer(
     list: Expression,
     own: Option[Expression],
     answer: RunningAnswer
@@ -69,5 +69,5 @@ private[spark] final case class Replayed(
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
-  ): Replayed = copy(list = newChildren.head, own = own.map(_ => newChildren(1)))
+  ): ReplayedAnswer = copy(list = newChildren.head, own = own.map(_ => newChildren(1)))
 }

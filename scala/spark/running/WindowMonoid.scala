@@ -18,7 +18,7 @@ private[spark] object WindowMonoid {
   /** The monoid of an aggregate, or the reason why Sash cannot use it. */
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] = {
     val kept = call.aggregateFunction match {
-      case f: ImperativeAggregate => RunningAnswers.of(f)
+      case f: ImperativeAggregate => FindRunningAnswer.of(f)
       case _                      => None
     }
     kept.map(RunningMonoid(_, call.filter)).map(Right(_)).getOrElse(AggregateMonoid.of(call))

@@ -17,7 +17,7 @@ private[spark] object SlotCodegen {
   }
 }
 
-private final class SlotCodegen(program: SlotProgram) extends SlotCode(program) {
+private final class SlotCodegen(program: SlotProgram) extends SlotSource(program) {
   private val counted = "count();\n"
 
   def references: Array[Any] = ctx.references.toArray

@@ -130,7 +130,7 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
   override def movesByPeers: Boolean = true
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
-    Some(OrderKeys(specified))
+    Some(SqlFrameKeys(specified))
 
   override def frame(of: FrameParts): Frame =
     new RangeFrame(of.windows, of.keys)
@@ -143,7 +143,7 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def movesByPeers: Boolean = true
 
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(OrderKeys.Peers)
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys.Peers)
 
   override def frame(of: FrameParts): Frame =
     new GroupsFrame(of.windows, of.keys, -count(kind.preceding), count(kind.following))

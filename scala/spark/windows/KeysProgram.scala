@@ -11,12 +11,12 @@ private[spark] sealed abstract class KeysSpec
 /**
  * The window's order as keys, with the bounds of a frame of SQL. All such frames share one ring.
  */
-private[spark] final case class OrderKeys(frame: SpecifiedWindowFrame) extends KeysSpec
+private[spark] final case class SqlFrameKeys(frame: SpecifiedWindowFrame) extends KeysSpec
 
-private[spark] object OrderKeys {
+private[spark] object SqlFrameKeys {
 
   /** Keys that are compared for equality only. */
-  val Peers: OrderKeys = OrderKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
+  val Peers: SqlFrameKeys = SqlFrameKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
 }
 
 /** Keys that belong to one frame only. */
@@ -68,13 +68,13 @@ private[spark] final case class KeysProgram(
 private[spark] object KeysProgram {
   def apply(rows: RowsOfFrame, specs: Seq[FrameKeys[KeysSpec]]): KeysProgram = {
     val all = specs.flatMap(_.toSeq)
-    val shared = all.collect { case OrderKeys(frame) => frame }
+    val shared = all.collect { case SqlFrameKeys(frame) => frame }
     val (ordered, bounds) = RangeBounds.program(rows, rows.order, shared)
     val ofOrder = if (shared.isEmpty) Nil else Seq(RingProgram(ordered, shared.length))
     val own = all.collect { case own: OwnKeys => RingProgram(own.slots, users = 1) }
     var (users, others) = (0, ofOrder.length)
     val views = specs.map(_.map {
-      case OrderKeys(_) =>
+      case SqlFrameKeys(_) =>
         users += 1
         val (lower, upper) = bounds(users - 1)
         KeysView(ring = 0, users - 1, lower, upper)

@@ -34,7 +34,7 @@ private[spark] object SharedElements {
 
   /** @param windows the windows that move with the frame */
   final case class Frame(
-      framing: Framing,
+      framing: WindowShape,
       windows: Seq[StoreRange],
       bounding: Option[BoundingCall],
       results: Seq[Int]
@@ -89,7 +89,7 @@ private[spark] object SharedElements {
       }
 
   /** The key of a group: groups with equal keys share a store. None if the group cannot share. */
-  private def keyOf(framing: Framing, group: Seq[Member]): Option[Any] = {
+  private def keyOf(framing: WindowShape, group: Seq[Member]): Option[Any] = {
     val algorithm = group.head.call.algorithm
     val isPlain = framing.exclude.isEmpty && group.forall(_.call.monoid.running.isEmpty)
     if (algorithm.sharesElements && isPlain)
@@ -105,7 +105,7 @@ private[spark] object SharedElements {
   /**
    * The bounds of a frame of SQL: its type, its upper bound, and its lower bound as an offset.
    */
-  private def boundsOf(framing: Framing): Option[(FrameType, Expression, Literal)] = {
+  private def boundsOf(framing: WindowShape): Option[(FrameType, Expression, Literal)] = {
     val specified = framing.frame match {
       case RowsSpec(frame)  => Some(frame)
       case RangeSpec(frame) => Some(frame)
@@ -121,12 +121,13 @@ private[spark] object SharedElements {
   }
 
   /** The class of frames that end together and whose lower bounds can be compared. */
-  private def classOf(framing: Framing): Option[Any] =
+  private def classOf(framing: WindowShape): Option[Any] =
     boundsOf(framing).map { case (frame, upper, lower) => (frame, upper, lower.dataType) }
 
   /** Whether `a` is longer than `b`, where both are of one class. */
-  private def isLonger(a: Framing, b: Framing): Boolean = (boundsOf(a), boundsOf(b)) match {
-    case (Some((_, _, of)), Some((_, _, other))) => LessThan(of, other).eval() == true
-    case _                                       => false
-  }
+  private def isLonger(a: WindowShape, b: WindowShape): Boolean =
+    (boundsOf(a), boundsOf(b)) match {
+      case (Some((_, _, of)), Some((_, _, other))) => LessThan(of, other).eval() == true
+      case _                                       => false
+    }
 }

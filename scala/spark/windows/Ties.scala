@@ -15,7 +15,7 @@ private[spark] object Ties {
    * of aggregation does not matter.
    */
   def areSeenBy(window: WindowExpression): Boolean = {
-    val framing = Framing.of(window)
+    val framing = WindowShape.of(window)
     val isBlind = framing.frame.movesByPeers && framing.slide.isEmpty &&
       (window.windowFunction match {
         case call: AggregateExpression =>

@@ -17,7 +17,7 @@ import io.sash.spark.slots.SlotProgram
  */
 private[spark] final case class WindowCall(
     expression: WindowExpression,
-    framing: Framing,
+    framing: WindowShape,
     monoid: AggregateMonoid,
     algorithm: Algorithm,
     bounding: Option[BoundingCall]
@@ -77,7 +77,7 @@ private[spark] object WindowCall {
           constant(frameOf(expression)).map(_ => SlidingAggregate.withoutWindows(aggregate))
         case _ => moving(frameOf(expression)).map(_ => aggregate)
       }
-      framing = Framing.of(expression)
+      framing = WindowShape.of(expression)
       monoid <- WindowMonoid.of(call)
       bounding <- framing.frame.bounding
         .fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>

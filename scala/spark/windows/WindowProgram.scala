@@ -42,7 +42,7 @@ private[spark] final case class StoreRange(store: Int, range: Int)
  * @param results the ordinals of its answers
  */
 private[spark] final case class FrameProgram(
-    framing: Framing,
+    framing: WindowShape,
     keys: FrameKeys[KeysView],
     windows: Seq[StoreRange],
     bounding: Option[Int],

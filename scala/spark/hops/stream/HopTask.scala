@@ -14,7 +14,7 @@ import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
 import io.sash.spark.streams.program.AnswerMode
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
-import io.sash.spark.streams.task.{BucketTask, BucketTurn, ReadyRows, RowOrders, StreamTask}
+import io.sash.spark.streams.task.{BucketTask, BucketTurn, ReadyRows, ReadyOrder, StreamTask}
 
 /**
  * Runs a [[HopProgram]] in a task, for one bucket after another. The header of a key begins with
@@ -27,7 +27,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val hops = program.hops
   private[this] val keys = program.keys.map(program.input)
   private[this] val keyOf = UnsafeProjection.create(keys, program.input)
-  private[this] val order = new RowOrders(
+  private[this] val order = new ReadyOrder(
     program.input,
     keys,
     Seq(SortOrder(program.input(program.pane), Ascending))

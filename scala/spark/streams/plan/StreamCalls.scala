@@ -20,8 +20,8 @@ import io.sash.spark.streams.program.{
   StreamCountSlide,
   StreamDue,
   StreamFrame,
-  StreamFraming,
-  StreamGroup,
+  StreamShape,
+  TreeProgram,
   StreamGroups,
   StreamLater,
   StreamPaneSlide,
@@ -87,7 +87,7 @@ private[streams] final class StreamCalls(
    * The aggregate and the window of each call. Calls with equal aggregates and windows (a minute,
    * 60 seconds) are answered once.
    */
-  private val asked: Seq[(Expression, StreamFraming)] =
+  private val asked: Seq[(Expression, StreamShape)] =
     aggregates.map(_.canonicalized).zip(windows)
 
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
@@ -113,10 +113,10 @@ private[streams] final class StreamCalls(
     )
   }
 
-  private def allWindows: Seq[StreamFraming] = windows.distinct
+  private def allWindows: Seq[StreamShape] = windows.distinct
 
   /** Groups the aggregates that the same windows ask for, over the same kind of elements. */
-  private def groups(input: Seq[Attribute]): Seq[StreamGroup] = {
+  private def groups(input: Seq[Attribute]): Seq[TreeProgram] = {
     val distinct = aggregates.distinctBy(_.canonicalized)
     val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w).frame)).toSeq
     alike.sortBy(_._2.head).flatMap { case (elements, among) =>
@@ -154,7 +154,7 @@ private[streams] final class StreamCalls(
       windows: Seq[Int],
       asked: Seq[AggregateExpression],
       condition: StreamCondition
-  ): StreamGroup = {
+  ): TreeProgram = {
     val aggregates = (asked ++ condition.of).distinctBy(_.canonicalized)
     val monoids = aggregates.map { a =>
       val m = monoidOf(a)
@@ -174,13 +174,13 @@ private[streams] final class StreamCalls(
       windows: Seq[Int],
       aggregates: Seq[AggregateExpression],
       monoids: Seq[AggregateMonoid]
-  ): StreamGroup = {
+  ): TreeProgram = {
     // -1 (NotAsked) if no call asks for the aggregate over the window
     val ordinals = aggregates.map { a =>
       windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
     }
     val algorithm = algorithmOf(monoids)
-    StreamGroup(algorithm, algorithm.program(input, monoids, ordinals), windows)
+    TreeProgram(algorithm, algorithm.program(input, monoids, ordinals), windows)
   }
 
   private def algorithmOf(monoids: Seq[AggregateMonoid]): Algorithm =
@@ -203,7 +203,7 @@ private[streams] final class StreamCalls(
    * Describes everything that the state depends on: in words, and by a hash of the definitions
    * that words leave out.
    */
-  private def words(keys: Seq[Expression], groups: Seq[StreamGroup]): StreamWords = {
+  private def words(keys: Seq[Expression], groups: Seq[TreeProgram]): StreamWords = {
     val words = new StateWords(lineage, origin, inputs, groups.map(_.slots))
     val asks = expressions.indices.map { i =>
       words.said(aggregates(i)).in("", s" in window ${allWindows.indexOf(windows(i))}")
@@ -266,13 +266,13 @@ private[streams] final class StreamCalls(
       )
   }
 
-  private def windowOf(e: WindowExpression): StreamFraming = {
+  private def windowOf(e: WindowExpression): StreamShape = {
     UnknownWindow
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
-    val framing = Framing.of(e)
+    val framing = WindowShape.of(e)
     framing.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
-    StreamFraming(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
+    StreamShape(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
   }
 
   private def frameOf(frame: FrameSpec): StreamFrame = frame match {
@@ -315,7 +315,7 @@ private[streams] final class StreamCalls(
     if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
     else
       StreamPaneSlide(
-        markOf(SlidePanes.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
+        markOf(PaneNumbers.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
       )
 
   /** The bound in rows before the current row, negative for rows after it; None if unbounded. */

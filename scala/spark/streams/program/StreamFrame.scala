@@ -4,7 +4,7 @@ import io.sash.core.policy.Condition
 import io.sash.core.stored.TreeWindow
 
 /** The rows in a row's window, and the rows that have an answer. */
-private[spark] final case class StreamFraming(frame: StreamFrame, slide: Option[StreamSlide]) {
+private[spark] final case class StreamShape(frame: StreamFrame, slide: Option[StreamSlide]) {
 
   /** The window in the description of a state. */
   def words: String = (frame.words +: slide.map(_.words).toSeq).mkString(" ")
@@ -25,7 +25,7 @@ private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
  *
  * @param windows the number of the program's windows
  */
-private[spark] final class StreamRow(marks: Int, windows: Int) {
+private[spark] final class CurrentKeyRow(marks: Int, windows: Int) {
 
   /** The values of the program's `marks`, in the current row and in the row before it. */
   var values: Array[Long] = new Array[Long](marks)
@@ -108,20 +108,20 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
    *
    * @param begun the time of the row at which all earlier rows left last
    */
-  def begins(row: StreamRow, begun: Long): Boolean = false
+  def begins(row: CurrentKeyRow, begun: Long): Boolean = false
 
   /** Whether `begins` depends on `begun`. */
   def knowsBegin: Boolean = false
 
   /** Inserts the rows that are in the row's window and have come before it is answered. */
-  def enter(window: TreeWindow, row: StreamRow): Unit
+  def enter(window: TreeWindow, row: CurrentKeyRow): Unit
 
   /**
    * Evicts the rows before the row's window, after `enter`.
    *
    * @param condition the condition of the program's slots
    */
-  def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit
+  def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit
 }
 
 /**
@@ -148,10 +148,10 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
 
   override def rowsAhead: Long = math.max(0L, -until)
 
-  override def enter(window: TreeWindow, row: StreamRow): Unit =
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     window.insertTo(math.max(0L, row.end - until))
 
-  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
     if (evicts) window.evictTo(math.min(window.back, math.max(0L, row.end - 1 - first)))
 }
 
@@ -187,10 +187,10 @@ private[spark] final case class StreamRange(
 
   override def isOfPeers: Boolean = true
 
-  override def enter(window: TreeWindow, row: StreamRow): Unit =
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     if (until.isEmpty) window.insertTo(row.lastPeer) else window.insertUntil(row.values(last))
 
-  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
     if (evicts) window.evictBefore(row.values(first))
 }
 
@@ -204,9 +204,9 @@ private[spark] case object StreamPeers extends StreamFrame {
 
   override def isOfPeers: Boolean = true
 
-  override def enter(window: TreeWindow, row: StreamRow): Unit = window.insertTo(row.lastPeer)
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit = window.insertTo(row.lastPeer)
 
-  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
     window.evictTo(row.firstPeer)
 }
 
@@ -223,10 +223,10 @@ private[spark] final case class StreamGroups(preceding: Long, following: Long)
 
   override def isOfPeers: Boolean = true
 
-  override def enter(window: TreeWindow, row: StreamRow): Unit =
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     window.insertUntil(row.group + following)
 
-  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
     window.evictBefore(row.group - preceding)
 }
 
@@ -236,16 +236,17 @@ private[spark] sealed abstract class StreamSuffix extends StreamFrame {
 
   override final def canWait: Boolean = false
 
-  override final def enter(window: TreeWindow, row: StreamRow): Unit = ()
+  override final def enter(window: TreeWindow, row: CurrentKeyRow): Unit = ()
 
-  override final def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit = ()
+  override final def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
+    ()
 }
 
 /** @param mark 1 in a row that is a punctuation */
 private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
   override def words: String = s"punctuation at bound $mark"
 
-  override def begins(row: StreamRow, begun: Long): Boolean = row.values(mark) == 1L
+  override def begins(row: CurrentKeyRow, begun: Long): Boolean = row.values(mark) == 1L
 }
 
 /**
@@ -266,7 +267,7 @@ private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.time < now.time && last.marks(mark) < now.time
 
-  override def begins(row: StreamRow, begun: Long): Boolean =
+  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
     !row.isFirst && row.time > row.previousTime &&
       (row.time > row.previous(mark) || knowsBegin && begun < row.values(first))
 }
@@ -281,9 +282,9 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
 
   override def evicts: Boolean = true
 
-  override def enter(window: TreeWindow, row: StreamRow): Unit = window.insertTo(row.end)
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit = window.insertTo(row.end)
 
-  override def leave(window: TreeWindow, row: StreamRow, condition: Condition): Unit =
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 
@@ -293,7 +294,7 @@ private[spark] sealed abstract class StreamSlide extends Serializable {
   /** The slide in the description of a state. */
   def words: String
 
-  def isAt(row: StreamRow): Boolean
+  def isAt(row: CurrentKeyRow): Boolean
 
   /** Whether each row from now on slides as a key's first row would: see `StreamFrame.isIdle`. */
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
@@ -303,7 +304,7 @@ private[spark] sealed abstract class StreamSlide extends Serializable {
 private[spark] final case class StreamCountSlide(every: Long) extends StreamSlide {
   override def words: String = s"at each row of $every"
 
-  override def isAt(row: StreamRow): Boolean = row.end % every == 0
+  override def isAt(row: CurrentKeyRow): Boolean = row.end % every == 0
 }
 
 /**
@@ -317,6 +318,6 @@ private[spark] final case class StreamPaneSlide(mark: Int) extends StreamSlide {
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.marks(mark) != now.marks(mark)
 
-  override def isAt(row: StreamRow): Boolean =
+  override def isAt(row: CurrentKeyRow): Boolean =
     row.isFirst || row.values(mark) != row.previous(mark)
 }

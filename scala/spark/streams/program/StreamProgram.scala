@@ -29,8 +29,8 @@ private[spark] final case class StreamProgram(
     keys: Seq[Expression],
     time: Int,
     order: Seq[SortOrder],
-    groups: Seq[StreamGroup],
-    windows: Seq[StreamFraming],
+    groups: Seq[TreeProgram],
+    windows: Seq[StreamShape],
     marks: Seq[Expression],
     results: Seq[DataType],
     output: Seq[Expression],
@@ -141,7 +141,7 @@ private[spark] final case class StreamDue(at: Int, position: Int)
  *   slots; range i of the results has the answers of the group's window i
  * @param windows the numbers of the group's windows in the program
  */
-private[spark] final case class StreamGroup(
+private[spark] final case class TreeProgram(
     algorithm: Algorithm,
     slots: SlotProgram,
     windows: Seq[Int]

@@ -7,8 +7,8 @@ import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.execution.streaming.state.{StateStoreId, StateStoreProviderId}
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle, TTLConfig}
 
-import io.sash.core.mta.KeyValueStore
-import io.sash.spark.base.{Counts, StreamVersions}
+import io.sash.core.stored.KeyValueStore
+import io.sash.spark.base.{TaskCounts, StreamVersions}
 import io.sash.spark.streams.program.StreamProgram
 
 /**
@@ -30,7 +30,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   import StreamState._
 
   /** The counts of the bucket. */
-  val counts: Counts = StreamMetrics.counts()
+  val counts: TaskCounts = StreamMetrics.counts()
 
   val heads: MapState[Array[Byte], Array[Byte]] = variable("head")
   private[this] val rest = variable("rest")

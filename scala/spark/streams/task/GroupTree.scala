@@ -12,10 +12,10 @@ import io.sash.core.slots.Bytes
 import io.sash.core.stored.{StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.{RunningState, SlotColumns}
-import io.sash.spark.streams.program.{AnswerMode, StreamProgram, StreamRow}
+import io.sash.spark.streams.program.{AnswerMode, StreamProgram, CurrentKeyRow}
 import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
-/** The windows of a [[StreamGroup]] for one key at a time. */
+/** The windows of a [[TreeProgram]] for one key at a time. */
 private[streams] final class GroupTree(
     program: StreamProgram,
     number: Int,
@@ -121,7 +121,7 @@ private[streams] final class GroupTree(
   }
 
   /** Takes in a row that has come, which enters the windows that do not lag. */
-  def takeIn(row: InternalRow, current: StreamRow): Unit = {
+  def takeIn(row: InternalRow, current: CurrentKeyRow): Unit = {
     val slot = stored.open()
     column.lift(slot, row)
     var w = 0
@@ -140,7 +140,7 @@ private[streams] final class GroupTree(
    */
   def answer(
       ofPeers: Boolean,
-      current: StreamRow,
+      current: CurrentKeyRow,
       rows: IndexedSeq[InternalRow],
       results: Array[InternalRow],
       first: Int,

@@ -17,7 +17,7 @@ import io.sash.spark.streams.state.StreamState
 private[streams] abstract class KeyAnswers(
     source: BufferedIterator[UnsafeRow],
     keyOf: UnsafeProjection,
-    order: RowOrders,
+    order: ReadyOrder,
     windows: KeyWindows,
     state: StreamState
 ) extends Iterator[InternalRow] {

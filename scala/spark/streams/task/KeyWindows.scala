@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.core.slots.Bytes
-import io.sash.spark.streams.program.{StreamProgram, StreamRow}
+import io.sash.spark.streams.program.{StreamProgram, CurrentKeyRow}
 import io.sash.spark.streams.state.{KeyHeader, StreamState}
 
 /** The windows of a [[StreamProgram]] for one key at a time, and their answers. */
@@ -18,7 +18,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     program.groups.indices.map(new GroupTree(program, _, state)).toArray
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
-  private[this] val current = new StreamRow(program.marks.length, program.windows.length)
+  private[this] val current = new CurrentKeyRow(program.marks.length, program.windows.length)
   private[this] val frames = program.windows.map(_.frame).toArray
 
   private[this] val output = UnsafeProjection.create(program.output, program.input)

@@ -24,7 +24,7 @@ import io.sash.spark.streams.state.{PendingRows, StreamState, Waiting, WaitingRo
 private[streams] final class LaterAnswers(
     source: BufferedIterator[UnsafeRow],
     keyOf: UnsafeProjection,
-    order: RowOrders,
+    order: ReadyOrder,
     windows: KeyWindows,
     state: StreamState,
     program: StreamProgram,

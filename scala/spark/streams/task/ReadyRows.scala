@@ -18,7 +18,7 @@ import org.apache.spark.util.collection.unsafe.sort.PrefixComparator
  *
  * @param key the key of a row
  */
-private[spark] final class ReadyRows(key: UnsafeProjection, order: RowOrders) {
+private[spark] final class ReadyRows(key: UnsafeProjection, order: ReadyOrder) {
   import ReadyRows._
 
   private[this] val byKey = new HashMap[UnsafeRow, ArrayList[UnsafeRow]]
@@ -104,7 +104,7 @@ private[spark] object ReadyRows {
  *
  * @param position a column that orders rows which are equal in the window's order
  */
-private[spark] final class RowOrders(
+private[spark] final class ReadyOrder(
     val input: Seq[Attribute],
     keys: Seq[Expression],
     order: Seq[SortOrder],

@@ -11,7 +11,7 @@ import io.sash.spark.streams.state.{BucketHeader, PendingChunks, PendingRows, St
 private[spark] final class StreamTask(program: StreamProgram, state: StreamState)
     extends BucketTask {
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
-  private[this] val order = new RowOrders(
+  private[this] val order = new ReadyOrder(
     program.input,
     program.keys,
     program.order,

@@ -35,7 +35,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
   import UpdateTask._
 
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
-  private[this] val order = new RowOrders(program.input, program.keys, program.order)
+  private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val windows = new KeyWindows(program, state)
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)

@@ -1,10 +1,13 @@
 package io.sash.core.algebra
 
+import scala.collection.concurrent.TrieMap
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.fiba.Fiba
 import io.sash.core.frames.RowsFrame
 import io.sash.core.inorder.{DabaLite, SlickDequeInv, TwoStacksLite}
+import io.sash.core.stored.{KeyValueStore, PersistentWindow}
 
 /** The code of docs/core.md, and a test that the page has this code. */
 class CoreDocSuite extends AnyFunSuite {
@@ -72,6 +75,29 @@ class CoreDocSuite extends AnyFunSuite {
     val steady = DabaLite.inChunks(Max[Double])
     Seq(3.0, 1.0, 4.0).foreach(steady.insert)
     assert(steady.query() == 4.0)
+  }
+
+  test("windows that outlive the process") {
+    val nodes = TrieMap.empty[(Int, Long), Array[Byte]]
+
+    object Nodes extends KeyValueStore {
+      override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
+        values.indices.foreach(i => nodes.put((level, first + i), values(i)))
+      override def get(level: Int, first: Long, count: Int): Array[Array[Byte]] =
+        Array.tabulate(count)(i => nodes((level, first + i)))
+      override def remove(level: Int, from: Long, until: Long): Unit =
+        (from until until).foreach(number => nodes.remove((level, number)))
+    }
+
+    val hour = new PersistentWindow(Sum[Long], Nodes)
+    (0 until 1000).foreach(minute => hour.insert(time = minute, minute))
+    hour.evictBefore(1000 - 60)
+    val saved = hour.save()
+
+    val again = new PersistentWindow(Sum[Long], Nodes) // in another process
+    again.restore(saved)
+    assert(again.size == 60 && again.query() == (940 until 1000).sum)
+    assert(nodes.nonEmpty)
   }
 
   test("from Java") {

@@ -1,6 +1,9 @@
 package io.sash.core.house
 
+import java.nio.file.{Files, Path}
+
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 
 /** A folder of sources. */
 final case class Room(project: String, folder: String, packageName: String) {
@@ -9,6 +12,19 @@ final case class Room(project: String, folder: String, packageName: String) {
 
 final case class Source(path: String, text: String) {
   def folder: String = path.take(path.lastIndexOf('/'))
+}
+
+object Source {
+
+  /** The sources of the core and of the plugin. */
+  def all: Seq[Source] = Seq("scala/core", "scala/spark").flatMap { root =>
+    val files = Files.walk(Path.of(root)).iterator.asScala.map(_.toString)
+    files
+      .filter(_.endsWith(".scala"))
+      .toSeq
+      .sorted
+      .map(f => Source(f, Files.readString(Path.of(f))))
+  }
 }
 
 /** Rooms in an order, from the ground up, and the faults of sources against it. */

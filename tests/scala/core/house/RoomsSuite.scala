@@ -11,14 +11,7 @@ class RoomsSuite extends AnyFunSuite {
   private val rooms =
     Rooms.parse(Files.readAllLines(Path.of("tests/scala/core/resources/rooms.txt")).asScala.toSeq)
 
-  private val sources: Seq[Source] = Seq("scala/core", "scala/spark").flatMap { root =>
-    val files = Files.walk(Path.of(root)).iterator.asScala.map(_.toString)
-    files
-      .filter(_.endsWith(".scala"))
-      .toSeq
-      .sorted
-      .map(f => Source(f, Files.readString(Path.of(f))))
-  }
+  private val sources = Source.all
 
   test("no source uses a room above its own, and folders are packages") {
     val faults = rooms.faults(sources)

@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.{Element, Operation}
 import io.sash.core.slots.Partials
+import io.sash.core.stored.KvsAmta
 
 /** Bad use gives a clear error and leaves the window as it was. */
 class MtaBadUseSuite extends AnyFunSuite {
@@ -82,12 +83,12 @@ class MtaBadUseSuite extends AnyFunSuite {
     assert(largest.slotsEnd == 1 << 30)
   }
 
-  test("a buffer that is too small or no power of two") {
-    Seq(-4, 0, 2, 6, 500).foreach { buffer =>
+  test("a fan-out that is too small or too large") {
+    Seq(-1, 0, 17).foreach { log =>
       val error = intercept[IllegalArgumentException] {
-        new KvsAmta(new StorableColumn(Count), new MapStore, new HandleCodec, buffer)
+        new KvsAmta(new StorableColumn(Count), new MapStore, new HandleCodec, log)
       }
-      assert(error.getMessage.startsWith(s"a buffer of $buffer"))
+      assert(error.getMessage == s"logFanOut is $log: take a number from 1 to 16")
     }
   }
 }

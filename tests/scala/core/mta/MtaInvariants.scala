@@ -15,7 +15,7 @@ object MtaInvariants {
     val value = (slot: Int) => slider.column(slot)._2
     slider.window match {
       case log: LogMta if elements.nonEmpty => brokenLog(log, value, elements)
-      case amortized: AmortizedMta          => brokenAmortized(amortized, value, elements)
+      case amta: Amta                       => brokenAmortized(amta, value, elements)
       case _                                => None
     }
   }
@@ -38,7 +38,7 @@ object MtaInvariants {
   }
 
   private def brokenAmortized(
-      window: AmortizedMta,
+      window: Amta,
       value: Int => Vector[Element],
       elements: Vector[Element]
   ): Option[String] = {

@@ -7,6 +7,7 @@ import scala.util.Try
 
 import io.sash.core.{Element, Operation, TestColumn}
 import io.sash.core.slots.{Bytes, Partials, SlotCodec, Slots}
+import io.sash.core.stored.{KeyValueStore, KvsAmta}
 
 /** An MTA window over a test column, driven by values. */
 final class MtaSlider[A](val algorithm: MtaAlgorithm, val operation: Operation[A]) {
@@ -76,13 +77,19 @@ object MtaAlgorithm {
     override def window(column: Partials): Amta = new Amta(column)
   }
 
-  /** Over a map, with the smallest buffer, so that almost every node passes through the map. */
-  object Kvs extends MtaAlgorithm("KVS-AMTA") {
+  /**
+   * Over a map, with the smallest nodes, so that almost every element passes through the map.
+   *
+   * @param failing whether calls fail; a node is then written again where its call is repeated
+   */
+  final class Kvs(failing: Boolean) extends MtaAlgorithm("KVS-AMTA") {
     override def window(column: Partials): KvsAmta =
-      new KvsAmta(column, new MapStore, new HandleCodec, buffer = 4)
+      new KvsAmta(column, new MapStore(changing = failing), new HandleCodec, logFanOut = 1)
   }
 
-  val All: Seq[MtaAlgorithm] = Seq(Log, Amortized, Kvs)
+  val All: Seq[MtaAlgorithm] = Seq(Log, Amortized, new Kvs(failing = false))
+
+  val Failing: Seq[MtaAlgorithm] = Seq(Log, Amortized, new Kvs(failing = true))
 }
 
 /**

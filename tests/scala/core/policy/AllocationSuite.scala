@@ -103,7 +103,7 @@ class AllocationSuite extends AnyFunSuite {
       val policy = make(column)
       var answers = 0L
       val output: Output = answer => answers += column.lower(answer)
-      val window = new PolicyWindow(new TwoStacksLite(column), policy, output)
+      val window = new WindowByPolicy(new TwoStacksLite(column), policy, output)
       var time = 0L
       assertNone(bytesPerStep { i =>
         time += (if (i % 50 == 0) 10 else 1)

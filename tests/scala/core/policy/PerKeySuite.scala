@@ -16,7 +16,7 @@ class PerKeySuite extends Laws {
     val windows = new PerKey[String](key => {
       val column = TestColumn(Operation.Collect)
       val output: Output = answer => triggers += ((key, column(answer)))
-      new PolicyWindow(new TwoStacksLite(column), policy(), output)
+      new WindowByPolicy(new TwoStacksLite(column), policy(), output)
     })
 
     def arrive(key: String, time: Long, arrival: Int): Unit = {

@@ -170,7 +170,7 @@ class PolicySuite extends Laws {
       val asked = new Asked(new TwoStacksLite(TestColumn(Operation.Sum)))
       var triggers = 0
       val window =
-        new PolicyWindow(asked, new DeltaPolicy(a max b, a min b), _ => triggers += 1)
+        new WindowByPolicy(asked, new DeltaPolicy(a max b, a min b), _ => triggers += 1)
       all.forall { attribute =>
         val before = triggers
         window.column.identity(window.arrive(attribute))

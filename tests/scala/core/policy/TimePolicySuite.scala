@@ -56,7 +56,7 @@ class TimePolicySuite extends Laws {
       val policy = new TimePolicy(range, slide)
       val column = TestColumn(Operation.Collect)
       val triggers = ArrayBuffer.empty[(Long, Long, Seq[Long])]
-      val window = new PolicyWindow(
+      val window = new WindowByPolicy(
         new Recalculate(column),
         policy,
         answer =>
@@ -80,7 +80,7 @@ class TimePolicySuite extends Laws {
     forAllNoShrink(streams) { case ((range, slide), times) =>
       val asked = new Asked(new Recalculate(TestColumn(Operation.Sum)))
       var triggers = 0
-      val window = new PolicyWindow(asked, new TimePolicy(range, slide), _ => triggers += 1)
+      val window = new WindowByPolicy(asked, new TimePolicy(range, slide), _ => triggers += 1)
       times.foreach { time =>
         window.column.identity(window.arrive(time))
         window.insert()

@@ -14,8 +14,8 @@ final class Watched[A](
 ) {
   val triggers: ArrayBuffer[A] = ArrayBuffer.empty
 
-  val window: PolicyWindow =
-    new PolicyWindow(make(TestColumn(operation)), policy, answer => triggers += column(answer))
+  val window: WindowByPolicy =
+    new WindowByPolicy(make(TestColumn(operation)), policy, answer => triggers += column(answer))
 
   def column: TestColumn[A] = window.column.asInstanceOf[TestColumn[A]]
 

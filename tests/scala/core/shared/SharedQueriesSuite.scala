@@ -39,7 +39,7 @@ class SharedQueriesSuite extends Laws {
     override def accepts(operation: Operation[_]): Boolean =
       operation.isInstanceOf[PicksOperand[_]]
     override def windows(column: Partials, queries: Int): SharedWindows = column match {
-      case c: Selective => new Suffixed(new SlickDequeNonInv(c), queries)
+      case c: Selective => new SuffixWindows(new SlickDequeNonInv(c), queries)
       case _            => throw new IllegalArgumentException("the column does not pick")
     }
   }
@@ -47,13 +47,13 @@ class SharedQueriesSuite extends Laws {
   private object Fit extends Final("FlatFIT") {
     override def accepts(operation: Operation[_]): Boolean = true
     override def windows(column: Partials, queries: Int): SharedWindows =
-      new Suffixed(new FlatFit(column), queries)
+      new SuffixWindows(new FlatFit(column), queries)
   }
 
   private object Naive extends Final("Recalculate") {
     override def accepts(operation: Operation[_]): Boolean = true
     override def windows(column: Partials, queries: Int): SharedWindows =
-      new Suffixed(new Recalculate(column), queries)
+      new SuffixWindows(new Recalculate(column), queries)
   }
 
   private val finals = Seq(Inv, NonInv, Fit, Naive)
@@ -136,7 +136,7 @@ class SharedQueriesSuite extends Laws {
   private val start =
     Gen.oneOf(Gen.const(1L), Gen.choose(170000000L, 170000100L), Gen.choose(-100L, 0L))
 
-  private val slicing = Gen.oneOf(Slicing.Panes, Slicing.Pairs, Slicing.Cutty)
+  private val slicing = Gen.oneOf(SliceRule.Panes, SliceRule.Pairs, SliceRule.Cutty)
 
   private def agrees[A](makes: Final, operation: Operation[A], distance: Gen[Long]): Prop =
     forAll(queries, slicing, start, stream(distance)) { (queries, slicing, start, values) =>
@@ -202,7 +202,7 @@ class SharedQueriesSuite extends Laws {
       operation: Operation[A],
       filler: Seq[Element]
   ): (Map[Int, Seq[A]], Long) = {
-    val run = new Run(new SharedPlan(example, Slicing.Panes), makes, operation)
+    val run = new Run(new SharedPlan(example, SliceRule.Panes), makes, operation)
     val all = filler ++ SlickDequeExample.Stream
     var before = 0L
     all.zipWithIndex.foreach { case (element, i) =>
@@ -241,7 +241,7 @@ class SharedQueriesSuite extends Laws {
   law("Inv takes exactly 2 operations a slide and range", runs = 20) {
     forAll(Gen.choose(1, 30), Gen.choose(1, 6)) { (longest, count) =>
       val ranges = (0 until count).map(i => ContinuousQuery(math.max(1, longest - i).toLong, 1))
-      val run = new Run(new SharedPlan(ranges, Slicing.Panes), Inv, Operation.Sum)
+      val run = new Run(new SharedPlan(ranges, SliceRule.Panes), Inv, Operation.Sum)
       def slide(i: Int): Unit = {
         run.insert(Element(i, i), i.toLong)
         run.advance(i.toLong)
@@ -282,7 +282,7 @@ class SharedQueriesSuite extends Laws {
 
   test("one combine a value within a partial, and one an answer of Cutty within one") {
     val queries = Vector(ContinuousQuery(range = 18, slide = 5))
-    val costs = Seq(Slicing.Panes, Slicing.Pairs, Slicing.Cutty).map { slicing =>
+    val costs = Seq(SliceRule.Panes, SliceRule.Pairs, SliceRule.Cutty).map { slicing =>
       val run = new Run(new SharedPlan(queries, slicing), Inv, Operation.Sum)
       def slides(from: Int, until: Int): Unit = (from until until).foreach { i =>
         run.insert(Element(i, i), i.toLong)
@@ -299,7 +299,7 @@ class SharedQueriesSuite extends Laws {
 
   test("an empty stretch has answers, but no partials") {
     val queries = Vector(ContinuousQuery(range = 6, slide = 2))
-    val run = new Run(new SharedPlan(queries, Slicing.Panes), Inv, Operation.Sum)
+    val run = new Run(new SharedPlan(queries, SliceRule.Panes), Inv, Operation.Sum)
     run.insert(Element(1, 0), 1)
     run.advance(6)
     val before = run.column.operations
@@ -310,7 +310,7 @@ class SharedQueriesSuite extends Laws {
 
   test("example 1 (figure 7): ranges 6 and 8 with slides 2 and 4 share partials of 2 tuples") {
     val queries = Vector(ContinuousQuery(6, 2), ContinuousQuery(8, 4))
-    val plan = new SharedPlan(queries, Slicing.Panes)
+    val plan = new SharedPlan(queries, SliceRule.Panes)
     assert(plan.compositeSlide == 4 && plan.partials == 2)
     val run = new Run(plan, NonInv, Operation.Max)
     (1 to 40).foreach { i =>
@@ -321,13 +321,13 @@ class SharedQueriesSuite extends Laws {
   }
 
   test("Pairs halve the partials of Panes, and Cutty those of Pairs (figures 1 to 3)") {
-    def partials(slicing: Slicing): Int =
+    def partials(slicing: SliceRule): Int =
       new SharedPlan(Vector(ContinuousQuery(range = 18, slide = 5)), slicing).partials
-    assert(Seq(Slicing.Panes, Slicing.Pairs, Slicing.Cutty).map(partials) == Seq(5, 2, 1))
+    assert(Seq(SliceRule.Panes, SliceRule.Pairs, SliceRule.Cutty).map(partials) == Seq(5, 2, 1))
   }
 
   test("a plan of no query, or of slides that share no multiple, is refused") {
-    assertThrows[IllegalArgumentException](new SharedPlan(Vector.empty, Slicing.Panes))
+    assertThrows[IllegalArgumentException](new SharedPlan(Vector.empty, SliceRule.Panes))
     assertThrows[IllegalArgumentException](ContinuousQuery(0, 1))
     assertThrows[IllegalArgumentException](ContinuousQuery(1, 0))
     Seq(
@@ -335,13 +335,13 @@ class SharedQueriesSuite extends Laws {
       Vector(ContinuousQuery(10, Long.MaxValue), ContinuousQuery(10, Long.MaxValue - 1)),
       Vector(ContinuousQuery(Int.MaxValue.toLong, 1000000007L))
     ).foreach { queries =>
-      val e = intercept[IllegalArgumentException](new SharedPlan(queries, Slicing.Panes))
+      val e = intercept[IllegalArgumentException](new SharedPlan(queries, SliceRule.Panes))
       assert(e.getMessage.contains("share no multiple"))
     }
   }
 
   test("positions that descend are refused, and nothing is lost") {
-    val run = new Run(new SharedPlan(example, Slicing.Panes), Inv, Operation.Sum)
+    val run = new Run(new SharedPlan(example, SliceRule.Panes), Inv, Operation.Sum)
     run.insert(Element(1, 0), 1)
     run.insert(Element(2, 1), 2)
     assertThrows[IllegalArgumentException](run.advance(1))
@@ -353,7 +353,7 @@ class SharedQueriesSuite extends Laws {
     assert(run.answers.filter(_.query == 0).sortBy(_.at).map(_.value) == Seq(1L, 3L, 7L))
     assertThrows[IllegalStateException](
       new SharedQueries(
-        new SharedPlan(example, Slicing.Panes),
+        new SharedPlan(example, SliceRule.Panes),
         Inv.windows(TestColumn(Operation.Sum), 2),
         (_, _, _) => ()
       ).insert(1)
@@ -362,7 +362,7 @@ class SharedQueriesSuite extends Laws {
 
   test("a stream starts with its first value, wherever that is") {
     val queries = Vector(ContinuousQuery(range = 7, slide = 3))
-    for (slicing <- Seq(Slicing.Panes, Slicing.Pairs, Slicing.Cutty)) {
+    for (slicing <- Seq(SliceRule.Panes, SliceRule.Pairs, SliceRule.Cutty)) {
       val run = new Run(new SharedPlan(queries, slicing), Inv, Operation.Sum)
       run.advance(100000000L)
       run.insert(Element(1, 0), 170000000L)

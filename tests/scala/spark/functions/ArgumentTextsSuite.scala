@@ -50,7 +50,7 @@ class ArgumentTextsSuite extends SashSuite {
 
   test("each function has a call here") {
     val names =
-      SashFunctions.All.map(_.name) ++ WindowKindFunctions.All.map(_.name) :+ SlidingAgg.Name
+      AllSashFunctions.All.map(_.name) ++ WindowKindFunctions.All.map(_.name) :+ SlidingAgg.Name
     assert(names.toSet == Calls.map(_.name).toSet)
   }
 

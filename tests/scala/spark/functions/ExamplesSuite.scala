@@ -18,7 +18,7 @@ class ExamplesSuite extends SashSuite {
     }
   }
 
-  for (function <- SashFunctions.All ++ WindowKindFunctions.All) test(function.name) {
+  for (function <- AllSashFunctions.All ++ WindowKindFunctions.All) test(function.name) {
     val described = spark
       .sql(s"DESCRIBE FUNCTION EXTENDED ${function.name}")
       .collect()
@@ -38,7 +38,7 @@ class ExamplesSuite extends SashSuite {
 
   test("no function of Spark's is replaced") {
     val builtin = org.apache.spark.sql.catalyst.analysis.FunctionRegistry.functionSet
-    (SashFunctions.All ++ WindowKindFunctions.All).foreach { f =>
+    (AllSashFunctions.All ++ WindowKindFunctions.All).foreach { f =>
       assert(!builtin.exists(_.funcName.equalsIgnoreCase(f.name)), f.name)
     }
   }

@@ -426,7 +426,7 @@ class FunctionsSuite extends SashSuite {
   }
 
   test("wrong numbers of arguments are Spark's error") {
-    for (function <- SashFunctions.All) {
+    for (function <- AllSashFunctions.All) {
       val many = Seq.fill(function.arguments.length + 1)("i").mkString(", ")
       for (call <- Seq(s"${function.name}()", s"${function.name}($many)"))
         assert(condition(call).startsWith("WRONG_NUM_ARGS"), call)

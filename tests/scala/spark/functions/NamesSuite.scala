@@ -15,7 +15,7 @@ import io.sash.spark.kinds.WindowKindFunctions
 /** A name that anybody else has is not Sash's: in every clause, whenever it was made. */
 class NamesSuite extends SashSuite {
   private val names: Seq[String] =
-    (SashFunctions.All ++ WindowKindFunctions.All).map(_.name) :+ SlidingAgg.Name :+
+    (AllSashFunctions.All ++ WindowKindFunctions.All).map(_.name) :+ SlidingAgg.Name :+
       SashVersionFunction.Name
 
   private def rows(query: String): Seq[Row] = spark.sql(query).collect().toSeq

@@ -1,7 +1,7 @@
 package io.sash.spark.streams
 
 import io.sash.spark.Thorough
-import io.sash.spark.running.MovingAggregatesSuite
+import io.sash.spark.running.WrapMovingAggregatesSuite
 
 /** OVER on streams of unusual expressions, and beside unusual neighbours. */
 class StreamNeighboursSuite extends StreamSuite {
@@ -99,7 +99,7 @@ class StreamNeighboursSuite extends StreamSuite {
     spark.udf.register(
       "own_spread",
       org.apache.spark.sql.functions
-        .udaf(MovingAggregatesSuite.Spread, org.apache.spark.sql.Encoders.scalaInt)
+        .udaf(WrapMovingAggregatesSuite.Spread, org.apache.spark.sql.Encoders.scalaInt)
     )
     streaming() {
       checkStream(batches, delaySeconds = 15, restartBefore = Set(2, 4))(

@@ -15,9 +15,9 @@ import io.sash.spark.monoids.Algorithm
  * Aggregates that Spark refuses over a moving frame (DISTINCT, medians), against the same
  * aggregates of Spark's GROUP BY over a join of each row with the rows of its frame.
  */
-class MovingAggregatesSuite extends SashSuite {
+class WrapMovingAggregatesSuite extends SashSuite {
   import JoinedFrames._
-  import MovingAggregatesSuite.{Joined, Spread}
+  import WrapMovingAggregatesSuite.{Joined, Spread}
 
   private val columns =
     Seq(
@@ -257,7 +257,7 @@ class MovingAggregatesSuite extends SashSuite {
   }
 }
 
-object MovingAggregatesSuite {
+object WrapMovingAggregatesSuite {
 
   /** Its buffers are all of one size, which Spark serializes into one array again and again. */
   object Spread extends Aggregator[Int, (Int, Int), Int] {

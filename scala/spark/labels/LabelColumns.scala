@@ -3,7 +3,7 @@ package io.sash.spark.labels
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 
 /** Columns of a projection: a value with a name and an id. */
-private[labels] object Columns {
+private[labels] object LabelColumns {
   def value(column: NamedExpression): Expression = column match {
     case a: Alias => a.child
     case a        => a

@@ -1,10 +1,10 @@
-package io.sash.core.mta
+package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
 import org.rocksdb.{Options, ReadOptions, RocksDB, WriteBatch, WriteOptions}
 
-/** The middle of level queues in RocksDB. A key is the level and the node's number. */
+/** A store in RocksDB. A key is the level and the node's number. */
 final class RocksStore(path: String) extends KeyValueStore with AutoCloseable {
   RocksDB.loadLibrary()
   private[this] val options = new Options().setCreateIfMissing(true)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Product
 import io.sash.spark.base.SashFunction
 
 /** All aggregates that Sash adds to SQL. docs/functions.md is generated from this list. */
-private[spark] object SashFunctions {
+private[spark] object AllSashFunctions {
 
   /** Spark has this aggregate, too, but for DataFrames only. */
   private val product: SashFunction = SashFunction(

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
  * The panes of a slide by time. They begin at multiples of the slide since 1970-01-01 00:00:00
  * UTC, like those in Spark's `window` function, or at the beginning of a month.
  */
-private[spark] object SlidePanes {
+private[spark] object PaneNumbers {
 
   /**
    * A number that identifies a row's pane. None if an order of this type has no panes of this

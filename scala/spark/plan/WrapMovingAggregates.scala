@@ -19,9 +19,9 @@ import io.sash.spark.running.MovingAggregate
  *
  * @param overStreams whether the rule applies to windows over streams, or to all others
  */
-private[spark] final case class MovingAggregates(session: SparkSession, overStreams: Boolean)
+private[spark] final case class WrapMovingAggregates(session: SparkSession, overStreams: Boolean)
     extends Rule[LogicalPlan] {
-  import MovingAggregates._
+  import WrapMovingAggregates._
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(session)) plan
@@ -34,7 +34,7 @@ private[spark] final case class MovingAggregates(session: SparkSession, overStre
       }
 }
 
-private[spark] object MovingAggregates {
+private[spark] object WrapMovingAggregates {
   private val Entire = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, UnboundedFollowing)
 
   /** Hides the condition of FILTER from the optimizer. */

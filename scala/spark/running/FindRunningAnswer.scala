@@ -6,12 +6,12 @@ import io.sash.spark.monoids.OfCurrentRow
 import io.sash.spark.slots.RunningAnswer
 
 /** Chooses the aggregates with a running answer beside the slots, and the answer's kind. */
-private[spark] object RunningAnswers {
+private[spark] object FindRunningAnswer {
 
   def of(f: AggregateFunction): Option[RunningAnswer] = f match {
     case moving: MovingAggregate => Some(moving.answer)
     case p: PercentileBase       => Some(OrderStatistics.of(p).getOrElse(Replay(p)))
-    case c: CountsByValue        => Some(CountedWindow(c))
+    case c: CountsByValue        => Some(AnswerByValue(c))
     case r: RankInFrame          => Some(r.answer)
     case m: Mode                 => Some(ModeCounts.of(m).getOrElse(Replay(m)))
     case set: CollectSet if Distinct.canKey(set.child.dataType) => Some(Distinct(Replay(set)))

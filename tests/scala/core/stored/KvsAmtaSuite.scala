@@ -1,5 +1,6 @@
-package io.sash.core.mta
+package io.sash.core.stored
 
+import java.nio.ByteBuffer
 import java.nio.file.Files
 
 import scala.reflect.io.Directory
@@ -9,16 +10,30 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
-import io.sash.core.slots.Partials
+import io.sash.core.mta._
+import io.sash.core.slots.{Bytes, Partials}
 
-/** KVS-AMTA: local memory, traffic with the store, and a window in RocksDB. */
+/** KVS-AMTA: local memory, traffic with the store, restarts, and a window in RocksDB. */
 class KvsAmtaSuite extends Laws {
 
   /** A KVS-AMTA of sums over a store. The window holds consecutive numbers from `first` on. */
-  private final class Sums(val store: KeyValueStore, buffer: Int) {
-    val column = new LongSums
-    val window = new KvsAmta(column, store, LongSums.Codec, buffer)
+  private final class Sums(val store: KeyValueStore, logFanOut: Int) {
+    var column: LongSums = _
+    var window: KvsAmta = _
     private[this] var first = 0L
+    create()
+
+    private def create(): Unit = {
+      column = new LongSums
+      window = new KvsAmta(column, store, LongSums.Codec, logFanOut)
+    }
+
+    def restart(): Unit = {
+      val header = new Bytes
+      window.write(header)
+      create()
+      window.read(ByteBuffer.wrap(header.toArray))
+    }
 
     def insert(count: Int): Unit =
       LongSums.insert(window, column, first + window.size, count)
@@ -46,7 +61,9 @@ class KvsAmtaSuite extends Laws {
       assert(column(window.query()) == LongSums.expected(first, window.size))
   }
 
-  private def log2(n: Int): Int = 31 - Integer.numberOfLeadingZeros(n)
+  /** The levels of n elements. */
+  private def levels(n: Int, logFanOut: Int): Int =
+    (31 - Integer.numberOfLeadingZeros(n)) / logFanOut + 1
 
   private def rocks(body: RocksStore => Unit): Unit = {
     val directory = Files.createTempDirectory("kvs-amta")
@@ -59,10 +76,10 @@ class KvsAmtaSuite extends Laws {
 
   test("a window in RocksDB grows, slides, evicts in bulk, by a policy, and drains") {
     rocks { store =>
-      val s = new Sums(store, buffer = 64)
+      val s = new Sums(store, logFanOut = 3)
       s.insert(10000)
       s.check()
-      assert(store.size > 18000 && s.column.capacity < 10000 / 5)
+      assert(store.size > 10000 / 8 && s.column.capacity < 10000 / 50)
       s.slide(5000)
       val random = new Random(seed)
       (1 to 20).foreach { _ =>
@@ -72,6 +89,8 @@ class KvsAmtaSuite extends Laws {
         s.check()
         s.slide(random.nextInt(100))
         s.slideTo(s.column(s.window.query()) / 2)
+        s.check()
+        s.restart()
         s.check()
       }
       while (s.window.size > 0) s.evict(1)
@@ -86,7 +105,7 @@ class KvsAmtaSuite extends Laws {
       rocks { store =>
         val algorithm = new MtaAlgorithm("KVS-AMTA in RocksDB") {
           override def window(column: Partials): KvsAmta =
-            new KvsAmta(column, store, new HandleCodec, buffer = 4)
+            new KvsAmta(column, store, new HandleCodec, logFanOut = 1)
         }
         val slider = new MtaSlider(algorithm, Both(Count, Operation.Collect))
         check(MtaLaws.equalsRecalculation(slider, schedule, _ => None))
@@ -95,39 +114,39 @@ class KvsAmtaSuite extends Laws {
     }
   }
 
-  law("local space: 2 buffers for each level that is stored, one for others", runs = 20) {
-    forAll(Gen.choose(1, 30000), Gen.oneOf(4, 16, 64)) { (n, buffer) =>
-      val s = new Sums(new MapStore, buffer)
+  law("local space: 3 nodes a level", runs = 20) {
+    forAll(Gen.choose(1, 30000), Gen.choose(1, 6)) { (n, log) =>
+      val s = new Sums(new MapStore, log)
       s.insert(n)
       s.slide(n / 4)
-      val levels = log2(n + 2)
-      val stored = (0 until levels).count(l => (n + 1 >> l) > buffer / 2)
-      val bound = buffer * (levels + stored) + 69
+      val bound =
+        3 * (1 << log) * levels(n + 1, log) + 6 // and what the window and the search use
       (s.column.capacity <= bound) :| s"${s.column.capacity} slots for $n, not $bound"
     }
   }
 
-  law("traffic: batches of a buffer, to insert and to evict one by one", runs = 5) {
-    forAll(Gen.choose(1000, 10000), Gen.oneOf(16, 64)) { (n, buffer) =>
+  law("traffic: a node of F elements, to insert and to evict one by one", runs = 10) {
+    forAll(Gen.choose(1000, 10000), Gen.choose(1, 6)) { (n, log) =>
       val store = new MapStore
-      val s = new Sums(store, buffer)
+      val s = new Sums(store, log)
       s.insert(n)
       val slides = 4 * n
       s.slide(slides)
-      val levels = log2(n)
-      // level l has 1 / 2^l of the nodes; once a walk is under way, a read gets half a buffer
-      val puts = 2.0 * (n + slides) / (buffer - 2) + levels
-      val gets = 4.0 * slides / buffer + levels * (log2(buffer) + 2)
-      val removes = 4.0 * slides / buffer + 2 * puts
+      val above = (1 << log) - 1.0
+      val height = levels(2 * n, log)
+      val puts = (n + slides) / above + height
+      // the elements from the front on, and again what is behind the boundary at each flip
+      val gets = 2.0 * slides / above + 2 * height * (slides / n + 2)
+      val removes = (slides / KvsAmta.RemovedAtOnce + 1.0) * height
       (store.puts <= puts && store.gets <= gets && store.removes <= removes) :|
         s"${store.puts} puts, ${store.gets} gets, ${store.removes} removes, not $puts, $gets, $removes"
     }
   }
 
-  law("a bulk eviction takes O(log n) calls of the store, however many leave", runs = 20) {
-    forAll(Gen.choose(1000, 30000), Gen.choose(1, 30000)) { (n, m) =>
+  law("a bulk eviction takes O(log n) calls of the store, however many leave", runs = 50) {
+    forAll(Gen.choose(1000, 30000), Gen.choose(1, 30000), Gen.choose(1, 6)) { (n, m, log) =>
       val store = new MapStore
-      val s = new Sums(store, 16)
+      val s = new Sums(store, log)
       s.insert(n)
       val calls = () => store.gets + store.removes + store.puts
       val before = calls()
@@ -137,29 +156,48 @@ class KvsAmtaSuite extends Laws {
       s.slideTo(s.column(s.window.query()) / 3)
       val sliding = calls() - before - counting
       s.check()
-      (counting <= 4 * log2(n) && sliding <= 7 * log2(n)) :|
+      val height = levels(n, log)
+      (counting <= 3 * height && sliding <= 5 * height) :|
         s"$counting calls by count, $sliding by a policy, for ${math.min(m, n)} of $n"
     }
   }
 
-  law("the store holds 2n values, and a few buffers that have left", runs = 20) {
-    forAll(Gen.choose(1, 10000), Gen.oneOf(4, 16, 64)) { (n, buffer) =>
+  law(
+    "the store holds the nodes of the window, and of a few elements that have left",
+    runs = 20
+  ) {
+    forAll(Gen.choose(1, 10000), Gen.choose(1, 6)) { (n, log) =>
       val store = new MapStore
-      val s = new Sums(store, buffer)
+      val s = new Sums(store, log)
       s.insert(n)
       s.slide(3 * n)
       val sliding = store.size
       s.evict(n)
       val drained = store.size
       s.window.clear()
-      val waste = 2 * buffer * log2(2 * n)
-      (sliding <= 2 * n + waste && drained <= waste && store.size == 0) :|
-        s"$sliding, then $drained, then ${store.size} values for $n"
+      def nodes(elements: Int) = elements / ((1 << log) - 1) + levels(4 * n, log)
+      val kept = KvsAmta.RemovedAtOnce
+      (sliding <= nodes(n + kept) && drained <= nodes(kept) && store.size == 0) :|
+        s"$sliding, then $drained, then ${store.size} nodes for $n"
     }
   }
 
-  test("elements may be open ahead of the window, more than a buffer holds") {
-    val s = new MtaSlider(MtaAlgorithm.Kvs, Operation.Collect)
+  law("a window goes on after a restart, wherever it stands", runs = 100) {
+    forAll(Gen.choose(1, 3), Gen.listOf(Gen.zip(Gen.choose(0, 60), Gen.choose(0, 60)))) {
+      (log, moves) =>
+        val s = new Sums(new MapStore, log)
+        moves.foreach { case (in, out) =>
+          s.insert(in)
+          s.evict(math.min(out, s.window.size))
+          s.restart()
+          s.check()
+        }
+        true
+    }
+  }
+
+  test("elements may be open ahead of the window, more than a node holds") {
+    val s = new MtaSlider(new MtaAlgorithm.Kvs(failing = false), Operation.Collect)
     val elements = Vector.tabulate(500)(i => Element(i, i))
     elements.take(100).foreach(s.insert)
     elements.drop(100).foreach(s.open)
@@ -171,10 +209,10 @@ class KvsAmtaSuite extends Laws {
     }
   }
 
-  test("a store that fails: the window works again once it is cleared") {
+  test("a store that fails leaves the window as it was") {
     object Failing extends KeyValueStore {
       var fails = false
-      private[this] val store = new MapStore
+      val store = new MapStore(changing = true)
       private def failing(): Unit = if (fails) throw new IllegalStateException("no connection")
       override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit = {
         failing()
@@ -189,17 +227,26 @@ class KvsAmtaSuite extends Laws {
         store.remove(level, from, until)
       }
     }
-    val column = new LongSums
-    val window = new KvsAmta(column, Failing, LongSums.Codec, buffer = 4)
-    LongSums.insert(window, column, 0L, 1000)
-    Failing.fails = true
-    val error = intercept[IllegalStateException](window.evict(77))
-    assert(error.getMessage == "no connection")
-    Failing.fails = false
-    window.clear()
-    assert(window.size == 0 && column(window.query()) == 0L)
-    LongSums.insert(window, column, 5L, 1000)
-    window.evict(77)
-    assert(column(window.query()) == LongSums.expected(5L + 77, 1000 - 77))
+    val s = new Sums(Failing, logFanOut = 2)
+    def failing(body: => Unit): Unit = {
+      Failing.fails = true
+      assert(intercept[IllegalStateException](body).getMessage == "no connection")
+      Failing.fails = false
+    }
+    s.insert(1000)
+    failing(s.window.evict(77)) // reads the nodes of the front
+    s.check()
+    s.evict(77)
+    s.check()
+    s.insert(3)
+    s.column(s.window.open()) = 1003L
+    failing(s.window.insert()) // stores the node of 1000, 1001, 1002 and 1003
+    s.check()
+    s.window.insert()
+    s.check()
+    failing(s.window.evict(s.window.size)) // removes nodes, after the elements have left
+    assert(s.window.size == 0 && Failing.store.size > 0)
+    s.window.clear()
+    assert(Failing.store.size == 0)
   }
 }

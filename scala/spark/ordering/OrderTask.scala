@@ -15,14 +15,14 @@ import io.sash.spark.base.Metrics
  * It hands all rows to Spark's own sorter if memory runs out while rows arrive, or if the first
  * rows show that Spark's sort has little to do ([[KeyRuns]]).
  */
-private[spark] final class KeyedOrder(program: OrderProgram, metrics: Metrics) {
+private[spark] final class OrderTask(program: OrderProgram, metrics: Metrics) {
   private[this] val counts = new OrderCounts
   private[this] val manager = SparkInternals.taskMemoryManager(TaskContext.get())
   private[this] val pages = new RowPages(manager)
   private[this] val rows =
     new KeyedRows(pages, new Records(manager, program.within), program)
 
-  KeyedOrder.atEnd(pages, counts, metrics)
+  OrderTask.atEnd(pages, counts, metrics)
 
   def ordered(input: Iterator[InternalRow]): Iterator[InternalRow] = {
     val runs = new KeyRuns(program)
@@ -49,7 +49,7 @@ private[spark] final class KeyedOrder(program: OrderProgram, metrics: Metrics) {
   }
 }
 
-private object KeyedOrder {
+private object OrderTask {
 
   /**
    * Registers the end of the task. The listener lives as long as the task, so it holds neither

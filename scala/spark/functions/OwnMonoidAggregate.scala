@@ -11,7 +11,7 @@ import io.sash.spark.monoids.MonoidTraits
  * An aggregate that is defined as a monoid: lift turns a row into cells, combine joins the cells
  * of two neighbouring runs of rows. Rows in which an argument of `required` is NULL are skipped.
  */
-private[functions] abstract class MonoidAggregate
+private[functions] abstract class OwnMonoidAggregate
     extends DeclarativeAggregate
     with MonoidTraits
     with Described {
@@ -25,7 +25,7 @@ private[functions] abstract class MonoidAggregate
   /** The combined cells. The left operand holds the older rows. */
   protected def combine(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression]
 
-  override lazy val updateExpressions: Seq[Expression] = MonoidAggregate.counting(
+  override lazy val updateExpressions: Seq[Expression] = OwnMonoidAggregate.counting(
     required,
     next = combine(aggBufferAttributes, lift),
     now = aggBufferAttributes
@@ -35,7 +35,7 @@ private[functions] abstract class MonoidAggregate
     combine(aggBufferAttributes, inputAggBufferAttributes)
 }
 
-private[functions] object MonoidAggregate {
+private[functions] object OwnMonoidAggregate {
   def cell(name: String, dataType: DataType): AttributeReference =
     AttributeReference(name, dataType)()
 

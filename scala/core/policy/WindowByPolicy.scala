@@ -15,7 +15,7 @@ trait Output {
  * own window, an element enters in two steps:
  * {{{
  *   val policy = new TimePolicy(range, slide)
- *   val window = new PolicyWindow(new TwoStacksLite(column), policy, output)
+ *   val window = new WindowByPolicy(new TwoStacksLite(column), policy, output)
  *   val slot = window.arrive(timestamp)       // windows that this ends trigger first
  *   window.column.lift(slot, value)
  *   window.insert()                           // it may trigger, too
@@ -24,13 +24,13 @@ trait Output {
  * column or the output throws, the evictions and triggers before that stay, and nothing else has
  * changed. The same call again goes on with the step that failed.
  */
-final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Output) {
-  import PolicyWindow._
+final class WindowByPolicy(window: InOrderWindow, policy: WindowPolicy, output: Output) {
+  import WindowByPolicy._
 
   private[this] var stage = Settled
   private[this] var attribute = 0L
 
-  private[this] val sliding: Sliding = new Sliding {
+  private[this] val sliding: MovableWindow = new MovableWindow {
     override def size: Int = window.size
     override def query(): Int = window.query()
     override def evict(): Unit = window.evict()
@@ -88,7 +88,7 @@ final class PolicyWindow(window: InOrderWindow, policy: WindowPolicy, output: Ou
     }
 }
 
-private object PolicyWindow {
+private object WindowByPolicy {
 
   // The stage of the element that came last; Settled when it is in and the policy knows.
   final val Settled = 0

@@ -12,7 +12,7 @@ import io.sash.spark.slots.SlotProgram
 /**
  * Defines the rows of each answer and the rows that get one: a frame, an exclusion and a slide.
  */
-private[spark] final case class Framing(
+private[spark] final case class WindowShape(
     frame: FrameSpec,
     exclude: Option[ExcludeSpec] = None,
     slide: Option[SlideSpec] = None
@@ -26,18 +26,18 @@ private[spark] final case class Framing(
     FrameKeys(frame.keys(rows), exclude.flatMap(_.keys), slide.flatMap(_.keys(rows)))
 }
 
-private[spark] object Framing {
+private[spark] object WindowShape {
 
-  def of(expression: WindowExpression): Framing = {
+  def of(expression: WindowExpression): WindowShape = {
     def sqls = FrameSpec.ofFrame(expression.windowSpec.frameSpecification)
     expression.windowFunction match {
       case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
-        Framing(
+        WindowShape(
           s.kind.fold(sqls)(FrameSpec.ofKind),
           s.exclude.map(ExcludeSpec(_)),
           s.slide.map(SlideSpec(_))
         )
-      case _ => Framing(sqls)
+      case _ => WindowShape(sqls)
     }
   }
 }
@@ -46,7 +46,7 @@ private[spark] final case class ExcludeSpec(window: WindowExclude) {
 
   /** The keys that tell peers apart, unless only the current row is excluded. */
   def keys: Option[KeysSpec] =
-    Option.when(window.what != WindowExclude.CurrentRow)(OrderKeys.Peers)
+    Option.when(window.what != WindowExclude.CurrentRow)(SqlFrameKeys.Peers)
 
   /** @param peers the keys that tell peers apart, or null */
   def exclusion(peers: RangeKeys): Exclusion =
@@ -58,7 +58,7 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
   /** The keys that tell panes apart, if the slide is by time. */
   def keys(rows: RowsOfFrame): Option[KeysSpec] = Option.when(!window.countsRows) {
     val pane = AttributeReference("pane", LongType)()
-    val number = SlidePanes.number(rows.order.head.child, window.every, rows.timeZone).get
+    val number = PaneNumbers.number(rows.order.head.child, window.every, rows.timeZone).get
     val program = SlotProgram
       .ofRow(rows.input, Seq(pane), Seq(number))
       .copy(keyOrder = Seq(SortOrder(pane, Ascending)))

@@ -16,8 +16,8 @@ import io.sash.spark.slots.RunningState
  * Cost: an addition or removal takes O(1), and O(log d) if the values of one count are ranked,
  * where d is the number of different values. n values have at most √(2n) different counts.
  */
-private[running] final class CountedValues(of: CountedType) {
-  import CountedValues._
+private[running] final class ValueMultiset(of: CountedType) {
+  import ValueMultiset._
 
   private[this] val entries = new LinkedHashMap[UnsafeRow, Entry]
 
@@ -154,7 +154,7 @@ private[running] final class CountedValues(of: CountedType) {
   }
 }
 
-private[running] object CountedValues {
+private[running] object ValueMultiset {
 
   /** Estimated bytes of a key, its value of about that size, and their places. */
   private def bytesOf(key: UnsafeRow): Long = 256L + 2L * key.getSizeInBytes
@@ -193,7 +193,7 @@ private[running] object Ties {
  * returns. Each multiset uses that row before another one can ask for one.
  */
 private[running] final class CountedType(val dataType: DataType, ties: Ties) {
-  import CountedValues.Entry
+  import ValueMultiset.Entry
 
   private[this] val value = BoundReference(0, dataType, nullable = false)
   private[this] val order: Comparator[Entry] = ties match {
@@ -215,9 +215,9 @@ private[running] final class CountedType(val dataType: DataType, ties: Ties) {
 }
 
 /** The running answer of one window over its counted values. */
-private[running] final class CountedState(of: CountedType, answer: CountedValues => Any)
+private[running] final class CountedState(of: CountedType, answer: ValueMultiset => Any)
     extends RunningState {
-  private[this] val counted = new CountedValues(of)
+  private[this] val counted = new ValueMultiset(of)
 
   override def clear(): Unit = counted.clear()
   override def add(inputs: InternalRow): Unit = if (!inputs.isNullAt(0)) counted.add(inputs)

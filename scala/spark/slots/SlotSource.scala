@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.DataType
 
 /** Generates Java code that reads, evaluates and writes the cells of slots. */
-private[slots] abstract class SlotCode(program: SlotProgram) {
+private[slots] abstract class SlotSource(program: SlotProgram) {
   protected val ctx = new CodegenContext
   protected val columns: IndexedSeq[Attribute] = program.columns.toIndexedSeq
   private val schema: Seq[Attribute] = program.input ++ columns ++ program.right

@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.sash.spark.SashSuite
 
 /** The ordering step in a task of its own, whose memory is refused at each request in turn. */
-class KeyedOrderSuite extends SashSuite {
+class OrderTaskSuite extends SashSuite {
   private val (key, order, text) = (
     AttributeReference("k", LongType)(),
     AttributeReference("o", LongType)(),
@@ -39,8 +39,8 @@ class KeyedOrderSuite extends SashSuite {
     plain.map { case (k, o, s) => projection(InternalRow(k, o, UTF8String.fromString(s))) }
   }
 
-  private def step(): KeyedOrder =
-    new KeyedOrder(program, OrderMetrics.create(spark.sparkContext))
+  private def step(): OrderTask =
+    new OrderTask(program, OrderMetrics.create(spark.sparkContext))
 
   /** Rows go out to a consumer that stops after `taken` of them. */
   private def run(plain: Seq[Plain], taken: Int): Seq[Plain] =
@@ -165,7 +165,7 @@ class KeyedOrderSuite extends SashSuite {
     val plain = rows(count, keys, shuffled)
     val metrics = OrderMetrics.create(spark.sparkContext)
     FakeTask.run(spark.sparkContext, refused = 0) {
-      new KeyedOrder(program, metrics)
+      new OrderTask(program, metrics)
         .ordered(arriving(plain.iterator))
         .foreach(_ => ())
     }
