@@ -14,6 +14,8 @@ exclude_patterns = ["*.py"]
 html_theme = "furo"
 html_title = f"Sash {version}"
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 
 # links to a heading are GitHub's
 myst_heading_anchors = 3

@@ -442,6 +442,51 @@ def time_weighted_avg(
     return call("time_weighted_avg", *of, constant("span", span), to_column(before, "before"))
 
 
+def linear_weighted_avg(col: ColumnOrName, ts: ColumnOrName, span: Extent) -> Column:
+    """Return the mean in which a value weighs the less the older it is, in a line.
+
+    The youngest row of the window weighs 1, and a row at the age of ``span`` weighs 0. A row that
+    is older still is an error: the window is at most as long as ``span``. NULLs are skipped; NULL
+    over no rows.
+
+    Args:
+        col: A column of numbers or its name.
+        ts: The time, a column of timestamps, dates or numbers.
+        span: The age at which a row's weight is 0: an interval such as ``"1 hour"``, or a number
+            if ``ts`` is one.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0), (6, 1.0)], ["ts", "x"])
+        >>> last_four = Window.orderBy("ts").rangeBetween(-4, 0)
+        >>> [r[0] for r in df.select(linear_weighted_avg("x", "ts", 4).over(last_four)).collect()]
+        [6.0, 4.0, 1.0]
+    """
+    of = to_column(col), to_column(ts, "ts")
+    return call("linear_weighted_avg", *of, constant("span", span))
+
+
+def linear_weighted_sum(col: ColumnOrName, ts: ColumnOrName, span: Extent) -> Column:
+    """Return the sum in which a value weighs the less the older it is, in a line.
+
+    :func:`linear_weighted_avg` has the same weights and arguments. The sum over a span
+    less the sum over its half has the weights of a triangle, which peaks in the middle of the
+    span.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0), (4, 1.0)], ["ts", "x"])
+        >>> by_time = Window.orderBy("ts")
+        >>> def line(of, span):
+        ...     return linear_weighted_sum(of, "ts", span).over(by_time.rangeBetween(-span, 0))
+        >>> sums, weights = (line(of, 4) - line(of, 2) for of in (F.col("x"), F.lit(1.0)))
+        >>> [r[0] for r in df.select(F.try_divide(sums, weights)).collect()]
+        [None, 6.0, 3.0]
+    """
+    of = to_column(col), to_column(ts, "ts")
+    return call("linear_weighted_sum", *of, constant("span", span))
+
+
 def first_n(col: ColumnOrName, n: int) -> Column:
     """Return the first ``n`` values, oldest first.
 

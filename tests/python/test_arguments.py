@@ -95,6 +95,25 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
         [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
     ),
     ("ema", lambda v: sash.functions.ema("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
+    *(
+        row
+        for name in ("linear_weighted_avg", "linear_weighted_sum")
+        for row in (
+            (name, lambda v, f=name: getattr(sash.functions, f)(v, "id", 2), "col", WRONG_TYPES),
+            (
+                name,
+                lambda v, f=name: getattr(sash.functions, f)("x", v, 2),
+                "ts",
+                [*WRONG_TYPES, "s"],
+            ),
+            (
+                name,
+                lambda v, f=name: getattr(sash.functions, f)("x", "id", v),
+                "span",
+                [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
+            ),
+        )
+    ),
     (
         "time_weighted_avg",
         lambda v: sash.functions.time_weighted_avg(v, "id"),

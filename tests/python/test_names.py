@@ -53,6 +53,9 @@ CALLS = {
     "ewm_mean by rows": 'f.ewm_mean("id", 0.5)',
     "ema": 'f.ema("id", 2, "id")',
     "time_weighted_avg": 'f.time_weighted_avg("id", "id", 2, "id")',
+    **{
+        f"linear_weighted_{of}": f'f.linear_weighted_{of}("id", "id", 2)' for of in ("avg", "sum")
+    },
     **{name: f'f.{name}("id", 2)' for name in ("first_n", "last_n", "last_distinct_n")},
     **{name: f'f.{name}("id", 2)' for name in ("max_n", "min_n")},
     **{name: f'f.{name}("id", "id", 2)' for name in ("max_n_by", "min_n_by")},

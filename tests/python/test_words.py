@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -58,6 +59,8 @@ def calls() -> dict[str, Column]:
         "ewm_rows": f.ewm_mean("x", 0.3),
         "ema": f.ema("x", "90 minutes", "ts"),
         "held": f.time_weighted_avg("x", "ts"),
+        "line": f.linear_weighted_avg("x", "ts", SPAN),
+        "line_sum": f.linear_weighted_sum("x", "ts", SPAN),
         "held_span": f.time_weighted_avg("x", "ts", SPAN, F.col("x") + 1),
         "first": f.first_n("s", 3),
         "last": f.last_n("s", 3),
@@ -109,6 +112,45 @@ def test_weights_are_those_of_pandas(events, rows):
     assert len(answers) == len(rows)
 
 
+def test_lines_and_triangles_are_those_of_numpy(events, rows):
+    half = SPAN / 2
+    by_time = sash.SlidingWindow.partitionBy("k").orderBy("ts")
+
+    def line(of: Column, span: timedelta) -> Column:
+        total = f.linear_weighted_sum(of, "ts", span).over(by_time.time(span))
+        return F.coalesce(total, F.lit(0.0))
+
+    one = F.when(F.col("x").isNotNull(), 1.0)
+    sums, weights = (line(of, SPAN) - line(of, half) for of in (F.col("x"), one))
+    asked = {
+        "line": f.linear_weighted_avg("x", "ts", SPAN).over(WINDOW),
+        "triangle": F.try_divide(sums, weights),
+    }
+    answers = events.withColumns(asked).toPandas()
+    for _, key in answers.groupby("k"):
+        for _, row in key.iterrows():
+            age = (row["ts"] - key["ts"]) / SPAN
+            last = key[(age >= 0) & (age <= 1)].dropna(subset="x")
+            if last.empty:
+                assert math.isnan(row["line"])
+                continue
+            age = (row["ts"] - last["ts"]) / SPAN
+            # the line falls from the youngest row that has a value
+            mean = np.average(last["x"], weights=1 - (age - age.min()))
+            assert row["line"] == pytest.approx(mean, rel=1e-9)
+            # a triangle of the current row's time wants that row's value
+            if not math.isnan(row["x"]) and len(last) > 1:
+                heights = np.minimum(age, 1 - age)
+                assert row["triangle"] == pytest.approx(np.average(last["x"], weights=heights))
+    assert len(answers) == len(rows)
+
+
+def test_a_row_beyond_the_line_is_an_error(events):
+    asked = f.linear_weighted_avg("x", "ts", "1 minute").over(WINDOW)
+    with pytest.raises(Exception, match=r"`span` in `linear_weighted_avg` is invalid: a row"):
+        events.select(asked).collect()
+
+
 def test_a_stream_answers_as_a_batch(spark: SparkSession, events: DataFrame, tmp_path: Path):
     asked = {name: call.over(WINDOW) for name, call in calls().items()}
     keyed = sash.SlidingWindow.partitionBy("k").orderBy("ts")
@@ -154,7 +196,8 @@ def test_hops_answer_as_copies_of_rows(spark: SparkSession, events: DataFrame):
     asked = [
         column.alias(name)
         for name, column in calls().items()
-        if name in ("ewm", "max", "min", "max_by", "min_by", "top", "entropy", "share")
+        if name in ("ewm", "line", "line_sum", "max", "min", "top", "entropy", "share")
+        or name in ("max_by", "min_by")
     ]
 
     def answered() -> list[str]:

@@ -15,8 +15,8 @@ import io.sash.core.slots.{Bytes, SlotCodec, Slots}
 
 /**
  * Turns partial aggregates into bytes and back, for a window that outlives its process. There are
- * codecs for Int, Long, Double, String, [[Moments]], and pairs and options of these. For all other
- * partials see [[PartialCodec.serialized]].
+ * codecs for Int, Long, Double, String, [[Moments]], and pairs and options of these. For all
+ * other partials see [[PartialCodec.serialized]].
  */
 @implicitNotFound(
   "No codec for partials of ${Agg}: write one, or pass PartialCodec.serialized[${Agg}]"

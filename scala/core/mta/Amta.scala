@@ -11,9 +11,9 @@ import io.sash.core.slots.Partials
 /**
  * Amortized MTA (AMTA) in memory: a forest of binary trees, a result pair (R0, R1) and a stack.
  * Inserting and evicting take constant amortised time, logarithmic time at worst and for bulk
- * evictions. A pair gets a parent when the next pair of its level begins, so no node ever changes. R0
- * is the aggregate of the leftmost tree, R1 of the elements after it. The stack holds the later
- * values of R0, for when the oldest nodes have left.
+ * evictions. A pair gets a parent when the next pair of its level begins, so no node ever
+ * changes. R0 is the aggregate of the leftmost tree, R1 of the elements after it. The stack holds
+ * the later values of R0, for when the oldest nodes have left.
  *
  * Invariants, beside (M1):
  *  - (M2) if `answered`, the slot `Answer` holds the aggregate of the window

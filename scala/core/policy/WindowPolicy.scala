@@ -6,8 +6,8 @@ package io.sash.core.policy
  * sees only its ''attribute'', for example a timestamp. It keeps only the attributes that it
  * needs. A policy that does not use attributes takes any. A policy belongs to one window.
  *
- * Any class may be a policy. It sees its window as a [[MovableWindow]], which has only the calls that a
- * policy may make. This policy triggers when a minute is over, whose elements then leave:
+ * Any class may be a policy. It sees its window as a [[MovableWindow]], with only the calls that
+ * a policy may make. This policy triggers when a minute is over, whose elements then leave:
  * {{{
  *   final class Minutes extends OrderedPolicy {
  *     private[this] var minute = 0L

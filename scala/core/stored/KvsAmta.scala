@@ -11,8 +11,8 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * makes, another instance goes on (`read`).
  *
  * The window is a [[RadixWindow]] over one stream of a `RadixTree`. A fan-out of 2 makes the
- * paper's trees of pairs. A larger fan-out makes fewer calls of the store, of more bytes each, and
- * a bulk eviction takes more combines.
+ * paper's trees of pairs. With a larger fan-out there are fewer calls of the store, of more bytes
+ * each, and a bulk eviction takes more combines.
  *
  * Cost in combines, for n elements, F the fan-out and h = logF n: insert amortised 2, evict
  * amortised 1 + 1 / (F - 1), query at most 1. Bulk eviction takes at most 2 F h, and at most as
@@ -110,19 +110,20 @@ final class KvsAmta(
     moveToWindow()
   }
 
-  /** Gallops over the oldest entries, then walks down the first entry that is not evicted. */
+  /**
+   * Gallops over the oldest entries, each of the next level if it is evicted, and goes down where
+   * an entry stays. From there on, no entry begins where one of a higher level does.
+   */
   override protected def slide(policy: WindowSlidePolicy, total: Int): Long = {
     var keep = front
     var level = 0
-    var galloping = true
     while (level >= 0 && keep < back) {
-      if (galloping) level = math.min(level, tree.highestLevel(keep, back))
+      level = math.min(level, tree.highestLevel(keep, back))
       val entry = keep >> (level * logFanOut)
       if (hasToGo(policy, total, tree.entry(level, entry))) {
         keep = tree.position(level, entry + 1)
-        if (galloping) level += 1
+        level += 1
       } else {
-        galloping = false
         level -= 1
       }
     }

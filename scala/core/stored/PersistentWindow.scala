@@ -7,8 +7,8 @@ import io.sash.core.slots.Bytes
 
 /**
  * A sliding window of values in time order, which outlives its process. Most of the window is in
- * a key-value store; `save` returns the rest, and `restore` goes on with it, in this process or in
- * another. Times may be in any unit.
+ * a key-value store; `save` returns the rest, and `restore` goes on with it, in this process or
+ * in another. Times may be in any unit.
  * {{{
  *   val hour = new PersistentWindow(Sum[Long], store)
  *   hour.insert(time = 0L, 3L)
@@ -18,16 +18,16 @@ import io.sash.core.slots.Bytes
  *   val rest = hour.save()
  * }}}
  *
- * What `save` returns belongs to the store as it is then: a program that may be killed writes both
- * in one transaction, with a [[WriteBehind]] in front of the store.
+ * The saved part belongs to the store as it is then. A program that may be killed writes both in
+ * one transaction, with a [[WriteBehind]] in front of the store.
  *
  * Cost in combines: insert amortised 2, query at most 1, evicting amortised 1 + 1 / (F - 1) for
  * each value, and at most O(F logF n) for any number at once. Calls of the store: amortised
  * O(1 / F) for each value that enters or leaves. Partials are objects; insert and query box.
  *
  * If a function of the aggregation, the codec or the store throws, the exception passes through.
- * The window is then undefined until `restore` or `clear`; only if `lift` throws, the window is as
- * it was.
+ * The window is then undefined until `restore` or `clear`. Only if `lift` throws, the window is
+ * as it was.
  *
  * Paper: see [[StoredWindows]].
  *

@@ -331,9 +331,9 @@ private[stored] final class RadixTree(
   def readSlot(in: ByteBuffer, slot: Int): Unit = codec.read(partials, slot, in)
 
   /**
-   * Completes the node that the next element, or the entry that is skipped, fills: makes its
-   * parent, stores it, and goes on with the node above if the parent fills that. All that may
-   * throw comes before all that counts.
+   * Completes the node that the next element, or a skipped entry, fills. Makes the node's parent,
+   * stores the node, and goes on with the node above if the parent fills that. All that may throw
+   * comes before all that counts.
    *
    * @param first the first entry of the node that is held
    */

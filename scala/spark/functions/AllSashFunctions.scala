@@ -38,6 +38,8 @@ private[spark] object AllSashFunctions {
     EwmByRows.Function,
     Ema.Function,
     TimeWeightedAvg.Function,
+    LinearWeights.Mean,
+    LinearWeights.Sum,
     FirstN.function,
     LastN.function,
     LastDistinctN.function,

@@ -134,7 +134,7 @@ private[sash] object LongestIncreasingRun {
     Seq(
       "Of several the first one. Neighbours are neighbours in the window's order; a group of",
       "GROUP BY has none, and the answer there depends on how its rows arrive. Rows in which",
-      "either is NULL are skipped; NULL over no rows. Constant-Time MovableWindow Window Framework,",
+      "either is NULL are skipped; NULL over no rows. Constant-Time Sliding Window Framework,",
       "section 5.6."
     ),
     classOf[LongestIncreasingRun]

@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.sash.WithLambda
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.ArgumentChecks
-import io.sash.spark.monoids.{LambdaBodies, Replacement}
+import io.sash.spark.monoids.{LambdaBodies, OfCurrentRow, Replacement}
 
 /**
  * A kind of window that SQL's frames cannot express, such as `delta_window(temperature, 5.0)`. It
@@ -27,6 +28,9 @@ private[spark] sealed abstract class WindowKind extends Expression {
   def name: String
 
   override final def prettyName: String = name
+
+  /** The reason why the kind cannot stand in a window of this order; None if it can. */
+  def orderFault(order: Seq[SortOrder]): Option[String]
 
   /** The expressions that the kind reads of each row. */
   def inputs: Seq[Expression] = children
@@ -54,12 +58,42 @@ private[spark] sealed abstract class WindowKind extends Expression {
   override def toString: String = sql
 }
 
+private[spark] object WindowKind {
+  def noOrder(order: Seq[SortOrder]): Option[String] =
+    Option.when(order.isEmpty)("its window has no order; add ORDER BY")
+
+  /** The fault where the order has to be one expression to which `extent` can be added. */
+  def unmoved(order: Seq[SortOrder], name: String, extent: Expression): Option[String] =
+    noOrder(order).orElse {
+      val by = order.head.child
+      if (order.length > 1) Some(s"a $name lies in an order by one expression")
+      else
+        Option.when(ArgumentChecks.checkDifference(by, extent).isFailure)(
+          s"its $name of type ${extent.dataType.sql} cannot be added to ${by.sql}, " +
+            s"the order, of type ${by.dataType.sql}"
+        )
+    }
+}
+
+/** A kind that SQL has a frame for. */
+private[spark] sealed trait HasSqlFrame { this: WindowKind =>
+  def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame
+}
+
 /** The last `size` rows: ROWS BETWEEN size - 1 PRECEDING AND CURRENT ROW. */
 private[spark] final case class CountWindow(size: Expression)
     extends WindowKind
+    with HasSqlFrame
     with UnaryLike[Expression] {
   override def name: String = "count_window"
   override def child: Expression = size
+
+  override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame = {
+    val preceding = Literal(1 - size.eval().asInstanceOf[Number].intValue, IntegerType)
+    SpecifiedWindowFrame(RowFrame, preceding, CurrentRow)
+  }
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.checkCount("size", size, least = 1)
@@ -79,9 +113,15 @@ private[spark] final case class DurationWindow(
     size: Expression,
     closed: Option[Expression],
     center: Option[Expression]
-) extends WindowKind {
+) extends WindowKind
+    with HasSqlFrame {
   override def name: String = "time_window"
   override def children: Seq[Expression] = size +: (closed ++ center).toSeq
+
+  override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame =
+    DurationFrame.of(this, order.head.child)
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val options = closed.map(ArgumentChecks.checkOneOf("closed", _, DurationWindow.Ends)) ++
@@ -121,6 +161,8 @@ private[spark] final case class DeltaWindow(attribute: Expression, delta: Expres
   override def left: Expression = attribute
   override def right: Expression = delta
 
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+
   override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
     ArgumentChecks.checkDifference(attribute, delta),
     ArgumentChecks.checkExtent("delta", delta, positive = false)
@@ -136,6 +178,8 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
     with UnaryLike[Expression] {
   override def name: String = "punctuation_window"
   override def child: Expression = punctuation
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult =
     if (punctuation.dataType == BooleanType) TypeCheckSuccess
@@ -154,6 +198,10 @@ private[spark] final case class GapWindow(gap: Expression, longest: Option[Expre
     extends WindowKind {
   override def name: String = "gap_window"
   override def children: Seq[Expression] = gap +: longest.toSeq
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind
+    .unmoved(order, "gap", gap)
+    .orElse(longest.flatMap(WindowKind.unmoved(order, "longest session", _)))
 
   override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
     ArgumentChecks.checkExtent("gap", gap, positive = true) +:
@@ -175,6 +223,8 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
   override def left: Expression = preceding
   override def right: Expression = following
 
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.inTurn(
       ArgumentChecks.checkCount("preceding", preceding, least = 0),
@@ -195,6 +245,8 @@ private[spark] final case class OwnRowsWindow(preceding: Expression)
   override def name: String = "rows_window"
   override def child: Expression = preceding
 
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+
   override def checkInputDataTypes(): TypeCheckResult =
     if (ArgumentChecks.isInteger(preceding.dataType)) TypeCheckSuccess
     else ArgumentChecks.unexpectedType("preceding", preceding, "\"BIGINT\"")
@@ -212,6 +264,9 @@ private[spark] final case class OwnRangeWindow(preceding: Expression)
     with UnaryLike[Expression] {
   override def name: String = "range_window"
   override def child: Expression = preceding
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] =
+    WindowKind.unmoved(order, "width", preceding)
 
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.checkExtentType("preceding", preceding)
@@ -238,6 +293,8 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
   override def name: String = "bounds_window"
   override def children: Seq[Expression] = (lower ++ upper).map(_.value).toSeq
 
+  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+
   override def sql: String = {
     val from = lower.map(b => s"${if (b.isIncluded) "from" else "after"} ${b.value.sql}")
     val until = upper.map(b => s"${if (b.isIncluded) "up to" else "before"} ${b.value.sql}")
@@ -261,6 +318,9 @@ private[spark] final case class WindowExclude(rows: Expression)
     with UnaryLike[Expression] {
   override def name: String = WindowExclude.Name
   override def child: Expression = rows
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] =
+    if (what == WindowExclude.CurrentRow) None else WindowKind.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.checkOneOf("rows", rows, WindowExclude.All)
@@ -294,6 +354,15 @@ private[spark] final case class WindowSlide(every: Expression)
 
   def countsRows: Boolean = ArgumentChecks.isInteger(every.dataType)
 
+  override def orderFault(order: Seq[SortOrder]): Option[String] =
+    WindowKind.noOrder(order).orElse {
+      val by = order.head.child
+      Option.when(!countsRows && PaneNumbers.number(by, every, "UTC").isEmpty)(
+        s"${by.sql}, the order, of type ${by.dataType.sql}, has no panes of type " +
+          s"${every.dataType.sql}; slide by a number of rows"
+      )
+    }
+
   override def checkInputDataTypes(): TypeCheckResult =
     if (countsRows) ArgumentChecks.checkCount("every", every, least = 1)
     else ArgumentChecks.checkInterval("every", every)
@@ -314,6 +383,8 @@ private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[
   override def sql: String = s"$name(${count.sql})"
 
   def least: Int = count.eval().asInstanceOf[Number].intValue
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = None
 
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.checkCount("n", count, least = 0)
@@ -346,6 +417,22 @@ private[spark] final case class PredicateWindow(
   override def lambdaType: DataType = BooleanType
   override def left: Expression = aggregate
   override def right: Expression = condition
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] =
+    WindowKind.noOrder(order).orElse(conditionFault)
+
+  private def conditionFault: Option[String] =
+    if (!condition.deterministic || condition.exists(_.isInstanceOf[PythonUDF]))
+      Some("its condition has to be deterministic, and without Python")
+    else if (function.isInstanceOf[OfCurrentRow])
+      Some(s"${function.prettyName} is of one row, and a condition is of the window")
+    else if (condition.dataType != BooleanType)
+      Some(s"its condition answers a ${condition.dataType.sql}, not a BOOLEAN")
+    else if (condition.containsPattern(CURRENT_LIKE))
+      Some("its condition looks at the present time, user or catalog; put a constant there")
+    else
+      condition.references.headOption
+        .map(a => s"its condition may look at its argument only, not at ${a.sql}")
 
   override protected def bindInternal(
       f: (Expression, Seq[(DataType, Boolean)]) => LambdaFunction

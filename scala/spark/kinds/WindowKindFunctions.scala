@@ -71,7 +71,7 @@ private[spark] object WindowKindFunctions {
           "NULL is",
         "less than every number, and no row leaves because of one whose attribute is NULL. " +
           "Differences",
-        "are exact; differences of floats are doubles. (General Incremental MovableWindow-Window " +
+        "are exact; differences of floats are doubles. (General Incremental Sliding-Window " +
           "Aggregation,",
         "section 2.2.)"
       ),
@@ -145,7 +145,7 @@ private[spark] object WindowKindFunctions {
       "1\t1\n2\t2\n4\t2",
       Seq(
         "When a row comes, the oldest leave until the condition holds for the others, or no row",
-        "is left. A row that has left stays out. (Constant-Time MovableWindow Window Framework, " +
+        "is left. A row that has left stays out. (Constant-Time Sliding Window Framework, " +
           "section 3.2.)"
       ),
       classOf[PredicateWindow],
@@ -216,7 +216,7 @@ private[spark] object WindowKindFunctions {
           "is a",
         "multiple of it. A slide by time answers at the first row of each pane. Panes begin at",
         "multiples of `every` since 1970-01-01 00:00:00 UTC, or at the beginnings of months.",
-        "A slide changes no answer. (General Incremental MovableWindow-Window Aggregation,",
+        "A slide changes no answer. (General Incremental Sliding-Window Aggregation,",
         "section 2: slide granularity.)"
       ),
       classOf[WindowSlide]

@@ -70,9 +70,26 @@ private[labels] object SortedConditions {
   final case class End(time: Expression, bound: OwnBound, isLower: Boolean)
 
   def of(conditions: Seq[Expression]): Either[String, SortedConditions] =
-    conditions.foldLeft[Either[String, SortedConditions]](
-      Right(SortedConditions(Nil, Nil, Nil, Nil))
-    )((sorted, condition) => sorted.flatMap(add(_, condition)))
+    conditions
+      .flatMap(positive)
+      .foldLeft[Either[String, SortedConditions]](Right(SortedConditions(Nil, Nil, Nil, Nil)))(
+        (sorted, condition) => sorted.flatMap(add(_, condition))
+      )
+
+  /**
+   * The conditions that together say the same of a row without NOT. A NULL fails either way, and
+   * Spark's order has a place for NaN.
+   */
+  private def positive(c: Expression): Seq[Expression] = c match {
+    case And(left, right)              => positive(left) ++ positive(right)
+    case Not(Not(of))                  => positive(of)
+    case Not(Or(left, right))          => positive(Not(left)) ++ positive(Not(right))
+    case Not(LessThan(l, r))           => Seq(GreaterThanOrEqual(l, r))
+    case Not(LessThanOrEqual(l, r))    => Seq(GreaterThan(l, r))
+    case Not(GreaterThan(l, r))        => Seq(LessThanOrEqual(l, r))
+    case Not(GreaterThanOrEqual(l, r)) => Seq(LessThan(l, r))
+    case other                         => Seq(other)
+  }
 
   private def add(to: SortedConditions, c: Expression): Either[String, SortedConditions] =
     c match {

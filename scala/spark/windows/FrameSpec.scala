@@ -99,7 +99,7 @@ private[spark] object FrameSpec {
     case r: OwnRowsWindow     => OwnRowsSpec(r)
     case r: OwnRangeWindow    => OwnRangeSpec(r)
     case b: BoundsWindow      => BoundsSpec(b)
-    case _: CountWindow | _: DurationWindow =>
+    case _: HasSqlFrame =>
       throw new IllegalStateException(s"${kind.sql} is a frame of SQL's")
     case _: WindowModifier =>
       throw new IllegalStateException(s"${kind.sql} says nothing of a window's bounds")

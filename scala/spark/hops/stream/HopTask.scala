@@ -2,7 +2,6 @@ package io.sash.spark.hops.stream
 
 import java.nio.ByteBuffer
 
-import scala.collection.BufferedIterator
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -14,7 +13,7 @@ import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
 import io.sash.spark.streams.program.AnswerMode
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
-import io.sash.spark.streams.task.{BucketTask, BucketTurn, ReadyRows, ReadyOrder, StreamTask}
+import io.sash.spark.streams.task._
 
 /**
  * Runs a [[HopProgram]] in a task, for one bucket after another. The header of a key begins with
@@ -57,8 +56,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   ): BucketTurn = {
     val ready = new ReadyRows(keyOf, order)
     rows.foreach(ready.add)
-    val answers = new Answers(ready.sorted().buffered, before.sweep, passed)
-    BucketTurn(answers, () => before.copy(sweep = answers.due))
+    val answers = new Answers(ready.sorted(), before.sweep, passed)
+    BucketTurn(answers.all, () => before.copy(sweep = answers.due))
   }
 
   /**
@@ -69,60 +68,40 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
    * @param passed the time, in microseconds, that the watermark has passed
    */
   private final class Answers(
-      rows: BufferedIterator[UnsafeRow],
+      rows: Iterator[UnsafeRow],
       known: Option[Long],
       passed: Long
-  ) extends Iterator[InternalRow] {
-    private[this] var key: UnsafeRow = _ // the current key
-    private[this] var windows: Iterator[InternalRow] = Iterator.empty
-    private[this] var idle: Iterator[(Array[Byte], Array[Byte])] = _
+  ) {
     private[this] val isWalk = known.exists(_ <= passed)
     private[this] var earliest = if (isWalk) Long.MaxValue else known.getOrElse(Long.MaxValue)
 
     /** When the first key is due next; valid once all keys have been answered. */
     def due: Option[Long] = Option.when(earliest != Long.MaxValue)(earliest)
 
-    override def hasNext: Boolean = {
-      while (!windows.hasNext && advance()) {}
-      windows.hasNext
+    def all: Iterator[InternalRow] =
+      KeyTurns.of(rows, keyOf)(turn) ++ (if (isWalk) idleKeys.flatMap(idleTurn) else Nil)
+
+    private def turn(rows: RowsOfKey): Iterator[InternalRow] = {
+      val header = state.heads.getValue(rows.key.getBytes)
+      open(rows.key, header)
+      val first = rows.head.getLong(program.pane)
+      begun = if (header == null) first else math.min(begun, math.max(first, panes.kept))
+      answering(rows.key, takeIn(rows))
     }
 
-    override def next(): InternalRow = {
-      if (!hasNext) throw new NoSuchElementException("no more windows")
-      output(joined(key, windows.next()))
-    }
-
-    /** Opens the next key, whose windows are answered next; false if there is none. */
-    private def advance(): Boolean = {
-      if (key != null) close()
-      if (rows.hasNext) {
-        key = keyOf(rows.head).copy()
-        val header = state.heads.getValue(key.getBytes)
-        open(header)
-        val first = rows.head.getLong(program.pane)
-        begun = if (header == null) first else math.min(begun, math.max(first, panes.kept))
-        windows = answering(takeIn(rows, key))
-        true
-      } else if (isWalk) {
-        if (idle == null) idle = idleKeys()
-        idle.hasNext && {
-          val (bytes, header) = idle.next()
-          key = new UnsafeRow(program.keys.length)
-          key.pointTo(bytes, bytes.length)
-          open(header)
-          windows = answering(Nil)
-          true
-        }
-      } else {
-        false
-      }
+    private def idleTurn(of: (Array[Byte], Array[Byte])): Iterator[InternalRow] = {
+      val (bytes, header) = of
+      val key = new UnsafeRow(program.keys.length)
+      key.pointTo(bytes, bytes.length)
+      open(key, header)
+      answering(key, Nil)
     }
 
     /**
      * The keys that are due now. Of all other keys, `earliest` takes the time when the first is
      * due.
      */
-    private def idleKeys(): Iterator[(Array[Byte], Array[Byte])] =
+    private def idleKeys: Iterator[(Array[Byte], Array[Byte])] =
       state.heads
         .iterator()
         .filter { case (_, header) =>
@@ -133,11 +112,14 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
         .toVector // the walk ends before anything is written
         .iterator
 
-    private def answering(touched: Seq[(Long, Long)]): Iterator[InternalRow] =
-      program.mode match {
+    /** The windows of the open key, which is closed behind them. */
+    private def answering(key: UnsafeRow, touched: Seq[(Long, Long)]): Iterator[InternalRow] = {
+      val windows = program.mode match {
         case AnswerMode.Append => new Closing(passed)
         case AnswerMode.Update => touched.iterator.flatMap { case (w, v) => answered(w, v) }
       }
+      KeyTurns.ending(windows.map(w => output(joined(key, w))))(close(key))
+    }
 
     private[this] var keptBefore = 0L // `panes.kept` when the key's state was read
 
@@ -147,7 +129,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
      */
     private[this] var begun = 0L
 
-    private def open(header: Array[Byte]): Unit = {
+    private def open(key: UnsafeRow, header: Array[Byte]): Unit = {
       nodes.of(key.getBytes)
       if (header == null) {
         panes.startAt(hops.firstPaneOf(firstInTime))
@@ -160,7 +142,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       keptBefore = panes.kept
     }
 
-    private def close(): Unit = {
+    private def close(key: UnsafeRow): Unit = {
       val at = settle(passed)
       at match {
         case Some(time) =>
@@ -174,7 +156,6 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
       state.counts(StreamMetrics.PartialsEvicted) +=
         math.max(panes.kept, begun) - math.max(keptBefore, begun)
       behind.flush()
-      key = null
     }
   }
 
@@ -183,12 +164,12 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
    *
    * @return the open windows with these rows, as ranges from the first to the last
    */
-  private def takeIn(rows: BufferedIterator[UnsafeRow], key: UnsafeRow): Seq[(Long, Long)] = {
+  private def takeIn(rows: RowsOfKey): Seq[(Long, Long)] = {
     val touched = ArrayBuffer.empty[(Long, Long)]
-    while (rows.hasNext && keyOf(rows.head) == key) {
+    while (rows.hasNext) {
       val pane = rows.head.getLong(program.pane)
       column.lift(panes.open(), rows.next())
-      while (rows.hasNext && rows.head.getLong(program.pane) == pane && keyOf(rows.head) == key) {
+      while (rows.hasNext && rows.head.getLong(program.pane) == pane) {
         column.lift(lifted, rows.next())
         column.combine(panes.open(), panes.open(), lifted)
       }

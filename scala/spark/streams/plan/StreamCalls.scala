@@ -91,16 +91,16 @@ private[streams] final class StreamCalls(
     aggregates.map(_.canonicalized).zip(windows)
 
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
-    val groups = this.groups(input)
+    val trees = this.trees(input)
     val answers = output(input)
     val later = this.later(input)
-    (answers ++ marks ++ groups.flatMap(_.slots.holds)).foreach(refuseMoment)
+    (answers ++ marks ++ trees.flatMap(_.slots.holds)).foreach(refuseMoment)
     StreamProgram(
       input,
       keys,
       time,
       window.orderSpec,
-      groups,
+      trees,
       allWindows,
       marks,
       expressions.map(_.dataType),
@@ -109,14 +109,14 @@ private[streams] final class StreamCalls(
       AnswerMode.Append,
       expressions.indices.map(i => expressions(asked.indexOf(asked(i)))),
       written.calls,
-      words(keys, groups)
+      words(keys, trees)
     )
   }
 
   private def allWindows: Seq[StreamShape] = windows.distinct
 
   /** Groups the aggregates that the same windows ask for, over the same kind of elements. */
-  private def groups(input: Seq[Attribute]): Seq[TreeProgram] = {
+  private def trees(input: Seq[Attribute]): Seq[TreeProgram] = {
     val distinct = aggregates.distinctBy(_.canonicalized)
     val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w).frame)).toSeq
     alike.sortBy(_._2.head).flatMap { case (elements, among) =>
@@ -203,8 +203,8 @@ private[streams] final class StreamCalls(
    * Describes everything that the state depends on: in words, and by a hash of the definitions
    * that words leave out.
    */
-  private def words(keys: Seq[Expression], groups: Seq[TreeProgram]): StreamWords = {
-    val words = new StateWords(lineage, origin, inputs, groups.map(_.slots))
+  private def words(keys: Seq[Expression], trees: Seq[TreeProgram]): StreamWords = {
+    val words = new StateWords(lineage, origin, inputs, trees.map(_.slots))
     val asks = expressions.indices.map { i =>
       words.said(aggregates(i)).in("", s" in window ${allWindows.indexOf(windows(i))}")
     }
@@ -215,7 +215,7 @@ private[streams] final class StreamCalls(
       "order by" -> words.all(window.orderSpec),
       "aggregates" -> Said.all(asks.distinct),
       "arguments" -> words.all(inputs),
-      "algorithms" -> Said(groups.map(_.algorithm.id).distinct.mkString(", ")),
+      "algorithms" -> Said(trees.map(_.algorithm.id).distinct.mkString(", ")),
       "windows" -> Said(allWindows.map(_.words).mkString(", ")),
       "bounds of windows" -> words.all(marks),
       "conditions of windows" -> words.all(conditions.map(_.words)),
@@ -332,11 +332,13 @@ private[streams] final class StreamCalls(
     val rows = frames.map(_.rowsAhead).max
     val groups = frames.map(_.groupsAhead).max
     val looksAhead = rows > 0 || groups > 0 || due.nonEmpty
-    if (looksAhead && allWindows.exists(w => w.slide.nonEmpty || !w.frame.canWait))
-      refuse(
-        "beside a frame that looks ahead no window may slide, or begin at a punctuation or a " +
-          "gap; ask for them in one query each"
-      )
+    val whyNot = allWindows.flatMap(w => w.slide.map(_ => "slide") ++ w.frame.whyNotAhead)
+    if (looksAhead)
+      whyNot.headOption.foreach { what =>
+        refuse(
+          s"beside a frame that looks ahead no window may $what; ask for them in one query each"
+        )
+      }
     Option.when(looksAhead)(
       StreamLater(
         rows,

@@ -27,8 +27,13 @@ private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
  */
 private[spark] final class CurrentKeyRow(marks: Int, windows: Int) {
 
-  /** The values of the program's `marks`, in the current row and in the row before it. */
+  /** The values of the program's `marks` in the current row. */
   var values: Array[Long] = new Array[Long](marks)
+
+  /**
+   * The marks of the row before. Of a row that an earlier batch has taken in, only the marks that
+   * follow from its time are known; the others are 0.
+   */
   var previous: Array[Long] = new Array[Long](marks)
 
   /** The event times of these two rows, in microseconds. */
@@ -86,19 +91,19 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   def groupsAhead: Long = 0L
 
   /**
-   * Whether the frame works beside one that looks ahead, where rows are taken in before the
-   * window moves to them.
+   * The reason why the frame cannot stand beside one that looks ahead, where rows are taken in
+   * before the window moves to them; None if it can.
    */
-  def canWait: Boolean = true
+  def whyNotAhead: Option[String]
 
   /**
    * Whether the key can be forgotten: the window of each row from now on would be the same if the
-   * row were its key's first.
+   * row were its key's first. If this is never true, the frame keeps its keys for good.
    *
    * @param last the time of the key's last row, and the marks that follow from it
    * @param now the same for a row that would come now
    */
-  def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
+  def isIdle(last: StreamMoment, now: StreamMoment): Boolean
 
   /** Whether peers, rows that are equal in the window's order, have the same answer. */
   def isOfPeers: Boolean = false
@@ -142,6 +147,10 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
 
   override def lags: Boolean = until > 0
 
+  override def whyNotAhead: Option[String] = None
+
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
+
   override def evicts: Boolean = preceding.nonEmpty
 
   override def longest: Long = preceding.fold(Long.MaxValue)(p => math.max(1L, p - until + 1))
@@ -177,6 +186,8 @@ private[spark] final case class StreamRange(
 
   override def lags: Boolean = until.nonEmpty
 
+  override def whyNotAhead: Option[String] = None
+
   override def evicts: Boolean = preceding.nonEmpty
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
@@ -198,6 +209,8 @@ private[spark] final case class StreamRange(
 private[spark] case object StreamPeers extends StreamFrame {
   override def words: String = "peers"
 
+  override def whyNotAhead: Option[String] = None
+
   override def evicts: Boolean = true
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = last.time < now.time
@@ -214,6 +227,10 @@ private[spark] case object StreamPeers extends StreamFrame {
 private[spark] final case class StreamGroups(preceding: Long, following: Long)
     extends StreamFrame {
   override def words: String = s"groups from $preceding before to $following after"
+
+  override def whyNotAhead: Option[String] = None
+
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 
   override def evicts: Boolean = true
 
@@ -234,8 +251,6 @@ private[spark] final case class StreamGroups(preceding: Long, following: Long)
 private[spark] sealed abstract class StreamSuffix extends StreamFrame {
   override final def evicts: Boolean = false
 
-  override final def canWait: Boolean = false
-
   override final def enter(window: TreeWindow, row: CurrentKeyRow): Unit = ()
 
   override final def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
@@ -245,6 +260,10 @@ private[spark] sealed abstract class StreamSuffix extends StreamFrame {
 /** @param mark 1 in a row that is a punctuation */
 private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
   override def words: String = s"punctuation at bound $mark"
+
+  override def whyNotAhead: Option[String] = Some("begin at a punctuation")
+
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 
   override def begins(row: CurrentKeyRow, begun: Long): Boolean = row.values(mark) == 1L
 }
@@ -264,6 +283,8 @@ private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
 
   override def knowsBegin: Boolean = earliest.nonEmpty
 
+  override def whyNotAhead: Option[String] = Some("begin at a gap")
+
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.time < now.time && last.marks(mark) < now.time
 
@@ -279,6 +300,10 @@ private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
  */
 private[spark] final case class StreamPredicate(number: Int) extends StreamFrame {
   override def words: String = s"condition $number"
+
+  override def whyNotAhead: Option[String] = None
+
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 
   override def evicts: Boolean = true
 

@@ -14,7 +14,7 @@ import io.sash.spark.streams.checkpoint.{Said, StateText}
  * @param keys the partition keys; equal keys have equal bytes
  * @param time the ordinal of the event time
  * @param order the order of a key's rows, the event time first
- * @param windows the windows, which the groups share
+ * @param windows the windows, which the trees share
  * @param marks the values that frames and slides read in a row, each a BIGINT
  * @param results the types of the answers
  * @param output the columns of an answered row, over its input columns and then its answers
@@ -29,7 +29,7 @@ private[spark] final case class StreamProgram(
     keys: Seq[Expression],
     time: Int,
     order: Seq[SortOrder],
-    groups: Seq[TreeProgram],
+    trees: Seq[TreeProgram],
     windows: Seq[StreamShape],
     marks: Seq[Expression],
     results: Seq[DataType],
@@ -57,9 +57,9 @@ private[spark] final case class StreamProgram(
 
   /** The ordinals of the answers of a window. */
   def resultsOf(window: Int): Seq[Int] = for {
-    group <- groups
-    (w, range) <- group.windows.zipWithIndex if w == window
-    (ordinal, _) <- group.slots.resultsOf(range)
+    tree <- trees
+    (w, range) <- tree.windows.zipWithIndex if w == window
+    (ordinal, _) <- tree.slots.resultsOf(range)
   } yield ordinal
 
   /**
@@ -67,7 +67,7 @@ private[spark] final case class StreamProgram(
    */
   def pruned(kept: Seq[Int]): StreamProgram = {
     val wanted = kept.map(output)
-    val lifted = groups.flatMap(_.slots.parts).flatMap(_.lift)
+    val lifted = trees.flatMap(_.slots.parts).flatMap(_.lift)
     val waiting = later.toSeq.flatMap(_.due).flatMap(d => Seq(d.at, d.position)).map(input)
     val used = AttributeSet.fromAttributeSets(
       (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting).map(_.references)
@@ -82,7 +82,7 @@ private[spark] final case class StreamProgram(
           l.due.map(d => StreamDue(columns.indexOf(d.at), columns.indexOf(d.position)))
         )
       ),
-      groups = groups.map(g => g.copy(slots = g.slots.copy(input = columns.map(input)))),
+      trees = trees.map(t => t.copy(slots = t.slots.copy(input = columns.map(input)))),
       output = wanted.map(_.transform { case b: BoundReference =>
         b.copy(ordinal = b.ordinal - gone)
       })

@@ -114,7 +114,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
     }
     val run = handle.getQueryInfo().getRunId
     val place = KeptAnswers.Place(StateStoreProviderId(store, run), group)
-    val of = program.groups(group)
+    val of = program.trees(group)
     KeptAnswers.lease(place, new KeptAnswers(of.slots.running, of.windows.length))
   }
 

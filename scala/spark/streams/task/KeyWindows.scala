@@ -14,8 +14,8 @@ import io.sash.spark.streams.state.{KeyHeader, StreamState}
 
 /** The windows of a [[StreamProgram]] for one key at a time, and their answers. */
 private[streams] final class KeyWindows(program: StreamProgram, state: StreamState) {
-  private[this] val groups =
-    program.groups.indices.map(new GroupTree(program, _, state)).toArray
+  private[this] val trees =
+    program.trees.indices.map(new KeyTree(program, _, state)).toArray
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
   private[this] val current = new CurrentKeyRow(program.marks.length, program.windows.length)
@@ -40,11 +40,11 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     this.key = key
     if (header == null) {
       known.clear()
-      groups.foreach(_.clear(key))
+      trees.foreach(_.clear(key))
     } else {
       val in = ByteBuffer.wrap(header)
       known.read(in)
-      groups.foreach(_.read(key, in))
+      trees.foreach(_.read(key, in))
     }
     current.isFirst = known.isNew
     if (!known.isNew) {
@@ -56,7 +56,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   def header: KeyHeader = known
 
   /** The number of the key's rows. */
-  def end: Long = groups(0).end
+  def end: Long = trees(0).end
 
   /** Takes in a whole group of peers, and answers them. Peers are equal in the window's order. */
   def take(peers: IndexedSeq[UnsafeRow]): Unit = {
@@ -86,7 +86,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
    * the rows are a whole group of peers.
    */
   def answerLater(peers: IndexedSeq[UnsafeRow]): Unit = {
-    current.firstPeer = groups(0).end - known.unanswered
+    current.firstPeer = trees(0).end - known.unanswered
     current.lastPeer = current.firstPeer + peers.length
     current.group = known.groups - known.unansweredGroups + 1
     var i = 0
@@ -100,23 +100,32 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     if (program.countsGroups) known.unansweredGroups -= 1
   }
 
-  /** The output row of the peer with number i, valid until the next call. */
-  def answer(row: UnsafeRow, i: Int): UnsafeRow = output(joined(row, results(i)))
+  /** The output rows of the rows that were answered last, each valid until the next. */
+  def answers(rows: IndexedSeq[UnsafeRow]): Iterator[UnsafeRow] = new Iterator[UnsafeRow] {
+    private[this] var at = 0
+
+    override def hasNext: Boolean = at < rows.length
+
+    override def next(): UnsafeRow = {
+      at += 1
+      output(joined(rows(at - 1), results(at - 1)))
+    }
+  }
 
   /** Writes the key's state. */
   def write(): Unit = {
     out.clear()
     known.write(out)
-    groups.foreach(_.write(out))
+    trees.foreach(_.write(out))
     state.heads.updateValue(key, out.toArray)
   }
 
   /** Forgets the rows that have been taken in since the key's state was written. */
-  def discard(): Unit = groups.foreach(_.discard())
+  def discard(): Unit = trees.foreach(_.discard())
 
   /** Removes the key's state. */
   def drop(): Unit = {
-    groups.foreach(_.drop())
+    trees.foreach(_.drop())
     state.heads.removeKey(key)
   }
 
@@ -148,7 +157,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
     known.lastTime = time
     known.groups += 1
-    current.firstPeer = groups(0).end
+    current.firstPeer = trees(0).end
     current.group = known.groups
   }
 
@@ -168,19 +177,19 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
       if (current.isFirst || current.begins(w)) known.begun(w) = current.time
       w += 1
     }
-    var g = 0
-    while (g < groups.length) {
-      groups(g).takeIn(row, current)
-      g += 1
+    var t = 0
+    while (t < trees.length) {
+      trees(t).takeIn(row, current)
+      t += 1
     }
   }
 
   /** Answers one of the peers by the windows whose frames are not of peers. */
   private def answerOne(peers: IndexedSeq[UnsafeRow], peer: Int): Unit = {
-    var g = 0
-    while (g < groups.length) {
-      groups(g).answer(ofPeers = false, current, peers, results, peer, peer + 1)
-      g += 1
+    var t = 0
+    while (t < trees.length) {
+      trees(t).answer(ofPeers = false, current, peers, results, peer, peer + 1)
+      t += 1
     }
   }
 
@@ -190,11 +199,11 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
    */
   private def answerPeers(peers: IndexedSeq[UnsafeRow]): Unit = {
     val count = peers.length
-    var g = 0
-    while (g < groups.length) {
-      groups(g).answer(ofPeers = true, current, peers, results, 0, count)
-      groups(g).release()
-      g += 1
+    var t = 0
+    while (t < trees.length) {
+      trees(t).answer(ofPeers = true, current, peers, results, 0, count)
+      trees(t).release()
+      t += 1
     }
     dropBetweenSlides(count)
   }

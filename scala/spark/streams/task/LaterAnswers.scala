@@ -2,11 +2,11 @@ package io.sash.spark.streams.task
 
 import java.util.ArrayList
 
-import scala.collection.BufferedIterator
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.sash.spark.streams.program.{StreamLater, StreamProgram}
 import io.sash.spark.streams.state.{PendingRows, StreamState, Waiting, WaitingRows}
@@ -17,20 +17,15 @@ import io.sash.spark.streams.state.{PendingRows, StreamState, Waiting, WaitingRo
  * until the watermark has passed its due time. Then it waits with its key for the rows and groups
  * of peers that have to come after it. Rows are answered in their order.
  *
- * @param source rows that the watermark has passed, and due rows, which an earlier batch took in
  * @param unanswered takes the rows that are not due; null if no row waits for a due time
- * @param passed the time, in microseconds, that the watermark has passed
  */
 private[streams] final class LaterAnswers(
-    source: BufferedIterator[UnsafeRow],
-    keyOf: UnsafeProjection,
     order: ReadyOrder,
     windows: KeyWindows,
     state: StreamState,
     program: StreamProgram,
-    unanswered: PendingRows,
-    passed: Long
-) extends KeyAnswers(source, keyOf, order, windows, state) {
+    unanswered: PendingRows
+) {
   private[this] val StreamLater(rowsAhead, groupsAhead, due) = program.later.get
   private[this] val dueAt = due.fold(-1)(_.at)
   private[this] val waitsForRows = program.later.get.waitsForRows
@@ -38,6 +33,7 @@ private[streams] final class LaterAnswers(
 
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]
+  private[this] val answered = ArrayBuffer.empty[UnsafeRow]
 
   /** The rows of the key without an answer, in order. */
   private[this] val queue = mutable.ArrayDeque.empty[UnsafeRow]
@@ -48,32 +44,45 @@ private[streams] final class LaterAnswers(
   private[this] var takenBefore = 0L // an earlier batch took in the rows until then
   private[this] var complete = 0L // all rows until then are taken in
 
-  override protected def begin(key: Array[Byte]): Unit = {
+  /**
+   * Answers a key, whose windows are open.
+   *
+   * @param rows rows that the watermark has passed, and due rows, which an earlier batch took in
+   * @param passed the time, in microseconds, that the watermark has passed
+   * @param end called when the key's rows are taken in and answered
+   */
+  def turn(rows: RowsOfKey, passed: Long)(end: => Unit): Iterator[InternalRow] = {
+    val key = rows.key.getBytes
     takenBefore = windows.header.lastTime
     complete = takenBefore
     first = 0
     queue.clear()
     if (waitsForRows) waiting.read(key).forEach(w => queue += w.row)
+    KeyTurns.turn(step(rows, passed)) {
+      store(key, passed)
+      end
+    }
   }
 
-  override protected def step(): Boolean = {
-    val isAnswer = isAnswerable
-    val goesOn = isAnswer || isOfKey || complete < passed
-    if (isAnswer) {
+  private def step(rows: RowsOfKey, passed: Long): Option[Iterator[InternalRow]] =
+    if (isAnswerable) {
+      answered.clear()
       (0 until first).foreach(_ => answered += queue.removeHead())
       first = 0
       windows.answerLater(answered)
-    } else if (isOfKey) {
-      take()
-    } else {
+      Some(windows.answers(answered))
+    } else if (rows.hasNext) {
+      take(rows)
+      Some(Iterator.empty)
+    } else if (complete < passed) {
       complete = passed
+      Some(Iterator.empty)
+    } else {
+      None
     }
-    goesOn
-  }
 
-  private def take(): Unit = {
-    peers.clear()
-    takePeers(peers)
+  private def take(rows: RowsOfKey): Unit = {
+    order.takePeers(rows, peers)
     val time = peers.head.getLong(program.time)
     if (time > takenBefore) {
       due.foreach(d => setPositions(d.position))
@@ -100,7 +109,7 @@ private[streams] final class LaterAnswers(
   /** Whether all rows in the windows of the first rows of the queue have been taken in. */
   private def isAnswerable: Boolean = queue.nonEmpty && isDue(queue.head, complete) && {
     if (first == 0)
-      first = if (isByPeers) queue.iterator.takeWhile(isPeer(queue.head, _)).size else 1
+      first = if (isByPeers) queue.iterator.takeWhile(order.arePeers(queue.head, _)).size else 1
     windows.header.unanswered - first >= rowsAhead &&
     (groupsAhead == 0 || windows.header.unansweredGroups - 1 >= groupsAhead)
   }
@@ -108,7 +117,7 @@ private[streams] final class LaterAnswers(
   private def isDue(row: UnsafeRow, until: Long): Boolean =
     due.isEmpty || row.getLong(dueAt) <= until
 
-  override protected def end(key: Array[Byte]): Unit = {
+  private def store(key: Array[Byte], passed: Long): Unit = {
     val left = new ArrayList[Waiting]
     queue.foreach { row =>
       if (isDue(row, passed)) left.add(new Waiting(row, None)) else unanswered.add(row)

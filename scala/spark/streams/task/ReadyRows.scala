@@ -2,6 +2,8 @@ package io.sash.spark.streams.task
 
 import java.util.{ArrayList, Arrays, Collections, Comparator, HashMap}
 
+import scala.collection.BufferedIterator
+import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.SparkEnv
@@ -117,6 +119,15 @@ private[spark] final class ReadyOrder(
 
   val ofRows: Comparator[InternalRow] =
     if (position.isEmpty) ofKey else GenerateOrdering.generate(ofOne, input)
+
+  def arePeers(row: UnsafeRow, other: UnsafeRow): Boolean = ofKey.compare(row, other) == 0
+
+  /** Takes the next rows that are equal in the window's order; there is at least one row. */
+  def takePeers(rows: BufferedIterator[UnsafeRow], to: ArrayBuffer[UnsafeRow]): Unit = {
+    to.clear()
+    val first = rows.head
+    do to += rows.next() while (rows.hasNext && arePeers(first, rows.head))
+  }
 
   lazy val ofAll: BaseOrdering =
     GenerateOrdering.generate(keys.map(SortOrder(_, Ascending)) ++ ofOne, input)

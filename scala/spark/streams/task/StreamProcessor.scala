@@ -30,7 +30,7 @@ private[spark] final class StreamProcessor(
       case n => s"$n windows"
     }
     val columns = program.input.length - 1
-    val algorithms = program.groups.map(_.title).distinct.mkString(", ")
+    val algorithms = program.trees.map(_.title).distinct.mkString(", ")
     s"slides on a stream: $windows by $algorithms; a pending row has $columns columns in the " +
       "state store"
   }

@@ -1,7 +1,8 @@
 package io.sash.spark.streams.task
 
-import scala.collection.BufferedIterator
+import scala.collection.mutable.ArrayBuffer
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.spark.streams.program.StreamProgram
@@ -37,9 +38,19 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
       if (row.getLong(program.time) <= passed) ready.add(row) else pending.add(row)
     }
     val left = before.copy(pending = pending.close())
-    val answers = answersOf(ready.sorted().buffered, passed)
+    var hasWritten = false
+    val answers = KeyTurns.of(ready.sorted(), keyOf) { rows =>
+      val key = rows.key.getBytes
+      windows.open(key, state.heads.getValue(key))
+      def end(): Unit = {
+        windows.write()
+        hasWritten = true
+      }
+      if (program.later.isEmpty) promptly(rows)(end())
+      else laterAnswers.turn(rows, passed)(end())
+    }
     def next(keys: Boolean) = if (keys) windows.nextSweep(passed) else None
-    def due = sweep(before.sweep, passed)(next(answers.hasWritten))(next(dropIdle(passed)))
+    def due = sweep(before.sweep, passed)(next(hasWritten))(next(dropIdle(passed)))
     BucketTurn(
       answers,
       () =>
@@ -50,37 +61,20 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     )
   }
 
-  private def answersOf(rows: BufferedIterator[UnsafeRow], passed: Long): KeyAnswers =
-    if (program.later.isEmpty) new PromptAnswers(rows)
-    else
-      new LaterAnswers(
-        rows,
-        keyOf,
-        order,
-        windows,
-        state,
-        program,
-        unanswered.orNull,
-        passed
-      )
+  private[this] lazy val laterAnswers =
+    new LaterAnswers(order, windows, state, program, unanswered.orNull)
 
-  /** Answers rows as soon as they are taken in. */
-  private final class PromptAnswers(rows: BufferedIterator[UnsafeRow])
-      extends KeyAnswers(rows, keyOf, order, windows, state) {
+  private[this] val peers = ArrayBuffer.empty[UnsafeRow]
 
-    override protected def begin(key: Array[Byte]): Unit = ()
-
-    override protected def step(): Boolean = {
-      val goesOn = isOfKey
-      if (goesOn) {
-        takePeers(answered)
-        windows.take(answered)
+  /** Answers a key's rows as soon as they are taken in. */
+  private def promptly(rows: RowsOfKey)(end: => Unit): Iterator[InternalRow] =
+    KeyTurns.turn {
+      Option.when(rows.hasNext) {
+        order.takePeers(rows, peers)
+        windows.take(peers)
+        windows.answers(peers)
       }
-      goesOn
-    }
-
-    override protected def end(key: Array[Byte]): Unit = ()
-  }
+    }(end)
 
   /** Removes the state of idle keys; true if other keys are left. */
   private def dropIdle(passed: Long): Boolean = {

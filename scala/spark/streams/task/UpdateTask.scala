@@ -2,7 +2,6 @@ package io.sash.spark.streams.task
 
 import java.util.{ArrayList, Collections, Comparator}
 
-import scala.collection.BufferedIterator
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -53,7 +52,15 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       come.add(row)
       if (debt > 0) debt -= 1
     }
-    val answers = new Answers(come.sorted().buffered, passed)
+    var latest = Option.empty[Long] // of the rows of these keys; None if no row has come
+    val answers = KeyTurns.of(come.sorted(), keyOf) { of =>
+      val key = of.key.getBytes
+      val rows = waiting.read(key)
+      of.foreach(row => rows.add(new Waiting(row, None)))
+      Collections.sort(rows, byOrder) // linear if they are in order
+      latest = later(latest, rows)
+      turn(key, rows, passed)
+    }
     // a walk waits until the rows pending now are final, or later, until keys are idle
     def next(latest: Option[Long]) = {
       val idle = windows.nextSweep(passed)
@@ -63,7 +70,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       debt = walked.keys
       next(walked.latest)
     }
-    def due = sweep(before.sweep, passed)(answers.latest.flatMap(t => next(Some(t))))(walk())
+    def due = sweep(before.sweep, passed)(latest.flatMap(t => next(Some(t))))(walk())
     BucketTurn(
       answers,
       () => {
@@ -74,94 +81,49 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     )
   }
 
-  /** The new and the changed answers, key by key. */
-  private final class Answers(come: BufferedIterator[UnsafeRow], passed: Long)
-      extends Iterator[InternalRow] {
-    private[this] var turn: KeyTurn = _
-
-    /** The latest time of a row of these keys; None if no row has come. */
-    var latest: Option[Long] = None
-
-    override def hasNext: Boolean = {
-      while ((turn == null || !turn.hasNext) && come.hasNext)
-        turn = turnOf(keyOf(come.head).copy())
-      turn != null && turn.hasNext
-    }
-
-    override def next(): InternalRow = {
-      if (!hasNext) throw new NoSuchElementException("no more rows")
-      turn.next()
-    }
-
-    private def turnOf(key: UnsafeRow): KeyTurn = {
-      val rows = waiting.read(key.getBytes)
-      while (come.hasNext && keyOf(come.head) == key) rows.add(new Waiting(come.next(), None))
-      Collections.sort(rows, byOrder) // linear if they are in order
-      latest = later(latest, rows)
-      new KeyTurn(key.getBytes, state.heads.getValue(key.getBytes), rows, passed)
+  /**
+   * The new and the changed answers of a key. The state of its final rows is written once all of
+   * them have been taken in; its pending rows are written at the end.
+   *
+   * @param rows the rows of the key, in order
+   */
+  private def turn(
+      key: Array[Byte],
+      rows: ArrayList[Waiting],
+      passed: Long
+  ): Iterator[InternalRow] = {
+    val finals = countFinal(rows, passed)
+    val peers = ArrayBuffer.empty[UnsafeRow]
+    var first = 0
+    windows.open(key, state.heads.getValue(key))
+    KeyTurns.turn {
+      if (first == finals) windows.write()
+      Option.when(first < rows.size) {
+        takePeers(rows, first, peers)
+        first += peers.length
+        changed(rows, first - peers.length, peers)
+      }
+    } {
+      windows.discard()
+      waiting.write(key, rows.subList(finals, rows.size))
     }
   }
 
-  /**
-   * The rows of a key in order, with their answers where these are new. The state of the final
-   * rows is written once all of them have been taken in; the pending rows are written at the end.
-   */
-  private final class KeyTurn(
-      key: Array[Byte],
-      header: Array[Byte],
+  /** The answers of peers, from `first` on in `rows`, that differ from their last answers. */
+  private def changed(
       rows: ArrayList[Waiting],
-      passed: Long
-  ) extends Iterator[InternalRow] {
-    private[this] val peers = ArrayBuffer.empty[UnsafeRow]
-    private[this] var first = 0 // where the peers begin in `rows`
-    private[this] var at = 0 // the next row that may have a new answer
-    private[this] val finals = countFinal(rows, passed)
-    private[this] var found = false
-    private[this] var isOver = false
-
-    windows.open(key, header)
-
-    override def hasNext: Boolean = {
-      while (!found && !isOver) {
-        if (at == first + peers.length) advance()
-        else if (isAnswered) at += 1
-        else found = true
-      }
-      found
-    }
-
-    override def next(): InternalRow = {
-      if (!hasNext) throw new NoSuchElementException("no more rows")
-      found = false
+      first: Int,
+      peers: ArrayBuffer[UnsafeRow]
+  ): Iterator[InternalRow] = {
+    var at = first
+    windows.answers(peers).filter { answer =>
+      val row = rows.get(at)
       at += 1
-      val answer = windows.answer(peers(at - 1 - first), at - 1 - first)
-      val row = rows.get(at - 1)
-      if (row.answered.nonEmpty) state.counts(StreamMetrics.AnswersCorrected) += 1
-      row.answered = Some(fingerprint(answer))
-      answer
-    }
-
-    /** Whether the next row's answer has not changed. */
-    private def isAnswered: Boolean =
-      rows
-        .get(at)
-        .answered
-        .exists(_ == fingerprint(windows.answer(peers(at - first), at - first)))
-
-    private def advance(): Unit = {
-      if (at == finals) windows.write()
-      if (at == rows.size) {
-        close()
-      } else {
-        first = at
-        takePeers(rows, first, peers)
-      }
-    }
-
-    private def close(): Unit = {
-      windows.discard()
-      waiting.write(key, rows.subList(finals, rows.size))
-      isOver = true
+      val now = fingerprint(answer)
+      val isChanged = !row.answered.contains(now)
+      if (isChanged && row.answered.nonEmpty) state.counts(StreamMetrics.AnswersCorrected) += 1
+      row.answered = Some(now)
+      isChanged
     }
   }
 

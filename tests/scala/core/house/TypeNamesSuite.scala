@@ -32,7 +32,7 @@ class TypeNamesSuite extends AnyFunSuite {
       "SlotCode" -> "SlotCodec",
       "Pages" -> "Panes"
     )
-    val different = Seq("KeyOrder" -> "KeyRows", "SlotRing" -> "SlotProgram", "Max" -> "Min")
+    val different = Seq("KeyOrder" -> "RowsOfKey", "SlotRing" -> "SlotProgram", "Max" -> "Min")
     assert(alike.filterNot { case (a, b) => areAlike(a, b) } === Nil)
     assert(different.filter { case (a, b) => areAlike(a, b) } === Nil)
   }

@@ -129,6 +129,8 @@ object ArgumentTextsSuite {
     aggregate("ewm_mean", "vi", "0.5"),
     aggregate("ema", "vi", "2", "id"),
     aggregate("time_weighted_avg", "vi", "id"),
+    aggregate("linear_weighted_avg", "vi", "id", "2"),
+    aggregate("linear_weighted_sum", "vi", "id", "2"),
     aggregate("time_weighted_avg", "vi", "id", "2", "vi"),
     aggregate("first_n", "vi", "2"),
     aggregate("last_n", "vi", "2"),

@@ -107,6 +107,13 @@ class FunctionsSuite extends SashSuite {
     if (all.map(_._2).sum == 0) null else all.map(a => a._1 * a._2).sum / all.map(_._2).sum
   }
 
+  private def lined(span: Double, isMean: Boolean)(rows: Seq[Row]): Any = ofSome(rows) {
+    val (values, times) = (numbers(rows, 0), numbers(rows, 1))
+    val weights = times.map(t => 1 - (times.max - t) / span)
+    val sum = weights.zip(values).map { case (w, x) => w * x }.sum
+    if (isMean) sum / weights.sum else sum
+  }
+
   private def neverBelow0(rows: Seq[Row]): Any =
     ofSome(rows)(numbers(rows, 0).foldLeft(0.0)((s, x) => math.max(0.0, s + x)))
 
@@ -146,6 +153,9 @@ class FunctionsSuite extends SashSuite {
     ("ewm_mean(x, 0.3)", "0.3", decayedByRows(0.3)),
     ("ema(x, 3, uq)", "x", moved(3)),
     ("time_weighted_avg(i, uq)", "i", held(None)),
+    ("linear_weighted_avg(i, uq, 100000)", "i", lined(100000, isMean = true)),
+    ("linear_weighted_avg(x, uq, 99999.5)", "x", lined(99999.5, isMean = true)),
+    ("linear_weighted_sum(x, uq, 200000)", "x", lined(200000, isMean = false)),
     ("time_weighted_avg(x, uq, 90, i)", "x", held(Some(90))),
     ("time_weighted_avg(i, uq, 1.5, tie)", "i", held(Some(1.5))),
     ("first_n(s, 2)", "s", rows => column(rows).take(2)),
@@ -345,6 +355,8 @@ class FunctionsSuite extends SashSuite {
       Seq("ewm_mean(small, 2, l)", "ema(h, INTERVAL 1 DAY, tn)", "ema(x, '90 minutes', ts)") ++
       Seq(
         "time_weighted_avg(small, tn, '2 days', f)",
+        "linear_weighted_avg(small, tn, '20000 days')",
+        "linear_weighted_sum(f, l, 10000000000)",
         "cusum(small - 2)",
         "ewm_mean(f, 1)",
         "last_n(i, 2) FILTER (WHERE x > 1)"
@@ -357,7 +369,7 @@ class FunctionsSuite extends SashSuite {
     for (calls <- types.grouped(8)) {
       val columns = calls.zipWithIndex.map { case (call, i) =>
         val name =
-          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema|ent|tim).*")) s"approx_$i"
+          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema|ent|tim|lin).*")) s"approx_$i"
           else s"c$i"
         s"$call OVER w AS $name"
       }

@@ -106,6 +106,8 @@ object NoRowsSuite {
     ("ewm_mean", "ewm_mean(vi, 0.5)", null),
     ("ema", "ema(vi, 2, id)", null),
     ("time_weighted_avg", "time_weighted_avg(vi, id)", null),
+    ("linear_weighted_avg", "linear_weighted_avg(vi, id, 100000)", null),
+    ("linear_weighted_sum", "linear_weighted_sum(vi, id, 100000)", null),
     ("time_weighted_avg", "time_weighted_avg(vi, id, 2, vi)", null),
     ("first_n", "first_n(vi, 2)", Seq()),
     ("last_n", "last_n(vi, 2)", Seq()),

@@ -118,7 +118,17 @@ final class LabelWindowsSuite extends SashSuite {
       case _                      => s"l.t - ${time.own}"
     }
 
-    private def range: Seq[String] = random.nextInt(5) match {
+    private val opposites = Map("<" -> ">=", "<=" -> ">", ">" -> "<=", ">=" -> "<")
+
+    private def range: Seq[String] = random.nextInt(6) match {
+      case 5 =>
+        val (lower, upper) = (one(Seq("<", "<=")), one(Seq(">", ">=")))
+        one(
+          Seq(
+            Seq(s"NOT (e.t $lower $value OR $value ${opposites(upper)} e.t)"),
+            Seq(s"NOT (NOT NOT e.t $lower $value)", s"e.t ${opposites(upper)} $value")
+          )
+        )
       case 0 => Seq(s"e.t ${one(Seq("<", "<=", ">", ">="))} $value")
       case 1 => Seq(s"e.t BETWEEN $value AND $value")
       case 2 => Seq(s"$value ${one(Seq("<", "<="))} e.t", s"$value ${one(Seq(">", ">="))} e.t")

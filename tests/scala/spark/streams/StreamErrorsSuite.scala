@@ -36,7 +36,9 @@ class StreamErrorsSuite extends StreamSuite {
     "sum(x) OVER (PARTITION BY map(k, x) ORDER BY ts)" ->
       "PARTITION BY map(k, x): values of type MAP<INT, INT> are not told apart by their bytes; partition by another",
     "lead(x) OVER (ORDER BY ts), max(x) OVER (PARTITION BY window_slide(2) ORDER BY ts)" ->
-      "beside a frame that looks ahead no window may slide, or begin at a punctuation or a gap; ask for them in",
+      "beside a frame that looks ahead no window may slide; ask for them in one query each",
+    "lead(x) OVER (ORDER BY ts), max(x) OVER (PARTITION BY punctuation_window(x = 1) ORDER BY ts)" ->
+      "beside a frame that looks ahead no window may begin at a punctuation; ask for them in one query each",
     "sum(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
       "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
     "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->

@@ -16,19 +16,19 @@ import io.sash.spark.streams.program.{AnswerMode, StreamProgram, CurrentKeyRow}
 import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
 /** The windows of a [[TreeProgram]] for one key at a time. */
-private[streams] final class GroupTree(
+private[streams] final class KeyTree(
     program: StreamProgram,
     number: Int,
     state: StreamState
 ) {
-  private[this] val group = program.groups(number)
-  private[this] val frames = group.windows.map(program.windows(_).frame).toArray
+  private[this] val of = program.trees(number)
+  private[this] val frames = of.windows.map(program.windows(_).frame).toArray
   private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
-  private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a group
+  private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a tree
   private[this] val nodes = new state.Nodes(number)
 
   /** Whether answers are kept beside the slots, for each window. */
-  private[this] val isBeside = group.slots.running.nonEmpty
+  private[this] val isBeside = of.slots.running.nonEmpty
   private[this] val kept = Option.when(isBeside)(state.keptAnswers(program, number))
 
   /**
@@ -36,22 +36,22 @@ private[streams] final class GroupTree(
    * and answers that cannot subtract are made anew anyway.
    */
   private[this] val keeps =
-    isBeside && group.subtracts && program.mode == AnswerMode.Append
+    isBeside && of.subtracts && program.mode == AnswerMode.Append
   private[this] var answers: Array[Array[RunningState]] = _
   private[this] lazy val unused = kept.map(_.create()).orNull
 
-  private[this] val isOfRow = group.slots.isOfRow
+  private[this] val isOfRow = of.slots.isOfRow
 
   private[this] val behind = new WriteBehind(nodes)
   private[this] val slots =
-    SlotColumns(group.slots).accountedBy(WindowMemory.Unlimited, group.slots)
+    SlotColumns(of.slots).accountedBy(WindowMemory.Unlimited, of.slots)
   private[this] val stored = new StoredWindows(
     slots,
     slots.compactCodec,
     behind,
     StreamTask.LogFanOut,
     frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
-    Option.when(!group.isOfNodes)(StoredWindows.Inverse(group.subtracts, select))
+    Option.when(!of.isOfNodes)(StoredWindows.Inverse(of.subtracts, select))
   )
   private[this] val condition: Condition = slot => column.holds(slot)
 
@@ -105,8 +105,8 @@ private[streams] final class GroupTree(
   }
 
   private def writeStamp(out: Bytes): Unit = {
-    val stamp = kept.filter(_ => stored.isCurrent).fold(GroupTree.NoStamp)(_.keep(answers))
-    if (stamp != GroupTree.NoStamp) answers = null
+    val stamp = kept.filter(_ => stored.isCurrent).fold(KeyTree.NoStamp)(_.keep(answers))
+    if (stamp != KeyTree.NoStamp) answers = null
     out.putLong(stamp.getMostSignificantBits)
     out.putLong(stamp.getLeastSignificantBits)
   }
@@ -127,7 +127,7 @@ private[streams] final class GroupTree(
     var w = 0
     while (w < frames.length) {
       val window = stored.window(w)
-      if (current.begins(group.windows(w))) window.evictAll()
+      if (current.begins(of.windows(w))) window.evictAll()
       if (!lags(w)) window.insert(slot)
       w += 1
     }
@@ -170,7 +170,7 @@ private[streams] final class GroupTree(
   private def column: SlotColumns = stored.column.asInstanceOf[SlotColumns]
 }
 
-private object GroupTree {
+private object KeyTree {
 
   /** In the place of a stamp: no answers are kept. */
   private val NoStamp = new UUID(0L, 0L)
