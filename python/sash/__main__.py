@@ -45,7 +45,10 @@ _NO_PYSPARK = (
 def _install() -> str:
     from sash.install import install
 
-    return f"installed {install()}; sessions that start from now on have Sash"
+    return (
+        f"installed {install()}; sessions that start from now on have Sash. "
+        "`python -m sash uninstall` removes it"
+    )
 
 
 def _uninstall() -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, Window, WindowSpec
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
 Condition = Callable[[Column], Column]
+Excluded = Literal["current row", "group", "ties"]
 # of the column that is aggregated and its aggregate, if they are known
 Kind = Callable[[Column | None, Column | None], Column]
 _EXTENT = "a number, a timedelta, an interval as in '1 hour', or a Column of a constant"
@@ -387,7 +388,7 @@ class SlidingWindowSpec(WindowSpec):
         width = _width(preceding, (int, float, timedelta))
         return self._of(lambda *_: call("range_window", width()))
 
-    def exclude(self, rows: str) -> SlidingWindowSpec:
+    def exclude(self, rows: Excluded) -> SlidingWindowSpec:
         """Leave rows out of each row's window, as SQL:2011's EXCLUDE does.
 
         They are in the windows of other rows all the same. A row costs O(log W) combines of an
