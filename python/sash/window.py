@@ -58,6 +58,9 @@ class SlidingWindow:
     ``range(preceding="w")``   each row's own width of the order
     ========================== =======================================================
 
+    Two kinds over the same partitions and order are joined by ``&``, the rows in both windows,
+    and by ``|``, the rows from the first of either on: ``w.session("1 hour") & w.count(100)``.
+
     ``exclude("ties")`` then leaves rows out of each window, ``slide("1 minute")`` lets the window
     slide by more than a row, and ``min_periods(3)`` wants so many values.
 
@@ -388,6 +391,50 @@ class SlidingWindowSpec(WindowSpec):
         width = _width(preceding, (int, float, timedelta))
         return self._of(lambda *_: call("range_window", width()))
 
+    def __and__(self, other: SlidingWindowSpec) -> SlidingWindowSpec:
+        """Hold the rows that are in both windows, which have the same partitions and order.
+
+        Both kinds move forwards only: no ``rows``, no ``range``. A predicate cannot be joined.
+        On a stream ``&`` joins kinds that end at the current row, and ``|`` does not run.
+
+        Example:
+            >>> df = spark.createDataFrame([(1,), (2,), (3,), (9,)], ["ts"])
+            >>> w = sash.SlidingWindow.orderBy("ts")
+            >>> df.select(
+            ...     "ts",
+            ...     F.count("*").over(w.session(5) & w.count(2)).alias("both"),
+            ...     F.count("*").over(w.session(5) | w.count(2)).alias("either"),
+            ... ).show()
+            +---+----+------+
+            | ts|both|either|
+            +---+----+------+
+            |  1|   1|     1|
+            |  2|   2|     2|
+            |  3|   2|     3|
+            |  9|   1|     2|
+            +---+----+------+
+            <BLANKLINE>
+        """
+        return self._joined("window_and", other)
+
+    def __or__(self, other: SlidingWindowSpec) -> SlidingWindowSpec:
+        """Hold the rows from the first row of either window until the last row of either."""
+        return self._joined("window_or", other)
+
+    def _joined(self, name: str, other: SlidingWindowSpec) -> SlidingWindowSpec:
+        if not isinstance(other, SlidingWindowSpec):
+            raise type_error("other", "a sliding window with a kind", other)
+        mine, theirs = self._kind, other._kind
+        if mine is None or theirs is None:
+            raise PySparkValueError("a window has no kind; name one, as in window.count(100)")
+        if not (_same(self.keys, other.keys) and _same(self.order, other.order)):
+            raise PySparkValueError("the two windows have to have the same partitions and order")
+        if any(m is not None for m in (other._excluded, other._every, other._least)):
+            raise PySparkValueError(
+                "exclude, slide and min_periods belong to the joined window; name them behind it"
+            )
+        return replace(self, _kind=lambda *of: call(name, mine(*of), theirs(*of)))
+
     def exclude(self, rows: Excluded) -> SlidingWindowSpec:
         """Leave rows out of each row's window, as SQL:2011's EXCLUDE does.
 
@@ -545,6 +592,14 @@ def _columns(cols: tuple[Any, ...]) -> tuple[ColumnOrName, ...]:
     for col in given:
         _require_column("cols", col)
     return given
+
+
+def _same(cols: tuple[ColumnOrName, ...], others: tuple[ColumnOrName, ...]) -> bool:
+    """Whether the columns are the same objects or names; a Column has no equality of its own."""
+    return len(cols) == len(others) and all(
+        a is b or (isinstance(a, str) and isinstance(b, str) and a == b)
+        for a, b in zip(cols, others, strict=True)
+    )
 
 
 def _require_column(name: str, col: object) -> None:

@@ -67,6 +67,7 @@ by_ts = sash.SlidingWindow.partitionBy("k").orderBy("ts")
 kinds = [
     by_ts.count(3), by_ts.time(4), by_ts.session(5), by_ts.delta("x", 2), by_ts.groups(1),
     by_ts.punctuation(F.col("x") == 3), by_ts.predicate(F.sum("x"), lambda s: s <= 12),
+    by_ts.count(3) & by_ts.session(5), by_ts.count(3) | by_ts.session(5),
     by_ts.rows("x"), by_ts.range("x"), by_ts.time(4).exclude("ties"), by_ts.count(3).slide(2)]
 for kind in kinds:
     named = sash.sliding_agg("x", "max", kind)

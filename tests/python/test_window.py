@@ -75,6 +75,26 @@ def since(begins):
     return windows
 
 
+def both(first, second):
+    """The shorter of two windows that end at the row."""
+
+    def windows(rows):
+        for a, b in zip(first(rows), second(rows), strict=True):
+            yield min(a, b, key=len)
+
+    return windows
+
+
+def either(first, second):
+    """The longer of two windows that end at the row."""
+
+    def windows(rows):
+        for a, b in zip(first(rows), second(rows), strict=True):
+            yield max(a, b, key=len)
+
+    return windows
+
+
 def each(window_of):
     """Windows that do not depend on the row before."""
 
@@ -141,6 +161,14 @@ KINDS = {
     "punctuation": (BY_TS.punctuation("reset"), since(lambda a, b: b.reset)),
     "session": (BY_TS.session(30), since(lambda a, b: b.ts - a.ts >= 30)),
     "session of a longest duration": (BY_TS.session(30, 100), bounded_sessions),
+    "session and count": (
+        BY_TS.session(30) & BY_TS.count(3),
+        both(since(lambda a, b: b.ts - a.ts >= 30), last_while(lambda w: len(w) <= 3)),
+    ),
+    "punctuation or time": (
+        BY_TS.punctuation("reset") | BY_TS.time(90),
+        either(since(lambda a, b: b.reset), last_while(lambda w: w[0].ts >= w[-1].ts - 90)),
+    ),
     "session by an interval": (
         sash.SlidingWindow.partitionBy("k").orderBy("at").session("30 minutes"),
         since(lambda a, b: b.ts - a.ts >= 30),
@@ -334,6 +362,8 @@ def test_a_step_leaves_its_beginning_as_it_was(df):
         (lambda: BY_TS.predicate("sum"), "`condition` should be a function"),
         (lambda: BY_TS.predicate(SPREAD), "`condition` should be a function"),
         (lambda: BY_TS.predicate("sum", "x < 3"), "`condition` should be a function"),
+        (lambda: BY_TS.count(3) & 4, "`other` should be a sliding window with a kind"),
+        (lambda: BY_TS.count(3) | BY_TS.rowsBetween(-3, 0), "`other` should be a sliding window"),
     ],
 )
 def test_an_argument_of_the_wrong_type(make, message):
@@ -358,6 +388,12 @@ def test_a_second_kind():
         BY_TS.count(3).count(4)
     with pytest.raises(PySparkValueError, match="cannot do so twice"):
         BY_TS.count(3).slide(4).slide(5)
+    with pytest.raises(PySparkValueError, match="has no kind"):
+        BY_TS & BY_TS.count(3)
+    with pytest.raises(PySparkValueError, match="the same partitions and order"):
+        BY_TS.count(3) & BY_AT.count(3)
+    with pytest.raises(PySparkValueError, match="belong to the joined window"):
+        BY_TS.count(3) | BY_TS.punctuation("reset").slide(2)
     with pytest.raises(PySparkValueError, match="cannot do so twice"):
         BY_TS.count(3).exclude("ties").exclude("group")
 

@@ -104,7 +104,13 @@ private[spark] object SlidingAggregate {
     val sliding = SlidingAggregate(of, before ++ added)
     sliding.windows.groupBy(w => if (w.isInstanceOf[WindowModifier]) w.name else "").foreach {
       case (_, Seq(first, second, _*)) =>
-        throw ResolveWindowKinds.misplaced(second, s"the window has ${first.sql} already")
+        val remedy =
+          if (second.isInstanceOf[WindowModifier]) ""
+          else s"; join them, as in window_and(${first.sql}, ${second.sql})"
+        throw ResolveWindowKinds.misplaced(
+          second,
+          s"the window has ${first.sql} already$remedy"
+        )
       case _ => ()
     }
     sliding

@@ -309,6 +309,51 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
   )
 }
 
+/**
+ * The rows in both windows, or from the first row of either until the last. Both are of kinds
+ * whose windows only move forwards.
+ *
+ * @param ofAll whether a row has to be in both
+ */
+private[spark] final case class JoinedWindow(kinds: Seq[WindowKind], ofAll: Boolean)
+    extends WindowKind {
+  override def name: String = if (ofAll) JoinedWindow.And else JoinedWindow.Or
+  override def children: Seq[Expression] = kinds
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] =
+    kinds.flatMap(_.orderFault(order)).headOption
+
+  override def inputs: Seq[Expression] = kinds.flatMap(_.inputs)
+
+  override def withInputs(inputs: Seq[Expression]): WindowKind = {
+    val ends = kinds.map(_.inputs.length).scanLeft(0)(_ + _)
+    copy(kinds.zip(ends.zip(ends.tail)).map { case (kind, (from, until)) =>
+      kind.withInputs(inputs.slice(from, until))
+    })
+  }
+
+  override protected def withNewChildrenInternal(
+      children: IndexedSeq[Expression]
+  ): JoinedWindow = copy(children.map(_.asInstanceOf[WindowKind]))
+}
+
+private[spark] object JoinedWindow {
+  val And = "window_and"
+  val Or = "window_or"
+
+  /** The reason why a kind cannot be joined with another; None if it can. */
+  def fault(kind: Expression): Option[String] = kind match {
+    case _: OwnRowsWindow | _: OwnRangeWindow | _: BoundsWindow =>
+      Some("its start may move back from row to row; join kinds whose windows only move forwards")
+    case _: PredicateWindow =>
+      Some("its condition is of the rows of its own window; ask for it alone")
+    case _: WindowModifier =>
+      Some("it says nothing of the rows of a window; write it beside the joined window")
+    case _: WindowKind => None
+    case _             => Some("it is no kind of window; write one, as in count_window(100)")
+  }
+}
+
 /** A property of a window besides its kind. It also applies to SQL's frames. */
 private[spark] sealed abstract class WindowModifier extends WindowKind
 

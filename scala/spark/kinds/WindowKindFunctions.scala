@@ -235,8 +235,58 @@ private[spark] object WindowKindFunctions {
         "The argument min_periods of pandas."
       ),
       classOf[WindowMinPeriods]
-    ) { case Seq(n) => WindowMinPeriods(n) }
+    ) { case Seq(n) => WindowMinPeriods(n) },
+    joined(
+      JoinedWindow.And,
+      "The rows that are in the windows of both kinds.",
+      "1\t1\n2\t2\n3\t2\n9\t1",
+      Seq(
+        "A session of at most 100 rows is `_FUNC_(gap_window('1 hour'), count_window(100))`."
+      ),
+      ofAll = true
+    ),
+    joined(
+      JoinedWindow.Or,
+      "The rows from the first row of either kind's window until the last row of either.",
+      "1\t1\n2\t2\n3\t3\n9\t2",
+      Seq(
+        "A whole session, but 100 rows at least, is `_FUNC_(gap_window('1 hour'),",
+        "count_window(100))`."
+      ),
+      ofAll = false
+    )
   )
+
+  private def joined(
+      name: String,
+      usage: String,
+      answer: String,
+      note: Seq[String],
+      ofAll: Boolean
+  ): SashFunction = kind(
+    name,
+    usage,
+    Seq("first" -> "a kind of window", "second" -> "a kind of window"),
+    "SELECT x, count(*) OVER (PARTITION BY _FUNC_(gap_window(5), count_window(2)) ORDER BY x) " +
+      "FROM VALUES (1), (2), (3), (9) AS t(x)",
+    answer,
+    note ++ Seq(
+      "Both kinds move forwards only: no own widths. A predicate cannot be joined. In turn, a",
+      "joined window is a kind."
+    ),
+    classOf[JoinedWindow]
+  ) { kinds =>
+    val known = kinds.map {
+      case PendingKind(kind) => kind
+      case other             => other
+    }
+    Seq("first", "second").zip(known).foreach { case (argument, kind) =>
+      JoinedWindow
+        .fault(kind)
+        .foreach(why => throw SashErrors.invalidArgument(name, argument, why))
+    }
+    JoinedWindow(known.collect { case k: WindowKind => k }, ofAll)
+  }
 
   private def predicate(aggregate: Expression, condition: LambdaFunction): PredicateWindow =
     aggregate match {

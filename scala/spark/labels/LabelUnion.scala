@@ -1,13 +1,14 @@
 package io.sash.spark.labels
 
 import scala.collection.mutable
+import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.LongType
 
-import io.sash.spark.base.SparkVersions
+import io.sash.spark.base.{Filtered, SparkVersions}
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
 import io.sash.spark.monoids.{Algorithm, OfCurrentRow}
 import io.sash.spark.plan.WrapMovingAggregates
@@ -131,6 +132,28 @@ private[labels] object LabelUnion {
     private def nothing(of: NamedExpression): Alias =
       Alias(Literal(null, of.dataType), of.name)()
 
+    /**
+     * A value that nobody reads, for an event in a column of the labels. It is no NULL where the
+     * column has none: the optimizer may remove the union, and the column must then be itself.
+     */
+    private def unread(of: Attribute): Alias =
+      if (of.nullable) nothing(of)
+      else
+        Alias(
+          Try(Literal.default(of.dataType)).getOrElse(Literal(null, of.dataType)),
+          of.name
+        )()
+
+    /** The same value. An attribute keeps its metadata, such as a watermark. */
+    private def notNull(value: Expression): Expression = value match {
+      case a: Attribute => a.withNullability(false)
+      case e            => KnownNotNull(e)
+    }
+
+    /** Whether only events with a value can be of a label, since all labels have one. */
+    private def isWanted(value: Expression, at: Int): Boolean =
+      at >= 0 && value.nullable && !labels.output(at).nullable
+
     private val ofLabels = Project(
       labels.output.map(a => Alias(a, a.name)()) ++
         extra(keys :+ position) ++
@@ -142,10 +165,15 @@ private[labels] object LabelUnion {
 
     private def ofEvents(number: Int): LogicalPlan = {
       val source = sources(number)
-      val values = source.keys :+ source.time
+      val (wanted, values) = (source.keys :+ source.time)
+        .zip(reused)
+        .map { case (value, at) =>
+          if (isWanted(value, at)) (Some(IsNotNull(value)), notNull(value)) else (None, value)
+        }
+        .unzip
       val columns = labels.output.zipWithIndex.map { case (a, i) =>
         val at = reused.indexOf(i)
-        if (at < 0) nothing(a) else Alias(values(at), a.name)()
+        if (at < 0) unread(a) else Alias(values(at), a.name)()
       } ++
         extra(values) ++
         bounds.map(nothing) ++
@@ -153,7 +181,7 @@ private[labels] object LabelUnion {
           s.columns.map(c => if (s eq source) Alias(c, c.name)() else nothing(c))
         } :+
         Alias(Literal(number), "source")()
-      Project(unlike(columns), source.rows)
+      Project(unlike(columns), Filtered(wanted.flatten, source.rows))
     }
 
     /**
@@ -245,7 +273,7 @@ private[labels] object LabelUnion {
       val moved = SparkVersions.window(made, spec.partitionSpec, spec.orderSpec, union)
       val ofLabels = Filter(EqualTo(sourceColumn, Literal(OfLabel)), moved)
       val restored = labels.output.zip(labelColumns).map { case (a, column) =>
-        val value = if (a.nullable) column else KnownNotNull(column)
+        val value = if (a.nullable || !column.nullable) column else KnownNotNull(column)
         Alias(value, a.name)(a.exprId, a.qualifier, Some(a.metadata))
       }
       Project(restored ++ made.map(_.toAttribute), ofLabels)

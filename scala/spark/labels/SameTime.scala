@@ -37,6 +37,10 @@ private[labels] object SameTime {
     }
   }
 
+  /** Whether two expressions order rows alike: they are one time, in types that hold all values. */
+  def orderAlike(time: Expression, other: Expression): Boolean =
+    narrow(time).semanticEquals(narrow(other))
+
   private def as(e: Expression, to: DataType, zone: Option[String]): Expression =
     if (e.dataType == to) e else Cast(e, to, zone)
 

@@ -29,7 +29,7 @@ private[labels] final case class SortedConditions(
       ranges <- SameTime.of(this.ranges)
       time = ranges.head.time
       _ <- top.order
-        .filterNot(o => rows.over(o.child).semanticEquals(time))
+        .filterNot(o => SameTime.orderAlike(rows.over(o.child), time))
         .map(o => s"ORDER BY ${o.child.sql} is not the order of the range")
         .toLeft(())
       lower <- atMostOne(ranges.filter(_.isLower), "lower")

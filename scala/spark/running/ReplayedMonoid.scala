@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.Described
-import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.monoids.{AggregateMonoid, LambdaBodies}
 import io.sash.spark.slots.RunningAnswer
 
 /**
@@ -30,7 +30,7 @@ private[spark] object ReplayedMonoid {
       identity = Seq(none),
       lift = Seq(filter.fold[Expression](one)(If(_, one, none))),
       combine = Seq(Concat(Seq(left, right))),
-      lower = ReplayedAnswer(left, answer.own, answer)
+      lower = LambdaBodies.compilable(ReplayedAnswer(left, answer.own, answer))
     )
   }
 }

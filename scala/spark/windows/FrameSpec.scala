@@ -22,8 +22,11 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   /** Whether each row gets its answer as soon as it arrives. */
   def isImmediate: Boolean
 
-  /** The keys by which the frame compares rows, with its bounds; none if it compares none. */
-  def keys(rows: RowsOfFrame): Option[KeysSpec] = None
+  /** Whether the frame compares rows. */
+  def hasKeys: Boolean = true
+
+  /** The keys by which the frame compares rows, with its bounds; of each part if it has parts. */
+  def keys(rows: RowsOfFrame): Seq[KeysSpec]
 
   /** The predicate window whose aggregate bounds the frame, if it is one. */
   def bounding: Option[PredicateWindow] = None
@@ -48,15 +51,17 @@ private[spark] final case class RowsOfFrame(
 /**
  * The parts that a task has made for a frame.
  *
- * @param keys the keys of the rows, or null
+ * @param allKeys the keys of the rows; none if the frame compares no rows
  * @param bounding the window of the aggregate that bounds the frame, which is also one of
  *   `windows`; or null
  */
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
-    keys: RangeKeys,
+    allKeys: Seq[RangeKeys],
     bounding: InOrderWindow
-)
+) {
+  def keys: RangeKeys = allKeys.head
+}
 
 private[spark] object Extent {
 
@@ -90,7 +95,7 @@ private[spark] object FrameSpec {
     case other => throw new IllegalStateException(s"${other.sql} is no frame of ROWS or RANGE")
   }
 
-  def ofKind(kind: WindowKind): FrameSpec = kind match {
+  def ofKind(kind: WindowKind, order: Seq[SortOrder]): FrameSpec = kind match {
     case d: DeltaWindow       => DeltaSpec(d)
     case p: PunctuationWindow => PunctuationSpec(p)
     case g: GapWindow         => GapSpec(g)
@@ -99,8 +104,8 @@ private[spark] object FrameSpec {
     case r: OwnRowsWindow     => OwnRowsSpec(r)
     case r: OwnRangeWindow    => OwnRangeSpec(r)
     case b: BoundsWindow      => BoundsSpec(b)
-    case _: HasSqlFrame =>
-      throw new IllegalStateException(s"${kind.sql} is a frame of SQL's")
+    case j: JoinedWindow      => JoinedSpec(j, j.kinds.map(ofKind(_, order)))
+    case k: HasSqlFrame       => ofFrame(k.sqlFrame(order))
     case _: WindowModifier =>
       throw new IllegalStateException(s"${kind.sql} says nothing of a window's bounds")
   }
@@ -110,6 +115,10 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
   override def text: String = FrameText(specified)
 
   override def isImmediate: Boolean = offset(specified.upper) <= 0
+
+  override def hasKeys: Boolean = false
+
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Nil
 
   override def frame(of: FrameParts): Frame =
     new RowsFrame(of.windows, offset(specified.lower), offset(specified.upper))
@@ -129,8 +138,7 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def movesByPeers: Boolean = true
 
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
-    Some(SqlFrameKeys(specified))
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Seq(SqlFrameKeys(specified))
 
   override def frame(of: FrameParts): Frame =
     new RangeFrame(of.windows, of.keys)
@@ -143,7 +151,7 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def movesByPeers: Boolean = true
 
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys.Peers)
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Seq(SqlFrameKeys.Peers)
 
   override def frame(of: FrameParts): Frame =
     new GroupsFrame(of.windows, of.keys, -count(kind.preceding), count(kind.following))
@@ -159,9 +167,9 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
 }
 
 private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
     val (attribute, delta) = Extent.ofNumbers(kind.attribute, kind.delta)
-    Some(RangeBounds.back(rows, SortOrder(attribute, Ascending), delta))
+    Seq(RangeBounds.back(rows, SortOrder(attribute, Ascending), delta))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -169,12 +177,12 @@ private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(
 }
 
 private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
     val order = rows.order.head
     // one type of keys for both extents
     val by = kind.children.foldLeft(order.child)(Extent.ofNumbers(_, _)._1)
     def extent(e: Expression) = Extent.ofNumbers(by, e)._2
-    Some(
+    Seq(
       RangeBounds.session(
         rows,
         order.copy(child = by, sameOrderExpressions = Nil),
@@ -196,7 +204,7 @@ private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
     extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
     val flag = AttributeReference("punctuation", BooleanType)()
     val program = SlotProgram
       .ofRow(rows.input, Seq(flag), Seq(kind.punctuation))
@@ -204,7 +212,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
         keyShifts = Seq(Literal.TrueLiteral),
         keyOrder = Seq(SortOrder(flag, Ascending))
       )
-    Some(OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow))
+    Seq(OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -214,7 +222,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
   override def place: Place = Place.Suffixes
 
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
     val program = SlotProgram.ofRow(
       rows.input,
@@ -222,7 +230,7 @@ private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixS
       Seq(Cast(kind.preceding, LongType)),
       results = Seq((0, Coalesce(Seq(width, Literal(-1L)))))
     )
-    Some(OwnKeys(program, RangeKeys.Unbounded, RangeKeys.CurrentRow))
+    Seq(OwnKeys(program, RangeKeys.Unbounded, RangeKeys.CurrentRow))
   }
 
   override def frame(of: FrameParts): Frame = {
@@ -247,11 +255,11 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def place: Place = Place.Suffixes
 
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
     val order = rows.order.head
     val (by, width) = Extent.ofNumbers(order.child, kind.preceding)
     val of = order.copy(child = by, sameOrderExpressions = Nil)
-    Some(RangeBounds.ownWidth(rows, of, width))
+    Seq(RangeBounds.ownWidth(rows, of, width))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -271,8 +279,8 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 
   override def place: Place = Place.Stretches
 
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
-    Some(RangeBounds.between(rows, rows.order.head, kind))
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] =
+    Seq(RangeBounds.between(rows, rows.order.head, kind))
 
   override def frame(of: FrameParts): Frame =
     new BoundsFrame(
@@ -285,10 +293,41 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {
   override def bounding: Option[PredicateWindow] = Some(kind)
 
+  override def hasKeys: Boolean = false
+
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Nil
+
   override def frame(of: FrameParts): Frame =
     new PredicateFrame(
       of.windows,
       of.bounding,
       answer => of.bounding.column.asInstanceOf[SlotColumns].holds(answer)
     )
+}
+
+private[spark] final case class JoinedSpec(kind: JoinedWindow, parts: Seq[FrameSpec])
+    extends FrameSpec {
+  override def text: String = kind.sql
+
+  override def isImmediate: Boolean = parts.forall(_.isImmediate)
+
+  override def movesByPeers: Boolean = parts.forall(_.movesByPeers)
+
+  override def hasKeys: Boolean = parts.exists(_.hasKeys)
+
+  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = parts.flatMap(_.keys(rows))
+
+  /** The number of keys that the frame compares. */
+  private def keyCount(part: FrameSpec): Int = part match {
+    case j: JoinedSpec => j.parts.map(keyCount).sum
+    case p             => if (p.hasKeys) 1 else 0
+  }
+
+  override def frame(of: FrameParts): Frame = {
+    val ends = parts.map(keyCount).scanLeft(0)(_ + _)
+    val frames = parts.zip(ends.zip(ends.tail)).map { case (part, (from, until)) =>
+      part.frame(FrameParts(Array.empty, of.allKeys.slice(from, until), bounding = null))
+    }
+    new JoinedFrame(of.windows, frames.toArray, kind.ofAll)
+  }
 }

@@ -30,7 +30,7 @@ private[spark] final case class OwnKeys(
 
 /** The keys of a frame, of the peers that it excludes, and of the panes by which it slides. */
 private[spark] final case class FrameKeys[A](
-    frame: Option[A],
+    frame: Seq[A],
     peers: Option[A],
     panes: Option[A]
 ) {

@@ -33,7 +33,7 @@ private[spark] object WindowShape {
     expression.windowFunction match {
       case AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
         WindowShape(
-          s.kind.fold(sqls)(FrameSpec.ofKind),
+          s.kind.fold(sqls)(FrameSpec.ofKind(_, expression.windowSpec.orderSpec)),
           s.exclude.map(ExcludeSpec(_)),
           s.slide.map(SlideSpec(_))
         )

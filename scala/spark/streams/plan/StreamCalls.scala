@@ -15,26 +15,7 @@ import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
 import io.sash.spark.running.{ReplayedMonoid, WindowMonoid}
 import io.sash.spark.streams.checkpoint.Said
-import io.sash.spark.streams.program.{
-  AnswerMode,
-  StreamCountSlide,
-  StreamDue,
-  StreamFrame,
-  StreamShape,
-  TreeProgram,
-  StreamGroups,
-  StreamLater,
-  StreamPaneSlide,
-  StreamPeers,
-  StreamPredicate,
-  StreamProgram,
-  StreamPunctuation,
-  StreamRange,
-  StreamRows,
-  StreamSession,
-  StreamSlide,
-  StreamWords
-}
+import io.sash.spark.streams.program._
 import io.sash.spark.windows._
 
 /**
@@ -293,9 +274,22 @@ private[streams] final class StreamCalls(
     case DeltaSpec(d) =>
       StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))
     case GroupsSpec(g)   => StreamGroups(constant(g.preceding), constant(g.following))
+    case j: JoinedSpec   => joined(j)
     case OwnRowsSpec(w)  => refuseOwnWidth(w)
     case OwnRangeSpec(w) => refuseOwnWidth(w)
     case BoundsSpec(w)   => refuseOwnWidth(w)
+  }
+
+  private def joined(of: JoinedSpec): StreamFrame = {
+    def refusePart(why: String) = refuse(s"${written(of.kind)} $why; $InBatch")
+    if (!of.kind.ofAll)
+      refusePart("has the rows of two windows, and a stream keeps the rows of one")
+    val frame = StreamJoined(of.parts.map(frameOf).flatMap {
+      case j: StreamJoined => j.parts
+      case part            => Seq(part)
+    })
+    frame.fault.foreach(refusePart)
+    frame
   }
 
   private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(

@@ -313,6 +313,55 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 
+/**
+ * The rows in the windows of all parts. Each part evicts the rows that are not in its own.
+ *
+ * @param parts none of them is a joined frame
+ */
+private[spark] final case class StreamJoined(parts: Seq[StreamFrame]) extends StreamFrame {
+
+  /** The reason why these parts cannot be joined; None if they can. */
+  def fault: Option[String] = {
+    val suffixes = parts.count(_.isInstanceOf[StreamSuffix])
+    if (parts.exists(_.isInstanceOf[StreamPredicate]))
+      Some("has a part whose rows leave by a condition on its own window")
+    else if (parts.exists(p => p.lags || p.rowsAhead > 0 || p.groupsAhead > 0))
+      Some("has a part that does not end at the current row")
+    else if (parts.exists(_.countsGroups) && parts.exists(_.isInstanceOf[StreamRange]))
+      Some("counts groups and measures times")
+    else if (parts.exists(_.knowsBegin) && suffixes > 1)
+      Some("has a longest session and another beginning")
+    else None
+  }
+
+  override def words: String = parts.map(_.words).mkString("(", " and ", ")")
+
+  override def evicts: Boolean = parts.exists(_.evicts)
+
+  override def longest: Long = parts.map(_.longest).min
+
+  override def countsGroups: Boolean = parts.exists(_.countsGroups)
+
+  override def whyNotAhead: Option[String] = parts.flatMap(_.whyNotAhead).headOption
+
+  // the rows before are in no window of one part, and so in no window of all
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
+    parts.exists(_.isIdle(last, now))
+
+  override def isOfPeers: Boolean = parts.forall(_.isOfPeers)
+
+  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
+    parts.exists(_.begins(row, begun))
+
+  override def knowsBegin: Boolean = parts.exists(_.knowsBegin)
+
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
+    window.insertTo(if (isOfPeers) row.lastPeer else row.end)
+
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
+    parts.foreach(_.leave(window, row, condition))
+}
+
 /** The rows at which a window slides; all other rows have no answer. */
 private[spark] sealed abstract class StreamSlide extends Serializable {
 

@@ -31,6 +31,42 @@ class SuffixFramesSuite extends FrameLaws {
     (new DeltaFrame(windows.all, keys), key => column.lift(keys.open(), key))
   }
 
+  for (ofAll <- Seq(true, false))
+    law(s"JOINED: the rows in all parts, or from the first of any on: $ofAll") {
+      forAll(partitions(anySteps), Gen.choose(0L, 9L), Gen.choose(1L, 4L), Gen.choose(0L, 12L)) {
+        (partitions, rows, gap, delta) =>
+          val windows = new Windows
+          val gaps = new LongKeys(Array(gap))
+          val gapKeys = backBy(gap, gaps)
+          val deltas = new LongKeys(Array(-delta))
+          val deltaKeys = backBy(delta, deltas)
+          val inner = new JoinedFrame(
+            Array.empty,
+            Array(
+              new GapFrame(Array.empty, gapKeys, peersStay = false),
+              new DeltaFrame(Array.empty, deltaKeys)
+            ),
+            !ofAll
+          )
+          val lastRows = new RowsFrame(Array.empty, -rows, 0L)
+          val frame = new JoinedFrame(windows.all, Array(lastRows, inner), ofAll)
+          def arrive(key: Long): Unit = {
+            gaps.lift(gapKeys.open(), key)
+            deltas.lift(deltaKeys.open(), key)
+          }
+          slides(partitions, windows, frame, arrive) { (keys, current) =>
+            val session = (1 to current).filter(row => keys(row) - keys(row - 1) >= gap)
+            val near = sliding(current)(of => keys(of.head) >= keys(of.last) - delta)
+            val begins = Seq(session.lastOption.getOrElse(0), near.head)
+            val begin = Seq(
+              math.max(0, current - rows.toInt),
+              if (ofAll) begins.min else begins.max
+            )
+            (if (ofAll) begin.max else begin.min) to current
+          }
+      }
+    }
+
   law("DELTA: the oldest leave while they lie more than delta below the row that enters") {
     forAll(partitions(anySteps), Gen.choose(0L, 12L)) { (partitions, delta) =>
       val windows = new Windows

@@ -167,6 +167,8 @@ object ArgumentTextsSuite {
     kind("gap_window", "2", "3"),
     kind("groups_window", "1", "1"),
     kind("predicate_window", "sum(vi)", "t -> t < 5"),
+    kind("window_and", "count_window(2)", "gap_window(2)"),
+    kind("window_or", "count_window(2)", "gap_window(2)"),
     kind("rows_window", "vi"),
     kind("range_window", "vi"),
     kind("window_exclude", "'current row'").copy(order = Some("id ROWS 1 PRECEDING")),

@@ -70,7 +70,26 @@ class WindowKindErrorsSuite extends ItemsSuite {
         "DISTINCT or FILTER"
       ),
       ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
-      ("PARTITION BY count_window(3), count_window(4) ORDER BY id", Misplaced, "already"),
+      ("PARTITION BY count_window(3), gap_window(4) ORDER BY id", Misplaced, "window_and"),
+      (
+        "PARTITION BY window_and(rows_window(x), count_window(3)) ORDER BY id",
+        Pattern,
+        "`first`"
+      ),
+      ("PARTITION BY window_or(count_window(3), window_slide(3)) ORDER BY id", Pattern, "beside"),
+      ("PARTITION BY window_or(count_window(3), 3) ORDER BY id", Pattern, "no kind of window"),
+      (
+        "PARTITION BY window_and(count_window(3), predicate_window(sum(x), t -> t < 9)) ORDER BY id",
+        Pattern,
+        "ask for it alone"
+      ),
+      ("PARTITION BY window_and(count_window(3), gap_window(4))", Misplaced, "add ORDER BY"),
+      (
+        "PARTITION BY window_and(count_window(3), gap_window(4)) ORDER BY at, id",
+        Misplaced,
+        "an order by one expression"
+      ),
+      ("PARTITION BY window_and(count_window(0), gap_window(4)) ORDER BY at", Range, "`size`"),
       ("PARTITION BY window_slide(3), window_slide(4) ORDER BY id", Misplaced, "already"),
       ("PARTITION BY window_slide(0) ORDER BY id", Range, "`every`"),
       ("PARTITION BY window_slide(1.5) ORDER BY id", Type, "`every`"),

@@ -19,15 +19,35 @@ class WindowKindsSuite extends ItemsSuite {
     ),
     Kind("delta_window(y, 1.5)")((rows, i) => delta(rows, i, 1.5)),
     Kind("delta_window(y, 0)")((rows, i) => delta(rows, i, 0.0)),
-    Kind("punctuation_window(p)") { (rows, i) =>
-      rows.slice(math.max(0, rows.lastIndexWhere(_.p.contains(true), i)), i + 1)
-    },
+    Kind("punctuation_window(p)")((rows, i) => since(rows, i)),
     Kind("gap_window(3)", order = "at")((rows, i) => session(rows, i, 3.0)),
     Kind("gap_window(2.5)", order = "at")((rows, i) => session(rows, i, 2.5)),
     Kind("gap_window(3)", order = "at DESC")((rows, i) => session(rows, i, 3.0)),
     Kind("gap_window(3, 8)", order = "at")((rows, i) => session(rows, i, 3.0, 8.0)),
     Kind("gap_window(3.5, 2)", order = "at DESC NULLS FIRST")((rows, i) =>
       session(rows, i, 3.5, 2.0)
+    ),
+    Kind("window_and(punctuation_window(p), count_window(4))")((rows, i) =>
+      back(rows, i, 3).filter(since(rows, i).contains)
+    ),
+    Kind("window_or(punctuation_window(p), count_window(4))")((rows, i) =>
+      rows.filter(r => back(rows, i, 3).contains(r) || since(rows, i).contains(r))
+    ),
+    Kind("window_and(delta_window(y, 1.5), window_or(punctuation_window(p), count_window(3)))")(
+      (rows, i) =>
+        delta(rows, i, 1.5)
+          .filter(r => back(rows, i, 2).contains(r) || since(rows, i).contains(r))
+    ),
+    Kind("window_and(gap_window(3), time_window(5))", order = "at")((rows, i) =>
+      session(rows, i, 3.0).filter(r => r.at == rows(i).at || near(r.at, rows(i).at, 5))
+    ),
+    Kind("window_or(gap_window(3), time_window(5))", order = "at")((rows, i) =>
+      rows.filter(r =>
+        session(rows, i, 3.0).contains(r) || r.at == rows(i).at || near(r.at, rows(i).at, 5)
+      )
+    ),
+    Kind("window_and(groups_window(1, 1), time_window(4))", order = "at")((rows, i) =>
+      groups(rows, i, 1, 1).filter(r => r.at == rows(i).at || near(r.at, rows(i).at, 4))
     ),
     Kind("groups_window(2, 0)", order = "at")((rows, i) => groups(rows, i, 2, 0)),
     Kind("groups_window(1)", order = "at DESC NULLS FIRST")((rows, i) => groups(rows, i, 1, 0)),
@@ -277,6 +297,9 @@ object WindowKindsSuite {
     }
     rows.slice(from, i + 1)
   }
+
+  def since(rows: IndexedSeq[Item], i: Int): Seq[Item] =
+    rows.slice(math.max(0, rows.lastIndexWhere(_.p.contains(true), i)), i + 1)
 
   def back(rows: IndexedSeq[Item], i: Int, preceding: Int): Seq[Item] =
     rows.slice(math.max(0, i - preceding), i + 1)

@@ -123,7 +123,7 @@ class SlotColumnsSuite extends SashSuite {
       node.child.output,
       "Europe/Berlin"
     )
-    val KeysView(ring, _, lower, upper, _, _) = whole.frames.head.keys.frame.get
+    val KeysView(ring, _, lower, upper, _, _) = whole.frames.head.keys.frame.head
     val program = whole.rings(ring).slots
     val kinds = new SlotKinds(program, Seq.empty[DataType])
     val random = new Random(seed)

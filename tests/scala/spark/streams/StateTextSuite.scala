@@ -83,6 +83,12 @@ class StateTextSuite extends StreamSuite {
           "(ts - 60000000L) with strict with TIMESTAMP",
         "answers: at once"
       ),
+      s"PARTITION BY k, window_and(count_window(3), gap_window(INTERVAL 9 SECONDS)) ORDER BY ts" ->
+        Seq(
+          "windows: (rows from 2 before to the row and session until bound 0)",
+          "bounds of windows: (ts + 9000000L) with strict with TIMESTAMP",
+          "answers: at once"
+        ),
       s"PARTITION BY k, punctuation_window(x > 9) ORDER BY ts" -> Seq(
         "windows: punctuation at bound 0",
         "bounds of windows: (IF(((x > 9) with INT <=> true), 1L, 0L)) with BOOLEAN",

@@ -39,6 +39,16 @@ class StreamErrorsSuite extends StreamSuite {
       "beside a frame that looks ahead no window may slide; ask for them in one query each",
     "lead(x) OVER (ORDER BY ts), max(x) OVER (PARTITION BY punctuation_window(x = 1) ORDER BY ts)" ->
       "beside a frame that looks ahead no window may begin at a punctuation; ask for them in one query each",
+    "max(x) OVER (PARTITION BY window_or(count_window(2), gap_window('1 hour')) ORDER BY ts)" ->
+      s"has the rows of two windows, and a stream keeps the rows of one; $InBatch",
+    "max(x) OVER (PARTITION BY window_and(count_window(2), delta_window(x, 3)) ORDER BY ts)" ->
+      s"has a part whose rows leave by a condition on its own window; $InBatch",
+    "max(x) OVER (PARTITION BY window_and(count_window(2), groups_window(2, 1)) ORDER BY ts)" ->
+      s"has a part that does not end at the current row; $InBatch",
+    "max(x) OVER (PARTITION BY window_and(time_window('1 hour'), groups_window(2, 0)) ORDER BY ts)" ->
+      s"counts groups and measures times; $InBatch",
+    "max(x) OVER (PARTITION BY window_and(gap_window('1 hour', '2 hours'), punctuation_window(x = 1)) ORDER BY ts)" ->
+      s"has a longest session and another beginning; $InBatch",
     "sum(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
       "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
     "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->

@@ -69,6 +69,7 @@ class StreamPlansSuite extends StreamSuite {
       "answers beside the slots in windows of conditions" ->
         """SELECT id, sum(DISTINCT x) OVER (PARTITION BY k, predicate_window(count(s), n -> n < 9)
           |    ORDER BY ts, id) AS a, median(d) OVER (PARTITION BY k, delta_window(d, 20.0D) ORDER BY ts, id) AS b,
+          |  rank_in_frame(x + 1) OVER (PARTITION BY k, delta_window(d, 20.0D) ORDER BY ts, id) AS e,
           |  collect_list(x) OVER (PARTITION BY k ORDER BY ts, id ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING) AS c,
           |  median(x) OVER (PARTITION BY k, count_window(9), window_slide(4) ORDER BY ts, id) AS d
           |  FROM events""".stripMargin,
@@ -95,6 +96,17 @@ class StreamPlansSuite extends StreamSuite {
           |  sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 9 SECONDS PRECEDING) AS d,
           |  count(d) OVER (PARTITION BY k, groups_window(1, 0) ORDER BY ts, x % 3) AS e
           |  FROM events""".stripMargin,
+      "kinds joined" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, window_and(punctuation_window(x > 80), count_window(9))
+          |    ORDER BY ts, id) AS a,
+          |  max(d) OVER (PARTITION BY k, window_and(gap_window(INTERVAL 2 SECONDS),
+          |    time_window(INTERVAL 9 SECONDS)) ORDER BY ts) AS b,
+          |  count(*) OVER (PARTITION BY k, window_and(count_window(5), window_and(groups_window(3, 0),
+          |    punctuation_window(x > 80))) ORDER BY ts, id) AS c,
+          |  median(x) OVER (PARTITION BY k, window_and(gap_window('4 seconds', '9 seconds'), count_window(4))
+          |    ORDER BY ts) AS e,
+          |  min(x) OVER (PARTITION BY k, window_and(count_window(3), time_window('9 seconds')) ORDER BY ts)
+          |    AS f FROM events""".stripMargin,
       "sessions" ->
         """SELECT id, min(ts) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS k,
           |  min(ts) OVER (PARTITION BY s, gap_window(INTERVAL 10 SECONDS) ORDER BY ts) AS s

@@ -38,7 +38,14 @@ class StreamUpdatesSuite extends StreamSuite {
         """SELECT id, sum(x) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS s,
           |  count(*) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS n,
           |  max(x) OVER (PARTITION BY k, gap_window('3 seconds', '7 seconds') ORDER BY ts) AS m,
+          |  count(*) OVER (PARTITION BY k, window_and(gap_window('3 seconds', '7 seconds'),
+          |    time_window('5 seconds')) ORDER BY ts) AS j,
           |  rank_in_frame(d) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 20 SECONDS PRECEDING) AS r
+          |  FROM events""".stripMargin,
+      "kinds joined" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, window_and(punctuation_window(x > 80), count_window(9))
+          |    ORDER BY ts, id) AS a,
+          |  max(d) OVER (PARTITION BY k, window_and(groups_window(9, 0), count_window(4)) ORDER BY ts, id) AS b
           |  FROM events""".stripMargin,
       "slides" ->
         """SELECT id, count(*) OVER
@@ -55,8 +62,7 @@ class StreamUpdatesSuite extends StreamSuite {
           |  median(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 60 PRECEDING) AS m FROM events""".stripMargin,
       "ranks" ->
         """SELECT id, rank_in_frame(d) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS r,
-          |  dense_rank_in_frame(x) OVER (PARTITION BY k ORDER BY ts
-          |    RANGE INTERVAL 20 SECONDS PRECEDING) AS e,
+          |  dense_rank_in_frame(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 20 PRECEDING) AS e,
           |  percent_rank_in_frame(x) OVER (PARTITION BY k, delta_window(d, 30.0D) ORDER BY ts, id)
           |    AS p, cume_dist_in_frame(d) OVER (PARTITION BY k, predicate_window(count(x), n -> n < 9)
           |    ORDER BY ts, id) AS c FROM events""".stripMargin
