@@ -17,7 +17,14 @@ from typing import Literal, NamedTuple, get_args
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DateType, NumericType, TimestampNTZType, TimestampType
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    IntegralType,
+    NumericType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from sash.errors import type_error, value_error
 from sash.loaded import is_loaded, missing
@@ -359,7 +366,13 @@ class _Tables(NamedTuple):
     def distance(self, earlier: Column, later: Column) -> Column:
         """The distance of two times; a difference of timestamps would be of local times."""
         if isinstance(self.kind, TimestampType):
-            return F.unix_micros(later) - F.unix_micros(earlier)
+            # an event's time may be a date, or a timestamp without a time zone
+            return F.unix_micros(later.cast("timestamp")) - F.unix_micros(
+                earlier.cast("timestamp")
+            )
+        if isinstance(self.kind, IntegralType):
+            # integers far apart have a difference that is none of their type
+            return later.cast("decimal(38,9)") - earlier.cast("decimal(38,9)")
         return later - earlier
 
     def _extent(self, span: str | float | timedelta) -> Column:

@@ -315,6 +315,47 @@ def test_as_of_is_merge_asof(utc, tolerance, exact, direction):
     assert_one_pass(joined)
 
 
+def test_words_that_depend_on_the_order_are_features(spark):
+    labels = spark.createDataFrame([("a", 7), ("b", 5)], "k STRING, t INT")
+    events = spark.createDataFrame(
+        [("a", 1, 1.0), ("a", 4, 2.0), ("a", 6, 1.5)], "k STRING, t INT, p DOUBLE"
+    )
+    f = sash.functions
+    asked = {
+        "last": (f.last_n("p", 2), [2.0, 1.5]),
+        "first": (f.first_n("p", 2), [1.0, 2.0]),
+        "distinct": (f.last_distinct_n("p", 2), [2.0, 1.5]),
+        "ema": (f.ema("p", 1e9, "t"), pytest.approx(1.0)),
+        "ewm": (f.ewm_mean("p", 1.0), 1.5),
+        "cusum": (f.cusum(F.col("p") - 1.5), pytest.approx(0.5)),
+        "increase": (f.counter_increase("p"), 2.5),
+        "rate": (f.counter_rate("t", "p"), 0.5),
+        "held": (f.time_weighted_avg("p", "t"), 1.4),
+        "run": (f.longest_increasing_run("t", "p"), (1, 4, 2)),
+    }
+    features = {name: (word, None) for name, (word, _) in asked.items()}
+    joined = sash.window_join(labels, events, on="k", by="t", **features)
+    assert_one_pass(joined)
+    row = next(row for row in joined.collect() if row.k == "a")
+    for name, (_, expected) in asked.items():
+        assert row[name] == expected, name
+
+
+def test_the_nearest_of_events_of_other_types(utc):
+    labels = utc.sql("SELECT TIMESTAMP'2026-03-05 14:00:00' AS t")
+    for kind in ("DATE", "TIMESTAMP_NTZ"):
+        events = utc.sql(
+            f"SELECT CAST(d AS {kind}) AS t, p "
+            "FROM VALUES ('2026-03-05', 1), ('2026-03-06', 2) AS e(d, p)"
+        )
+        found = sash.as_of(labels, events, on=[], by="t", direction="nearest", p="p")
+        assert [row.p for row in found.collect()] == [2], kind
+    far = utc.sql("SELECT 1700000000 AS t")
+    events = utc.sql("SELECT * FROM VALUES (-1000000000, 1), (1700000005, 2) AS e(t, p)")
+    found = sash.as_of(far, events, on=[], by="t", direction="nearest", p="p")
+    assert [row.p for row in found.collect()] == [2]
+
+
 def test_as_of_takes_its_columns_from_one_event(utc):
     labels, events = made(int, seed=9)
     joined = sash.as_of(

@@ -28,7 +28,6 @@ private[sash] final case class BoundedList(kind: ListKind, children: Seq[Express
 
   override def prettyName: String = kind.name
   override protected def stringArgs: Iterator[Any] = children.iterator
-  override lazy val deterministic: Boolean = !kind.isOfOrder && children.forall(_.deterministic)
   override def nullable: Boolean = false
   override def dataType: DataType = evaluateExpression.dataType
   override def defaultResult: Option[Literal] = Some(Literal.create(Seq.empty, dataType))
@@ -61,9 +60,6 @@ private[sash] sealed abstract class ListKind extends Serializable {
   def name: String = function.name
 
   def function: SashFunction
-
-  /** Whether the answer depends on the order of rows, as with collect_list. */
-  def isOfOrder: Boolean = true
 
   /** Whether the arguments have to have an order. */
   def sorts: Boolean = false
@@ -179,7 +175,6 @@ private[sash] case object LastDistinctN extends ListKind {
 
 /** The n elements that come first in their order. */
 private[sash] sealed abstract class Extremes(ascending: Boolean) extends ListKind {
-  override def isOfOrder: Boolean = false
   override def sorts: Boolean = true
 
   override def combine(older: Expression, younger: Expression, n: Int): Expression =

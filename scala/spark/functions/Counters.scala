@@ -25,7 +25,6 @@ private[sash] abstract class OfCounter private[functions]
 
   override def dataType: DataType = DoubleType
   override def nullable: Boolean = true
-  override lazy val deterministic: Boolean = false // as collect_list: order matters
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(first, last, increase)
   override lazy val initialValues: Seq[Expression] =
@@ -100,7 +99,7 @@ private[sash] final case class CounterRate(time: Expression, counter: Expression
     Seq.fill(2)(nothing(DoubleType)) ++ (Literal(0.0) +: Seq.fill(2)(nothing(DoubleType)))
   override protected def required: Seq[Expression] = Seq(time, counter)
   override protected def lift: Seq[Expression] =
-    super.lift ++ Seq.fill(2)(TimeAxis.number(time))
+    super.lift ++ Seq.fill(2)(TimeAxis.number(time, prettyName))
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] =
     super.combine(o, y) ++ Seq(Coalesce(Seq(o(3), y(3))), Coalesce(Seq(y(4), o(4))))

@@ -25,7 +25,6 @@ private[sash] final case class Cusum(child: Expression)
   override def inputTypes: Seq[DataType] = Seq(DoubleType)
   override def dataType: DataType = DoubleType
   override def nullable: Boolean = true
-  override lazy val deterministic: Boolean = false // as collect_list: order matters
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(sum, least)
   override lazy val initialValues: Seq[Expression] =

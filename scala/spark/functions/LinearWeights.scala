@@ -46,7 +46,7 @@ private[sash] final case class LinearWeights(
   override lazy val initialValues: Seq[Expression] = Seq.fill(6)(Literal(0.0))
   override protected def required: Seq[Expression] = Seq(value, time)
   override protected def lift: Seq[Expression] = {
-    val at = TimeAxis.number(time)
+    val at = TimeAxis.number(time, prettyName)
     Seq(Literal(1.0), at, at, value, Literal(0.0), Literal(0.0))
   }
 
@@ -103,18 +103,23 @@ private[sash] final case class LinearWeights(
 
 /** Generated code calls this method. */
 private[sash] object LinearWeightsSpan {
+
+  /** How far a row may be beyond the span by rounding, since the frame measures exactly. */
+  private val Slack = 1e-9
+
   def checked(
       span: Double,
       oldest: Double,
       function: org.apache.spark.unsafe.types.UTF8String
   ): Double =
-    if (oldest <= span) span
+    if (!(oldest > span * (1 + Slack))) span
     else
       throw SashErrors.invalidArgument(
         function.toString,
         "span",
         "a row of the window is older than that; ask for it over a window of that length, as " +
-          "in RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW for a span of '1 hour'"
+          "in RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW. Where clocks change, " +
+          "a day may have 25 hours: take a span of as many"
       )
 }
 
@@ -141,8 +146,9 @@ private[sash] object LinearWeights {
     Seq(
       "The youngest row of the window weighs 1. A row weighs the less the older it is, and at",
       "the age of `span` it weighs 0. A row that is older still is an error: the window is at",
-      "most as long as `span`. A day has 24 hours. Rows in which `x` or `ts` is NULL are",
-      "skipped; NULL over no rows. Infinite values may make the answer NaN."
+      "most as long as `span`. A day has 24 hours; where clocks change, a RANGE of a day may",
+      "hold 25, and wants a span of as many. Rows in which `x` or `ts` is NULL are skipped; NULL",
+      "over no rows. Infinite values may make the answer NaN."
     ) ++ note,
     classOf[LinearWeights]
   ) { case Seq(x, ts, span) => LinearWeights(x, ts, IntervalText.of(name, "span", span), isMean) }

@@ -38,7 +38,6 @@ private[sash] final case class LongestIncreasingRun(time: Expression, value: Exp
   override def left: Expression = time
   override def right: Expression = value
   override def nullable: Boolean = true
-  override lazy val deterministic: Boolean = false // as collect_list: order matters
 
   override def dataType: DataType = new StructType()
     .add("start", time.dataType)

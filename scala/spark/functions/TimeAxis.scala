@@ -3,9 +3,11 @@ package io.sash.spark.functions
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
-import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.base.{ArgumentChecks, SashErrors}
 
 /**
  * Times as numbers on one axis, for arithmetic in doubles: microseconds for a timestamp, days for
@@ -33,11 +35,20 @@ private[functions] object TimeAxis {
       case _ => ArgumentChecks.unexpectedType(name, distance, "\"INTERVAL DAY TO SECOND\"")
     }
 
-  def number(time: Expression): Expression = time.dataType match {
+  /** @param function the name of the function that asks, for errors */
+  def number(time: Expression, function: String): Expression = time.dataType match {
     case TimestampType | TimestampNTZType =>
       Cast(PreciseTimestampConversion(time, time.dataType, LongType), DoubleType)
     case DateType => Cast(UnixDate(time), DoubleType)
-    case _        => Cast(time, DoubleType)
+    case LongType =>
+      StaticInvoke(
+        ExactTime.getClass,
+        DoubleType,
+        "of",
+        Seq(time, Literal(function)),
+        returnNullable = false
+      )
+    case _ => Cast(time, DoubleType)
   }
 
   /** The value of a constant distance on the axis. */
@@ -61,4 +72,20 @@ private[functions] object TimeAxis {
     }
     Doubles.quotient(distance, Literal(perSecond))
   }
+}
+
+/** Generated code calls this method. */
+private[sash] object ExactTime {
+  private val Most = 1L << 53
+
+  /** The number as a double that it equals, or an error. */
+  def of(time: Long, function: UTF8String): Double =
+    if (time >= -Most && time <= Most) time.toDouble
+    else
+      throw SashErrors.invalidArgument(
+        function.toString,
+        "ts",
+        s"$time is more than 2^53, and no DOUBLE is exact there; take a coarser unit, as in " +
+          "ts / 1000, or a timestamp"
+      )
 }

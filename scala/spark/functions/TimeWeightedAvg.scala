@@ -34,7 +34,6 @@ private[sash] final case class TimeWeightedAvg(
   override def prettyName: String = TimeWeightedAvg.Function.name
   override def dataType: DataType = DoubleType
   override def nullable: Boolean = true
-  override lazy val deterministic: Boolean = false // as collect_list: order matters
   override def inputTypes: Seq[DataType] =
     Seq(DoubleType, time.dataType) ++ start.toSeq.flatMap(s => Seq(s._1.dataType, DoubleType))
 
@@ -52,7 +51,7 @@ private[sash] final case class TimeWeightedAvg(
     Seq.fill(4)(nothing(DoubleType)) :+ Literal(0.0)
   override protected def required: Seq[Expression] = Seq(value, time)
   override protected def lift: Seq[Expression] = {
-    val at = TimeAxis.number(time)
+    val at = TimeAxis.number(time, prettyName)
     Seq(at, start.fold(nothing(DoubleType))(_._2), at, value, Literal(0.0))
   }
 

@@ -82,7 +82,7 @@ private[sash] final case class EwmMean(value: Expression, halfLife: Expression, 
   override lazy val initialValues: Seq[Expression] =
     Seq(Literal(Double.NegativeInfinity), Literal(0.0), Literal(0.0))
   override protected def lift: Seq[Expression] =
-    Seq(TimeAxis.number(time), value, Literal(1.0))
+    Seq(TimeAxis.number(time, prettyName), value, Literal(1.0))
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
     val at = Greatest(Seq(o(0), y(0)))
@@ -114,7 +114,6 @@ private[sash] final case class EwmByRows(value: Expression, alpha: Expression)
   override def right: Expression = alpha
   override def prettyName: String = EwmByRows.Function.name
   override def inputTypes: Seq[DataType] = Seq(DoubleType, alpha.dataType)
-  override lazy val deterministic: Boolean = false // as collect_list: order matters
 
   override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
     ArgumentChecks.checkShare("decay", alpha),
@@ -193,7 +192,6 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
   private lazy val offset = number("offset")
 
   override def prettyName: String = Ema.Function.name
-  override lazy val deterministic: Boolean = false // as collect_list: order matters
   override protected def halfLifeName: String = "half_life"
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] =
@@ -201,7 +199,7 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
   override lazy val initialValues: Seq[Expression] =
     Literal(true) +: Seq(0.0, 0.0, 0.0, 1.0, 0.0).map(Literal(_))
   override protected def lift: Seq[Expression] = {
-    val at = TimeAxis.number(time)
+    val at = TimeAxis.number(time, prettyName)
     Seq(Literal(false), at, at, value, Literal(1.0), Literal(0.0))
   }
 

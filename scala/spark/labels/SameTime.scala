@@ -37,7 +37,7 @@ private[labels] object SameTime {
     }
   }
 
-  /** Whether two expressions order rows alike: they are one time, in types that hold all values. */
+  /** Whether two expressions order rows alike: they are one time, in types that lose no value. */
   def orderAlike(time: Expression, other: Expression): Boolean =
     narrow(time).semanticEquals(narrow(other))
 

@@ -462,6 +462,45 @@ class FunctionsSuite extends SashSuite {
       assert(condition(s"$f(ar)") == "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", f)
   }
 
+  test("a line holds the rows of its own frame, of any type of time") {
+    val queries = Seq(
+      "SELECT ts, linear_weighted_avg(x, ts, 0.1) OVER (ORDER BY ts RANGE 0.1 PRECEDING) a FROM " +
+        "VALUES (1.0, 1D), (1.1, 3D) AS t(ts, x)" -> Seq(1.0, 3.0),
+      "SELECT max(a) FROM (SELECT linear_weighted_avg(1, ts, 0.3D) OVER (ORDER BY ts RANGE 0.3D " +
+        "PRECEDING) a FROM (SELECT id / 10D AS ts FROM range(200)))" -> Seq(1.0)
+    )
+    queries.foreach { case (query, expected) =>
+      val answers = spark.sql(query).collect().map(r => r.getDouble(r.length - 1)).toSeq
+      answers.zip(expected).foreach { case (a, e) => assert(math.abs(a - e) < 1e-9, query) }
+      assert(answers.length == expected.length)
+    }
+    val error = intercept[Exception] {
+      spark
+        .sql(
+          "SELECT linear_weighted_sum(id, id, 2) OVER (ORDER BY id ROWS 9 PRECEDING) FROM range(9)"
+        )
+        .collect()
+    }
+    assert(error.getMessage.contains("a row of the window is older than that"))
+  }
+
+  test("a number of time that no double is equal to is an error") {
+    val nanos = "(VALUES (1700000000000000000, 1D), (1700000000000000100, 3D) AS t(ts, x))"
+    Seq(
+      "time_weighted_avg(x, ts)",
+      "counter_rate(ts, x)",
+      "ewm_mean(x, 100, ts)",
+      "ema(x, 100, ts)",
+      "linear_weighted_avg(x, ts, 100)"
+    ).foreach { call =>
+      val error = intercept[Exception](spark.sql(s"SELECT $call FROM $nanos").collect())
+      assert(error.getMessage.contains(s"`ts` in `${call.takeWhile(_ != '(')}`"), call)
+      assert(error.getMessage.contains("take a coarser unit"), call)
+    }
+    val exact = "(VALUES (9007199254740991, 1D), (9007199254740992, 3D) AS t(ts, x))"
+    assert(spark.sql(s"SELECT time_weighted_avg(x, ts) FROM $exact").head().getDouble(0) == 1.0)
+  }
+
   test("infinite numbers, and one 0") {
     val over = "OVER (ORDER BY id ROWS 3 PRECEDING)"
     val inf = "double('inf')"
