@@ -43,10 +43,21 @@ private[spark] object KeyTurns {
 private[spark] final class RowsOfKey(source: BufferedIterator[UnsafeRow], keyOf: UnsafeProjection)
     extends BufferedIterator[UnsafeRow] {
   val key: UnsafeRow = keyOf(source.head).copy()
+  private[this] var isKnown = true // whether `isOfKey` is of the row at the head
+  private[this] var isOfKey = true
 
-  override def hasNext: Boolean = source.hasNext && keyOf(source.head) == key
+  override def hasNext: Boolean = {
+    if (!isKnown) {
+      isOfKey = source.hasNext && keyOf(source.head) == key
+      isKnown = true
+    }
+    isOfKey
+  }
 
   override def head: UnsafeRow = source.head
 
-  override def next(): UnsafeRow = source.next()
+  override def next(): UnsafeRow = {
+    isKnown = false
+    source.next()
+  }
 }
