@@ -43,7 +43,7 @@ private[sash] object FunctionsDoc {
   private def heading: String =
     """# Functions
       |
-      |Generated from `SashFunctions.scala` by `make docs`. Spark lacks these aggregates. They
+      |Generated from `AllSashFunctions.scala` by `make docs`. Spark lacks these aggregates. They
       |are in the papers, or users of moving windows asked for them. SQL calls them in GROUP BY,
       |in OVER, and by name in `sliding_agg`. `sash.functions` has each of them for PySpark, and
       |`DESCRIBE FUNCTION EXTENDED` says the same as this page.
