@@ -22,8 +22,8 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   /** Whether each row gets its answer as soon as it arrives. */
   def isImmediate: Boolean
 
-  /** Whether the frame compares rows. */
-  def hasKeys: Boolean = true
+  /** The number of keys by which the frame compares rows. */
+  def keyCount: Int = 1
 
   /** The keys by which the frame compares rows, with its bounds; of each part if it has parts. */
   def keys(rows: RowsOfFrame): Seq[KeysSpec]
@@ -116,7 +116,7 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
 
   override def isImmediate: Boolean = offset(specified.upper) <= 0
 
-  override def hasKeys: Boolean = false
+  override def keyCount: Int = 0
 
   override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Nil
 
@@ -293,7 +293,7 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {
   override def bounding: Option[PredicateWindow] = Some(kind)
 
-  override def hasKeys: Boolean = false
+  override def keyCount: Int = 0
 
   override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Nil
 
@@ -313,18 +313,12 @@ private[spark] final case class JoinedSpec(kind: JoinedWindow, parts: Seq[FrameS
 
   override def movesByPeers: Boolean = parts.forall(_.movesByPeers)
 
-  override def hasKeys: Boolean = parts.exists(_.hasKeys)
+  override def keyCount: Int = parts.map(_.keyCount).sum
 
   override def keys(rows: RowsOfFrame): Seq[KeysSpec] = parts.flatMap(_.keys(rows))
 
-  /** The number of keys that the frame compares. */
-  private def keyCount(part: FrameSpec): Int = part match {
-    case j: JoinedSpec => j.parts.map(keyCount).sum
-    case p             => if (p.hasKeys) 1 else 0
-  }
-
   override def frame(of: FrameParts): Frame = {
-    val ends = parts.map(keyCount).scanLeft(0)(_ + _)
+    val ends = parts.map(_.keyCount).scanLeft(0)(_ + _)
     val frames = parts.zip(ends.zip(ends.tail)).map { case (part, (from, until)) =>
       part.frame(FrameParts(Array.empty, of.allKeys.slice(from, until), bounding = null))
     }

@@ -86,17 +86,16 @@ private[spark] abstract class BucketProcessor
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
     val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
-    def finish(): Iterator[InternalRow] = {
+    def finish(): Unit = {
       val after = withTimer(before, turn.after().copy(latest = latest), expired)
       if (!known.contains(after)) state.bucket = after.toBytes
       metrics.foreach(_.report(counts))
-      Iterator.empty
     }
     val answers = turn.answers.map { answer =>
       counts(StreamMetrics.Answers) += 1
       answer
     }
-    answers ++ finish()
+    KeyTurns.ending(answers)(finish())
   }
 
   /**

@@ -135,7 +135,7 @@ class KvsAmtaSuite extends Laws {
       val above = (1 << log) - 1.0
       val height = levels(2 * n, log)
       val puts = (n + slides) / above + height
-      // the elements from the front on, and again what is behind the boundary at each flip
+      // the elements from the front on, and at each flip the elements behind the boundary again
       val gets = 2.0 * slides / above + 2 * height * (slides / n + 2)
       val removes = (slides / KvsAmta.RemovedAtOnce + 1.0) * height
       (store.puts <= puts && store.gets <= gets && store.removes <= removes) :|
