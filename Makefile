@@ -108,14 +108,21 @@ quick: $(INSTALLED) ## the loop while writing: lint, the core's tests and two su
 		'spark/testOnly *.PlanSuite *.WindowKindsSuite' $(NO_TERMINAL)
 
 .PHONY: test
-test: $(INSTALLED) ## every kind of test, Scala and Python; of many tests that are alike a sample
+test: $(INSTALLED) ## every kind of test, Scala and Python: a sample, in a quarter of an hour
 	$(call step,Scala tests and Spark's own suites of windows)
-	$(SBT) test spark/sparkSuites $(NO_TERMINAL)
+	SASH_TEST=quick $(SBT) test spark/sparkSuites $(NO_TERMINAL)
 	$(call step,Python tests)
-	$(BIN)/pytest
+	SASH_TEST=quick $(BIN)/pytest
 
 .PHONY: test-long
-test-long: $(INSTALLED) ## all of them, Spark's own suites of streams and its golden files; three hours
+test-long: $(INSTALLED) ## the tests that `make test` leaves out, but for the thorough ones
+	$(call step,Scala tests - slow)
+	SASH_TEST=long $(SBT) spark/test $(NO_TERMINAL)
+	$(call step,Python tests - slow)
+	SASH_TEST=long $(BIN)/pytest
+
+.PHONY: test-all
+test-all: $(INSTALLED) ## all of them, Spark's own suites of streams and its golden files; three hours
 	$(call step,Scala tests - all)
 	SASH_TEST=all $(SBT) test spark/sparkSuites \
 		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' \

@@ -189,10 +189,7 @@ lazy val spark = (project in file("scala/spark"))
       }
     },
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
-    Test / testOptions ++= {
-      if (sys.env.get("SASH_TEST").contains("all")) Nil
-      else Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", "io.sash.Thorough"))
-    },
+    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, chosenTests: _*),
     // what the jar links to of Spark, beside the classes, for the extension to check as it loads
     Compile / compile := {
       val analysis = (Compile / compile).value
@@ -233,6 +230,21 @@ lazy val spark = (project in file("scala/spark"))
       "Compiled-For-Spark" -> SparkVersions.compile
     )
   )
+
+/**
+ * The tests that SASH_TEST chooses, for ScalaTest: a quick sample, the rest of it ("long"), or
+ * thorough tests, too ("all"). Without it the sample and the rest run.
+ */
+lazy val chosenTests = {
+  val (slow, thorough) = ("org.scalatest.tags.Slow", "io.sash.Thorough")
+  sys.env.get("SASH_TEST") match {
+    case Some("quick") => Seq("-l", slow, "-l", thorough)
+    case Some("long") => Seq("-n", slow, "-l", thorough)
+    case Some("all") => Nil
+    case None => Seq("-l", thorough)
+    case Some(other) => sys.error(s"SASH_TEST=$other is not quick, long or all")
+  }
+}
 
 /** Where forked tests work: spark-warehouse, metastore and temporary files stay in target. */
 lazy val scratch = Def.setting {

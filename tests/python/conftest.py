@@ -24,12 +24,22 @@ _SPARK_VARIABLES = ("SPARK_", "PYSPARK_")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out thorough tests, unless all are to run."""
-    if os.environ.get("SASH_TEST") == "all":
-        return
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    """Leave out the tests that SASH_TEST does not choose; build.sbt reads it alike."""
+    choice = os.environ.get("SASH_TEST")
+    if choice not in (None, "quick", "long", "all"):
+        raise pytest.UsageError(f"SASH_TEST={choice} is not quick, long or all")
+
+    def is_chosen(item: pytest.Item) -> bool:
+        is_slow = item.get_closest_marker("slow") is not None
+        is_thorough = item.get_closest_marker("thorough") is not None
+        if choice == "quick":
+            return not is_slow and not is_thorough
+        if choice == "long":
+            return is_slow and not is_thorough
+        return choice == "all" or not is_thorough
+
+    config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item)])
+    items[:] = [item for item in items if is_chosen(item)]
 
 
 @pytest.fixture(scope="session")

@@ -115,6 +115,7 @@ def run_client(run_python):
     return run
 
 
+@pytest.mark.slow
 def test_configure_reaches_the_server_of_a_local_remote(run_client):
     run_client("spark = sash.configure(builder).getOrCreate()", QUERIES)
 
@@ -123,5 +124,6 @@ def test_the_jar_alone_is_enough(run_client):
     run_client('spark = builder.config("spark.jars", sash.jar_path()).getOrCreate()', QUERIES)
 
 
+@pytest.mark.slow
 def test_without_the_jar_sash_is_not_active(run_client):
     run_client("spark = builder.getOrCreate()", "assert not sash.is_active(spark)")

@@ -11,7 +11,10 @@ import fetch
 
 PROGRAM = Path(__file__).with_name("delta_stream.py")
 
-pytestmark = pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark"),
+]
 
 
 def test_a_stream_into_delta_that_goes_on_gives_what_the_batch_gives(run_python, tmp_path):

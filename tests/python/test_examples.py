@@ -148,6 +148,7 @@ def test_budget(utc, example, capsys):
     assert [row.since and row.since.day for row in answers] == [2, 2, 3, None, 6, 6]
 
 
+@pytest.mark.slow
 def test_own_monoid(utc, example, drawn):
     own_monoid = example("own_monoid")
     out = drawn(own_monoid, "--shares", "FB")
@@ -162,6 +163,7 @@ def test_own_monoid(utc, example, drawn):
     assert [row.drawdown for row in answers] == pytest.approx([0, 0, 0.4, 0.4, 0.2])
 
 
+@pytest.mark.slow
 def test_features(utc, example, drawn):
     features = example("features")
     out = drawn(features, "--carriers", "OO")
@@ -201,6 +203,7 @@ def test_training_set(utc, example, drawn):
     assert [row.airport_mean_3h for row in leaking] == [None, 300.0, 20.0, 5.0, 6.0]
 
 
+@pytest.mark.slow
 def test_alerts(utc, example, capsys):
     alerts = example("alerts")
     alerts.main(utc, ["--days", "20"])
@@ -223,6 +226,7 @@ def new_york(spark: SparkSession) -> SparkSession:
     return session
 
 
+@pytest.mark.slow
 def test_live_chart(new_york, example, tmp_path, capsys):
     live_chart = example("live_chart")
     file = tmp_path / "chart.png"
@@ -235,6 +239,7 @@ def test_live_chart(new_york, example, tmp_path, capsys):
     assert len(set(drawn)) >= 3, "the chart grows while the stream runs"
 
 
+@pytest.mark.slow
 def test_hops_of_a_day(new_york, example, tmp_path, capsys):
     hops_of_a_day = example("hops_of_a_day")
     file = tmp_path / "chart.png"
@@ -243,6 +248,7 @@ def test_hops_of_a_day(new_york, example, tmp_path, capsys):
     assert file.read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark")
 def test_merge_corrections(run_python):
     jars = ",".join(map(str, fetch.delta()))
@@ -258,6 +264,7 @@ def test_merge_corrections(run_python):
     assert "windows in the table, all as in batch" in done.stdout
 
 
+@pytest.mark.slow
 def test_kafka_features(run_python, tmp_path):
     jars = ",".join(map(str, fetch.kafka_source()))
     env = {"PYSPARK_SUBMIT_ARGS": f"--jars {jars} pyspark-shell"}

@@ -14,6 +14,8 @@ from pyspark.sql import functions as F
 import fetch
 from streaming import ROCKS, to_parquet
 
+pytestmark = pytest.mark.slow
+
 WHOLE = os.environ.get("SASH_TEST_FLIGHTS") == "all"
 SCHEMA = "id BIGINT, origin STRING, destination STRING, scheduled TIMESTAMP, delay BIGINT"
 JANUARY = 508_288

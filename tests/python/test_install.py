@@ -43,6 +43,7 @@ def test_jar_prints_the_path(sash_command):
     assert result.stdout == f"{sash.jar_path()}\n"
 
 
+@pytest.mark.slow
 def test_install_gives_every_session_sash_and_uninstall_takes_it(sash_command, run_python, home):
     installed = sash_command("install")
     assert installed.returncode == 0

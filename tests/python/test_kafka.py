@@ -30,10 +30,13 @@ ROWS_A_ROUND = 1_500
 LATE_A_ROUND = 20
 ROWS_A_BATCH = 200
 
-pytestmark = pytest.mark.skipif(
-    pyspark.__version__.startswith("4.1."),
-    reason="Spark 4.1's source of Kafka fails where it goes on (SPARK-55271, SPARK-57438)",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        pyspark.__version__.startswith("4.1."),
+        reason="Spark 4.1's source of Kafka fails where it goes on (SPARK-55271, SPARK-57438)",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -167,6 +167,7 @@ assert spark.range(4, 5).select(f.geomean("id")).head()[0] == 4.0
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [CLASSIC, SERVED, SWITCHED_OFF], ids=["jvm", "server", "off"])
 def test_each_function_says_that_sash_is_not_there(run_python, script):
     result = run_python("-c", EACH + script, env={"SPARK_TESTING": "yes"})

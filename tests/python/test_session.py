@@ -76,11 +76,13 @@ def test_configure_makes_it_active_and_twice_is_once(session):
     assert told == {"active": True, "other": False, "shipped": sash.jar_path()}
 
 
+@pytest.mark.slow
 def test_jars_of_the_builder_stay(session, other_jar):
     told = session(f"sash.configure(builder.config('spark.jars', '{other_jar}')).getOrCreate()")
     assert told == {"active": True, "other": True, "shipped": f"{other_jar},{sash.jar_path()}"}
 
 
+@pytest.mark.slow
 def test_jars_of_the_submit_arguments_stay(session, other_jar):
     arguments = f"--jars {other_jar} --name mine pyspark-shell"
     told = session(CONFIGURED, {"PYSPARK_SUBMIT_ARGS": arguments})
@@ -88,6 +90,7 @@ def test_jars_of_the_submit_arguments_stay(session, other_jar):
     assert told["other"]
 
 
+@pytest.mark.slow
 def test_jars_of_the_defaults_file_stay(session, other_jar, tmp_path):
     defaults = f"spark.app.name x\nspark.jars {other_jar}\n"
     (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
@@ -103,12 +106,14 @@ def test_a_session_that_runs_with_the_jar_is_left_alone(spark):
     assert sash.configure(SparkSession.builder).getOrCreate() is spark
 
 
+@pytest.mark.slow
 def test_the_explicit_extension_beside_the_jar_is_harmless(session):
     extension = "io.sash.spark.SashExtensions"
     line = f"sash.configure(builder.config('spark.sql.extensions', '{extension}')).getOrCreate()"
     assert session(line)["active"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["", ".stop()"], ids=["running", "stopped"])
 def test_a_jvm_without_the_jar_is_a_clear_error(run_python, stop):
     script = f"{MAKE}\nbuilder.getOrCreate(){stop}\nsash.configure(builder)"

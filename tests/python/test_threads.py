@@ -12,6 +12,8 @@ import pytest
 
 import threads
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = int(os.environ.get("SASH_TEST_ROUNDS", "3"))
 
 

@@ -3,8 +3,9 @@ package io.sash.spark
 import org.scalatest.Tag
 
 /**
- * Tests that take long and say of more cases what others say of some: `make test` leaves them out,
- * `make test-long` runs them, too.
+ * Tests that say of more cases what others say of some. Only `make test-all` runs them. Suites that
+ * take more than ten seconds are `Slow`, with ScalaTest's own tag: `make test` leaves them out, and
+ * `make test-long` runs them.
  */
 object Thorough extends Tag("io.sash.Thorough") {
 

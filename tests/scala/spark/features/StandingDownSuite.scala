@@ -8,11 +8,13 @@ import scala.sys.process.{Process, ProcessLogger}
 
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.sash.spark.Thorough
 import io.sash.spark.links.{Asks, Longer, OtherSpark}
 
 /** A session on another Spark, in a JVM of its own that has the changed classes first. */
+@Slow
 class StandingDownSuite extends AnyFunSuite {
   private val windowRows = "window rows: 0 0, 1 1, 2 2, 3 4, 4 6, 5 8"
   private val hopRows = "hops rows: 2, 2, 4, 4"

@@ -3,6 +3,8 @@ package io.sash.spark.functions
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.AnalysisException
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{ErrorCondition, SashSuite}
 import io.sash.spark.kinds.WindowKindFunctions
 
@@ -10,6 +12,7 @@ import io.sash.spark.kinds.WindowKindFunctions
  * Each argument of each function of Sash's in turn is something that it hardly can be: the query runs,
  * or says under a condition of Spark's what is wrong, in words of the user's.
  */
+@Slow
 class ArgumentTextsSuite extends SashSuite {
   import ArgumentTextsSuite._
 

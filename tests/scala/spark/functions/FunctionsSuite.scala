@@ -6,11 +6,14 @@ import scala.util.Random
 
 import org.apache.spark.sql.{AnalysisException, Row}
 
+import org.scalatest.tags.Slow
+
 import io.sash.core.algebra
 import io.sash.core.algebra.{Aggregation, Point}
 import io.sash.spark.{RowEquality, SashSuite, TestTable, WindowFrames}
 
 /** The functions of the registry against core's operations of the same names, and Spark's plan. */
+@Slow
 class FunctionsSuite extends SashSuite {
 
   /** Spark's order of doubles: one 0, and a NaN above all. */

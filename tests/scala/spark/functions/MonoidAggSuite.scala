@@ -2,9 +2,12 @@ package io.sash.spark.functions
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{SashSuite, TestTable}
 
 /** monoid_agg: a monoid in lambdas is an aggregate like those of Spark. */
+@Slow
 class MonoidAggSuite extends SashSuite {
   private val spread =
     "monoid_agg(%s, x -> struct(x AS lo, x AS hi), (a, b) -> struct(least(a.lo, b.lo) AS lo, " +

@@ -7,12 +7,14 @@ import org.apache.spark.sql.functions.{call_function, call_udf, col, expr, produ
 import org.apache.spark.sql.types.StringType
 import org.scalatest.Assertion
 import org.scalatest.prop.TableDrivenPropertyChecks.{forAll, Table}
+import org.scalatest.tags.Slow
 
 import io.sash.spark.SashSuite
 import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /** A name that anybody else has is not Sash's: in every clause, whenever it was made. */
+@Slow
 class NamesSuite extends SashSuite {
   private val names: Seq[String] =
     (AllSashFunctions.All ++ WindowKindFunctions.All).map(_.name) :+ SlidingAgg.Name :+

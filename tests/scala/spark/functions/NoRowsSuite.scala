@@ -1,11 +1,14 @@
 package io.sash.spark.functions
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.SashSuite
 
 /**
  * What an aggregate answers over no rows is one thing: in a plain query, beside several DISTINCT, in a
  * subquery that looks at outer rows, and over an empty frame.
  */
+@Slow
 class NoRowsSuite extends SashSuite {
   import NoRowsSuite._
 

@@ -8,11 +8,13 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.functions.col
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAllNoShrink
+import org.scalatest.tags.Slow
 import org.scalatestplus.scalacheck.Checkers
 
 import io.sash.spark.{ErrorCondition, Explain}
 
 /** Conditions above hops: the windows that meet them are made, and no others. */
+@Slow
 class HopConditionsSuite extends HopChecks with Checkers {
   private val w = "window(ts, '25 seconds', '10 seconds')"
   private val hops = s"SELECT k, window, sum(x) AS sx, count(*) AS n FROM events GROUP BY k, $w"

@@ -3,9 +3,12 @@ package io.sash.spark.hops
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Explain
 
 /** Windows that are made below the aggregate, with other operators in between. */
+@Slow
 class HopFormsSuite extends HopChecks {
   private val w = "window(ts, '25 seconds', '10 seconds')"
   private val windowed = s"SELECT *, $w AS w FROM events"

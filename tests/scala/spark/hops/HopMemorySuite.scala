@@ -2,9 +2,12 @@ package io.sash.spark.hops
 
 import org.apache.spark.sql.DataFrame
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.LittleMemory
 
 /** Panes that do not fit the task's memory. */
+@Slow
 class HopMemorySuite extends HopChecks with LittleMemory {
   override protected def heapBytes: Long = 1250L << 10
 

@@ -2,9 +2,12 @@ package io.sash.spark.hops
 
 import org.apache.spark.sql.functions._
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.ErrorCondition
 
 /** Hops in queries of all kinds. */
+@Slow
 class HopQueriesSuite extends HopChecks {
   private val w = "window(ts, '25 seconds', '10 seconds')"
 

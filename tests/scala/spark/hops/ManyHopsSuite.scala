@@ -10,12 +10,14 @@ import org.apache.spark.sql.types.{LongType, StructType, TimestampType}
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAllNoShrink
 import org.scalatest.Assertion
+import org.scalatest.tags.Slow
 import org.scalatestplus.scalacheck.Checkers
 
 import io.sash.spark.{ErrorCondition, Thorough}
 import io.sash.spark.base.SashConf
 
 /** Where windows are many, one Generate has them in the analyzed plan, and rows are Spark's. */
+@Slow
 class ManyHopsSuite extends HopChecks {
 
   private val many = "window(ts, '100 seconds', '1 second')"

@@ -1,8 +1,11 @@
 package io.sash.spark.kinds
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{ErrorCondition, SashSuite}
 
 /** The ends and the middle of time_window, and min_periods, against joins and counts. */
+@Slow
 final class TimeEndsSuite extends SashSuite {
   private val hours = "INTERVAL '1' HOUR * (id * 7 % 60)"
 

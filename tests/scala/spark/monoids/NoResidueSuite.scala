@@ -2,9 +2,12 @@ package io.sash.spark.monoids
 
 import org.apache.spark.sql.{DataFrame, Row}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{RowEquality, SashSuite}
 
 /** A float's result is that of its window alone: what has left leaves no trace. */
+@Slow
 class NoResidueSuite extends SashSuite {
   private val poisons = Seq(
     "double('NaN')",

@@ -6,10 +6,13 @@ import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions.{col, sum}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{RowEquality, SashSuite, Thorough}
 import io.sash.spark.base.SashConf
 
 /** Rows ordered by hashing and adaptive sorting, against rows in Spark's order. */
+@Slow
 class OrderingSuite extends SashSuite {
   private val rows = 3000
 

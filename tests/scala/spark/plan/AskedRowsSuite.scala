@@ -3,9 +3,12 @@ package io.sash.spark.plan
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.SashSuite
 
 /** A filter above a window is part of the operator, where it reads columns of the rows alone. */
+@Slow
 final class AskedRowsSuite extends SashSuite with AdaptiveSparkPlanHelper {
   private val Frames = Seq(
     "ROWS 9 PRECEDING",

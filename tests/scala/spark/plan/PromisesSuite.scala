@@ -8,6 +8,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite}
 import io.sash.spark.base.SashConf
 
@@ -16,6 +18,7 @@ import io.sash.spark.base.SashConf
  * and the partitions that its operators promise, and the query's answer is Spark's, in order where
  * the query orders it.
  */
+@Slow
 class PromisesSuite extends SashSuite {
   private val seed = 20261122L
 

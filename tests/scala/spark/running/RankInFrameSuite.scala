@@ -1,8 +1,11 @@
 package io.sash.spark.running
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{ErrorCondition, RowEquality, SashSuite, TestTable}
 
 /** Ranks of the current row's value in its frame, against a join and a GROUP BY of Spark's. */
+@Slow
 class RankInFrameSuite extends SashSuite {
   import JoinedFrames._
 

@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.util.SizeEstimator
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{ErrorCondition, RowEquality, SashSuite, TestTable}
 import io.sash.spark.monoids.Algorithm
 
@@ -15,6 +17,7 @@ import io.sash.spark.monoids.Algorithm
  * Aggregates that Spark refuses over a moving frame (DISTINCT, medians), against the same
  * aggregates of Spark's GROUP BY over a join of each row with the rows of its frame.
  */
+@Slow
 class WrapMovingAggregatesSuite extends SashSuite {
   import JoinedFrames._
   import WrapMovingAggregatesSuite.{Joined, Spread}

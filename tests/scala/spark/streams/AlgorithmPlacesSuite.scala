@@ -10,10 +10,13 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.SimpleMode
 import org.apache.spark.sql.streaming.OutputMode
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.base.SashConf
 import io.sash.spark.monoids.{Algorithm, Place}
 
 /** The algorithms that run in each place: EXPLAIN, the page and the setting agree. */
+@Slow
 class AlgorithmPlacesSuite extends StreamSuite {
 
   private val page = {

@@ -6,9 +6,12 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.streaming.StreamingQuery
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.streams.state.KeptAnswers
 
 /** Answers beside the slots that stay in the process from batch to batch. */
+@Slow
 class KeptAnswersSuite extends StreamSuite {
   import StreamSuite._
 

@@ -3,11 +3,14 @@ package io.sash.spark.streams
 import java.sql.Timestamp
 import java.time.{LocalDateTime, ZoneId}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Thorough
 import io.sash.spark.streams.plan.OfStream
 import io.sash.spark.streams.task.ReadyRows
 
 /** Windows of streams that look ahead: a row is answered when all that they hold is there. */
+@Slow
 class StreamAheadSuite extends StreamSuite {
   import StreamSuite._
 

@@ -15,12 +15,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Generate, TransformWithState
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException, Trigger}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Explain
 import io.sash.spark.base.SashConf
 import io.sash.spark.hops.stream.StreamHops
 import io.sash.spark.streams.task.BucketProcessor
 
 /** Hops on streams: Spark's rows, batch by batch. */
+@Slow
 class StreamHopsSuite extends StreamSuite {
 
   private def batches(seed: Long) =

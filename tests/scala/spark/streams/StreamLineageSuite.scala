@@ -4,10 +4,13 @@ import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.OutputMode
 
+import org.scalatest.tags.Slow
+
 /**
  * A query that is started on the checkpoint of another goes on, or is an error: whatever is changed
  * below its windows, down to the source.
  */
+@Slow
 class StreamLineageSuite extends StreamSuite {
   import StreamSuite.at
 

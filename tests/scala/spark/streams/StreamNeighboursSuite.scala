@@ -1,9 +1,12 @@
 package io.sash.spark.streams
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Thorough
 import io.sash.spark.running.WrapMovingAggregatesSuite
 
 /** OVER on streams of unusual expressions, and beside unusual neighbours. */
+@Slow
 class StreamNeighboursSuite extends StreamSuite {
   import StreamSuite.at
 

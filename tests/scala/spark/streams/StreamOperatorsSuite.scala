@@ -6,9 +6,12 @@ import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions.{count, expr, max, sum}
 import org.apache.spark.sql.streaming.OutputMode
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Thorough
 
 /** Several operators with state in one query. */
+@Slow
 class StreamOperatorsSuite extends StreamSuite {
 
   private val batches =

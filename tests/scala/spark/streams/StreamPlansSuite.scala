@@ -4,11 +4,14 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.functions.col
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Thorough
 import io.sash.spark.streams.plan.OfStream
 import io.sash.spark.streams.task.ReadyRows
 
 /** OVER on streams among other operators, and what it keeps. */
+@Slow
 class StreamPlansSuite extends StreamSuite {
 
   private def batches(seed: Long, size: Int = 40) =

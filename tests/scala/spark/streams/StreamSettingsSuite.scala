@@ -4,10 +4,13 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.streaming.OutputMode
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Thorough
 import io.sash.spark.base.SashConf
 
 /** Streams under unusual settings, and those that change from run to run. */
+@Slow
 class StreamSettingsSuite extends StreamSuite {
   import StreamSuite.at
 

@@ -4,9 +4,12 @@ import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.{OutputMode, Trigger}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.Thorough
 
 /** Queries in which operators of ours are alike, or beside Spark's own of another kind. */
+@Slow
 class StreamTwinsSuite extends StreamSuite {
   import StreamSuite.{at, micros, onTime}
 

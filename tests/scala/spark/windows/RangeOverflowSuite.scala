@@ -4,9 +4,12 @@ import scala.util.{Random, Try}
 
 import org.apache.spark.sql.Row
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{ErrorCondition, SashSuite}
 
 /** Range bounds at the ends of a type: Sash fails and wraps around exactly where Spark does. */
+@Slow
 class RangeOverflowSuite extends SashSuite {
   private val seed = 31L
 

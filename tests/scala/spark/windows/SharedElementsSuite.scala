@@ -2,9 +2,12 @@ package io.sash.spark.windows
 
 import scala.util.Random
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{SashSuite, TestTable, WindowCalls, WindowFrames}
 
 /** Several frames that end together over one store of elements. */
+@Slow
 class SharedElementsSuite extends SashSuite {
   private val seed = 20261123L
 

@@ -2,12 +2,15 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.{DataFrame, Row}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{LittleMemory, RowEquality, SashSession, SashSuite, Thorough}
 import io.sash.spark.base.SashConf
 import io.sash.spark.memory.TaskWindowMemory
 import io.sash.spark.ordering.OrderingExec
 
 /** Under a small memory limit windows go to disk, page by page, and answer as before. */
+@Slow
 class SpillSuite extends SashSuite with LittleMemory {
   // too little for the windows below, enough for the pages of a sort
   override protected def heapBytes: Long = 2L << 20
