@@ -221,6 +221,7 @@ bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windo
 bench-labels: $(INSTALLED) ## windows at another table's times: Sash, DuckDB and Spark
 	$(call step,benchmark of windows at another table's times)
 	$(BIN)/python benchmarks/bench_labels.py
+	$(BIN)/python benchmarks/bench_inputs.py
 
 .PHONY: bench-stream
 bench-stream: $(INSTALLED) $(FLINK) ## OVER on streams beside Spark's tumbling windows and Flink

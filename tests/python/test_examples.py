@@ -181,6 +181,7 @@ def test_features(utc, example, drawn):
     assert last.destinations_30d == 2
 
 
+@pytest.mark.slow
 def test_training_set(utc, example, drawn):
     training_set = example("training_set")
     out = drawn(training_set, "--days", "12")

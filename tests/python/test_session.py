@@ -57,6 +57,7 @@ def session(run_python):
 CONFIGURED = "sash.configure(builder).getOrCreate()"
 
 
+@pytest.mark.slow
 def test_without_the_jar_sash_is_not_active(session):
     assert session("builder.getOrCreate()")["active"] is False
 

@@ -169,7 +169,7 @@ def hops(rows: DataFrame) -> DataFrame:
     )
 
 
-@pytest.mark.parametrize("mode", ["append", "update"])
+@pytest.mark.parametrize("mode", ["append", pytest.param("update", marks=pytest.mark.slow)])
 def test_hops_on_a_stream_are_sparks(streaming, tmp_path, mode):
     """Batch by batch, with a restart, and rows that come late."""
 
@@ -207,6 +207,7 @@ def test_hops_on_a_stream_are_sparks(streaming, tmp_path, mode):
     assert ours == sparks
 
 
+@pytest.mark.slow
 def test_python_below_between_and_above(streaming, tmp_path):
     plus_one = F.udf(lambda x: None if x is None else x + 1, "bigint", useArrow=False)
 

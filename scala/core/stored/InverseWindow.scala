@@ -90,8 +90,10 @@ private[stored] final class InverseWindow(
 
   override def evictTo(position: Long): Unit = fronts = math.max(fronts, position)
 
-  override def evictBefore(time: Long): Unit =
-    while (fronts < backs && first.time(fronts) < time) fronts += 1
+  override def evictBefore(time: Long, position: Long): Unit = {
+    val end = math.min(backs, position)
+    while (fronts < end && first.time(fronts) < time) fronts += 1
+  }
 
   override def evictAll(): Unit = fronts = backs
 

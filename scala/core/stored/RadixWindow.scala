@@ -26,8 +26,8 @@ import io.sash.core.slots.Bytes
  *
  * Cost in combines, at height h: insert 1, query 1, amend at most F * h. Evict takes amortised at
  * most 1 + 1 / (F - 1), and at most F * h for each flip. Bulk eviction and restart take at most 2
- * F * h, for any number of elements. In nodes loaded: evict amortised 2 / (F - 1), bulk eviction
- * and restart at most 2 h.
+ * F * h, for any number of elements, and eviction by time one flip more. In nodes loaded: evict
+ * amortised 2 / (F - 1), bulk eviction and restart at most 2 h, eviction by time at most 5 h.
  *
  * Papers: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4
  * (Two-Stacks Lite). Its stack over nodes of a tree is in section 4.2 of ''Constant-Time Sliding
@@ -83,9 +83,10 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     }
   }
 
-  override def evictBefore(time: Long): Unit = {
+  override def evictBefore(time: Long, position: Long): Unit = {
     requireEvicting()
-    while (fronts < backs && timeOfFront < time) {
+    val end = math.min(backs, position)
+    while (fronts < end && timeOfFront(time, end) < time) {
       // find the highest level whose first entry is before `time`, and its last such entry
       var level = 0
       var i = 1
@@ -95,7 +96,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
       }
       use(level)
       val entry = stacks(level).lastBefore(time)
-      evictTo(tree.position(level, entry) + (if (level == 0) 1 else 0))
+      evictTo(math.min(end, tree.position(level, entry) + (if (level == 0) 1 else 0)))
     }
   }
 
@@ -170,9 +171,32 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
       throw new IllegalStateException("elements of this window leave all at once; see `evicting`")
     }
 
-  private def timeOfFront: Long = {
-    if (fronts == boundary) flip()
+  /** The time of the front, or of a later element before `end` if that is before `time`, too. */
+  private def timeOfFront(time: Long, end: Long): Long = {
+    if (fronts == boundary) {
+      skipFlips(time, end)
+      if (fronts == boundary) flip()
+    }
     stacks(0).firstTime
+  }
+
+  /** Evicts the elements that a flip would only prepare for eviction, so that one flip is enough. */
+  private def skipFlips(time: Long, end: Long): Unit = {
+    var position = fronts
+    var next = climb(position, stacking = false)
+    while (next < end && timeAt(next) < time) {
+      position = next
+      next = climb(position, stacking = false)
+    }
+    if (position > fronts) restartAt(position)
+  }
+
+  /** The time of an element, when level 0 has no entries. */
+  private def timeAt(position: Long): Long = if (tree.isInEdge(position)) tree.timeOf(position)
+  else {
+    val entries = stack(0).entries
+    tree.load(0, entryAt(1, position), entries)
+    entries.times((position & ((1L << tree.logFanOut) - 1)).toInt)
   }
 
   /** Moves the front to a position before the boundary. */
@@ -209,26 +233,36 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
 
   /** Makes front stacks of the largest entries that hold the window from its front on. */
   private def flip(): Unit = {
+    boundary = climb(fronts, stacking = true)
+    if (boundary < backs) tree.aggregate(backSlot, boundary, backs)
+    var level = stacks.length - 1
+    while (level >= 0) {
+      if (!stacks(level).isEmpty) load(level)
+      level -= 1
+    }
+  }
+
+  /**
+   * The end of the largest entries that hold the window from `from` on.
+   *
+   * @param stacking whether they become the front stacks, which are all empty
+   */
+  private def climb(from: Long, stacking: Boolean): Long = {
     var level = 0
-    var position = fronts
+    var position = from
     var climbing = true
     while (climbing) {
       val first = entryAt(level, position)
       val node = first >> tree.logFanOut
       val nodeEnd = (node + 1) << tree.logFanOut
       val end = math.min(nodeEnd, entryAt(level, backs))
-      stack(level).set(node, first, end)
+      if (stacking) stack(level).set(node, first, end)
       position = tree.position(level, end)
       climbing = end == nodeEnd && level + 1 < tree.height &&
         entryAt(level + 1, position) < entryAt(level + 1, backs)
       if (climbing) level += 1
     }
-    boundary = position
-    if (boundary < backs) tree.aggregate(backSlot, boundary, backs)
-    while (level >= 0) {
-      load(level)
-      level -= 1
-    }
+    position
   }
 
   /** Replaces the first entry of a used level by its node's entries, in the level below. */

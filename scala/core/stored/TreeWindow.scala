@@ -34,7 +34,10 @@ abstract class TreeWindow private[stored] () {
   def evictTo(position: Long): Unit
 
   /** Evicts the elements whose time is before `time`. */
-  def evictBefore(time: Long): Unit
+  final def evictBefore(time: Long): Unit = evictBefore(time, Long.MaxValue)
+
+  /** Evicts the elements before `position` whose time is before `time`. */
+  def evictBefore(time: Long, position: Long): Unit
 
   /** Evicts all elements. */
   def evictAll(): Unit

@@ -54,9 +54,7 @@ private[sash] final case class LinearWeights(
     val at = Greatest(Seq(o(2), y(2)))
     def aged(of: Int, sums: Int): Expression = {
       val parts = Seq(o, y).map { part =>
-        val later = new Subtract(at, part(2))
-        // the age of an infinite value is not 0 · Infinity
-        plus(part(sums), If(EqualTo(later, Literal(0.0)), Literal(0.0), times(later, part(of))))
+        plus(part(sums), TimeAxis.area(part(of), new Subtract(at, part(2))))
       }
       plus(parts(0), parts(1))
     }

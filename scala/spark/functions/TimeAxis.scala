@@ -63,6 +63,10 @@ private[functions] object TimeAxis {
     if (time == DateType) value / MicrosPerDay else value
   }
 
+  /** A value times the time for which it holds. Over no time it is 0, even if it is infinite. */
+  def area(value: Expression, held: Expression): Expression =
+    If(EqualTo(held, Literal(0.0)), Literal(0.0), new Multiply(value, held))
+
   /** A distance of the axis in seconds, or as it is if times are numbers. */
   def seconds(distance: Expression, time: DataType): Expression = {
     val perSecond = time match {

@@ -56,7 +56,7 @@ private[sash] final case class TimeWeightedAvg(
   }
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
-    val between = area(o(3), new Subtract(y(0), o(2)))
+    val between = TimeAxis.area(o(3), new Subtract(y(0), o(2)))
     Seq(
       Coalesce(Seq(o(0), y(0))),
       If(IsNull(o(0)), y(1), o(1)),
@@ -67,16 +67,12 @@ private[sash] final case class TimeWeightedAvg(
     )
   }
 
-  /** The integral of a value over the time that it holds; over no time it is 0 for any value. */
-  private def area(value: Expression, held: Expression): Expression =
-    If(EqualTo(held, Literal(0.0)), Literal(0.0), new Multiply(value, held))
-
   override lazy val evaluateExpression: Expression = {
     val seen = new Subtract(lastTime, firstTime)
     start.fold(average(integral, seen)) { case (span, _) =>
       val asked = Literal(TimeAxis.number(span, time.dataType))
       val unseen = Greatest(Seq(Literal(0.0), new Subtract(asked, seen)))
-      val whole = average(new Add(area(before, unseen), integral), new Add(unseen, seen))
+      val whole = average(new Add(TimeAxis.area(before, unseen), integral), new Add(unseen, seen))
       If(IsNull(before), average(integral, seen), whole)
     }
   }

@@ -282,12 +282,11 @@ private[streams] final class StreamCalls(
 
   private def joined(of: JoinedSpec): StreamFrame = {
     def refusePart(why: String) = refuse(s"${written(of.kind)} $why; $InBatch")
-    if (!of.kind.ofAll)
-      refusePart("has the rows of two windows, and a stream keeps the rows of one")
-    val frame = StreamJoined(of.parts.map(frameOf).flatMap {
-      case j: StreamJoined => j.parts
-      case part            => Seq(part)
-    })
+    val parts = of.parts.map(frameOf)
+    val frame =
+      if (of.kind.ofAll)
+        StreamAnd(parts.flatMap { case and: StreamAnd => and.parts; case part => Seq(part) })
+      else StreamOr(parts.flatMap { case or: StreamOr => or.parts; case part => Seq(part) })
     frame.fault.foreach(refusePart)
     frame
   }

@@ -1,5 +1,7 @@
 package io.sash.spark.streams.program
 
+import scala.annotation.unused
+
 import io.sash.core.policy.Condition
 import io.sash.core.stored.TreeWindow
 
@@ -53,8 +55,12 @@ private[spark] final class CurrentKeyRow(marks: Int, windows: Int) {
   /** The number of groups of peers, up to and with the current row's group. */
   var group: Long = 0L
 
-  /** For each window: whether all earlier rows leave when the row comes. */
+  /** For each window: whether it begins at the row, and the time at which it began last. */
   val begins: Array[Boolean] = new Array[Boolean](windows)
+  val begun: Array[Long] = new Array[Long](windows)
+
+  /** `begun` of the window that moves. */
+  var lastBegin: Long = 0L
 
   /** Moves on to another row; the caller then writes its marks into `values`. */
   def advance(): Unit = {
@@ -105,28 +111,49 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
    */
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean
 
-  /** Whether peers, rows that are equal in the window's order, have the same answer. */
+  /**
+   * Whether the frame ends with the last peer of its row. Peers, rows that are equal in the
+   * window's order, then have the same answer, unless the frame `movesWithinPeers`.
+   */
   def isOfPeers: Boolean = false
 
+  /** Whether rows leave a frame of peers from one peer to the next. */
+  def movesWithinPeers: Boolean = false
+
   /**
-   * Whether all earlier rows leave when the row comes.
+   * Whether the window begins at the row.
    *
-   * @param begun the time of the row at which all earlier rows left last
+   * @param begun the time of the row at which it began last
    */
   def begins(row: CurrentKeyRow, begun: Long): Boolean = false
 
-  /** Whether `begins` depends on `begun`. */
+  /** Whether all earlier rows leave when the window begins. */
+  def leavesAtBegin: Boolean = true
+
+  /** Whether the frame depends on the time at which its window began last. */
   def knowsBegin: Boolean = false
 
   /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: CurrentKeyRow): Unit
 
   /**
+   * The rows before the row's window have a position before `firstPosition` and a stored time
+   * before `firstTime`. `Long.MaxValue` bounds nothing.
+   */
+  def firstPosition(row: CurrentKeyRow): Long = Long.MaxValue
+  def firstTime(row: CurrentKeyRow): Long = Long.MaxValue
+
+  /**
    * Evicts the rows before the row's window, after `enter`.
    *
    * @param condition the condition of the program's slots
    */
-  def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit
+  def leave(window: TreeWindow, row: CurrentKeyRow, @unused condition: Condition): Unit =
+    if (evicts) {
+      val time = firstTime(row)
+      if (time < Long.MaxValue) window.evictBefore(time, firstPosition(row))
+      else window.evictTo(math.min(window.back, firstPosition(row)))
+    }
 }
 
 /**
@@ -160,8 +187,7 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
   override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     window.insertTo(math.max(0L, row.end - until))
 
-  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
-    if (evicts) window.evictTo(math.min(window.back, math.max(0L, row.end - 1 - first)))
+  override def firstPosition(row: CurrentKeyRow): Long = math.max(0L, row.end - 1 - first)
 }
 
 /**
@@ -201,8 +227,7 @@ private[spark] final case class StreamRange(
   override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     if (until.isEmpty) window.insertTo(row.lastPeer) else window.insertUntil(row.values(last))
 
-  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
-    if (evicts) window.evictBefore(row.values(first))
+  override def firstTime(row: CurrentKeyRow): Long = row.values(first)
 }
 
 /** RANGE BETWEEN CURRENT ROW AND CURRENT ROW. */
@@ -219,8 +244,7 @@ private[spark] case object StreamPeers extends StreamFrame {
 
   override def enter(window: TreeWindow, row: CurrentKeyRow): Unit = window.insertTo(row.lastPeer)
 
-  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
-    window.evictTo(row.firstPeer)
+  override def firstPosition(row: CurrentKeyRow): Long = row.firstPeer
 }
 
 /** GROUPS BETWEEN `preceding` PRECEDING AND `following` FOLLOWING: see `GroupsFrame`. */
@@ -243,8 +267,7 @@ private[spark] final case class StreamGroups(preceding: Long, following: Long)
   override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     window.insertUntil(row.group + following)
 
-  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
-    window.evictBefore(row.group - preceding)
+  override def firstTime(row: CurrentKeyRow): Long = row.group - preceding
 }
 
 /** A frame whose rows leave all at once, before a row enters: see `GapFrame`. */
@@ -252,9 +275,6 @@ private[spark] sealed abstract class StreamSuffix extends StreamFrame {
   override final def evicts: Boolean = false
 
   override final def enter(window: TreeWindow, row: CurrentKeyRow): Unit = ()
-
-  override final def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
-    ()
 }
 
 /** @param mark 1 in a row that is a punctuation */
@@ -291,6 +311,9 @@ private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
   override def begins(row: CurrentKeyRow, begun: Long): Boolean =
     !row.isFirst && row.time > row.previousTime &&
       (row.time > row.previous(mark) || knowsBegin && begun < row.values(first))
+
+  // no earlier row of its time is in another session
+  override def firstTime(row: CurrentKeyRow): Long = row.lastBegin
 }
 
 /**
@@ -313,36 +336,47 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 
-/**
- * The rows in the windows of all parts. Each part evicts the rows that are not in its own.
- *
- * @param parts none of them is a joined frame
- */
-private[spark] final case class StreamJoined(parts: Seq[StreamFrame]) extends StreamFrame {
+/** A frame made of others. No part is a joined frame of the same class. */
+private[spark] sealed abstract class StreamJoined extends StreamFrame {
+  def parts: Seq[StreamFrame]
 
   /** The reason why these parts cannot be joined; None if they can. */
-  def fault: Option[String] = {
-    val suffixes = parts.count(_.isInstanceOf[StreamSuffix])
+  def fault: Option[String] =
     if (parts.exists(_.isInstanceOf[StreamPredicate]))
       Some("has a part whose rows leave by a condition on its own window")
     else if (parts.exists(p => p.lags || p.rowsAhead > 0 || p.groupsAhead > 0))
       Some("has a part that does not end at the current row")
     else if (parts.exists(_.countsGroups) && parts.exists(_.isInstanceOf[StreamRange]))
       Some("counts groups and measures times")
-    else if (parts.exists(_.knowsBegin) && suffixes > 1)
-      Some("has a longest session and another beginning")
     else None
-  }
+
+  override def countsGroups: Boolean = parts.exists(_.countsGroups)
+
+  override def whyNotAhead: Option[String] = parts.flatMap(_.whyNotAhead).headOption
+
+  override def movesWithinPeers: Boolean =
+    isOfPeers && parts.exists(p => !p.isOfPeers || p.movesWithinPeers)
+
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
+    window.insertTo(if (isOfPeers) row.lastPeer else row.end)
+}
+
+/** The rows in the windows of all parts. Each part evicts the rows that are not in its own. */
+private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends StreamJoined {
+  override def fault: Option[String] = super.fault.orElse(
+    if (parts.exists(p => p.isInstanceOf[StreamOr] && p.knowsBegin))
+      Some("has a part in which window_or joins a session")
+    else
+      Option.when(parts.exists(_.knowsBegin) && parts.count(_.isInstanceOf[StreamSuffix]) > 1)(
+        "has a longest session and another beginning"
+      )
+  )
 
   override def words: String = parts.map(_.words).mkString("(", " and ", ")")
 
   override def evicts: Boolean = parts.exists(_.evicts)
 
   override def longest: Long = parts.map(_.longest).min
-
-  override def countsGroups: Boolean = parts.exists(_.countsGroups)
-
-  override def whyNotAhead: Option[String] = parts.flatMap(_.whyNotAhead).headOption
 
   // the rows before are in no window of one part, and so in no window of all
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
@@ -355,11 +389,60 @@ private[spark] final case class StreamJoined(parts: Seq[StreamFrame]) extends St
 
   override def knowsBegin: Boolean = parts.exists(_.knowsBegin)
 
-  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
-    window.insertTo(if (isOfPeers) row.lastPeer else row.end)
-
   override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
     parts.foreach(_.leave(window, row, condition))
+}
+
+/** The rows in the window of any part. A row leaves when it is before all of these windows. */
+private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends StreamJoined {
+  private[this] val each = parts.toArray
+
+  override def fault: Option[String] = super.fault.orElse(
+    if (parts.exists(_.isInstanceOf[StreamPunctuation]))
+      Some("has a part whose rows leave at a punctuation, while another part keeps some of them")
+    else if (parts.count(_.isInstanceOf[StreamSession]) > 1) Some("has two sessions")
+    else if (countsGroups && parts.exists(_.isInstanceOf[StreamSession]))
+      Some("counts groups and measures times")
+    else Option.when(parts.exists(_.isInstanceOf[StreamAnd]))("has a part that window_and joins")
+  )
+
+  override def words: String = parts.map(_.words).mkString("(", " or ", ")")
+
+  override def evicts: Boolean = true
+
+  override def longest: Long = parts.map(_.longest).max
+
+  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
+    parts.exists(_.begins(row, begun))
+
+  override def leavesAtBegin: Boolean = false
+
+  override def knowsBegin: Boolean = parts.exists(_.isInstanceOf[StreamSession])
+
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
+    parts.forall(_.isIdle(last, now))
+
+  override def isOfPeers: Boolean = parts.exists(_.isOfPeers)
+
+  override def firstPosition(row: CurrentKeyRow): Long = {
+    var least = Long.MaxValue
+    var i = 0
+    while (i < each.length) {
+      least = math.min(least, each(i).firstPosition(row))
+      i += 1
+    }
+    least
+  }
+
+  override def firstTime(row: CurrentKeyRow): Long = {
+    var least = Long.MaxValue
+    var i = 0
+    while (i < each.length) {
+      least = math.min(least, each(i).firstTime(row))
+      i += 1
+    }
+    least
+  }
 }
 
 /** The rows at which a window slides; all other rows have no answer. */

@@ -24,7 +24,7 @@ private[streams] final class KeyHeader(program: StreamProgram) {
   /** The time that the watermark has to pass before the last row is answered. */
   var lastDue: Long = KeyHeader.NoTime
 
-  /** For each window the time of the row at which all earlier rows left last. */
+  /** For each window the time of the row at which it began last. */
   val begun: Array[Long] = new Array[Long](program.windows.length)
 
   /** The windows that need to know that. */

@@ -24,6 +24,8 @@ private[streams] final class KeyTree(
   private[this] val of = program.trees(number)
   private[this] val frames = of.windows.map(program.windows(_).frame).toArray
   private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
+  private[this] val leavesAtBegin = frames.map(_.leavesAtBegin)
+  private[this] val movesWithinPeers = frames.map(_.movesWithinPeers)
   private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a tree
   private[this] val nodes = new state.Nodes(number)
 
@@ -127,7 +129,7 @@ private[streams] final class KeyTree(
     var w = 0
     while (w < frames.length) {
       val window = stored.window(w)
-      if (current.begins(of.windows(w))) window.evictAll()
+      if (leavesAtBegin(w) && current.begins(of.windows(w))) window.evictAll()
       if (!lags(w)) window.insert(slot)
       w += 1
     }
@@ -150,11 +152,18 @@ private[streams] final class KeyTree(
     while (w < frames.length) {
       if (frames(w).isOfPeers == ofPeers) {
         val window = stored.window(w)
+        current.lastBegin = current.begun(of.windows(w))
+        if (movesWithinPeers(w)) current.end = current.firstPeer + first + 1
         if (lags(w)) frames(w).enter(window, current)
         frames(w).leave(window, current, condition)
-        val slot = window.query()
+        var slot = window.query()
         var i = first
         while (i < until) {
+          if (i > first && movesWithinPeers(w)) {
+            current.end = current.firstPeer + i + 1
+            frames(w).leave(window, current, condition)
+            slot = window.query()
+          }
           if (isOfRow) column.answersFor(rows(i))
           column.lower(w, slot, results(i))
           i += 1

@@ -175,6 +175,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     while (w < frames.length) {
       current.begins(w) = frames(w).begins(current, known.begun(w))
       if (current.isFirst || current.begins(w)) known.begun(w) = current.time
+      current.begun(w) = known.begun(w)
       w += 1
     }
     var t = 0

@@ -226,13 +226,13 @@ class StoredWindowsSuite extends Laws {
     }
   }
 
-  law("bulk eviction by time or place loads O(log n) nodes", runs = 30) {
+  law("bulk eviction by time, place or both loads O(log n) nodes", runs = 200) {
     forAll(
       Gen.oneOf(1000, 20000),
       Gen.choose(2, 5),
       Gen.choose(0.0, 1.0),
-      Gen.oneOf(true, false)
-    ) { (n, log, part, byTime) =>
+      Gen.choose(0, 3)
+    ) { (n, log, part, by) =>
       val store = new MapStore
       val windows =
         new StoredWindows(new LongSums, LongSums.Codec, store, log, Seq(StoredWindows.Shape()))
@@ -245,10 +245,42 @@ class StoredWindowsSuite extends Laws {
       val to = (n * part).toLong
       val levels = math.ceil(math.log(n.toDouble) / math.log((1 << log).toDouble)) + 1
       val before = store.gets
-      if (byTime) windows.window(0).evictBefore(to) else windows.window(0).evictTo(to)
+      by match {
+        case 0 => windows.window(0).evictBefore(to)
+        case 1 => windows.window(0).evictTo(to)
+        case 2 => windows.window(0).evictBefore(to, n)
+        case 3 => windows.window(0).evictBefore(n, to)
+      }
       val sum = windows.column.asInstanceOf[LongSums](windows.window(0).query())
       (sum == LongSums.expected(to, (n - to).toInt)) :| s"the sum is $sum" &&
       (store.gets - before <= 4 * levels) :| s"${store.gets - before} nodes of $n elements"
+    }
+  }
+
+  test("elements before a place leave if they are before a time, too, in both windows") {
+    for (inverse <- Seq(None, Some(StoredWindows.Inverse(subtracting = false)))) {
+      val windows = new StoredWindows(
+        new LongSums,
+        LongSums.Codec,
+        new MapStore,
+        2,
+        Seq(StoredWindows.Shape()),
+        inverse
+      )
+      arrive(windows, 0 until 100)
+      val window = windows.window(0)
+      for (
+        (time, place, front) <- Seq(
+          (30L, 10L, 10L),
+          (12L, 50L, 12L),
+          (5L, 60L, 12L),
+          (99L, 98L, 98L)
+        )
+      ) {
+        window.evictBefore(time, place)
+        val sum = windows.column.asInstanceOf[LongSums](window.query())
+        assert(window.front == front && sum == LongSums.expected(front, (100 - front).toInt))
+      }
     }
   }
 

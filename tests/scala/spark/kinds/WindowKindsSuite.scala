@@ -2,12 +2,15 @@ package io.sash.spark.kinds
 
 import org.apache.spark.sql.{DataFrame, Row}
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.RowEquality
 
 /**
  * Each kind of window over random rows, against windows that are made here row by row, in plain
  * Scala, and aggregated by Spark's GROUP BY.
  */
+@Slow
 class WindowKindsSuite extends ItemsSuite {
   import WindowKindsSuite._
 

@@ -7,6 +7,8 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sash.TestInternals
 
+import org.scalatest.tagobjects.Slow
+
 import io.sash.spark.{Explain, SashSuite, Thorough}
 
 /**
@@ -204,7 +206,7 @@ final class LabelWindowsSuite extends SashSuite {
     frame
   }
 
-  for (part <- 1 to 6) test(s"random queries, part $part", each(3): _*) {
+  for (part <- 1 to 6) test(s"random queries, part $part", Slow +: each(3): _*) {
     var (ran, checked) = (0, 0)
     for (n <- 1 to Thorough.times(60)) {
       val draw = new Draw(new Random(seed + 1000 * part + n))

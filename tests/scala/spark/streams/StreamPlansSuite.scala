@@ -2,7 +2,9 @@ package io.sash.spark.streams
 
 import java.sql.Timestamp
 
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.streaming.OutputMode
 
 import org.scalatest.tags.Slow
 
@@ -110,6 +112,20 @@ class StreamPlansSuite extends StreamSuite {
           |    ORDER BY ts) AS e,
           |  min(x) OVER (PARTITION BY k, window_and(count_window(3), time_window('9 seconds')) ORDER BY ts)
           |    AS f FROM events""".stripMargin,
+      "either of two kinds" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, window_or(count_window(9), time_window('3 seconds'))
+          |    ORDER BY ts) AS a,
+          |  max(d) OVER (PARTITION BY k, window_or(time_window('3 seconds'), count_window(4)) ORDER BY ts) AS b,
+          |  median(x) OVER (PARTITION BY k, window_or(gap_window('2 seconds'), count_window(4))
+          |    ORDER BY ts) AS c,
+          |  count(*) OVER (PARTITION BY k, window_or(gap_window('2 seconds', '4 seconds'),
+          |    window_or(time_window('3 seconds'), count_window(2))) ORDER BY ts) AS d,
+          |  min(x) OVER (PARTITION BY k, window_and(time_window('9 seconds'), window_or(count_window(3),
+          |    time_window('2 seconds'))) ORDER BY ts) AS e,
+          |  count(*) OVER (PARTITION BY k, window_or(groups_window(2, 0), count_window(4)) ORDER BY ts, id)
+          |    AS f,
+          |  bool_or(x > 50) OVER (PARTITION BY k, window_or(count_window(9), count_window(4))
+          |    ORDER BY ts, x % 3) AS g FROM events""".stripMargin,
       "sessions" ->
         """SELECT id, min(ts) OVER (PARTITION BY k, gap_window(INTERVAL 2 SECONDS) ORDER BY ts) AS k,
           |  min(ts) OVER (PARTITION BY s, gap_window(INTERVAL 10 SECONDS) ORDER BY ts) AS s
@@ -187,6 +203,32 @@ class StreamPlansSuite extends StreamSuite {
       val operators = answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.program }
       assert(operators.map(_.windows.length) == Seq(3))
     }
+  }
+
+  test("peers in either of two kinds, in batch and in both modes") {
+    val rows = Seq(0.0, 10.0, 10.0, 10.0, 10.5, 30.0, 30.0).zipWithIndex.map { case (second, i) =>
+      StreamSuite.at(i.toLong, second)
+    }
+    val last = StreamSuite.at(9, 90)
+    val query = sql(
+      """SELECT unix_millis(ts), count(*) OVER (PARTITION BY k,
+        |  window_or(count_window(2), time_window('1 second')) ORDER BY ts) AS n FROM events""".stripMargin
+    )(_: DataFrame)
+    def counts(of: Seq[Row]): Seq[Long] =
+      of.sortBy(r => (r.getLong(0), r.getLong(1))).map(_.getLong(1))
+    val expected = Seq(1, 3, 3, 4, 4, 2, 3)
+    assert(counts(query(spark.createDataFrame(rows)).collect().toSeq) == expected)
+    for (mode <- Seq(OutputMode.Append(), OutputMode.Update())) streaming()(inDirectory { at =>
+      val source = new Source("1 second", at, mode)
+      source.start(query)
+      source.add(rows)
+      source.stop()
+      source.start(query)
+      source.add(Seq(last))
+      source.stop()
+      val n = if (mode == OutputMode.Update()) expected :+ 2 else expected
+      assert(counts(source.rows) == n, mode)
+    })
   }
 
   test("more rows at once than memory has room for", Thorough) {

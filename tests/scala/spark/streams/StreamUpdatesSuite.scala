@@ -47,6 +47,11 @@ class StreamUpdatesSuite extends StreamSuite {
           |    ORDER BY ts, id) AS a,
           |  max(d) OVER (PARTITION BY k, window_and(groups_window(9, 0), count_window(4)) ORDER BY ts, id) AS b
           |  FROM events""".stripMargin,
+      "either of two kinds" ->
+        """SELECT id, sum(x) OVER (PARTITION BY k, window_or(count_window(9), time_window('3 seconds'))
+          |    ORDER BY ts) AS a,
+          |  max(d) OVER (PARTITION BY k, window_or(gap_window('2 seconds', '4 seconds'), count_window(4))
+          |    ORDER BY ts) AS b FROM events""".stripMargin,
       "slides" ->
         """SELECT id, count(*) OVER
           |  (PARTITION BY k, count_window(9), window_slide(4) ORDER BY ts, id) AS c
