@@ -180,7 +180,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     stacks(0).firstTime
   }
 
-  /** Evicts the elements that a flip would only prepare for eviction, so that one flip is enough. */
+  /** Evicts elements that a flip would only prepare for eviction, so that one flip is enough. */
   private def skipFlips(time: Long, end: Long): Unit = {
     var position = fronts
     var next = climb(position, stacking = false)
