@@ -176,7 +176,10 @@ def main() -> None:
     builder = SparkSession.builder.remote("local[2]").config(map=QUIET)
     spark = sash.configure(builder).getOrCreate()
     assert type(spark).__module__.startswith("pyspark.sql.connect")
-    print(check(spark, int(sys.argv[1]), int(sys.argv[2])))
+    ran = check(spark, int(sys.argv[1]), int(sys.argv[2]))
+    # without it the client of Spark 4.0 asks a server that has ended until its patience ends
+    spark.stop()
+    print(ran)
 
 
 if __name__ == "__main__":

@@ -347,7 +347,7 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
     else if (parts.exists(p => p.lags || p.rowsAhead > 0 || p.groupsAhead > 0))
       Some("has a part that does not end at the current row")
     else if (parts.exists(_.countsGroups) && parts.exists(_.isInstanceOf[StreamRange]))
-      Some("counts groups and measures times")
+      Some("counts groups and measures times, and a stream keeps one of both for a window")
     else None
 
   override def countsGroups: Boolean = parts.exists(_.countsGroups)
@@ -368,7 +368,7 @@ private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends Strea
       Some("has a part in which window_or joins a session")
     else
       Option.when(parts.exists(_.knowsBegin) && parts.count(_.isInstanceOf[StreamSuffix]) > 1)(
-        "has a longest session and another beginning"
+        "has a session with a longest duration beside another session or a punctuation"
       )
   )
 
@@ -402,7 +402,7 @@ private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends Stream
       Some("has a part whose rows leave at a punctuation, while another part keeps some of them")
     else if (parts.count(_.isInstanceOf[StreamSession]) > 1) Some("has two sessions")
     else if (countsGroups && parts.exists(_.isInstanceOf[StreamSession]))
-      Some("counts groups and measures times")
+      Some("counts groups and measures times, and a stream keeps one of both for a window")
     else Option.when(parts.exists(_.isInstanceOf[StreamAnd]))("has a part that window_and joins")
   )
 
