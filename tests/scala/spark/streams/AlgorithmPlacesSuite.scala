@@ -92,7 +92,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
     StreamSuite.batches(5, count = 6, size = 40, jitterSeconds = 25, keys = 3)
 
   for (algorithm <- Algorithm.All) {
-    test(s"${algorithm.id}: a stream's answers are the batch's") {
+    test(s"${algorithm.id}: a stream's answers are the batch's", each(2): _*) {
       streaming(SashConf.WindowAlgorithm.key -> algorithm.id) {
         checkStream(batches, delaySeconds = 15, restartBefore = Set(3)) {
           sql(

@@ -17,7 +17,7 @@ import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException, Trig
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.Explain
+import io.sash.spark.{Explain, Thorough}
 import io.sash.spark.base.SashConf
 import io.sash.spark.hops.stream.StreamHops
 import io.sash.spark.streams.task.BucketProcessor
@@ -67,7 +67,7 @@ class StreamHopsSuite extends StreamSuite {
       "window(ts, '2 minutes', '1 second')" -> "panes beyond a node",
       "window(ts, '3 seconds', '200 milliseconds')" -> "gaps between windows"
     )
-  } test(s"a stream's hops are Spark's: $name, $mode", each(5): _*) {
+  } test(s"a stream's hops are Spark's: $name, $mode", each(10): _*) {
     check(hops(s"k, $window", some: _*), mode, alike = Seq(below(window, some)))
   }
 
@@ -308,7 +308,7 @@ class StreamHopsSuite extends StreamSuite {
     })
   }
 
-  test("approx_count_distinct is the same by panes") {
+  test("approx_count_distinct is the same by panes", Thorough) {
     check(hops("k, window(ts, '20 seconds', '5 seconds')", "approx_count_distinct(x)"))
   }
 
