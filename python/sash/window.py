@@ -395,7 +395,8 @@ class SlidingWindowSpec(WindowSpec):
         """Hold the rows that are in both windows, which have the same partitions and order.
 
         Both kinds move forwards only: no ``rows``, no ``range``. A predicate cannot be joined.
-        On a stream ``&`` joins kinds that end at the current row, and ``|`` does not run.
+        A stream runs joined kinds that end at the current row, but for a few, which it refuses
+        with the reason.
 
         Example:
             >>> df = spark.createDataFrame([(1,), (2,), (3,), (9,)], ["ts"])

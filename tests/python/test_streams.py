@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 import sash
 from streaming import ROCKS, to_parquet
+from windows import setting
 
 SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
 
@@ -174,7 +175,6 @@ def test_hops_on_a_stream_are_sparks(streaming, tmp_path, mode):
     """Batch by batch, with a restart, and rows that come late."""
 
     def answers(sash_on: str) -> dict[int, list[tuple]]:
-        streaming.conf.set("spark.sash.enabled", sash_on)
         folder = tmp_path / sash_on
         batches: dict[int, list[tuple]] = {}
         for files in (range(4), range(4, 7)):
@@ -202,7 +202,9 @@ def test_hops_on_a_stream_are_sparks(streaming, tmp_path, mode):
             assert [o["operatorName"] for o in operators] == [name]
         return batches
 
-    ours, sparks = answers("true"), answers("false")
+    ours = answers("true")
+    with setting(streaming, "spark.sash.enabled", "false"):
+        sparks = answers("false")
     assert sum(map(len, sparks.values())) > 20
     assert ours == sparks
 
