@@ -114,12 +114,16 @@ test: $(INSTALLED) ## every kind of test, Scala and Python: a sample, in a quart
 	$(call step,Python tests)
 	SASH_TEST=quick $(BIN)/pytest
 
+# Scala's wait more than they compute, and run beside Python's
 .PHONY: test-long
 test-long: $(INSTALLED) ## the tests that `make test` leaves out, but for the thorough ones
-	$(call step,Scala tests - slow)
-	SASH_TEST=long $(SBT) spark/test $(NO_TERMINAL)
-	$(call step,Python tests - slow)
-	SASH_TEST=long $(BIN)/pytest
+	$(call step,slow tests; those in Scala write to target/test-long.log)
+	@mkdir -p target
+	@SASH_TEST=long $(SBT) spark/test $(NO_TERMINAL) >target/test-long.log 2>&1 & scala=$$!; \
+	SASH_TEST=long $(BIN)/pytest; python=$$?; \
+	wait $$scala; scala=$$?; \
+	grep -E 'FAILED|Tests: |^.error' target/test-long.log | tail -50; \
+	test $$scala -eq 0 && test $$python -eq 0
 
 .PHONY: test-all
 test-all: $(INSTALLED) ## all of them, Spark's own suites of streams and its golden files; three hours

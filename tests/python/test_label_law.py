@@ -11,7 +11,7 @@ import label_law
 
 pytestmark = pytest.mark.slow
 
-ROUNDS = 100 if os.environ.get("SASH_TEST") == "all" else 15
+ROUNDS = 100 if os.environ.get("SASH_TEST") == "all" else 10
 SEED = 20261126
 
 
