@@ -239,10 +239,10 @@ lazy val chosenTests = {
   val (slow, thorough) = ("org.scalatest.tags.Slow", "io.sash.Thorough")
   sys.env.get("SASH_TEST") match {
     case Some("quick") => Seq("-l", slow, "-l", thorough)
-    case Some("long") => Seq("-n", slow, "-l", thorough)
-    case Some("all") => Nil
-    case None => Seq("-l", thorough)
-    case Some(other) => sys.error(s"SASH_TEST=$other is not quick, long or all")
+    case Some("long")  => Seq("-n", slow, "-l", thorough)
+    case Some("all")   => Nil
+    case None          => Seq("-l", thorough)
+    case Some(other)   => sys.error(s"SASH_TEST=$other is not quick, long or all")
   }
 }
 
