@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -20,8 +19,8 @@ from pyspark.sql import functions as F
 
 import label_tables
 import machine
-from engines_spark import read, session, versions
 from label_cells import COLUMNS, SASH, LabelQuery, Tables
+from label_engines import SparkLabels
 from progress import Progress
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
@@ -29,9 +28,10 @@ PAGE = """\
 # One input or two
 
 Sash answers labels from one input: the union of labels and events, in which a label has NULLs
-for the columns of events, and an event for those of labels. An operator of two inputs would
-exchange and order both tables apart. So it could save the difference of the second row and the
-third at most: a window of two rows exchanges and orders its input and does little more. There are
+for the columns of events, and an event has NULLs for the columns of labels. An operator of two
+inputs would exchange and order both tables apart. So it could save the difference of the second
+row and the third at most: a window of two rows exchanges and orders its input and does little
+more. There are
 {tables}.
 Each figure is the best of {runs} runs in turns on {cores} cores.
 
@@ -46,19 +46,17 @@ Each figure is the best of {runs} runs in turns on {cores} cores.
 def main() -> None:
     """Measure, and write the page."""
     options = _options()
-    spark = session(options.cores, "8g", with_sash=True)
+    engine = SparkLabels(SASH, options.cores, "8g")
     tables = Tables(options.labels, options.events, options.users)
     with tempfile.TemporaryDirectory() as scratch:
         label_tables.write(Path(scratch), tables)
-        for name in ("labels", "events"):
-            read(spark, Path(scratch) / f"{name}.parquet").cache().createOrReplaceTempView(name)
-            spark.table(name).count()
-        columns = [_seconds(spark, features, options.runs) for features in (1, 20)]
+        engine.load(Path(scratch))
+        columns = [_seconds(engine.spark, features, options.runs) for features in (1, 20)]
     rows = [
         f"| {name} | {' | '.join(f'{column[name]:.3g}' for column in columns)} |"
         for name in columns[0]
     ]
-    about = {**machine.about(), "versions": versions(spark)}
+    about = {**machine.about(), "versions": engine.version()}
     page = PAGE.format(
         tables=tables,
         runs=options.runs,
@@ -81,22 +79,20 @@ def _seconds(spark: SparkSession, features: int, runs: int) -> dict[str, float]:
         f"SELECT NULL, user_id, ts, {', '.join(values)} FROM events"
     )
     query = spark.sql(LabelQuery(("1 hour",), features).sql(SASH))
-    steps: dict[str, Callable[[], None]] = {
-        "Sash, LATERAL over 1 hour": lambda: _run(query),
-        "two rows of the union": lambda: _run(_of_two_rows(union)),
-        "two rows of labels, and of events": lambda: (
-            _run(_of_two_rows(labels)),
-            _run(_of_two_rows(events)),
-        )[0],
-        "the union, exchanged": lambda: _run(union.repartition("user_id")),
-        "the union, read": lambda: _run(union),
+    steps = {
+        "Sash, LATERAL over 1 hour": [query],
+        "two rows of the union": [_of_two_rows(union)],
+        "two rows of labels, and of events": [_of_two_rows(labels), _of_two_rows(events)],
+        "the union, exchanged": [union.repartition("user_id")],
+        "the union, read": [union],
     }
     best = dict.fromkeys(steps, float("inf"))
     progress = Progress(len(steps) * (runs + 1))
     for _ in range(runs + 1):  # the first of them warms up, and is never the best
-        for name, step in steps.items():
+        for name, frames in steps.items():
             start = time.perf_counter()
-            step()
+            for frame in frames:
+                frame.write.format("noop").mode("overwrite").save()
             best[name] = min(best[name], time.perf_counter() - start)
             progress.advance(1, name)
     return best
@@ -106,10 +102,6 @@ def _of_two_rows(rows: DataFrame) -> DataFrame:
     """Each row with the number of rows in a short window: exchanged, ordered, and moved over."""
     window = Window.partitionBy("user_id").orderBy("ts").rowsBetween(-1, 0)
     return rows.withColumn("rows", F.count("*").over(window))
-
-
-def _run(rows: DataFrame) -> None:
-    rows.write.format("noop").mode("overwrite").save()
 
 
 def _options() -> argparse.Namespace:

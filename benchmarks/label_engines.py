@@ -20,7 +20,7 @@ class SparkLabels:
         from engines_spark import session
 
         self._name = name
-        self._spark = session(cores, memory, with_sash=name == SASH)
+        self.spark = session(cores, memory, with_sash=name == SASH)
         self._folder = Path()
 
     def load(self, data: Path) -> None:
@@ -28,9 +28,9 @@ class SparkLabels:
         from engines_spark import read
 
         self._folder = data
-        self._spark.catalog.clearCache()
+        self.spark.catalog.clearCache()
         for name in ("labels", "events"):
-            rows = read(self._spark, data / f"{name}.parquet")
+            rows = read(self.spark, data / f"{name}.parquet")
             rows.cache().createOrReplaceTempView(name)
             rows.count()
 
@@ -38,23 +38,23 @@ class SparkLabels:
         """Spark's version and Java's."""
         from engines_spark import versions
 
-        return versions(self._spark)
+        return versions(self.spark)
 
     def check(self, query: LabelQuery) -> None:
         """Sash's operator is in the plan where it has to be, and the answers are the others'."""
-        frame = self._spark.sql(query.sql(self._name))
+        frame = self.spark.sql(query.sql(self._name))
         plan = frame._jdf.queryExecution().executedPlan().toString()
         if ("SlidingWindow" in plan) != (self._name == SASH):
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
-        digest = self._spark.sql(_digest(query, self._name))
+        digest = self.spark.sql(_digest(query, self._name))
         _compare(self._folder, query, lambda: tuple(digest.collect()[0]), self._events())
 
     def _events(self) -> int:
-        return self._spark.table("events").count()
+        return self.spark.table("events").count()
 
     def run(self, query: LabelQuery) -> None:
         """The noop sink takes every row, and keeps none."""
-        frame = self._spark.sql(query.sql(self._name))
+        frame = self.spark.sql(query.sql(self._name))
         frame.write.format("noop").mode("overwrite").save()
 
 

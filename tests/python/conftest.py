@@ -30,16 +30,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(f"SASH_TEST={choice} is not quick, long or all")
 
     def is_chosen(item: pytest.Item) -> bool:
+        if choice == "all":
+            return True
+        if item.get_closest_marker("thorough"):
+            return False
         is_slow = item.get_closest_marker("slow") is not None
-        is_thorough = item.get_closest_marker("thorough") is not None
-        if choice == "quick":
-            return not is_slow and not is_thorough
-        if choice == "long":
-            return is_slow and not is_thorough
-        return choice == "all" or not is_thorough
+        return choice is None or is_slow == (choice == "long")
 
-    config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item)])
-    items[:] = [item for item in items if is_chosen(item)]
+    chosen: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        (chosen if is_chosen(item) else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = chosen
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Random correlated aggregates over a range, with Sash and without: the rows are the same.
 
-python label_law.py ROUNDS SEED    # through a server of Spark Connect
+Run as a program, with a number of rounds and a seed, it asks through Spark Connect.
 """
 
 from __future__ import annotations
@@ -29,11 +29,7 @@ class Time:
 
 TIMES = {
     "TIMESTAMP": Time(
-        [
-            f"TIMESTAMP'2026-03-{d:02d} {h:02d}:00:00'"
-            for d in (28, 29, 30)
-            for h in (0, 1, 3, 12)
-        ],
+        [f"TIMESTAMP'2026-03-{d} {h:02d}:00:00'" for d in (28, 29, 30) for h in (0, 1, 3, 12)],
         ["INTERVAL 3 HOURS", "INTERVAL 1 DAY", "INTERVAL '1' MONTH"],
         "make_dt_interval(0, w)",
     ),

@@ -34,7 +34,7 @@ private[stored] final class InverseWindow(
     select: () => Unit
 ) extends TreeWindow {
   private[this] val answer = tree.slot()
-  private[this] val entering, leaving, first, next = new NodeCursor(tree)
+  private[this] val entering, leaving, first, next = new NodeCursor(tree, tree.entries())
 
   private[this] var fronts = 0L
   private[this] var backs = 0L
@@ -121,36 +121,5 @@ private[stored] final class InverseWindow(
     leaving.clear()
     first.clear()
     next.clear()
-  }
-}
-
-/** Reads the elements of a tree in order and loads each node once. */
-private[stored] final class NodeCursor(tree: RadixTree) {
-  private[this] val entries = tree.entries()
-  private[this] val mask = (1 << tree.logFanOut) - 1
-  private[this] var node = -1L
-
-  def clear(): Unit = node = -1L
-
-  def slot(position: Long): Int =
-    if (tree.isInEdge(position)) tree.element(position)
-    else {
-      load(position)
-      entries.slot((position & mask).toInt)
-    }
-
-  def time(position: Long): Long =
-    if (tree.isInEdge(position)) tree.timeOf(position)
-    else {
-      load(position)
-      entries.times((position & mask).toInt)
-    }
-
-  private def load(position: Long): Unit = {
-    val number = position >> tree.logFanOut
-    if (node != number) {
-      tree.load(0, number, entries)
-      node = number
-    }
   }
 }

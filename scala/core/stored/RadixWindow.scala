@@ -174,29 +174,25 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
   /** The time of the front, or of a later element before `end` if that is before `time`, too. */
   private def timeOfFront(time: Long, end: Long): Long = {
     if (fronts == boundary) {
-      skipFlips(time, end)
-      if (fronts == boundary) flip()
+      fronts = startOfFlip(time, end)
+      flip()
     }
     stacks(0).firstTime
   }
 
-  /** Evicts elements that a flip would only prepare for eviction, so that one flip is enough. */
-  private def skipFlips(time: Long, end: Long): Unit = {
+  /**
+   * The front from which one flip is enough. A flip from an earlier front would only prepare
+   * elements before `time` for eviction. All stacks are empty.
+   */
+  private def startOfFlip(time: Long, end: Long): Long = {
+    val times = new NodeCursor(tree, stack(0).entries)
     var position = fronts
     var next = climb(position, stacking = false)
-    while (next < end && timeAt(next) < time) {
+    while (next < end && times.time(next) < time) {
       position = next
       next = climb(position, stacking = false)
     }
-    if (position > fronts) restartAt(position)
-  }
-
-  /** The time of an element, when level 0 has no entries. */
-  private def timeAt(position: Long): Long = if (tree.isInEdge(position)) tree.timeOf(position)
-  else {
-    val entries = stack(0).entries
-    tree.load(0, entryAt(1, position), entries)
-    entries.times((position & ((1L << tree.logFanOut) - 1)).toInt)
+    position
   }
 
   /** Moves the front to a position before the boundary. */

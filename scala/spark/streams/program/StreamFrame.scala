@@ -16,61 +16,6 @@ private[spark] final case class StreamShape(frame: StreamFrame, slide: Option[St
     frame.isIdle(last, now) && slide.forall(_.isIdle(last, now))
 }
 
-/**
- * A time, in microseconds, and the values of the program's `marks` in a row of that time. A mark
- * that does not follow from the time is 0.
- */
-private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
-
-/**
- * The current row of a key, with its marks and its position among the key's rows.
- *
- * @param windows the number of the program's windows
- */
-private[spark] final class CurrentKeyRow(marks: Int, windows: Int) {
-
-  /** The values of the program's `marks` in the current row. */
-  var values: Array[Long] = new Array[Long](marks)
-
-  /**
-   * The marks of the row before. Of a row that an earlier batch has taken in, only the marks that
-   * follow from its time are known; the others are 0.
-   */
-  var previous: Array[Long] = new Array[Long](marks)
-
-  /** The event times of these two rows, in microseconds. */
-  var time: Long = 0L
-  var previousTime: Long = 0L
-
-  /** Whether the current row is the key's first. */
-  var isFirst: Boolean = true
-
-  /** The number of rows up to and with the current row. */
-  var end: Long = 0L
-
-  /** The number of rows before the first peer of the current row, and up to the last peer. */
-  var firstPeer: Long = 0L
-  var lastPeer: Long = 0L
-
-  /** The number of groups of peers, up to and with the current row's group. */
-  var group: Long = 0L
-
-  /** For each window: whether it begins at the row, and the time at which it began last. */
-  val begins: Array[Boolean] = new Array[Boolean](windows)
-  val begun: Array[Long] = new Array[Long](windows)
-
-  /** `begun` of the window that moves. */
-  var lastBegin: Long = 0L
-
-  /** Moves on to another row; the caller then writes its marks into `values`. */
-  def advance(): Unit = {
-    val older = previous
-    previous = values
-    values = older
-    previousTime = time
-  }
-}
-
 /** The rows of a key that are in the window of a row. */
 private[spark] sealed abstract class StreamFrame extends Serializable {
 
@@ -149,11 +94,11 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
    * @param condition the condition of the program's slots
    */
   def leave(window: TreeWindow, row: CurrentKeyRow, @unused condition: Condition): Unit =
-    if (evicts) {
-      val time = firstTime(row)
-      if (time < Long.MaxValue) window.evictBefore(time, firstPosition(row))
-      else window.evictTo(math.min(window.back, firstPosition(row)))
-    }
+    if (evicts) evict(window, firstPosition(row), firstTime(row))
+
+  protected final def evict(window: TreeWindow, position: Long, time: Long): Unit =
+    if (time < Long.MaxValue) window.evictBefore(time, position)
+    else window.evictTo(math.min(window.back, position))
 }
 
 /**
@@ -347,18 +292,26 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
     else if (parts.exists(p => p.lags || p.rowsAhead > 0 || p.groupsAhead > 0))
       Some("has a part that does not end at the current row")
     else if (parts.exists(_.countsGroups) && parts.exists(_.isInstanceOf[StreamRange]))
-      Some("counts groups and measures times, and a stream keeps one of both for a window")
+      Some(StreamJoined.TwoMeasures)
     else None
 
   override def countsGroups: Boolean = parts.exists(_.countsGroups)
 
   override def whyNotAhead: Option[String] = parts.flatMap(_.whyNotAhead).headOption
 
+  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
+    parts.exists(_.begins(row, begun))
+
   override def movesWithinPeers: Boolean =
     isOfPeers && parts.exists(p => !p.isOfPeers || p.movesWithinPeers)
 
   override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     window.insertTo(if (isOfPeers) row.lastPeer else row.end)
+}
+
+private object StreamJoined {
+  val TwoMeasures =
+    "counts groups and measures times, and a stream keeps one of both for a window"
 }
 
 /** The rows in the windows of all parts. Each part evicts the rows that are not in its own. */
@@ -384,9 +337,6 @@ private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends Strea
 
   override def isOfPeers: Boolean = parts.forall(_.isOfPeers)
 
-  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
-    parts.exists(_.begins(row, begun))
-
   override def knowsBegin: Boolean = parts.exists(_.knowsBegin)
 
   override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
@@ -402,7 +352,7 @@ private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends Stream
       Some("has a part whose rows leave at a punctuation, while another part keeps some of them")
     else if (parts.count(_.isInstanceOf[StreamSession]) > 1) Some("has two sessions")
     else if (countsGroups && parts.exists(_.isInstanceOf[StreamSession]))
-      Some("counts groups and measures times, and a stream keeps one of both for a window")
+      Some(StreamJoined.TwoMeasures)
     else Option.when(parts.exists(_.isInstanceOf[StreamAnd]))("has a part that window_and joins")
   )
 
@@ -411,9 +361,6 @@ private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends Stream
   override def evicts: Boolean = true
 
   override def longest: Long = parts.map(_.longest).max
-
-  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
-    parts.exists(_.begins(row, begun))
 
   override def leavesAtBegin: Boolean = false
 
@@ -424,57 +371,16 @@ private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends Stream
 
   override def isOfPeers: Boolean = parts.exists(_.isOfPeers)
 
-  override def firstPosition(row: CurrentKeyRow): Long = {
-    var least = Long.MaxValue
+  // `fault` leaves no part whose bounds are not `firstPosition` and `firstTime`
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit = {
+    var position = Long.MaxValue
+    var time = Long.MaxValue
     var i = 0
     while (i < each.length) {
-      least = math.min(least, each(i).firstPosition(row))
+      position = math.min(position, each(i).firstPosition(row))
+      time = math.min(time, each(i).firstTime(row))
       i += 1
     }
-    least
+    evict(window, position, time)
   }
-
-  override def firstTime(row: CurrentKeyRow): Long = {
-    var least = Long.MaxValue
-    var i = 0
-    while (i < each.length) {
-      least = math.min(least, each(i).firstTime(row))
-      i += 1
-    }
-    least
-  }
-}
-
-/** The rows at which a window slides; all other rows have no answer. */
-private[spark] sealed abstract class StreamSlide extends Serializable {
-
-  /** The slide in the description of a state. */
-  def words: String
-
-  def isAt(row: CurrentKeyRow): Boolean
-
-  /** Whether each row from now on slides as a key's first row would: see `StreamFrame.isIdle`. */
-  def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
-}
-
-/** See `CountSlide`. */
-private[spark] final case class StreamCountSlide(every: Long) extends StreamSlide {
-  override def words: String = s"at each row of $every"
-
-  override def isAt(row: CurrentKeyRow): Boolean = row.end % every == 0
-}
-
-/**
- * See `PaneSlide`.
- *
- * @param mark the number of the row's pane
- */
-private[spark] final case class StreamPaneSlide(mark: Int) extends StreamSlide {
-  override def words: String = s"at each pane of bound $mark"
-
-  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
-    last.marks(mark) != now.marks(mark)
-
-  override def isAt(row: CurrentKeyRow): Boolean =
-    row.isFirst || row.values(mark) != row.previous(mark)
 }

@@ -153,13 +153,11 @@ private[streams] final class KeyTree(
       if (frames(w).isOfPeers == ofPeers) {
         val window = stored.window(w)
         current.lastBegin = current.begun(of.windows(w))
-        if (movesWithinPeers(w)) current.end = current.firstPeer + first + 1
         if (lags(w)) frames(w).enter(window, current)
-        frames(w).leave(window, current, condition)
-        var slot = window.query()
+        var slot = 0
         var i = first
         while (i < until) {
-          if (i > first && movesWithinPeers(w)) {
+          if (i == first || movesWithinPeers(w)) {
             current.end = current.firstPeer + i + 1
             frames(w).leave(window, current, condition)
             slot = window.query()

@@ -18,7 +18,6 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     program.trees.indices.map(new KeyTree(program, _, state)).toArray
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
-  private[this] val current = new CurrentKeyRow(program.marks.length, program.windows.length)
   private[this] val frames = program.windows.map(_.frame).toArray
 
   private[this] val output = UnsafeProjection.create(program.output, program.input)
@@ -28,6 +27,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
 
   private[this] val marks = new Marks(program)
   private[this] val known = new KeyHeader(program)
+  private[this] val current = new CurrentKeyRow(program.marks.length, known.begun)
   private[this] val other = new KeyHeader(program) // for `isIdle` of a key that is not open
   private[this] var key: Array[Byte] = _
 
@@ -175,7 +175,6 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     while (w < frames.length) {
       current.begins(w) = frames(w).begins(current, known.begun(w))
       if (current.isFirst || current.begins(w)) known.begun(w) = current.time
-      current.begun(w) = known.begun(w)
       w += 1
     }
     var t = 0

@@ -1,0 +1,55 @@
+package io.sash.spark.streams.program
+
+/**
+ * A time, in microseconds, and the values of the program's `marks` in a row of that time. A mark
+ * that does not follow from the time is 0.
+ */
+private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
+
+/**
+ * The current row of a key, with its marks and its position among the key's rows.
+ *
+ * @param begun for each window of the program the time at which it began last
+ */
+private[spark] final class CurrentKeyRow(marks: Int, val begun: Array[Long]) {
+
+  /** The values of the program's `marks` in the current row. */
+  var values: Array[Long] = new Array[Long](marks)
+
+  /**
+   * The marks of the row before. Of a row that an earlier batch has taken in, only the marks that
+   * follow from its time are known; the others are 0.
+   */
+  var previous: Array[Long] = new Array[Long](marks)
+
+  /** The event times of these two rows, in microseconds. */
+  var time: Long = 0L
+  var previousTime: Long = 0L
+
+  /** Whether the current row is the key's first. */
+  var isFirst: Boolean = true
+
+  /** The number of rows up to and with the current row. */
+  var end: Long = 0L
+
+  /** The number of rows before the first peer of the current row, and up to the last peer. */
+  var firstPeer: Long = 0L
+  var lastPeer: Long = 0L
+
+  /** The number of groups of peers, up to and with the current row's group. */
+  var group: Long = 0L
+
+  /** For each window: whether it begins at the row. */
+  val begins: Array[Boolean] = new Array[Boolean](begun.length)
+
+  /** `begun` of the window that moves. */
+  var lastBegin: Long = 0L
+
+  /** Moves on to another row; the caller then writes its marks into `values`. */
+  def advance(): Unit = {
+    val older = previous
+    previous = values
+    values = older
+    previousTime = time
+  }
+}
