@@ -1,10 +1,11 @@
-"""One input or two: what an operator with labels and events apart could save.
+"""The input of labels' windows: one table or two, all events or those of some label.
 
     python benchmarks/bench_inputs.py
 
 Sash answers labels from one input, the union of labels and events. An operator of two inputs has
 to exchange and order the same rows, each with its own columns alone. This measures both, and the
-query that contains the first. Writes labels-inputs.md to docs/benchmarks.
+query that contains the first. Then it measures queries with and without the filter that keeps
+events of no label out of the exchange. Writes labels-inputs.md to docs/benchmarks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -19,7 +22,7 @@ from pyspark.sql import functions as F
 
 import label_tables
 import machine
-from label_cells import COLUMNS, SASH, LabelQuery, Tables
+from label_cells import COLUMNS, SASH, SPANS, LabelQuery, Tables
 from label_engines import SparkLabels
 from progress import Progress
 
@@ -37,10 +40,40 @@ Each figure is the best of {runs} runs in turns on {cores} cores.
 
 {circumstances}
 
+No event is filtered here:
+
 | seconds | 1 feature | 20 features |
 |---|--:|--:|
 {rows}
+
+## Events of no label
+
+One feature of the same labels, with all events exchanged, and with those that a Bloom filter of
+the labels' keys and times leaves. Spans of an hour hold few of the events, and spans of 90 days
+hold all of them, so that the filter finds nothing to remove.
+
+| seconds | all events | filtered events |
+|---|--:|--:|
+{filtered}
 """
+NEVER, FROM = "-1", "32MB"
+"""Thresholds of the filter."""
+FEATURES = (1, 20)
+STEPS = [
+    "Sash, LATERAL over 1 hour",
+    "two rows of the union",
+    "two rows of labels, and of events",
+    "the union, exchanged",
+    "the union, read",
+]
+
+
+@dataclass(frozen=True)
+class Step:
+    """DataFrames that run one after the other, and the filter's threshold."""
+
+    frames: list[DataFrame]
+    threshold: str
 
 
 def main() -> None:
@@ -51,25 +84,30 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         label_tables.write(Path(scratch), tables)
         engine.load(Path(scratch))
-        columns = [_seconds(engine.spark, features, options.runs) for features in (1, 20)]
-    rows = [
-        f"| {name} | {' | '.join(f'{column[name]:.3g}' for column in columns)} |"
-        for name in columns[0]
-    ]
+        spark = engine.spark
+        progress = Progress((len(FEATURES) * len(STEPS) + 2 * len(SPANS)) * (options.runs + 1))
+        inputs = [_best(spark, _inputs(spark, n), options.runs, progress) for n in FEATURES]
+        filters = [_best(spark, _filters(spark, s), options.runs, progress) for s in SPANS]
     about = {**machine.about(), "versions": engine.version()}
     page = PAGE.format(
         tables=tables,
         runs=options.runs,
         cores=options.cores,
         circumstances=machine.sentence(about),
-        rows="\n".join(rows),
+        rows="\n".join(_row(name, [best[name] for best in inputs]) for name in STEPS),
+        filtered="\n".join(
+            _row(span, best.values()) for span, best in zip(SPANS, filters, strict=True)
+        ),
     )
     (options.out / "labels-inputs.md").write_text(page)
     print(page)
 
 
-def _seconds(spark: SparkSession, features: int, runs: int) -> dict[str, float]:
-    """The best time of each step, which take turns."""
+def _row(name: str, seconds: Iterable[float]) -> str:
+    return f"| {name} | {' | '.join(f'{s:.3g}' for s in seconds)} |"
+
+
+def _inputs(spark: SparkSession, features: int) -> dict[str, Step]:
     values = [f"a{i}" for i in range(1 if features == 1 else COLUMNS)]
     nothing = ", ".join(f"CAST(NULL AS DOUBLE) AS {value}" for value in values)
     labels = spark.sql("SELECT id, user_id, ts FROM labels")
@@ -79,19 +117,26 @@ def _seconds(spark: SparkSession, features: int, runs: int) -> dict[str, float]:
         f"SELECT NULL, user_id, ts, {', '.join(values)} FROM events"
     )
     query = spark.sql(LabelQuery(("1 hour",), features).sql(SASH))
-    steps = {
-        "Sash, LATERAL over 1 hour": [query],
-        "two rows of the union": [_of_two_rows(union)],
-        "two rows of labels, and of events": [_of_two_rows(labels), _of_two_rows(events)],
-        "the union, exchanged": [union.repartition("user_id")],
-        "the union, read": [union],
-    }
+    apart = [_of_two_rows(labels), _of_two_rows(events)]
+    steps = [[query], [_of_two_rows(union)], apart, [union.repartition("user_id")], [union]]
+    return {name: Step(frames, NEVER) for name, frames in zip(STEPS, steps, strict=True)}
+
+
+def _filters(spark: SparkSession, span: str) -> dict[str, Step]:
+    query = spark.sql(LabelQuery((span,), 1).sql(SASH))
+    return {threshold: Step([query], threshold) for threshold in (NEVER, FROM)}
+
+
+def _best(
+    spark: SparkSession, steps: dict[str, Step], runs: int, progress: Progress
+) -> dict[str, float]:
+    """The best time of each step, which take turns."""
     best = dict.fromkeys(steps, float("inf"))
-    progress = Progress(len(steps) * (runs + 1))
     for _ in range(runs + 1):  # the first of them warms up, and is never the best
-        for name, frames in steps.items():
+        for name, step in steps.items():
+            spark.conf.set("spark.sash.labels.filterThreshold", step.threshold)
             start = time.perf_counter()
-            for frame in frames:
+            for frame in step.frames:
                 frame.write.format("noop").mode("overwrite").save()
             best[name] = min(best[name], time.perf_counter() - start)
             progress.advance(1, name)

@@ -1,5 +1,6 @@
 package io.sash.spark.base
 
+import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.{buildConf, buildStaticConf}
@@ -80,6 +81,16 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
+  val LabelsFilterThreshold = buildConf("spark.sash.labels.filterThreshold")
+    .doc(
+      "The estimated size of a table of events from which a job over the rows around a " +
+        "subquery makes a Bloom filter of their keys and times first, so that only events of " +
+        "some row are exchanged. -1 for never."
+    )
+    .version("0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("32MB")
+
   val UntestedVersions = buildStaticConf(KnownVersions.UntestedVersions)
     .doc(
       "Whether Sash runs on a minor version of Spark that it was not tested with, as far as " +
@@ -97,6 +108,7 @@ object SashConf {
       OrderingEnabled,
       HopsEnabled,
       LabelsEnabled,
+      LabelsFilterThreshold,
       StreamBuckets,
       UntestedVersions
     )

@@ -1,11 +1,11 @@
 package io.sash.spark.features
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.window.WindowExecBase
 
-import io.sash.spark.labels.{LabelWindows, StreamLabelWindows}
+import io.sash.spark.labels.{ChooseEventFilters, LabelWindows, StreamLabelWindows}
 import io.sash.spark.links.Standing
 
 /** Correlated aggregates over a range of another table's rows. */
@@ -14,6 +14,7 @@ private[spark] object LabelsFeature extends Feature {
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlanNormalizationRule(guard.rule(_ => LabelWindows))
+    extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
     extensions.injectPostHocResolutionRule(guard.rule(_ => StreamLabelWindows))
   }
 
@@ -25,6 +26,11 @@ private[spark] object LabelsFeature extends Feature {
     }
     tagged
       .flatMap(_.getTagValue(LabelWindows.Refused))
-      .map(why => s"subquery left to Spark: $why")
+      .map(why => s"subquery left to Spark: $why") ++ filtered(plan)
+  }
+
+  private def filtered(plan: SparkPlan): Option[String] = Some(plan).collect {
+    case f: FilterExec if ChooseEventFilters.isChosen(f.condition) =>
+      "subquery's events that are of no label are not exchanged"
   }
 }

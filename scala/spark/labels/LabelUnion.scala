@@ -63,7 +63,7 @@ private[labels] object LabelUnion {
     val ordered = groups.values.toSeq.sortBy(_.head)
     val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) = (labels, Map.empty)
     val (plan, answers) = ordered.foldLeft(none) { case ((below, before), group) =>
-      val one = new OneUnion(below, group.map(sorted), zone, overStreams)
+      val one = new OneUnion(below, labels, group.map(sorted), zone, overStreams)
       (one.plan, before ++ group.zip(one.answers))
     }
     new LabelUnion(plan, queries.indices.map(answers))
@@ -97,9 +97,15 @@ private[labels] object LabelUnion {
     WrapMovingAggregates.moved(WindowExpression(call.copy(aggregateFunction = sliding), spec))
   }
 
-  /** One union of labels and all events with the same keys of the label. */
+  /**
+   * One union of labels and all events with the same keys of the label.
+   *
+   * @param labels the labels with the answers of other unions
+   * @param unanswered the labels alone
+   */
   private final class OneUnion(
       labels: LogicalPlan,
+      unanswered: LogicalPlan,
       queries: Seq[CorrelatedAggregate],
       zone: String,
       overStreams: Boolean
@@ -181,8 +187,17 @@ private[labels] object LabelUnion {
           s.columns.map(c => if (s eq source) Alias(c, c.name)() else nothing(c))
         } :+
         Alias(Literal(number), "source")()
-      Project(unlike(columns), Filtered(wanted.flatten, source.rows))
+      Project(unlike(columns), Filtered(wanted.flatten ++ filter(number), source.rows))
     }
+
+    /** The condition on the events to be of some label, in batch. */
+    private def filter(number: Int): Option[Expression] =
+      if (overStreams) None
+      else {
+        val source = sources(number)
+        val span = LabelRange.span(source.queries.keys.toSeq.map(ranges))
+        EventFilter.of(unanswered, source.keys.zip(keys), source.time, span)
+      }
 
     /**
      * No two columns are one attribute. Spark's optimizer would remove their aliases, and a Union
