@@ -20,6 +20,7 @@ object LinkReports {
     "unsafe",
     "network-common",
     "network-shuffle",
+    "sketch",
     "tags",
     "variant"
   )
