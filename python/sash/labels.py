@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from operator import ge, gt, le, lt
 from typing import Literal, NamedTuple, get_args
 
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import AnalysisException, PySparkRuntimeError
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
@@ -100,6 +101,8 @@ def window_join(
         PySparkTypeError: an argument is of the wrong type; the message names the right one.
         PySparkValueError: an unknown column, side or interval, a span that does not fit the
             time, a feature with the name of a column of the labels, or no feature.
+            In a classic session, a feature over ``events["x"]`` where labels and events are
+            read from one DataFrame; ``"x"`` by its name will do.
         AnalysisException: a feature is no aggregate, or reads a column that the events lack.
         PySparkRuntimeError: the session has no jar of Sash. The message has the remedy.
 
@@ -127,6 +130,11 @@ def window_join(
     if closed not in _CLOSED:
         raise value_error("closed", "'left', 'right', 'both' or 'neither'", closed)
     tables.require_new(features, _FEATURE)
+    with _named_columns():
+        return _with_features(tables, closed, features)
+
+
+def _with_features(tables: _Tables, closed: str, features: Mapping[str, Feature]) -> DataFrame:
     groups: dict[Span, list[Column]] = {}
     for name, feature in features.items():
         if not isinstance(feature, tuple):
@@ -136,8 +144,9 @@ def window_join(
         tables.require_span(name, feature[1])
         groups.setdefault(feature[1], []).append(feature[0].alias(name))
     # a name that the events lack would be looked for among the labels
-    _ = events.agg(*(aggregate for group in groups.values() for aggregate in group)).schema
-    if labels.isStreaming:
+    aggregates = [aggregate for group in groups.values() for aggregate in group]
+    _ = tables.events.agg(*aggregates).schema
+    if tables.labels.isStreaming:
         # one operator for all features: each call of lateralJoin would plan one of its own
         return tables.named().select(
             f"{tables.alias}.*",
@@ -147,12 +156,10 @@ def window_join(
             ),
         )
     joined = tables.named()
-    for number, (span, aggregates) in enumerate(groups.items()):
+    for number, (span, group) in enumerate(groups.items()):
         # a count makes an aggregate of constants, too; Spark drops a column that nobody reads
         counted = F.count("*").alias(f"{tables.alias}_{number}")
-        joined = joined.lateralJoin(
-            tables.before(span, *_CLOSED[closed]).select(*aggregates, counted)
-        )
+        joined = joined.lateralJoin(tables.before(span, *_CLOSED[closed]).select(*group, counted))
     return joined.select(f"{tables.alias}.*", *map(_column, features))
 
 
@@ -201,7 +208,8 @@ def as_of(
     Raises:
         PySparkTypeError: an argument is of the wrong type; the message names the right one.
         PySparkValueError: an unknown column or interval, a tolerance that does not fit the time,
-            a new column with the name of a column of the labels, or no new column.
+            a new column with the name of a column of the labels, or no new column. Columns of
+            ``events["x"]`` as in ``window_join``.
         AnalysisException: a new column is an aggregate, or reads a column that the events lack.
         PySparkRuntimeError: the session has no jar of Sash. The message has the remedy.
 
@@ -240,24 +248,50 @@ def as_of(
     ]
     # beside the time, so that an aggregate is an error
     _ = events.select(_column(tables.time[1]), *found).schema
-    if direction != "nearest":
+    with _named_columns():
+        if direction == "nearest":
+            return _nearest(tables, tolerance, allow_exact_matches, found, list(columns))
         one = tables.one(direction == "forward", tolerance, allow_exact_matches, found)
         joined = tables.named().lateralJoin(one, how="left")
         return joined.select(f"{tables.alias}.*", *map(_column, columns))
+
+
+def _nearest(
+    tables: _Tables, tolerance: Span, exact: bool, found: list[Column], names: list[str]
+) -> DataFrame:
+    """The labels with the columns found in the nearer of two events."""
     at = _column(tables.time[1])
     event = F.struct(at.alias("at"), F.struct(*found).alias("found"))
     sides = [f"{tables.alias}_before", f"{tables.alias}_after"]
     joined = tables.named()
     for side in sides:
-        ahead = side == sides[1]
-        one = tables.one(ahead, tolerance, allow_exact_matches, [event.alias(side)])
+        one = tables.one(side == sides[1], tolerance, exact, [event.alias(side)])
         joined = joined.lateralJoin(one, how="left")
     label = F.col(f"{tables.alias}.{_quoted(tables.time[0])}")
     before, after = (F.col(side) for side in sides)
     is_before = tables.distance(before["at"], label) <= tables.distance(label, after["at"])
     nearest = F.when(after.isNull() | is_before, before["found"]).otherwise(after["found"])
-    picked = [nearest[name].alias(name) for name in columns]
-    return joined.select(f"{tables.alias}.*", *picked)
+    return joined.select(f"{tables.alias}.*", *(nearest[name].alias(name) for name in names))
+
+
+@contextmanager
+def _named_columns() -> Iterator[None]:
+    """Explain the error for a column that is bound to events which are labels, too.
+
+    Spark then gives the events of the subquery other columns, and leaves the bound one as it is.
+    """
+    try:
+        yield
+    except AnalysisException as error:
+        if not str(error.getCondition()).startswith("MISSING_ATTRIBUTES"):
+            raise
+        expected = (
+            "made of columns by name, as in F.sum('amount'), since labels and events are read "
+            "from one DataFrame and Spark does not find the columns of events['amount']"
+        )
+        raise value_error(
+            "features", expected, str(error).partition(" in operator")[0]
+        ) from error
 
 
 class _Tables(NamedTuple):

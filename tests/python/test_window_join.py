@@ -9,7 +9,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from pyspark.errors import AnalysisException, PySparkException, PySparkRuntimeError
+from pyspark.errors import (
+    AnalysisException,
+    PySparkException,
+    PySparkRuntimeError,
+    PySparkValueError,
+)
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -230,6 +235,19 @@ def test_labels_may_be_the_events_themselves(utc):
         expected.append((k, t, x, tag, len(before), total))
     assert in_order(own.collect()) == in_order(expected)
     assert_one_pass(own)
+
+
+def test_bound_columns_of_events_that_are_the_labels_are_named(utc):
+    df = utc.sql("SELECT * FROM VALUES ('a', 1, 5), ('a', 3, 6) AS r(k, t, x)")
+    for call in (
+        lambda: sash.window_join(df.where("x > 5"), df, on="k", by="t", n=(F.sum(df["x"]), 4)),
+        lambda: sash.as_of(df, df.where("x > 5"), on="k", by="t", n=df["x"]),
+        lambda: sash.as_of(df, df, on="k", by="t", direction="nearest", n=df["x"]),
+    ):
+        with pytest.raises(PySparkValueError) as caught:
+            call()
+        assert_says(caught, "features")
+        assert "by name, as in F.sum('amount')" in str(caught.value)
 
 
 def test_a_constant_is_one_row_as_well(utc):
