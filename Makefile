@@ -166,8 +166,8 @@ test-python: $(INSTALLED) ## the Python tests
 	$(BIN)/pytest
 
 .PHONY: test-kill
-test-kill: $(INSTALLED) ## a stream from Kafka, killed KILLS=100 times
-	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s tests/python/test_kafka.py
+test-kill: $(INSTALLED) ## streams from Kafka and of labels, each killed KILLS=100 times
+	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s tests/python/test_kafka.py tests/python/test_label_kills.py
 
 .PHONY: test-flights
 test-flights: $(INSTALLED) ## three million flights as a stream that arrives out of order

@@ -15,18 +15,11 @@ from pyspark.sql import functions as F
 
 import fetch
 import sash
+from kills import KILLED
 from streaming import CONF, to_parquet
 
 VALUE = "id BIGINT, k INT, micros BIGINT, x INT"
 DELAY = "30 seconds"
-KILLED = {
-    "spark.ui.showConsoleProgress": "false",
-    # snapshots and clean-ups happen between kills, too
-    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "3",
-    "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
-    "spark.sql.streaming.minBatchesToRetain": "5",
-    "spark.sql.streaming.fileSink.log.compactInterval": "7",
-}
 
 
 def features(rows: DataFrame) -> DataFrame:

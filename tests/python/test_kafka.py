@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +14,8 @@ from pyspark.sql import SparkSession
 
 from broker import broker
 from killed import VALUE, features, with_time
+from kills import KILLS, SEED, Killed
 
-KILLS = int(os.environ.get("SASH_TEST_KILLS", "3"))
-SEED = int(os.environ.get("SASH_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
-PROGRAM = Path(__file__).with_name("killed.py")
 START = 1_772_323_200_000_000  # 2026-03-01
 SECOND = 1_000_000
 STEP = SECOND // 20
@@ -95,72 +88,20 @@ class Topic:
         self.producer.close()
 
 
-def batches(checkpoint: Path, log: str) -> int:
-    """The number of the last batch in a log, -1 before the first."""
-    names = [path.name for path in (checkpoint / log).glob("*")]
-    return max((int(name) for name in names if name.isdigit()), default=-1)
-
-
-def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    with (folder / "log").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, str(PROGRAM), *arguments],
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-
-def kill(stream: subprocess.Popen[bytes]) -> None:
-    """Python and the JVM, without a word."""
-    assert stream.poll() is None
-    os.killpg(stream.pid, signal.SIGKILL)
-    stream.wait()
-
-
-def wait_for_commit(stream: subprocess.Popen[bytes], folder: Path, batch: int) -> None:
-    for _ in range(6000):
-        assert stream.poll() is None, (folder / "log").read_text()[-4000:]
-        if batches(folder / "checkpoint", "commits") >= batch:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"no batch {batch}")
-
-
 def test_a_stream_that_is_killed_gives_each_row_once(
     spark: SparkSession, address: str, tmp_path: Path
 ) -> None:
     rng = random.Random(SEED)  # noqa: S311
     print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
     topic = Topic(address, "rows", rng)
+    killed = Killed(Path(__file__).with_name("killed.py"), tmp_path, rng)
     stream_of = [address, topic.name, str(tmp_path)]
-    checkpoint = tmp_path / "checkpoint"
-    within_a_batch = 0
-    for round_ in range(KILLS):
-        before = batches(checkpoint, "commits")
+    for _ in range(KILLS):
         # what is late has a watermark to be later than
-        topic.send(late=LATE_A_ROUND if before >= 1 else 0)
-        stream = start(tmp_path, *stream_of, str(ROWS_A_BATCH))
-        try:
-            if round_ > 0 and rng.random() < 0.25:
-                pause = rng.uniform(2, 8)  # while it starts, or finds its state again
-            else:
-                wait_for_commit(stream, tmp_path, max(before, 0) + 1)
-                pause = rng.uniform(0, 2)
-            time.sleep(pause)
-        finally:
-            kill(stream)
-        planned, committed = batches(checkpoint, "offsets"), batches(checkpoint, "commits")
-        within_a_batch += planned > committed
-        print(f"kill {round_ + 1}: {pause:.2f} s, batch {planned}, committed {committed}")
-    print(f"{within_a_batch} of {KILLS} kills within a batch")
+        topic.send(late=LATE_A_ROUND if killed.batches("commits") >= 1 else 0)
+        killed.run_and_kill(*stream_of, str(ROWS_A_BATCH))
     topic.end()
-    last = start(tmp_path, *stream_of, "5000", "--finish")
-    try:
-        assert last.wait(600) == 0, (tmp_path / "log").read_text()[-4000:]
-    finally:
-        if last.poll() is None:
-            kill(last)
+    killed.finish(*stream_of, "5000", "--finish")
     operators = json.loads((tmp_path / "operators.json").read_text())
     assert set(operators) == {"transformWithStateExec"}
 

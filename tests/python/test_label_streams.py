@@ -10,12 +10,9 @@ from pathlib import Path
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-import sash
+from killed_labels import EVENTS, LABELS, features, read
 
-EVENTS = "user string, ts timestamp, amount long"
-LABELS = "user string, ts timestamp, lab long"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 HOURS = 24
 PER_FILE = 8  # hours
@@ -39,27 +36,6 @@ def _write(folder: Path, rows: int, seed: int) -> None:
                     "lab": part * 1000 + i,
                 }
                 out.write(json.dumps(row) + "\n")
-
-
-def _read(spark: SparkSession, folder: Path, schema: str, stream: bool) -> DataFrame:
-    if not stream:
-        return spark.read.schema(schema).json(str(folder))
-    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(folder))
-
-
-def _features(labels: DataFrame, events: DataFrame) -> DataFrame:
-    """The function that makes the training set and that serves."""
-    return sash.window_join(
-        labels.withWatermark("ts", "1 hour"),
-        events.withWatermark("ts", "1 hour"),
-        on="user",
-        by="ts",
-        sum_2h=(F.sum("amount"), "2 hours"),
-        n_9h=(F.count("*"), "9 hours"),
-        distinct_9h=(F.count_distinct("amount"), "9 hours"),
-        max_30m=(F.max("amount"), "30 minutes"),
-        ever=(F.count("*"), None),
-    )
 
 
 @pytest.fixture
@@ -96,9 +72,9 @@ def _run(frame: DataFrame, name: str, tables: Path) -> None:
 
 
 def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: Path) -> None:
-    batch = _features(
-        _read(spark, tables / "labels", LABELS, stream=False),
-        _read(spark, tables / "events", EVENTS, stream=False),
+    batch = features(
+        read(spark, tables / "labels", LABELS, stream=False),
+        read(spark, tables / "events", EVENTS, stream=False),
     )
     expected = {row.lab: row for row in batch.collect()}
     hidden = {}
@@ -108,9 +84,9 @@ def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: 
         last.unlink()
 
     def stream() -> DataFrame:
-        return _features(
-            _read(spark, tables / "labels", LABELS, stream=True),
-            _read(spark, tables / "events", EVENTS, stream=True),
+        return features(
+            read(spark, tables / "labels", LABELS, stream=True),
+            read(spark, tables / "events", EVENTS, stream=True),
         )
 
     plan = stream()._jdf.queryExecution().analyzed().toString()
@@ -129,7 +105,7 @@ def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: 
 
 def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path) -> None:
     def view(name: str, folder: str, schema: str, stream: bool, watermark: bool = True) -> None:
-        frame = _read(spark, tables / folder, schema, stream)
+        frame = read(spark, tables / folder, schema, stream)
         if watermark:
             frame = frame.withWatermark("ts", "1 hour")
         frame.createOrReplaceTempView(name)

@@ -1,0 +1,93 @@
+"""How tests kill a stream that runs in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+KILLS = int(os.environ.get("SASH_TEST_KILLS", "3"))
+SEED = int(os.environ.get("SASH_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
+KILLED = {
+    "spark.ui.showConsoleProgress": "false",
+    # snapshots and clean-ups happen between kills, too
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "3",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
+    "spark.sql.streaming.minBatchesToRetain": "5",
+    "spark.sql.streaming.fileSink.log.compactInterval": "7",
+}
+"""Settings of a stream that is killed."""
+
+
+class Killed:
+    """A program that runs a stream with its checkpoint in ``folder/checkpoint``."""
+
+    def __init__(self, program: Path, folder: Path, rng: random.Random) -> None:
+        self.program = program
+        self.folder = folder
+        self.rng = rng
+        self.rounds = 0
+        self.within_a_batch = 0
+
+    def batches(self, log: str) -> int:
+        """The number of the last batch in a log, -1 before the first."""
+        names = [path.name for path in (self.folder / "checkpoint" / log).glob("*")]
+        return max((int(name) for name in names if name.isdigit()), default=-1)
+
+    def run_and_kill(self, *arguments: str) -> None:
+        """Kill it after a batch, within one, or while it starts."""
+        before = self.batches("commits")
+        stream = self._start(*arguments)
+        try:
+            if self.rounds > 0 and self.rng.random() < 0.25:
+                pause = self.rng.uniform(2, 8)  # while it starts, or finds its state again
+            else:
+                self._wait_for_commit(stream, max(before, 0) + 1)
+                pause = self.rng.uniform(0, 2)
+            time.sleep(pause)
+        finally:
+            self._kill(stream)
+        self.rounds += 1
+        planned, committed = self.batches("offsets"), self.batches("commits")
+        self.within_a_batch += planned > committed
+        print(f"kill {self.rounds}: {pause:.2f} s, batch {planned}, committed {committed}")
+
+    def finish(self, *arguments: str) -> None:
+        """Run it to its end."""
+        print(f"{self.within_a_batch} of {self.rounds} kills within a batch")
+        last = self._start(*arguments)
+        try:
+            assert last.wait(600) == 0, self._log()
+        finally:
+            if last.poll() is None:
+                self._kill(last)
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, str(self.program), *arguments],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def _kill(self, stream: subprocess.Popen[bytes]) -> None:
+        """Python and the JVM, without a word."""
+        assert stream.poll() is None, self._log()
+        os.killpg(stream.pid, signal.SIGKILL)
+        stream.wait()
+
+    def _wait_for_commit(self, stream: subprocess.Popen[bytes], batch: int) -> None:
+        for _ in range(6000):
+            assert stream.poll() is None, self._log()
+            if self.batches("commits") >= batch:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"no batch {batch}")
+
+    def _log(self) -> str:
+        return (self.folder / "log").read_text()[-4000:]
