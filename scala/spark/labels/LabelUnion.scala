@@ -54,7 +54,7 @@ private[labels] object LabelUnion {
       labels: LogicalPlan,
       queries: Seq[CorrelatedAggregate],
       zone: String,
-      overStreams: Boolean
+      filters: Option[EventFilters]
   ): LabelUnion = {
     val sorted = queries.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
@@ -63,7 +63,7 @@ private[labels] object LabelUnion {
     val ordered = groups.values.toSeq.sortBy(_.head)
     val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) = (labels, Map.empty)
     val (plan, answers) = ordered.foldLeft(none) { case ((below, before), group) =>
-      val one = new OneUnion(below, labels, group.map(sorted), zone, overStreams)
+      val one = new OneUnion(below, labels, group.map(sorted), zone, filters)
       (one.plan, before ++ group.zip(one.answers))
     }
     new LabelUnion(plan, queries.indices.map(answers))
@@ -108,8 +108,9 @@ private[labels] object LabelUnion {
       unanswered: LogicalPlan,
       queries: Seq[CorrelatedAggregate],
       zone: String,
-      overStreams: Boolean
+      filters: Option[EventFilters]
   ) {
+    private val overStreams = filters.isEmpty
     private val sources = EventSource.of(queries)
     private val sourceOf = queries.indices.map(i => sources.indexWhere(_.queries.contains(i)))
     private val ranges = queries.map(LabelRange.of(_, zone))
@@ -187,17 +188,16 @@ private[labels] object LabelUnion {
           s.columns.map(c => if (s eq source) Alias(c, c.name)() else nothing(c))
         } :+
         Alias(Literal(number), "source")()
-      Project(unlike(columns), Filtered(wanted.flatten ++ filter(number), source.rows))
+      val rows = Filtered(wanted.flatten, source.rows)
+      Project(unlike(columns), Filtered(filter(number).toSeq, rows))
     }
 
     /** The condition on the events to be of some label, in batch. */
-    private def filter(number: Int): Option[Expression] =
-      if (overStreams) None
-      else {
-        val source = sources(number)
-        val span = LabelRange.span(source.queries.keys.toSeq.map(ranges))
-        EventFilter.of(unanswered, source.keys.zip(keys), source.time, span)
-      }
+    private def filter(number: Int): Option[Expression] = filters.flatMap { f =>
+      val source = sources(number)
+      val span = LabelRange.span(source.queries.keys.toSeq.map(ranges))
+      f.of(unanswered, source.keys.zip(keys), source.time, span)
+    }
 
     /**
      * No two columns are one attribute. Spark's optimizer would remove their aliases, and a Union

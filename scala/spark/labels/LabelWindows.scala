@@ -32,7 +32,7 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.labelsEnabled(conf)) plan
     else {
-      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, overStreams = false)
+      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, Some(EventFilters.of(plan)))
       plan.transformDownWithSubqueriesAndPruning(
         _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY, AS_OF_JOIN)
       ) {
@@ -50,7 +50,7 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.labelsEnabled(conf)) plan
     else {
-      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, overStreams = true)
+      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, filters = None)
       plan.resolveOperatorsDownWithPruning(
         _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY)
       ) {
@@ -85,11 +85,12 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
 /**
  * Replaces one operator with correlated subqueries.
  *
- * @param overStreams whether labels and events are streams, or neither of them is
+ * @param filters the filters of events in batch; none if labels and events are streams
  */
-private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
+private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilters])
     extends PartialFunction[LogicalPlan, LogicalPlan]
     with PredicateHelper {
+  private val overStreams = filters.isEmpty
 
   override def isDefinedAt(plan: LogicalPlan): Boolean = plan match {
     case p @ (_: LateralJoin | _: Project | _: Filter | _: Aggregate) =>
@@ -132,7 +133,7 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
       .fold[LogicalPlan](join)(asOf => asOf.over(joined(join.left, asOf.steps)))
 
   private def joined(labels: LogicalPlan, steps: Seq[LabelStep]): LogicalPlan = {
-    val answered = LabelUnion(labels, steps.map(_.query), zone, overStreams)
+    val answered = LabelUnion(labels, steps.map(_.query), zone, filters)
     val columns = steps.zipWithIndex.flatMap { case (s, i) =>
       s.columns.map(answered.named(i, _))
     }
@@ -263,7 +264,7 @@ private[labels] final class LabelRewrite(zone: String, overStreams: Boolean)
       .flatMap(s => query(s.plan).filter(readsOnly(_, labels)).map(s.exprId -> _))
       .distinctBy(_._1)
     Option.when(found.nonEmpty) {
-      val answered = LabelUnion(labels, found.map(_._2), zone, overStreams)
+      val answered = LabelUnion(labels, found.map(_._2), zone, filters)
       val values = found.zipWithIndex.map { case ((id, query), i) =>
         id -> answered.over(i, query.orNull(LabelColumns.value(query.results.head)))
       }.toMap

@@ -20,6 +20,13 @@ private[labels] final case class MightHaveLabel(filter: Expression, hashes: Seq[
 
   override def children: Seq[Expression] = filter +: hashes
   override def nullable: Boolean = false
+
+  /**
+   * Whether an event of no label passes depends on the rows before it. So no such condition moves
+   * below an operator that compares rows, or that removes rows for which a key fails.
+   */
+  override lazy val deterministic: Boolean = false
+
   override def prettyName: String = "might_have_label"
 
   @transient private lazy val sieve: Sieve = new Sieve(

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
  * The number of the part that holds a time, moved back by `shift`, if time is cut into parts of
- * `width`. The units are those of the type: days for a DATE, else microseconds.
+ * `width`. All three are in days for a DATE, else in microseconds.
  */
 private[labels] final case class PartOfTime(child: Expression, shift: Long, width: Long)
     extends UnaryExpression {

@@ -8,10 +8,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.datasources._
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.SashConf
+import io.sash.spark.base.{Filtered, SashConf}
 
 /**
  * Keeps events that are of no label out of the exchange, as Spark's runtime filters do below a
@@ -20,8 +21,10 @@ import io.sash.spark.base.SashConf
  *
  * [[LabelUnion]] puts a filter above every table of events where it could be right, and
  * [[ChooseEventFilters]] removes it again where it is not worth its cost.
+ *
+ * @param definitions the plans of the query's CTEs, by their numbers
  */
-private[labels] object EventFilter {
+private[labels] final class EventFilters(definitions: Map[Long, LogicalPlan]) {
 
   /**
    * The condition on events to be of some label; none if no key and no range can be tested.
@@ -37,30 +40,24 @@ private[labels] object EventFilter {
       range: Option[OffsetRange]
   ): Option[Expression] = {
     val (ofEvents, ofLabels) = keys.filter { case (event, label) =>
-      isPlain(event) && event.dataType == label.dataType && isHashable(event.dataType)
+      event.dataType == label.dataType && isHashable(event.dataType)
     }.unzip
-    val parts =
-      range.filter(_ => isPlain(time)).collect { case OffsetRange(base, Some(lower), upper) =>
-        val width = upper - lower + 1
-        (Seq(upper, lower).map(PartOfTime(time, _, width)), PartOfTime(base, 0, width))
-      }
-    Option.when((ofEvents.nonEmpty || parts.nonEmpty) && isRepeatable(labels)) {
-      val made = new BloomFilterAggregate(new XxHash64(ofLabels ++ parts.map(_._2)))
+    val parts = range.collect { case OffsetRange(base, Some(lower), upper) =>
+      val width = upper - lower + 1
+      (Seq(upper, lower).map(PartOfTime(time, _, width)), PartOfTime(base, 0, width))
+    }
+    val hashes = parts.fold(Seq(ofEvents))(_._1.map(ofEvents :+ _))
+    val ofLabel = ofLabels ++ parts.map(_._2)
+    val isAllowed = SQLConf.get.getConf(SQLConf.RUNTIME_BLOOM_FILTER_MAX_NUM_ITEMS) > 0
+    val isPossible = ofLabel.nonEmpty && !hashes.flatten.exists(isOpaque) && isRepeatable(labels)
+    Option.when(isAllowed && isPossible) {
+      val made = new BloomFilterAggregate(new XxHash64(ofLabel))
       val bloom = Alias(made.toAggregateExpression(), "labels")()
-      val hashes = parts.fold(Seq(ofEvents))(_._1.map(ofEvents :+ _))
       MightHaveLabel(
         ScalarSubquery(Aggregate(Nil, Seq(bloom), labels)),
         hashes.map(new XxHash64(_))
       )
     }
-  }
-
-  /** Whether an expression fails for no row, so that it may be computed for all of them. */
-  private def isPlain(e: Expression): Boolean = e match {
-    case _: Attribute    => true
-    case c: Cast         => isPlain(c.child) && Cast.canUpCast(c.child.dataType, c.dataType)
-    case k: KnownNotNull => isPlain(k.child)
-    case _               => false
   }
 
   /** Whether equal values have one hash. */
@@ -74,10 +71,12 @@ private[labels] object EventFilter {
   /** Whether a plan has the same rows if it runs twice. */
   private def isRepeatable(plan: LogicalPlan): Boolean = !plan.exists {
     case p if p.isStreaming || p.expressions.exists(e => !e.deterministic || isOpaque(e)) => true
-    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: Union                   => false
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: Union | _: Distinct     => false
     case _: RepartitionOperation | _: Sort | _: Join | _: ResolvedHint                    => false
     case _: LocalRelation | _: Range                                                      => false
     case r: LogicalRelation => !hasFixedFiles(r.relation)
+    case r: CTERelationRef  => !definitions.get(r.cteId).exists(isRepeatable)
+    case _: CTERelationDef  => false
     case _                  => true
   }
 
@@ -92,44 +91,80 @@ private[labels] object EventFilter {
     e.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, SCALA_UDF, INVOKE)
 }
 
+private[labels] object EventFilters {
+
+  /** The filters of a query, whose CTEs a label may read. */
+  def of(query: LogicalPlan): EventFilters = new EventFilters(
+    query.collectWithSubqueries { case d: CTERelationDef => d.id -> d.child }.toMap
+  )
+}
+
 /** Keeps the event filters that are worth a job over the labels, and removes the others. */
-private[spark] object ChooseEventFilters extends Rule[LogicalPlan] {
+private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with PredicateHelper {
 
   /** Whether a condition keeps a filter. */
   def isChosen(condition: Expression): Boolean = condition.exists(_.isInstanceOf[MightHaveLabel])
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(SCALAR_SUBQUERY)) {
-      case p if p.expressions.exists(isChosen) =>
-        val chosen = p.transformExpressions {
+      case filter: Filter if isChosen(filter.condition) =>
+        val conditions = splitConjunctivePredicates(filter.condition).map {
           case test @ MightHaveLabel(made: ScalarSubquery, _) =>
-            (p, made.plan) match {
-              case (Filter(_, events), a: Aggregate) if isWorthIt(a.child, events) =>
-                test.copy(filter = made.withNewPlan(sized(a)))
+            made.plan match {
+              case a: Aggregate if isWorthIt(a.child, filter.child) =>
+                test.copy(filter = made.withNewPlan(withoutErrors(sized(a))))
               case _ => TrueLiteral
             }
+          case other => other
         }
-        chosen match {
-          case Filter(TrueLiteral, child) => child
-          case other                      => other
-        }
+        Filtered(conditions.filterNot(_ == TrueLiteral), filter.child)
     }
 
   private def isWorthIt(labels: LogicalPlan, events: LogicalPlan): Boolean = {
     val least = conf.getConf(SashConf.LabelsFilterThreshold)
     val size = events.stats.sizeInBytes
-    least >= 0 && size >= least && labels.stats.sizeInBytes * 4 <= size && !labels.exists {
+    least >= 0 && size >= least && labels.stats.sizeInBytes * 4 <= size &&
+    !labels.exists {
       case _: Project | _: Filter | _: Union | _: RepartitionOperation | _: LeafNode => false
       case _                                                                         => true
     }
   }
 
-  /** With as many bits as the labels need, within Spark's limits. */
+  /**
+   * With Spark's usual number of bits, or with more for more labels. Where the number of labels
+   * is not known, files hold at least four bytes of each; smaller ones may fill the filter.
+   */
   private def sized(made: Aggregate): LogicalPlan = made.transformExpressions {
     case bloom: BloomFilterAggregate =>
       val stats = made.child.stats
-      val width = made.child.output.map(_.dataType.defaultSize).sum + 8
-      val rows = stats.rowCount.getOrElse(stats.sizeInBytes / width)
-      new BloomFilterAggregate(bloom.child, rows.max(1).min(Int.MaxValue).toLong)
+      val usual = conf.getConf(SQLConf.RUNTIME_BLOOM_FILTER_EXPECTED_NUM_ITEMS)
+      val labels = stats.rowCount.getOrElse((stats.sizeInBytes / 4).max(usual))
+      new BloomFilterAggregate(bloom.child, labels.max(1).min(Int.MaxValue).toLong)
+  }
+
+  /**
+   * The same job with NULL in the place of an error. A label whose key or time fails has no
+   * events, or fails in the query itself, with the error that Spark has there.
+   */
+  private def withoutErrors(made: LogicalPlan): LogicalPlan = made.transform {
+    case p: Project => p.copy(p.projectList.map(LabelColumns.mapped(_)(orNull)))
+    case f: Filter =>
+      f.copy(splitConjunctivePredicates(f.condition).map(orNull).reduce(And(_, _)))
+    case a: Aggregate =>
+      a.transformExpressions { case x: XxHash64 => x.copy(x.children.map(orNull)) }
+  }
+
+  private def orNull(e: Expression): Expression = if (cannotFail(e)) e else TryEval(e)
+
+  private def cannotFail(e: Expression): Boolean = e match {
+    case _: TryEval => true
+    case _: Attribute | _: Literal | _: BinaryComparison | _: And | _: Or | _: Not | _: IsNull |
+        _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: PartOfTime |
+        _: TaggingExpression =>
+      e.children.forall(cannotFail)
+    case c @ Cast(child, to, _, _) =>
+      // a timestamp holds fewer years than a date
+      child.dataType != DateType && Cast.canUpCast(child.dataType, to) && cannotFail(c.child)
+    case _ => false
   }
 }
