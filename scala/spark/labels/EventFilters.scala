@@ -55,7 +55,8 @@ private[labels] final class EventFilters(definitions: Map[Long, LogicalPlan]) {
       val bloom = Alias(made.toAggregateExpression(), "labels")()
       MightHaveLabel(
         ScalarSubquery(Aggregate(Nil, Seq(bloom), labels)),
-        hashes.map(new XxHash64(_))
+        hashes.map(new XxHash64(_)),
+        mayMove = false
       )
     }
   }
@@ -108,17 +109,36 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(SCALAR_SUBQUERY)) {
       case filter: Filter if isChosen(filter.condition) =>
+        val mayMove = readsRows(filter.child)
         val conditions = splitConjunctivePredicates(filter.condition).map {
-          case test @ MightHaveLabel(made: ScalarSubquery, _) =>
+          case test @ MightHaveLabel(made: ScalarSubquery, _, _) =>
             made.plan match {
               case a: Aggregate if isWorthIt(a.child, filter.child) =>
-                test.copy(filter = made.withNewPlan(withoutErrors(sized(a))))
+                test.copy(made.withNewPlan(withoutErrors(sized(a))), mayMove = mayMove)
               case _ => TrueLiteral
             }
           case other => other
         }
-        Filtered(conditions.filterNot(_ == TrueLiteral), filter.child)
+        over(filter.child, conditions.filterNot(_ == TrueLiteral))
     }
+
+  /** Whether a plan only reads rows, so that no condition can change the rows of an operator. */
+  private def readsRows(plan: LogicalPlan): Boolean = plan match {
+    case _: LeafNode => true
+    case p: Project  => p.projectList.forall(_.deterministic) && readsRows(p.child)
+    // a condition with a subquery becomes a join later
+    case Filter(condition, on) =>
+      condition.deterministic && !condition.containsPattern(PLAN_EXPRESSION) && readsRows(on)
+    case u: Union => u.children.forall(readsRows)
+    case _        => false
+  }
+
+  /** Together with conditions below. Spark reads no other columns only if it finds one filter. */
+  private def over(rows: LogicalPlan, conditions: Seq[Expression]): LogicalPlan = rows match {
+    case Filter(condition, on) if conditions.forall(_.deterministic) =>
+      Filtered(splitConjunctivePredicates(condition) ++ conditions, on)
+    case _ => Filtered(conditions, rows)
+  }
 
   private def isWorthIt(labels: LogicalPlan, events: LogicalPlan): Boolean = {
     val least = conf.getConf(SashConf.LabelsFilterThreshold)

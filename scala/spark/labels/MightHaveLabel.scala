@@ -13,20 +13,21 @@ import org.apache.spark.util.sketch.BloomFilter
  *
  * @param filter the Bloom filter of the labels' hashes, as bytes; NULL if there is no label
  * @param hashes the hashes under which a label of the event can be, BIGINTs that are never NULL
+ * @param mayMove whether Spark may move it to other operators. Whether an event of no label passes
+ *   depends on the rows before it: below a group or a join the condition would tear groups apart,
+ *   or compute keys of rows that the join removes.
  */
-private[labels] final case class MightHaveLabel(filter: Expression, hashes: Seq[Expression])
-    extends Expression
+private[labels] final case class MightHaveLabel(
+    filter: Expression,
+    hashes: Seq[Expression],
+    mayMove: Boolean
+) extends Expression
     with Predicate {
 
   override def children: Seq[Expression] = filter +: hashes
   override def nullable: Boolean = false
 
-  /**
-   * Whether an event of no label passes depends on the rows before it. So no such condition moves
-   * below an operator that compares rows, or that removes rows for which a key fails.
-   */
-  override lazy val deterministic: Boolean = false
-
+  override lazy val deterministic: Boolean = mayMove && children.forall(_.deterministic)
   override def prettyName: String = "might_have_label"
 
   @transient private lazy val sieve: Sieve = new Sieve(
@@ -58,7 +59,7 @@ private[labels] final case class MightHaveLabel(filter: Expression, hashes: Seq[
 
   override protected def withNewChildrenInternal(
       made: IndexedSeq[Expression]
-  ): MightHaveLabel = copy(made.head, made.tail)
+  ): MightHaveLabel = copy(made.head, made.tail, mayMove)
 }
 
 /**
