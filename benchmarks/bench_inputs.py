@@ -56,7 +56,7 @@ hold all of them, so that the filter finds nothing to remove.
 |---|--:|--:|
 {filtered}
 """
-NEVER, FROM = "-1", "32MB"
+NEVER, FROM = "-1", "128MB"
 """Thresholds of the filter."""
 FEATURES = (1, 20)
 STEPS = [

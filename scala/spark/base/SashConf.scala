@@ -83,13 +83,13 @@ object SashConf {
 
   val LabelsFilterThreshold = buildConf("spark.sash.labels.filterThreshold")
     .doc(
-      "The estimated size of a table of events from which a job over the rows around a " +
-        "subquery makes a Bloom filter of their keys and times first, so that only events of " +
-        "some row are exchanged. -1 for never."
+      "The estimated size from which the rows of a correlated aggregate are filtered: a job " +
+        "over the rows around makes a Bloom filter of their keys and times, and only rows of " +
+        "some key and time are exchanged. -1 for never."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("32MB")
+    .createWithDefaultString("128MB")
 
   val UntestedVersions = buildStaticConf(KnownVersions.UntestedVersions)
     .doc(

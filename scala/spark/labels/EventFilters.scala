@@ -140,10 +140,13 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
     case _ => Filtered(conditions, rows)
   }
 
+  /** The least size of the events over the size of the labels, which are read twice. */
+  private val LeastRatio = 4
+
   private def isWorthIt(labels: LogicalPlan, events: LogicalPlan): Boolean = {
     val least = conf.getConf(SashConf.LabelsFilterThreshold)
     val size = events.stats.sizeInBytes
-    least >= 0 && size >= least && labels.stats.sizeInBytes * 4 <= size &&
+    least >= 0 && size >= least && labels.stats.sizeInBytes * LeastRatio <= size &&
     !labels.exists {
       case _: Project | _: Filter | _: Union | _: RepartitionOperation | _: LeafNode => false
       case _                                                                         => true

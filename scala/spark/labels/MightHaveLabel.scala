@@ -13,9 +13,9 @@ import org.apache.spark.util.sketch.BloomFilter
  *
  * @param filter the Bloom filter of the labels' hashes, as bytes; NULL if there is no label
  * @param hashes the hashes under which a label of the event can be, BIGINTs that are never NULL
- * @param mayMove whether Spark may move it to other operators. Whether an event of no label passes
- *   depends on the rows before it: below a group or a join the condition would tear groups apart,
- *   or compute keys of rows that the join removes.
+ * @param mayMove whether Spark may move it to other operators. Rows before an event decide
+ *   whether it passes without a label. So below a group the condition would tear groups apart,
+ *   and below a join it would compute keys of rows that the join removes.
  */
 private[labels] final case class MightHaveLabel(
     filter: Expression,

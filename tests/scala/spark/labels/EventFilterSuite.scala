@@ -342,7 +342,7 @@ final class EventFilterSuite extends SashSuite {
 
   test("no filter below the threshold, nor with -1") {
     tables()
-    for (size <- Seq("32MB", "-1")) withSettings(threshold -> size) {
+    for (size <- Seq("128MB", "-1")) withSettings(threshold -> size) {
       val frame = spark.sql(s"SELECT l.*, ${sum(hour)} AS s FROM labels l")
       frame.collect()
       assert(sliding(frame).nonEmpty && filters(frame).isEmpty)
