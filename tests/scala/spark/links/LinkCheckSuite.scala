@@ -16,7 +16,7 @@ class LinkCheckSuite extends AnyFunSuite {
   private val changes: Seq[(OtherSpark, Set[String], String)] = Seq(
     (
       Longer(s"$expressions.XxHash64", "<init>"),
-      Set(Ordering),
+      Set(Labels, Ordering),
       lacks(s"new $expressions.XxHash64(Seq)")
     ),
     (
