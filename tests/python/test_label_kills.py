@@ -17,34 +17,43 @@ from kills import KILLS, SEED, Killed
 START = datetime(2026, 3, 1)
 END = -1
 FILES_A_KILL = 4
-"""More than a run commits before it is killed."""
+"""They come before each run, so that it has a batch to commit."""
 ROWS = {"labels": 40, "events": 200}
 """Of a file, which holds an hour."""
 
 pytestmark = pytest.mark.slow
 
 
-def write(folder: Path, name: str, rng: random.Random, files: int) -> None:
-    """A file an hour in random order, and at last a row that lets the watermark pass all."""
-    (folder / name).mkdir()
-    for hour in range(files + 1):
-        path = folder / name / f"{hour:03}.json"
-        is_last = hour == files
-        rows = [
-            {
-                "user": rng.choice(["a", "b", "c", None]),
-                "ts": str(START + timedelta(hours=hour, minutes=rng.randrange(0, 60, 5))),
-                "amount": rng.randrange(100),
-                "lab": hour * 1000 + i,
-            }
-            for i in range(ROWS[name])
-        ]
-        if is_last:
-            end = START + timedelta(days=files)
-            rows = [{"user": "a", "ts": str(end), "amount": 0, "lab": END}]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        # a stream reads files in the order of their times
-        os.utime(path, (1_700_000_000 + hour, 1_700_000_000 + hour))
+def write(folder: Path, rng: random.Random, hours: range) -> None:
+    """Write a file of labels and one of events for each hour, in random order."""
+    for name, count in ROWS.items():
+        for hour in hours:
+            rows = [
+                {
+                    "user": rng.choice(["a", "b", "c", None]),
+                    "ts": str(START + timedelta(hours=hour, minutes=rng.randrange(0, 60, 5))),
+                    "amount": rng.randrange(100),
+                    "lab": hour * 1000 + i,
+                }
+                for i in range(count)
+            ]
+            _save(folder / name, hour, rows)
+
+
+def end(folder: Path, hour: int) -> None:
+    """Rows that the watermark does not pass: they let it pass all others."""
+    time = str(START + timedelta(days=hour))
+    for name in ROWS:
+        _save(folder / name, hour, [{"user": "a", "ts": time, "amount": 0, "lab": END}])
+
+
+def _save(folder: Path, hour: int, rows: list[dict[str, object]]) -> None:
+    folder.mkdir(exist_ok=True)
+    # a stream reads whole files, in the order of their times, and none whose name begins so
+    hidden = folder / f"_{hour}"
+    hidden.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    os.utime(hidden, (1_700_000_000 + hour, 1_700_000_000 + hour))
+    hidden.rename(folder / f"{hour:03}.json")
 
 
 def test_a_stream_of_labels_that_is_killed_answers_each_once(
@@ -53,11 +62,11 @@ def test_a_stream_of_labels_that_is_killed_answers_each_once(
     rng = random.Random(SEED)  # noqa: S311
     print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
     files = KILLS * FILES_A_KILL
-    for name in ROWS:
-        write(tmp_path, name, rng, files)
     killed = Killed(Path(__file__).with_name("killed_labels.py"), tmp_path, rng)
-    for _ in range(KILLS):
+    for first in range(0, files, FILES_A_KILL):
+        write(tmp_path, rng, range(first, first + FILES_A_KILL))
         killed.run_and_kill(str(tmp_path))
+    end(tmp_path, files)
     killed.finish(str(tmp_path), "--finish")
 
     session = spark.newSession()
