@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def end(folder: Path, hour: int) -> None:
         _save(folder / name, hour, [{"user": "a", "ts": time, "amount": 0, "lab": END}])
 
 
-def _save(folder: Path, hour: int, rows: list[dict[str, object]]) -> None:
+def _save(folder: Path, hour: int, rows: Sequence[Mapping[str, object]]) -> None:
     folder.mkdir(exist_ok=True)
     # a stream reads whole files, in the order of their times, and none whose name begins so
     hidden = folder / f"_{hour}"
