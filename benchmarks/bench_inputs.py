@@ -56,7 +56,7 @@ hold all of them, so that the filter finds nothing to remove.
 |---|--:|--:|
 {filtered}
 """
-NEVER, FROM = "-1", "128MB"
+NEVER, ALWAYS = "-1", "0"
 """Thresholds of the filter."""
 FEATURES = (1, 20)
 STEPS = [
@@ -124,7 +124,7 @@ def _inputs(spark: SparkSession, features: int) -> dict[str, Step]:
 
 def _filters(spark: SparkSession, span: str) -> dict[str, Step]:
     query = spark.sql(LabelQuery((span,), 1).sql(SASH))
-    return {threshold: Step([query], threshold) for threshold in (NEVER, FROM)}
+    return {threshold: Step([query], threshold) for threshold in (NEVER, ALWAYS)}
 
 
 def _best(

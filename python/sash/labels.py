@@ -130,11 +130,6 @@ def window_join(
     if closed not in _CLOSED:
         raise value_error("closed", "'left', 'right', 'both' or 'neither'", closed)
     tables.require_new(features, _FEATURE)
-    with _named_columns():
-        return _with_features(tables, closed, features)
-
-
-def _with_features(tables: _Tables, closed: str, features: Mapping[str, Feature]) -> DataFrame:
     groups: dict[Span, list[Column]] = {}
     for name, feature in features.items():
         if not isinstance(feature, tuple):
@@ -145,22 +140,24 @@ def _with_features(tables: _Tables, closed: str, features: Mapping[str, Feature]
         groups.setdefault(feature[1], []).append(feature[0].alias(name))
     # a name that the events lack would be looked for among the labels
     aggregates = [aggregate for group in groups.values() for aggregate in group]
-    _ = tables.events.agg(*aggregates).schema
-    if tables.labels.isStreaming:
-        # one operator for all features: each call of lateralJoin would plan one of its own
-        return tables.named().select(
-            f"{tables.alias}.*",
-            *(
-                tables.before(span, *_CLOSED[closed]).select(aggregate).scalar().alias(name)
-                for name, (aggregate, span) in features.items()
-            ),
-        )
-    joined = tables.named()
-    for number, (span, group) in enumerate(groups.items()):
-        # a count makes an aggregate of constants, too; Spark drops a column that nobody reads
-        counted = F.count("*").alias(f"{tables.alias}_{number}")
-        joined = joined.lateralJoin(tables.before(span, *_CLOSED[closed]).select(*group, counted))
-    return joined.select(f"{tables.alias}.*", *map(_column, features))
+    _ = events.agg(*aggregates).schema
+    with _named_columns():
+        if labels.isStreaming:
+            # one operator for all features: each call of lateralJoin would plan one of its own
+            return tables.named().select(
+                f"{tables.alias}.*",
+                *(
+                    tables.before(span, *_CLOSED[closed]).select(aggregate).scalar().alias(name)
+                    for name, (aggregate, span) in features.items()
+                ),
+            )
+        joined = tables.named()
+        for number, (span, group) in enumerate(groups.items()):
+            # a count makes an aggregate of constants, too; Spark drops a column that nobody reads
+            counted = F.count("*").alias(f"{tables.alias}_{number}")
+            rows = tables.before(span, *_CLOSED[closed])
+            joined = joined.lateralJoin(rows.select(*group, counted))
+        return joined.select(f"{tables.alias}.*", *map(_column, features))
 
 
 def as_of(

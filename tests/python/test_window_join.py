@@ -248,6 +248,9 @@ def test_bound_columns_of_events_that_are_the_labels_are_named(utc):
             call()
         assert_says(caught, "features")
         assert "by name, as in F.sum('amount')" in str(caught.value)
+    other = utc.sql("SELECT 1 AS x")
+    with pytest.raises(AnalysisException, match="MISSING_ATTRIBUTES"):
+        sash.window_join(df, df, on="k", by="t", n=(F.sum(other["x"]), 4))
 
 
 def test_a_constant_is_one_row_as_well(utc):

@@ -22,9 +22,13 @@ import io.sash.spark.base.{Filtered, SashConf}
  * [[LabelUnion]] puts a filter above every table of events where it could be right, and
  * [[ChooseEventFilters]] removes it again where it is not worth its cost.
  *
- * @param definitions the plans of the query's CTEs, by their numbers
+ * @param query the whole query, whose CTEs a label may read
  */
-private[labels] final class EventFilters(definitions: Map[Long, LogicalPlan]) {
+private[labels] final class EventFilters(query: LogicalPlan) {
+
+  /** The plans of the query's CTEs, by their numbers. Most queries have no labels to ask. */
+  private lazy val definitions: Map[Long, LogicalPlan] =
+    query.collectWithSubqueries { case d: CTERelationDef => d.id -> d.child }.toMap
 
   /**
    * The condition on events to be of some label; none if no key and no range can be tested.
@@ -48,7 +52,9 @@ private[labels] final class EventFilters(definitions: Map[Long, LogicalPlan]) {
     }
     val hashes = parts.fold(Seq(ofEvents))(_._1.map(ofEvents :+ _))
     val ofLabel = ofLabels ++ parts.map(_._2)
-    val isAllowed = SQLConf.get.getConf(SQLConf.RUNTIME_BLOOM_FILTER_MAX_NUM_ITEMS) > 0
+    val conf = SQLConf.get
+    val isAllowed = conf.getConf(SashConf.LabelsFilterThreshold) >= 0 &&
+      conf.getConf(SQLConf.RUNTIME_BLOOM_FILTER_MAX_NUM_ITEMS) > 0
     val isPossible = ofLabel.nonEmpty && !hashes.flatten.exists(isOpaque) && isRepeatable(labels)
     Option.when(isAllowed && isPossible) {
       val made = new BloomFilterAggregate(new XxHash64(ofLabel))
@@ -92,14 +98,6 @@ private[labels] final class EventFilters(definitions: Map[Long, LogicalPlan]) {
     e.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, SCALA_UDF, INVOKE)
 }
 
-private[labels] object EventFilters {
-
-  /** The filters of a query, whose CTEs a label may read. */
-  def of(query: LogicalPlan): EventFilters = new EventFilters(
-    query.collectWithSubqueries { case d: CTERelationDef => d.id -> d.child }.toMap
-  )
-}
-
 /** Keeps the event filters that are worth a job over the labels, and removes the others. */
 private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -119,10 +117,13 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
             }
           case other => other
         }
-        over(filter.child, conditions.filterNot(_ == TrueLiteral))
+        Filtered(conditions.filterNot(_ == TrueLiteral), filter.child)
     }
 
-  /** Whether a plan only reads rows, so that no condition can change the rows of an operator. */
+  /**
+   * Whether a plan only reads rows, so that no condition can change the rows of an operator. Spark
+   * then merges the filter with conditions below, and the scan reads no other columns.
+   */
   private def readsRows(plan: LogicalPlan): Boolean = plan match {
     case _: LeafNode => true
     case p: Project  => p.projectList.forall(_.deterministic) && readsRows(p.child)
@@ -133,21 +134,13 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
     case _        => false
   }
 
-  /** Together with conditions below. Spark reads no other columns only if it finds one filter. */
-  private def over(rows: LogicalPlan, conditions: Seq[Expression]): LogicalPlan = rows match {
-    case Filter(condition, on) if conditions.forall(_.deterministic) =>
-      Filtered(splitConjunctivePredicates(condition) ++ conditions, on)
-    case _ => Filtered(conditions, rows)
-  }
-
   /** The least size of the events over the size of the labels, which are read twice. */
   private val LeastRatio = 4
 
   private def isWorthIt(labels: LogicalPlan, events: LogicalPlan): Boolean = {
-    val least = conf.getConf(SashConf.LabelsFilterThreshold)
     val size = events.stats.sizeInBytes
-    least >= 0 && size >= least && labels.stats.sizeInBytes * LeastRatio <= size &&
-    !labels.exists {
+    size >= conf.getConf(SashConf.LabelsFilterThreshold) &&
+    labels.stats.sizeInBytes * LeastRatio <= size && !labels.exists {
       case _: Project | _: Filter | _: Union | _: RepartitionOperation | _: LeafNode => false
       case _                                                                         => true
     }
@@ -171,8 +164,7 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
    */
   private def withoutErrors(made: LogicalPlan): LogicalPlan = made.transform {
     case p: Project => p.copy(p.projectList.map(LabelColumns.mapped(_)(orNull)))
-    case f: Filter =>
-      f.copy(splitConjunctivePredicates(f.condition).map(orNull).reduce(And(_, _)))
+    case f: Filter  => Filtered(splitConjunctivePredicates(f.condition).map(orNull), f.child)
     case a: Aggregate =>
       a.transformExpressions { case x: XxHash64 => x.copy(x.children.map(orNull)) }
   }

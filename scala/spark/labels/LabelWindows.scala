@@ -32,7 +32,7 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.labelsEnabled(conf)) plan
     else {
-      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, Some(EventFilters.of(plan)))
+      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, Some(new EventFilters(plan)))
       plan.transformDownWithSubqueriesAndPruning(
         _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY, AS_OF_JOIN)
       ) {
