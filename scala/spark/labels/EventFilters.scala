@@ -121,8 +121,8 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
     }
 
   /**
-   * Whether a plan only reads rows, so that no condition can change the rows of an operator. Spark
-   * then merges the filter with conditions below, and the scan reads no other columns.
+   * Whether a plan only reads rows, so that no condition can change the rows of an operator.
+   * Spark then merges the filter with conditions below, and the scan reads no other columns.
    */
   private def readsRows(plan: LogicalPlan): Boolean = plan match {
     case _: LeafNode => true
