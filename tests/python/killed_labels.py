@@ -7,6 +7,9 @@ labels and one of events a batch; with `--finish` only to the end of what is the
 from __future__ import annotations
 
 import argparse
+import random
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +21,19 @@ from streaming import CONF, to_parquet
 
 EVENTS = "user string, ts timestamp, amount long"
 LABELS = "user string, ts timestamp, lab long"
+START = datetime(2026, 1, 1)
+
+
+def drawn(rng: random.Random, first: int, hours: int, count: int) -> Iterator[dict[str, object]]:
+    """Rows of labels or events from the first hour on, with NULL users and equal times."""
+    for i in range(count):
+        hour, minute = first + rng.randrange(hours), rng.randrange(0, 60, 5)
+        yield {
+            "user": rng.choice(["a", "b", "c", None]),
+            "ts": str(START + timedelta(hours=hour, minutes=minute)),
+            "amount": rng.randrange(100),
+            "lab": first * 1000 + i,
+        }
 
 
 def read(spark: SparkSession, folder: Path, schema: str, stream: bool) -> DataFrame:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from killed_labels import EVENTS, LABELS, features, read
+from killed_labels import EVENTS, LABELS, START, drawn, features, read
 from kills import KILLS, SEED, Killed
 
-START = datetime(2026, 3, 1)
 END = -1
 FILES_A_KILL = 4
 """They come before each run, so that it has a batch to commit."""
@@ -29,16 +28,7 @@ def write(folder: Path, rng: random.Random, hours: range) -> None:
     """Write a file of labels and one of events for each hour, in random order."""
     for name, count in ROWS.items():
         for hour in hours:
-            rows = [
-                {
-                    "user": rng.choice(["a", "b", "c", None]),
-                    "ts": str(START + timedelta(hours=hour, minutes=rng.randrange(0, 60, 5))),
-                    "amount": rng.randrange(100),
-                    "lab": hour * 1000 + i,
-                }
-                for i in range(count)
-            ]
-            _save(folder / name, hour, rows)
+            _save(folder / name, hour, drawn(rng, hour, 1, count))
 
 
 def end(folder: Path, hour: int) -> None:
@@ -48,7 +38,7 @@ def end(folder: Path, hour: int) -> None:
         _save(folder / name, hour, [{"user": "a", "ts": time, "amount": 0, "lab": END}])
 
 
-def _save(folder: Path, hour: int, rows: Sequence[Mapping[str, object]]) -> None:
+def _save(folder: Path, hour: int, rows: Iterable[dict[str, object]]) -> None:
     folder.mkdir(exist_ok=True)
     # a stream reads whole files, in the order of their times, and none whose name begins so
     hidden = folder / f"_{hour}"

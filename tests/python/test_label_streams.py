@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from killed_labels import EVENTS, LABELS, features, read
+from killed_labels import EVENTS, LABELS, drawn, features, read
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 HOURS = 24
@@ -19,22 +19,12 @@ PER_FILE = 8  # hours
 
 
 def _write(folder: Path, rows: int, seed: int) -> None:
-    """A file per eight hours, with NULL users and equal times."""
+    """A file per eight hours."""
     folder.mkdir()
     draw = random.Random(seed)  # noqa: S311
     for part in range(HOURS // PER_FILE):
         with (folder / f"{part}.json").open("w", encoding="utf-8") as out:
-            for i in range(rows // 3):
-                hour, minute = (
-                    part * PER_FILE + draw.randrange(PER_FILE),
-                    draw.randrange(0, 60, 5),
-                )
-                row = {
-                    "user": draw.choice(["a", "b", "c", None]),
-                    "ts": f"2026-01-01 {hour:02}:{minute:02}:00",
-                    "amount": draw.randrange(100),
-                    "lab": part * 1000 + i,
-                }
+            for row in drawn(draw, part * PER_FILE, PER_FILE, rows // 3):
                 out.write(json.dumps(row) + "\n")
 
 
