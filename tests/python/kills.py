@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-KILLS = int(os.environ.get("SASH_TEST_KILLS", "3"))
+KILLS = int(os.environ.get("SASH_TEST_KILLS", "2"))
 SEED = int(os.environ.get("SASH_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
 KILLED = {
     "spark.ui.showConsoleProgress": "false",

@@ -49,7 +49,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 private object StateFile {
 
   /** The version of the layout of everything that Sash writes into its state. */
-  private val Layout: Int = 5
+  private val Layout: Int = 6
 
   private val LayoutIs = "layout: "
 

@@ -43,6 +43,7 @@ private[streams] final class StreamCalls(
   private val time = window.orderSpec.head
   private var marks = Vector.empty[Expression]
   private var conditions = Vector.empty[StreamCondition]
+  private var beginnings = Vector.empty[StreamBeginning]
   private val windows = expressions.map(windowOf)
   private val aggregates = expressions.map(aggregateOf)
 
@@ -84,6 +85,7 @@ private[streams] final class StreamCalls(
       trees,
       allWindows,
       marks,
+      beginnings,
       expressions.map(_.dataType),
       answers,
       later,
@@ -264,12 +266,12 @@ private[streams] final class StreamCalls(
       StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
     case PunctuationSpec(p) =>
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
-      StreamPunctuation(markOf(isOne))
+      since(StreamPunctuation(markOf(isOne)))
     case GapSpec(g) =>
       def bound(extent: Expression, up: Boolean) = markOf(
         RangeBounds.reach(time.child, extent, up, strict = true, conf.sessionLocalTimeZone)
       )
-      StreamSession(bound(g.gap, up = true), g.longest.map(bound(_, up = false)))
+      since(StreamSession(bound(g.gap, up = true), g.longest.map(bound(_, up = false))))
     case PredicateSpec(p) => StreamPredicate(conditionOf(StreamCondition.of(p)))
     case DeltaSpec(d) =>
       StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))
@@ -283,12 +285,14 @@ private[streams] final class StreamCalls(
   private def joined(of: JoinedSpec): StreamFrame = {
     def refusePart(why: String) = refuse(s"${written(of.kind)} $why; $InBatch")
     val parts = of.parts.map(frameOf)
-    val frame =
-      if (of.kind.ofAll)
-        StreamAnd(parts.flatMap { case and: StreamAnd => and.parts; case part => Seq(part) })
-      else StreamOr(parts.flatMap { case or: StreamOr => or.parts; case part => Seq(part) })
+    val frame = if (of.kind.ofAll) StreamAnd(parts) else StreamOr(parts)
     frame.fault.foreach(refusePart)
     frame
+  }
+
+  private def since(beginning: StreamBeginning): StreamSince = {
+    if (!beginnings.contains(beginning)) beginnings :+= beginning
+    StreamSince(beginnings.indexOf(beginning), beginning)
   }
 
   private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(

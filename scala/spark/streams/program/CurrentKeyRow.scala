@@ -1,17 +1,15 @@
 package io.sash.spark.streams.program
 
+import java.util.Arrays
+
 /**
  * A time, in microseconds, and the values of the program's `marks` in a row of that time. A mark
  * that does not follow from the time is 0.
  */
 private[spark] final case class StreamMoment(time: Long, marks: Array[Long])
 
-/**
- * The current row of a key, with its marks and its position among the key's rows.
- *
- * @param begun for each window of the program the time at which it began last
- */
-private[spark] final class CurrentKeyRow(marks: Int, val begun: Array[Long]) {
+/** The current row of a key, with its marks and its position among the key's rows. */
+private[spark] final class CurrentKeyRow(marks: Int, beginnings: Int) {
 
   /** The values of the program's `marks` in the current row. */
   var values: Array[Long] = new Array[Long](marks)
@@ -39,11 +37,21 @@ private[spark] final class CurrentKeyRow(marks: Int, val begun: Array[Long]) {
   /** The number of groups of peers, up to and with the current row's group. */
   var group: Long = 0L
 
-  /** For each window: whether it begins at the row. */
-  val begins: Array[Boolean] = new Array[Boolean](begun.length)
+  /** For each beginning of the program: whether the row is one. */
+  val begins: Array[Boolean] = new Array[Boolean](beginnings)
 
-  /** `begun` of the window that moves. */
-  var lastBegin: Long = 0L
+  // for each peer and each beginning the position of the last row that was one
+  private[this] var places: Array[Long] = new Array[Long](beginnings)
+
+  /** The position of the last row, up to the current one, at which windows began. */
+  def beginPosition(beginning: Int): Long = places(place(beginning))
+
+  def noteBegin(beginning: Int, position: Long): Unit = {
+    if (place(beginning) >= places.length) places = Arrays.copyOf(places, 2 * places.length)
+    places(place(beginning)) = position
+  }
+
+  private def place(beginning: Int): Int = (end - 1 - firstPeer).toInt * beginnings + beginning
 
   /** Moves on to another row; the caller then writes its marks into `values`. */
   def advance(): Unit = {

@@ -66,17 +66,10 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   def movesWithinPeers: Boolean = false
 
   /**
-   * Whether the window begins at the row.
-   *
-   * @param begun the time of the row at which it began last
+   * The conditions for a row to leave: it is before the windows of all frames in one of these
+   * sequences. Each of these frames bounds its window by `firstPosition` or `firstTime`.
    */
-  def begins(row: CurrentKeyRow, begun: Long): Boolean = false
-
-  /** Whether all earlier rows leave when the window begins. */
-  def leavesAtBegin: Boolean = true
-
-  /** Whether the frame depends on the time at which its window began last. */
-  def knowsBegin: Boolean = false
+  def leaving: Seq[Seq[StreamFrame]] = Seq(Seq(this))
 
   /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: CurrentKeyRow): Unit
@@ -215,50 +208,26 @@ private[spark] final case class StreamGroups(preceding: Long, following: Long)
   override def firstTime(row: CurrentKeyRow): Long = row.group - preceding
 }
 
-/** A frame whose rows leave all at once, before a row enters: see `GapFrame`. */
-private[spark] sealed abstract class StreamSuffix extends StreamFrame {
-  override final def evicts: Boolean = false
-
-  override final def enter(window: TreeWindow, row: CurrentKeyRow): Unit = ()
-}
-
-/** @param mark 1 in a row that is a punctuation */
-private[spark] final case class StreamPunctuation(mark: Int) extends StreamSuffix {
-  override def words: String = s"punctuation at bound $mark"
-
-  override def whyNotAhead: Option[String] = Some("begin at a punctuation")
-
-  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
-
-  override def begins(row: CurrentKeyRow, begun: Long): Boolean = row.values(mark) == 1L
-}
-
 /**
- * A session.
+ * The rows since a place at which windows begin: see `GapFrame`. All earlier rows leave at once,
+ * before the row at this place enters.
  *
- * @param mark the last time that is not behind the gap after a row
- * @param earliest the mark of the earliest time at which a session of the row may have begun
+ * @param number the number of `beginning` in the program
  */
-private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
-    extends StreamSuffix {
-  private[this] val first = earliest.getOrElse(-1)
+private[spark] final case class StreamSince(number: Int, beginning: StreamBeginning)
+    extends StreamFrame {
+  override def words: String = beginning.words
 
-  override def words: String =
-    s"session until bound $mark" + earliest.fold("")(e => s" from bound $e")
-
-  override def knowsBegin: Boolean = earliest.nonEmpty
-
-  override def whyNotAhead: Option[String] = Some("begin at a gap")
+  override def whyNotAhead: Option[String] = Some(s"begin at a ${beginning.what}")
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
-    last.time < now.time && last.marks(mark) < now.time
+    beginning.isIdle(last, now)
 
-  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
-    !row.isFirst && row.time > row.previousTime &&
-      (row.time > row.previous(mark) || knowsBegin && begun < row.values(first))
+  override def evicts: Boolean = false
 
-  // no earlier row of its time is in another session
-  override def firstTime(row: CurrentKeyRow): Long = row.lastBegin
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit = ()
+
+  override def firstPosition(row: CurrentKeyRow): Long = row.beginPosition(number)
 }
 
 /**
@@ -281,106 +250,95 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 
-/** A frame made of others. No part is a joined frame of the same class. */
+/** A frame made of others. */
 private[spark] sealed abstract class StreamJoined extends StreamFrame {
   def parts: Seq[StreamFrame]
 
+  /** All frames in this one that are not joined themselves. */
+  final def leaves: Seq[StreamFrame] = leaving.flatten.distinct
+
   /** The reason why these parts cannot be joined; None if they can. */
-  def fault: Option[String] =
-    if (parts.exists(_.isInstanceOf[StreamPredicate]))
+  final def fault: Option[String] =
+    if (leaves.exists(_.isInstanceOf[StreamPredicate]))
       Some("has a part whose rows leave by a condition on its own window")
-    else if (parts.exists(p => p.lags || p.rowsAhead > 0 || p.groupsAhead > 0))
+    else if (leaves.exists(p => p.lags || p.rowsAhead > 0 || p.groupsAhead > 0))
       Some("has a part that does not end at the current row")
-    else if (parts.exists(_.countsGroups) && parts.exists(_.isInstanceOf[StreamRange]))
-      Some(StreamJoined.TwoMeasures)
-    else None
+    else
+      Option.when(leaves.exists(_.countsGroups) && leaves.exists(_.isInstanceOf[StreamRange]))(
+        "counts groups and measures times, and a stream keeps one of both for a window"
+      )
+
+  override def evicts: Boolean = true
 
   override def countsGroups: Boolean = parts.exists(_.countsGroups)
 
   override def whyNotAhead: Option[String] = parts.flatMap(_.whyNotAhead).headOption
-
-  override def begins(row: CurrentKeyRow, begun: Long): Boolean =
-    parts.exists(_.begins(row, begun))
 
   override def movesWithinPeers: Boolean =
     isOfPeers && parts.exists(p => !p.isOfPeers || p.movesWithinPeers)
 
   override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     window.insertTo(if (isOfPeers) row.lastPeer else row.end)
+
+  private[this] lazy val clauses = leaving.map(_.toArray).toArray
+
+  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit = {
+    var c = 0
+    while (c < clauses.length) {
+      leave(window, row, clauses(c))
+      c += 1
+    }
+  }
+
+  /** Evicts the rows that are before the windows of all these frames. */
+  private def leave(
+      window: TreeWindow,
+      row: CurrentKeyRow,
+      frames: Array[StreamFrame]
+  ): Unit = {
+    var position = Long.MaxValue
+    var time = Long.MaxValue
+    var i = 0
+    while (i < frames.length) {
+      position = math.min(position, frames(i).firstPosition(row))
+      time = math.min(time, frames(i).firstTime(row))
+      i += 1
+    }
+    evict(window, position, time)
+  }
 }
 
-private object StreamJoined {
-  val TwoMeasures =
-    "counts groups and measures times, and a stream keeps one of both for a window"
-}
-
-/** The rows in the windows of all parts. Each part evicts the rows that are not in its own. */
+/** The rows in the windows of all parts. */
 private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends StreamJoined {
-  override def fault: Option[String] = super.fault.orElse(
-    if (parts.exists(p => p.isInstanceOf[StreamOr] && p.knowsBegin))
-      Some("has a part in which window_or joins a session")
-    else
-      Option.when(parts.exists(_.knowsBegin) && parts.count(_.isInstanceOf[StreamSuffix]) > 1)(
-        "has a session with a longest duration beside another session or a punctuation"
-      )
-  )
-
   override def words: String = parts.map(_.words).mkString("(", " and ", ")")
-
-  override def evicts: Boolean = parts.exists(_.evicts)
 
   override def longest: Long = parts.map(_.longest).min
 
-  // the rows before are in no window of one part, and so in no window of all
+  override def leaving: Seq[Seq[StreamFrame]] = parts.flatMap(_.leaving).distinct
+
+  // The rows before are in no window of one part, and so in no window of all. But a session that
+  // has begun earlier also ends earlier.
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
-    parts.exists(_.isIdle(last, now))
+    parts.exists(_.isIdle(last, now)) && leaves.forall {
+      case s: StreamSince => !s.beginning.readsLast || s.isIdle(last, now)
+      case _              => true
+    }
 
   override def isOfPeers: Boolean = parts.forall(_.isOfPeers)
-
-  override def knowsBegin: Boolean = parts.exists(_.knowsBegin)
-
-  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit =
-    parts.foreach(_.leave(window, row, condition))
 }
 
-/** The rows in the window of any part. A row leaves when it is before all of these windows. */
+/** The rows in the window of any part. */
 private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends StreamJoined {
-  private[this] val each = parts.toArray
-
-  override def fault: Option[String] = super.fault.orElse(
-    if (parts.exists(_.isInstanceOf[StreamPunctuation]))
-      Some("has a part whose rows leave at a punctuation, while another part keeps some of them")
-    else if (parts.count(_.isInstanceOf[StreamSession]) > 1) Some("has two sessions")
-    else if (countsGroups && parts.exists(_.isInstanceOf[StreamSession]))
-      Some(StreamJoined.TwoMeasures)
-    else Option.when(parts.exists(_.isInstanceOf[StreamAnd]))("has a part that window_and joins")
-  )
-
   override def words: String = parts.map(_.words).mkString("(", " or ", ")")
-
-  override def evicts: Boolean = true
 
   override def longest: Long = parts.map(_.longest).max
 
-  override def leavesAtBegin: Boolean = false
-
-  override def knowsBegin: Boolean = parts.exists(_.isInstanceOf[StreamSession])
+  override def leaving: Seq[Seq[StreamFrame]] = parts.map(_.leaving).reduce { (some, others) =>
+    for (one <- some; other <- others) yield (one ++ other).distinct
+  }
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     parts.forall(_.isIdle(last, now))
 
   override def isOfPeers: Boolean = parts.exists(_.isOfPeers)
-
-  // `fault` leaves no part whose bounds are not `firstPosition` and `firstTime`
-  override def leave(window: TreeWindow, row: CurrentKeyRow, condition: Condition): Unit = {
-    var position = Long.MaxValue
-    var time = Long.MaxValue
-    var i = 0
-    while (i < each.length) {
-      position = math.min(position, each(i).firstPosition(row))
-      time = math.min(time, each(i).firstTime(row))
-      i += 1
-    }
-    evict(window, position, time)
-  }
 }

@@ -16,6 +16,7 @@ import io.sash.spark.streams.checkpoint.{Said, StateText}
  * @param order the order of a key's rows, the event time first
  * @param windows the windows, which the trees share
  * @param marks the values that frames and slides read in a row, each a BIGINT
+ * @param beginnings the rows at which windows begin
  * @param results the types of the answers
  * @param output the columns of an answered row, over its input columns and then its answers
  * @param later the rows, groups or times that a row waits for, if windows look ahead
@@ -32,6 +33,7 @@ private[spark] final case class StreamProgram(
     trees: Seq[TreeProgram],
     windows: Seq[StreamShape],
     marks: Seq[Expression],
+    beginnings: Seq[StreamBeginning],
     results: Seq[DataType],
     output: Seq[Expression],
     later: Option[StreamLater],
@@ -51,6 +53,14 @@ private[spark] final case class StreamProgram(
 
   /** Whether windows count groups of peers. */
   def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
+
+  /** The numbers of the beginnings whose rows are joined with others. */
+  lazy val joinedBeginnings: Seq[Int] = beginnings.indices.filter { b =>
+    windows.map(_.frame).exists {
+      case j: StreamJoined => j.leaves.contains(StreamSince(b, beginnings(b)))
+      case _               => false
+    }
+  }
 
   /** The same program with another answer mode. */
   def in(mode: AnswerMode): StreamProgram = copy(mode = mode)

@@ -24,12 +24,16 @@ private[streams] final class KeyHeader(program: StreamProgram) {
   /** The time that the watermark has to pass before the last row is answered. */
   var lastDue: Long = KeyHeader.NoTime
 
-  /** For each window the time of the row at which it began last. */
-  val begun: Array[Long] = new Array[Long](program.windows.length)
+  /**
+   * For each beginning of the program the position and the time of the last row that was one.
+   * Only joined windows need the position, and only some beginnings need the time.
+   */
+  val beginPosition: Array[Long] = new Array[Long](program.beginnings.length)
+  val beginTime: Array[Long] = new Array[Long](program.beginnings.length)
 
-  /** The windows that need to know that. */
-  private[this] val knowing =
-    program.windows.indices.filter(program.windows(_).frame.knowsBegin)
+  private[this] val needingPosition = program.joinedBeginnings
+  private[this] val needingTime =
+    program.beginnings.indices.filter(program.beginnings(_).readsLast)
 
   def isNew: Boolean = lastTime == KeyHeader.NoTime
 
@@ -49,7 +53,8 @@ private[streams] final class KeyHeader(program: StreamProgram) {
       lastDue = in.getLong()
     }
     if (program.countsGroups) groups = Bytes.number(in)
-    knowing.foreach(w => begun(w) = in.getLong())
+    needingPosition.foreach(b => beginPosition(b) = Bytes.number(in))
+    needingTime.foreach(b => beginTime(b) = in.getLong())
   }
 
   def write(out: Bytes): Unit = {
@@ -60,7 +65,8 @@ private[streams] final class KeyHeader(program: StreamProgram) {
       out.putLong(lastDue)
     }
     if (program.countsGroups) out.putNumber(groups)
-    knowing.foreach(w => out.putLong(begun(w)))
+    needingPosition.foreach(b => out.putNumber(beginPosition(b)))
+    needingTime.foreach(b => out.putLong(beginTime(b)))
   }
 }
 

@@ -12,7 +12,7 @@ import io.sash.core.slots.Bytes
 import io.sash.core.stored.{StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.{RunningState, SlotColumns}
-import io.sash.spark.streams.program.{AnswerMode, StreamProgram, CurrentKeyRow}
+import io.sash.spark.streams.program.{AnswerMode, CurrentKeyRow, StreamProgram, StreamSince}
 import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
 /** The windows of a [[TreeProgram]] for one key at a time. */
@@ -24,7 +24,10 @@ private[streams] final class KeyTree(
   private[this] val of = program.trees(number)
   private[this] val frames = of.windows.map(program.windows(_).frame).toArray
   private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
-  private[this] val leavesAtBegin = frames.map(_.leavesAtBegin)
+  private[this] val beginnings = frames.map {
+    case since: StreamSince => since.number
+    case _                  => KeyTree.NoBeginning
+  }
   private[this] val movesWithinPeers = frames.map(_.movesWithinPeers)
   private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a tree
   private[this] val nodes = new state.Nodes(number)
@@ -129,7 +132,8 @@ private[streams] final class KeyTree(
     var w = 0
     while (w < frames.length) {
       val window = stored.window(w)
-      if (leavesAtBegin(w) && current.begins(of.windows(w))) window.evictAll()
+      val beginning = beginnings(w)
+      if (beginning != KeyTree.NoBeginning && current.begins(beginning)) window.evictAll()
       if (!lags(w)) window.insert(slot)
       w += 1
     }
@@ -152,7 +156,6 @@ private[streams] final class KeyTree(
     while (w < frames.length) {
       if (frames(w).isOfPeers == ofPeers) {
         val window = stored.window(w)
-        current.lastBegin = current.begun(of.windows(w))
         if (lags(w)) frames(w).enter(window, current)
         var slot = 0
         var i = first
@@ -181,4 +184,7 @@ private object KeyTree {
 
   /** In the place of a stamp: no answers are kept. */
   private val NoStamp = new UUID(0L, 0L)
+
+  /** In the place of a beginning's number: a window does not begin at once. */
+  private val NoBeginning = -1
 }

@@ -18,7 +18,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     program.trees.indices.map(new KeyTree(program, _, state)).toArray
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
-  private[this] val frames = program.windows.map(_.frame).toArray
+  private[this] val beginnings = program.beginnings.toArray
 
   private[this] val output = UnsafeProjection.create(program.output, program.input)
   private[this] val joined = new JoinedRow
@@ -27,7 +27,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
 
   private[this] val marks = new Marks(program)
   private[this] val known = new KeyHeader(program)
-  private[this] val current = new CurrentKeyRow(program.marks.length, known.begun)
+  private[this] val current = new CurrentKeyRow(program.marks.length, program.beginnings.length)
   private[this] val other = new KeyHeader(program) // for `isIdle` of a key that is not open
   private[this] var key: Array[Byte] = _
 
@@ -171,11 +171,15 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   }
 
   private def takeIn(row: UnsafeRow): Unit = {
-    var w = 0
-    while (w < frames.length) {
-      current.begins(w) = frames(w).begins(current, known.begun(w))
-      if (current.isFirst || current.begins(w)) known.begun(w) = current.time
-      w += 1
+    var b = 0
+    while (b < beginnings.length) {
+      current.begins(b) = beginnings(b).isAt(current, known.beginTime(b))
+      if (current.begins(b)) {
+        known.beginPosition(b) = current.end - 1
+        known.beginTime(b) = current.time
+      }
+      current.noteBegin(b, known.beginPosition(b))
+      b += 1
     }
     var t = 0
     while (t < trees.length) {
