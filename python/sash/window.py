@@ -395,8 +395,8 @@ class SlidingWindowSpec(WindowSpec):
         """Hold the rows that are in both windows, which have the same partitions and order.
 
         Both kinds move forwards only: no ``rows``, no ``range``. A predicate cannot be joined.
-        A stream runs joined kinds that end at the current row, but for a few, which it refuses
-        with the reason.
+        A stream runs joined kinds that end at the current row, but no delta, and no time beside
+        groups.
 
         Example:
             >>> df = spark.createDataFrame([(1,), (2,), (3,), (9,)], ["ts"])

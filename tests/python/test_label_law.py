@@ -11,7 +11,7 @@ import label_law
 
 pytestmark = pytest.mark.slow
 
-ROUNDS = 100 if os.environ.get("SASH_TEST") == "all" else 10
+ROUNDS = 100 if os.environ.get("SASH_TEST") == "all" else 6
 SEED = 20261126
 
 

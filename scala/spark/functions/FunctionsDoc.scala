@@ -14,9 +14,7 @@ private[sash] object FunctionsDoc {
 
   private def section(f: SashFunction): String = {
     val arguments = f.arguments.map { case (name, meaning) => s"- `$name`: $meaning\n" }
-    val examples = f.examples.map { case (query, answer) =>
-      s"> ${query.replace("_FUNC_", f.name)};\n$answer\n"
-    }
+    val examples = f.examples.map { case (query, answer) => s"> $query;\n$answer\n" }
     s"""## ${f.name}
        |
        |`${f.signature}`
@@ -28,7 +26,7 @@ private[sash] object FunctionsDoc {
        |
        |```
        |${examples.mkString}```
-       |""".stripMargin
+       |""".stripMargin.replace("_FUNC_", f.name)
   }
 
   private def kinds: String =

@@ -15,9 +15,11 @@ class StretchFramesSuite extends Laws {
     val row = for {
       step <- Gen.choose(0L, 2L)
       width <- Gen.frequency(1 -> Gen.const(None), 6 -> Gen.choose(-2L, 12L).map(Option(_)))
-    } yield (step, width)
+      ahead <- Gen.choose(-9L, 5L)
+    } yield Row(step, width, ahead)
     val partition = Gen.listOf(row).map { rows =>
-      rows.map(_._1).scanLeft(-7L)(_ + _).tail.zip(rows.map(_._2)).map(Row.tupled).toVector
+      val keys = rows.map(_.key).scanLeft(-7L)(_ + _).tail
+      rows.zip(keys).map { case (row, key) => row.copy(key = key) }.toVector
     }
     Gen.choose(1, 3).flatMap(Gen.listOfN(_, partition))
   }
@@ -41,11 +43,16 @@ class StretchFramesSuite extends Laws {
    * Asks for every row's answer, some rows after the row has come. Compares it with `inFrame` of
    * all rows, without the excluded ones.
    */
-  private def slides(partitions: Seq[Vector[Row]], excluded: Excluded, ahead: Int)(
+  private def slides(
+      partitions: Seq[Vector[Row]],
+      excluded: Excluded,
+      ahead: Int,
+      newKeys: => Keys = new Keys
+  )(
       make: (Array[InOrderWindow], Keys) => Frame
   )(inFrame: (Vector[Row], Int) => Seq[Int]): Prop = {
     val wrong = windows().flatMap { case (name, column, window) =>
-      val keys = new Keys
+      val keys = newKeys
       val frame = make(Array(window), keys)
       val peers = new LongKeys(Array.empty)
       val ofPeers = new RangeKeys(peers, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
@@ -105,9 +112,30 @@ class StretchFramesSuite extends Laws {
       slides(partitions, excluded, ahead)((windows, keys) =>
         new OwnRangeFrame(windows, keys.ring, keys.width(_).nonEmpty)
       ) { (rows, current) =>
-        val Row(key, width) = rows(current)
+        val Row(key, width, _) = rows(current)
         rows.indices.filter(i => width.exists(w => rows(i).key >= key - w && rows(i).key <= key))
       }
+    }
+  }
+
+  law("two bounds of the row's own, which may move back") {
+    val either = Gen.oneOf(false, true)
+    forAll(partitions, either, either, Gen.choose(0, 5)) {
+      (partitions, lowerOpen, upperOpen, ahead) =>
+        def newKeys = new Keys(upper = 1, lowerOpen, upperOpen)
+        slides(partitions, NoRow, ahead, newKeys)((windows, keys) =>
+          new BoundsFrame(windows, keys.ring, keys.width(_).nonEmpty)
+        ) { (rows, current) =>
+          val row = rows(current)
+          rows.indices.filter { i =>
+            row.width.exists { width =>
+              val (fromLower, toUpper) =
+                (rows(i).key - (row.key - width), row.key + row.ahead - rows(i).key)
+              (if (lowerOpen) fromLower > 0 else fromLower >= 0) &&
+              (if (upperOpen) toUpper > 0 else toUpper >= 0)
+            }
+          }
+        }
     }
   }
 
@@ -154,7 +182,12 @@ class StretchFramesSuite extends Laws {
 }
 
 object StretchFramesSuite {
-  final case class Row(key: Long, width: Option[Long])
+
+  /**
+   * @param width how far the row looks back; no row has a frame without it
+   * @param ahead how far the row looks ahead, where it has two bounds
+   */
+  final case class Row(key: Long, width: Option[Long], ahead: Long)
 
   sealed trait Excluded
   case object NoRow extends Excluded
@@ -162,15 +195,25 @@ object StretchFramesSuite {
   case object Group extends Excluded
   case object Ties extends Excluded
 
-  /** Keys with a width each. The bound is the key minus the width. */
-  final class Keys {
+  /**
+   * Keys with a width each, and a distance ahead. The bounds are the key minus the width, and the
+   * key plus the distance.
+   */
+  final class Keys(
+      upper: Int = RangeKeys.CurrentRow,
+      lowerOpen: Boolean = false,
+      upperOpen: Boolean = false
+  ) {
     private var keys = Array.empty[Row]
 
     private object Column extends io.sash.core.slots.Keys {
       override def compare(left: Int, right: Int): Int =
         java.lang.Long.compare(keys(left).key, keys(right).key)
       override def shift(which: Int, dst: Int, src: Int): Unit =
-        keys(dst) = Row(keys(src).key - keys(src).width.get, None)
+        keys(dst) = {
+          val row = keys(src)
+          Row(if (which == 0) row.key - row.width.get else row.key + row.ahead, None, 0L)
+        }
       override def copy(dst: Int, src: Int): Unit = keys(dst) = keys(src)
       override def grow(slots: Int): io.sash.core.slots.Keys = {
         if (slots > keys.length) keys = java.util.Arrays.copyOf(keys, slots)
@@ -178,7 +221,8 @@ object StretchFramesSuite {
       }
     }
 
-    val ring = new RangeKeys(Column, 0, RangeKeys.CurrentRow)
+    val ring =
+      new RangeKeys(new KeyRing(Column, users = 1), 0, 0, upper, lowerOpen, upperOpen)
 
     def arrive(row: Row): Unit = {
       val slot = ring.open() // this may replace the array

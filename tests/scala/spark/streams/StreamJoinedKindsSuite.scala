@@ -2,6 +2,8 @@ package io.sash.spark.streams
 
 import scala.util.Random
 
+import org.apache.spark.sql.DataFrame
+
 import org.scalatest.tags.Slow
 
 import io.sash.spark.streams.plan.OfStream
@@ -37,9 +39,26 @@ class StreamJoinedKindsSuite extends StreamSuite {
     val query = sql(
       """SELECT id, count(*) OVER (PARTITION BY k, window_and(time_window('2 seconds'),
         |  gap_window('50 seconds', '100 seconds')) ORDER BY ts) AS n FROM events""".stripMargin
-    )(_: org.apache.spark.sql.DataFrame)
+    )(_: DataFrame)
     streaming() {
       checkStream(rows :+ Seq(StreamSuite.at(9, 500)), delaySeconds = 1)(query)
+    }
+  }
+
+  test("a punctuation among rows of one time is none of the rows before it") {
+    val rows = Seq(0.0 -> 1, 0.5 -> 1, 10.0 -> 1, 10.0 -> 7, 10.0 -> 1).zipWithIndex.map {
+      case ((second, x), i) => StreamSuite.at(i.toLong, second, x = x)
+    }
+    val query = sql(
+      """SELECT id, count(*) OVER (PARTITION BY k, window_or(punctuation_window(x = 7),
+        |  time_window('1 second')) ORDER BY ts) AS n FROM events""".stripMargin
+    )(_: DataFrame)
+    val counts = query(spark.createDataFrame(rows)).collect().toSeq.sortBy(_.getLong(0))
+    assert(counts.map(_.getLong(1)) == Seq(1, 2, 5, 3, 3))
+    streaming() {
+      checkStream(Seq(rows.take(1), rows.drop(1), Seq(StreamSuite.at(9, 90))), delaySeconds = 1)(
+        query
+      )
     }
   }
 
