@@ -573,8 +573,8 @@ def min_n(col: ColumnOrName, n: int) -> Column:
 def max_n_by(arg: ColumnOrName, val: ColumnOrName, n: int) -> Column:
     """Return ``arg`` of the ``n`` rows with the greatest ``val``, greatest first.
 
-    Rows of equal ``val`` are in the order of ``arg``, which may be NULL. Rows whose ``val`` is
-    NULL are skipped. A list, empty over no rows. A row costs O(n log n).
+    Rows of equal ``val`` are sorted by ``arg``, the greatest first and NULL last. Rows whose
+    ``val`` is NULL are skipped. A list, empty over no rows. A row costs O(n log n).
 
     Args:
         arg: The column to return, of a type that can be ordered, or its name.
@@ -590,7 +590,10 @@ def max_n_by(arg: ColumnOrName, val: ColumnOrName, n: int) -> Column:
 
 
 def min_n_by(arg: ColumnOrName, val: ColumnOrName, n: int) -> Column:
-    """Return ``arg`` of the ``n`` rows with the least ``val``, least first; see ``max_n_by``.
+    """Return ``arg`` of the ``n`` rows with the least ``val``, least first.
+
+    Rows of equal ``val`` are sorted by ``arg``, NULL first and then the least. For the rest see
+    ``max_n_by``.
 
     Args:
         arg: The column to return, of a type that can be ordered, or its name.

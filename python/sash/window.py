@@ -419,7 +419,11 @@ class SlidingWindowSpec(WindowSpec):
         return self._joined("window_and", other)
 
     def __or__(self, other: SlidingWindowSpec) -> SlidingWindowSpec:
-        """Hold the rows from the first row of either window until the last row of either."""
+        """Hold the rows from the first row of either window until the last row of either.
+
+        A time window that ends before its row (``closed``) has no place here, since it may have
+        no rows.
+        """
         return self._joined("window_or", other)
 
     def _joined(self, name: str, other: SlidingWindowSpec) -> SlidingWindowSpec:

@@ -107,9 +107,8 @@ private[sash] sealed abstract class ListKind extends Serializable {
         "SELECT _FUNC_(y, x, 2) FROM VALUES ('a', 1), ('b', 3), ('c', 2) AS t(y, x)" -> answer
       ),
       Seq(
-        "Rows of equal `x` are in the order of `arg`. Rows whose `x` is NULL are skipped; no " +
-          "rows",
-        "give an empty list. A combine costs O(n log n)."
+        "Rows of equal `x` are sorted by `arg`, in the same direction. Rows whose `x` is NULL",
+        "are skipped; no rows give an empty list. A combine costs O(n log n)."
       ),
       classOf[BoundedList]
     )(make)

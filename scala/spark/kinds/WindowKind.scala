@@ -32,6 +32,9 @@ private[spark] sealed abstract class WindowKind extends Expression {
   /** The reason why the kind cannot stand in a window of this order; None if it can. */
   def orderFault(order: Seq[SortOrder]): Option[String]
 
+  /** Whether a row's window may have no rows, as it may end before the row. */
+  def mayBeEmpty: Boolean = false
+
   /** The expressions that the kind reads of each row. */
   def inputs: Seq[Expression] = children
 
@@ -139,6 +142,8 @@ private[spark] final case class DurationWindow(
   def hasOpenEnd: Boolean = ends == "left" || ends == "neither"
 
   def isCentered: Boolean = center.exists(_.eval() == true)
+
+  override def mayBeEmpty: Boolean = hasOpenEnd && !isCentered
 
   /** Whether the frame is RANGE size PRECEDING. */
   def isPlain: Boolean = !hasOpenStart && !hasOpenEnd && !isCentered
@@ -321,7 +326,14 @@ private[spark] final case class JoinedWindow(kinds: Seq[WindowKind], ofAll: Bool
   override def children: Seq[Expression] = kinds
 
   override def orderFault(order: Seq[SortOrder]): Option[String] =
-    kinds.flatMap(_.orderFault(order)).headOption
+    kinds.flatMap(_.orderFault(order)).headOption.orElse {
+      kinds.find(!ofAll && _.mayBeEmpty).map { kind =>
+        s"the window of ${kind.sql} may have no rows, so that the first row of either may move " +
+          "back from row to row; let it end with its row"
+      }
+    }
+
+  override def mayBeEmpty: Boolean = kinds.exists(_.mayBeEmpty)
 
   override def inputs: Seq[Expression] = kinds.flatMap(_.inputs)
 

@@ -251,7 +251,8 @@ private[spark] object WindowKindFunctions {
       "1\t1\n2\t2\n3\t3\n9\t2",
       Seq(
         "A whole session, but 100 rows at least, is `_FUNC_(gap_window('1 hour'),",
-        "count_window(100))`."
+        "count_window(100))`. A time window that ends before its row has no place here, since it",
+        "may have no rows."
       ),
       ofAll = false
     )

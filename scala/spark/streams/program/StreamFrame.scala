@@ -316,13 +316,14 @@ private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends Strea
 
   override def leaving: Seq[Seq[StreamFrame]] = parts.flatMap(_.leaving).distinct
 
+  private[this] lazy val remembering = leaves.collect {
+    case since: StreamSince if since.beginning.readsLast => since
+  }
+
   // The rows before are in no window of one part, and so in no window of all. But a session that
   // has begun earlier also ends earlier.
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
-    parts.exists(_.isIdle(last, now)) && leaves.forall {
-      case s: StreamSince => !s.beginning.readsLast || s.isIdle(last, now)
-      case _              => true
-    }
+    parts.exists(_.isIdle(last, now)) && remembering.forall(_.isIdle(last, now))
 
   override def isOfPeers: Boolean = parts.forall(_.isOfPeers)
 }

@@ -79,6 +79,17 @@ class WindowKindErrorsSuite extends ItemsSuite {
       ("PARTITION BY window_or(count_window(3), window_slide(3)) ORDER BY id", Pattern, "beside"),
       ("PARTITION BY window_or(count_window(3), 3) ORDER BY id", Pattern, "no kind of window"),
       (
+        "PARTITION BY window_or(time_window(2, 'left'), count_window(3)) ORDER BY id",
+        Misplaced,
+        "the window of time_window(2, 'left') may have no rows"
+      ),
+      (
+        "PARTITION BY window_or(window_and(count_window(9), time_window(2, 'neither')), " +
+          "count_window(3)) ORDER BY id",
+        Misplaced,
+        "let it end with its row"
+      ),
+      (
         "PARTITION BY window_and(count_window(3), predicate_window(sum(x), t -> t < 9)) ORDER BY id",
         Pattern,
         "ask for it alone"

@@ -43,6 +43,21 @@ class StreamAheadSuite extends StreamSuite {
     }
   }
 
+  test("rows, beside a joined window that counts groups, and ties") {
+    def answered(rows: Seq[Event], watermark: Long) = passed(rows, watermark).dropRight(1)
+    streaming() {
+      checkStream(batches(3), delaySeconds = 15, Set(2, 4), answered, atOnce = false)(
+        sql(
+          """SELECT id, sum(x) OVER (PARTITION BY k, window_and(groups_window(1, 0), count_window(5))
+            |    ORDER BY ts) AS a,
+            |  count(*) OVER (PARTITION BY k, window_or(groups_window(1, 0), count_window(3)) ORDER BY ts) AS o,
+            |  count(*) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS c
+            |  FROM events""".stripMargin
+        )
+      )
+    }
+  }
+
   test("times") {
     val w = "PARTITION BY k ORDER BY ts RANGE BETWEEN"
     def answered(rows: Seq[Event], watermark: Long) = passed(rows, watermark - 20000)
