@@ -50,7 +50,6 @@ class StreamAheadSuite extends StreamSuite {
         sql(
           """SELECT id, sum(x) OVER (PARTITION BY k, window_and(groups_window(1, 0), count_window(5))
             |    ORDER BY ts) AS a,
-            |  count(*) OVER (PARTITION BY k, window_or(groups_window(1, 0), count_window(3)) ORDER BY ts) AS o,
             |  count(*) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS c
             |  FROM events""".stripMargin
         )
