@@ -117,3 +117,29 @@ def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path)
     view("l", "labels", LABELS, stream=True)
     fails("l.ts - INTERVAL '1' MONTH", "months, and days in the time zone UTC")
     fails("l.ts - make_dt_interval(0, lab)", "ends at a fixed distance from one event time")
+
+
+def test_streams_and_tables_of_events_are_not_asked_together(
+    spark: SparkSession, tables: Path
+) -> None:
+    for name, folder, schema, stream in (
+        ("l", "labels", LABELS, True),
+        ("e", "events", EVENTS, True),
+        ("t", "events", EVENTS, False),
+    ):
+        frame = read(spark, tables / folder, schema, stream)
+        frame.withWatermark("ts", "1 hour").createOrReplaceTempView(name)
+
+    def n(events: str) -> str:
+        return f"SELECT count(*) n_{events} FROM {events} x WHERE x.user = l.user AND x.ts < l.ts"
+
+    maximum = "SELECT max(amount) FROM t"
+    for query in (
+        f"SELECT lab, ({n('e')}), ({n('t')}) FROM l",
+        f"SELECT lab, n_e, n_t FROM l, LATERAL ({n('e')}), LATERAL ({n('t')})",
+        f"SELECT lab, n_e, n_t FROM l, LATERAL ({n('t')}), LATERAL ({n('e')})",
+    ):
+        with pytest.raises(AnalysisException, match="the events are no stream"):
+            spark.sql(query)
+    assert spark.sql(f"SELECT lab, ({n('e')}), ({maximum}) FROM l").isStreaming
+    assert spark.sql(f"SELECT lab, ({n('t')}) FROM l").isStreaming

@@ -96,7 +96,8 @@ private[sash] object TimeWeightedAvg {
       "ts" -> "the time, by which the window is ordered: a timestamp, a date or a number",
       "span" -> ("the window's length, a constant interval, as in '1 hour', or a number if " +
         "`ts` is one"),
-      "before" -> "the value that held before the row: `lag(x)`, or `lag(x) IGNORE NULLS`"
+      "before" -> ("the value that held before the row: `lag(x)`, or `lag(x) IGNORE NULLS`; " +
+        "`span` needs it")
     ),
     Seq(
       "SELECT ts, _FUNC_(x, ts) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM VALUES (0, 6.0), (3, " +

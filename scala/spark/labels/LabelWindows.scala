@@ -54,16 +54,31 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
       plan.resolveOperatorsDownWithPruning(
         _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY)
       ) {
-        case p if p.resolved && subqueriesOf(p).nonEmpty =>
-          val made = if (rewrite.isDefinedAt(p)) rewrite(p) else p
-          check(rewrite, made)
+        case p if p.resolved && subqueriesOf(p).nonEmpty && p.exists(overStreams(_).nonEmpty) =>
+          check(rewrite, p.collect { case q => overTables(q) }.flatten)
+          val made = if (rewrite.isDefinedAt(p) && overStreams(p).nonEmpty) rewrite(p) else p
+          check(rewrite, overStreams(made))
           made
       }
     }
 
+  private type Around = (LogicalPlan, LogicalPlan)
+
   /** The subqueries over streams, each with the rows around it. */
-  private def subqueriesOf(plan: LogicalPlan): Seq[(LogicalPlan, LogicalPlan)] = {
-    val all = plan match {
+  private def overStreams(plan: LogicalPlan): Seq[Around] =
+    subqueriesOf(plan).filter(_._1.isStreaming)
+
+  /**
+   * The subqueries over tables, with rows of a stream around them. Spark would answer them by an
+   * aggregate of the stream, which fails beside a window.
+   */
+  private def overTables(plan: LogicalPlan): Seq[Around] =
+    subqueriesOf(plan).filter { case (subquery, labels) =>
+      !subquery.isStreaming && labels.isStreaming
+    }
+
+  private def subqueriesOf(plan: LogicalPlan): Seq[Around] =
+    plan match {
       case join: LateralJoin => Seq(join.right.plan -> join.left)
       case p @ (_: Project | _: Filter) =>
         p.expressions
@@ -71,13 +86,11 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
           .map(_ -> p.children.head)
       case _ => Nil
     }
-    all.filter(_._1.isStreaming)
-  }
 
-  /** Fails if a subquery over streaming events is left: Spark has no operator for it, either. */
-  private def check(rewrite: LabelRewrite, plan: LogicalPlan): Unit =
+  /** Fails if one of these subqueries compares a range: Spark has no operator for it, either. */
+  private def check(rewrite: LabelRewrite, left: Seq[Around]): Unit =
     for {
-      (subquery, labels) <- subqueriesOf(plan)
+      (subquery, labels) <- left
       why <- rewrite.refusal(subquery, labels)
     } throw SashErrors.invalidArgument("LATERAL", "subquery", why)
 }
