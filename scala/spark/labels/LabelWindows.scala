@@ -62,9 +62,10 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
       }
     }
 
+  /** A subquery, and the rows around it. */
   private type Around = (LogicalPlan, LogicalPlan)
 
-  /** The subqueries over streams, each with the rows around it. */
+  /** The subqueries over streams: LATERAL, and scalar ones. */
   private def overStreams(plan: LogicalPlan): Seq[Around] =
     subqueriesOf(plan).filter(_._1.isStreaming)
 

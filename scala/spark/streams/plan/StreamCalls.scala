@@ -7,8 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{Metadata, TimestampType}
-import org.apache.spark.unsafe.types.CalendarInterval
+import org.apache.spark.sql.types.Metadata
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.kinds._
@@ -16,7 +15,6 @@ import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
 import io.sash.spark.running.{ReplayedMonoid, WindowMonoid}
 import io.sash.spark.streams.checkpoint.Said
 import io.sash.spark.streams.program._
-import io.sash.spark.windows._
 
 /**
  * The calls of a Window as a program of windows and monoids, each of them once.
@@ -41,10 +39,8 @@ private[streams] final class StreamCalls(
     .distinctBy(_.canonicalized)
 
   private val time = window.orderSpec.head
-  private var marks = Vector.empty[Expression]
-  private var conditions = Vector.empty[StreamCondition]
-  private var beginnings = Vector.empty[StreamBeginning]
-  private val windows = expressions.map(windowOf)
+  private val reader = new FrameReader(window.orderSpec.head.child, written, conf)
+  private val windows = expressions.map(reader.read)
   private val aggregates = expressions.map(aggregateOf)
 
   /**
@@ -58,7 +54,7 @@ private[streams] final class StreamCalls(
 
   private val due: Option[Alias] = {
     val times = windows.map(_.frame).distinct.collect { case StreamRange(_, Some(until), true) =>
-      marks(until)
+      reader.marks(until)
     }
     Option.when(times.nonEmpty)(
       Alias(times.reduce((a, b) => Greatest(Seq(a, b))), "due")()
@@ -76,7 +72,7 @@ private[streams] final class StreamCalls(
     val trees = this.trees(input)
     val answers = output(input)
     val later = this.later(input)
-    (answers ++ marks ++ trees.flatMap(_.slots.holds)).foreach(refuseMoment)
+    (answers ++ reader.marks ++ trees.flatMap(_.slots.holds)).foreach(refuseMoment)
     StreamProgram(
       input,
       keys,
@@ -84,8 +80,8 @@ private[streams] final class StreamCalls(
       window.orderSpec,
       trees,
       allWindows,
-      marks,
-      beginnings,
+      reader.marks,
+      reader.beginnings,
       expressions.map(_.dataType),
       answers,
       later,
@@ -108,7 +104,7 @@ private[streams] final class StreamCalls(
         .filter(_._1.nonEmpty)
       elements match {
         case StreamElements.Bounded(number) =>
-          Seq(bounded(input, among, asking.map(_._2), conditions(number)))
+          Seq(bounded(input, among, asking.map(_._2), reader.conditions(number)))
         case _ =>
           val together = asking.map { case (windows, a) => (windows, a, monoidOf(a)) }
           together
@@ -200,8 +196,8 @@ private[streams] final class StreamCalls(
       "arguments" -> words.all(inputs),
       "algorithms" -> Said(trees.map(_.algorithm.id).distinct.mkString(", ")),
       "windows" -> Said(allWindows.map(_.words).mkString(", ")),
-      "bounds of windows" -> words.all(marks),
-      "conditions of windows" -> words.all(conditions.map(_.words)),
+      "bounds of windows" -> words.all(reader.marks),
+      "conditions of windows" -> words.all(reader.conditions.map(_.words)),
       "rows" -> words.rows,
       "answers" -> Said(later),
       "buckets" -> Said(SashConf.streamBuckets(conf).toString),
@@ -249,80 +245,6 @@ private[streams] final class StreamCalls(
       )
   }
 
-  private def windowOf(e: WindowExpression): StreamShape = {
-    UnknownWindow
-      .of(e.windowSpec)
-      .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
-    val framing = WindowShape.of(e)
-    framing.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
-    StreamShape(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
-  }
-
-  private def frameOf(frame: FrameSpec): StreamFrame = frame match {
-    case RowsSpec(SpecifiedWindowFrame(_, lower, upper)) =>
-      StreamRows(rows(lower), rows(upper).getOrElse(0L))
-    case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
-    case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
-      StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
-    case PunctuationSpec(p) =>
-      val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
-      since(StreamPunctuation(markOf(isOne)))
-    case GapSpec(g) =>
-      def bound(extent: Expression, up: Boolean) = markOf(
-        RangeBounds.reach(time.child, extent, up, strict = true, conf.sessionLocalTimeZone)
-      )
-      since(StreamSession(bound(g.gap, up = true), g.longest.map(bound(_, up = false))))
-    case PredicateSpec(p) => StreamPredicate(conditionOf(StreamCondition.of(p)))
-    case DeltaSpec(d) =>
-      StreamPredicate(conditionOf(StreamCondition.of(d, conf.sessionLocalTimeZone)))
-    case GroupsSpec(g)   => StreamGroups(constant(g.preceding), constant(g.following))
-    case j: JoinedSpec   => joined(j)
-    case OwnRowsSpec(w)  => refuseOwnWidth(w)
-    case OwnRangeSpec(w) => refuseOwnWidth(w)
-    case BoundsSpec(w)   => refuseOwnWidth(w)
-  }
-
-  private def joined(of: JoinedSpec): StreamFrame = {
-    def refusePart(why: String) = refuse(s"${written(of.kind)} $why; $InBatch")
-    val parts = of.parts.map(frameOf)
-    val frame = if (of.kind.ofAll) StreamAnd(parts) else StreamOr(parts)
-    frame.fault.foreach(refusePart)
-    frame
-  }
-
-  private def since(beginning: StreamBeginning): StreamSince = {
-    if (!beginnings.contains(beginning)) beginnings :+= beginning
-    StreamSince(beginnings.indexOf(beginning), beginning)
-  }
-
-  private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
-    s"how far ${written(kind)} looks back has no bound, so that a stream would have to keep " +
-      "all rows; ask for a window that is as long as the longest"
-  )
-
-  private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
-
-  /** The number of the condition. */
-  private def conditionOf(condition: StreamCondition): Int = {
-    if (!conditions.exists(_.words == condition.words)) conditions :+= condition
-    conditions.indexWhere(_.words == condition.words)
-  }
-
-  private def slideOf(slide: WindowSlide): StreamSlide =
-    if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
-    else
-      StreamPaneSlide(
-        markOf(PaneNumbers.number(time.child, slide.every, conf.sessionLocalTimeZone).get)
-      )
-
-  /** The bound in rows before the current row, negative for rows after it; None if unbounded. */
-  private def rows(bound: Expression): Option[Long] = bound match {
-    case UnboundedPreceding => None
-    case CurrentRow         => Some(0L)
-    case b if b.foldable    => Some(-b.eval().asInstanceOf[Int].toLong)
-    case _                  => refuseAhead(bound)
-  }
-
   /** The rows, groups or times that a row waits for, if windows look ahead. */
   private def later(input: Seq[Attribute]): Option[StreamLater] = {
     val frames = allWindows.map(_.frame)
@@ -348,34 +270,6 @@ private[streams] final class StreamCalls(
     )
   }
 
-  /** The mark of a bound; None if no row that has come lies beyond the bound. */
-  private def range(bound: Expression): Option[Int] = bound match {
-    case UnboundedPreceding | CurrentRow => None
-    case UnboundedFollowing              => refuseAhead(bound)
-    case _                               => Some(markOf(shifted(time.child, bound)))
-  }
-
-  private def shifted(of: Expression, bound: Expression): Expression =
-    RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
-
-  /** The mark of the frame's first time; None if the frame has no lower bound. */
-  private def rangeFrom(bound: Expression): Option[Int] =
-    if (bound == CurrentRow) Some(markOf(time.child)) else range(bound)
-
-  private def isAhead(bound: Expression): Boolean = bound match {
-    case _: SpecialFrameBoundary => false
-    case _ =>
-      bound.eval() match {
-        case i: CalendarInterval => i.months > 0 || i.days > 0 || i.microseconds > 0
-        case _ => shifted(Literal(0L, TimestampType), bound).eval().asInstanceOf[Long] > 0
-      }
-  }
-
-  private def markOf(e: Expression): Int = {
-    if (!marks.exists(_.semanticEquals(e))) marks :+= e
-    marks.indexWhere(_.semanticEquals(e))
-  }
-
   /**
    * Refuses expressions such as current_timestamp(). Spark replaces them in the plan of each
    * batch, but not in the program that is sent to tasks.
@@ -390,14 +284,8 @@ private[streams] final class StreamCalls(
   }
 
   private def refuse(why: String): Nothing = throw StreamErrors.unsupported(written, why)
-
-  private def refuseAhead(bound: Expression): Nothing =
-    refuse(
-      s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks " +
-        "ahead, as in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
-    )
 }
 
 private object StreamCalls {
-  private val InBatch = "ask for it in batch, over a table that the stream is written to"
+  private[plan] val InBatch = "ask for it in batch, over a table that the stream is written to"
 }

@@ -10,7 +10,7 @@ private[spark] sealed abstract class StreamBeginning extends Serializable {
   def what: String
 
   /**
-   * Whether a row is one.
+   * Whether a row after the key's first is one. The first row always is.
    *
    * @param last the time of the last row that was one
    */
@@ -30,7 +30,7 @@ private[spark] final case class StreamPunctuation(mark: Int) extends StreamBegin
   override def what: String = "punctuation"
 
   override def isAt(row: CurrentKeyRow, last: Long): Boolean =
-    row.isFirst || row.values(mark) == 1L
+    row.values(mark) == 1L
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
 }
@@ -53,7 +53,7 @@ private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
   override def readsLast: Boolean = earliest.nonEmpty
 
   override def isAt(row: CurrentKeyRow, last: Long): Boolean =
-    row.isFirst || row.time > row.previousTime &&
+    row.time > row.previousTime &&
       (row.time > row.previous(mark) || readsLast && last < row.values(first))
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =

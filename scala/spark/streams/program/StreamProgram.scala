@@ -55,11 +55,9 @@ private[spark] final case class StreamProgram(
   def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
 
   /** The numbers of the beginnings whose rows are joined with others. */
-  lazy val joinedBeginnings: Seq[Int] = beginnings.indices.filter { b =>
-    windows.map(_.frame).exists {
-      case j: StreamJoined => j.leaves.contains(StreamSince(b, beginnings(b)))
-      case _               => false
-    }
+  lazy val joinedBeginnings: Seq[Int] = {
+    val joined = windows.map(_.frame).collect { case j: StreamJoined => j.leaves }.flatten
+    joined.collect { case since: StreamSince => since.number }.distinct.sorted
   }
 
   /** The same program with another answer mode. */

@@ -1,0 +1,142 @@
+package io.sash.spark.streams.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.TimestampType
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import io.sash.spark.kinds._
+import io.sash.spark.streams.program._
+import io.sash.spark.windows._
+
+/**
+ * Reads the windows of calls as frames of a stream, with the marks, the conditions and the
+ * beginnings that these frames ask for by number. Each of them is there once.
+ *
+ * @param time the event time, by which the windows are ordered
+ */
+private[streams] final class FrameReader(time: Expression, written: Written, conf: SQLConf) {
+  import StreamCalls.InBatch
+
+  private val numberedMarks = new Numbered[Expression](_ semanticEquals _)
+  private val numberedConditions = new Numbered[StreamCondition](_.words == _.words)
+  private val numberedBeginnings = new Numbered[StreamBeginning](_ == _)
+
+  def marks: Seq[Expression] = numberedMarks.values
+  def conditions: Seq[StreamCondition] = numberedConditions.values
+  def beginnings: Seq[StreamBeginning] = numberedBeginnings.values
+
+  /** The rows in the windows of a call. */
+  def read(e: WindowExpression): StreamShape = {
+    UnknownWindow
+      .of(e.windowSpec)
+      .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
+    val framing = WindowShape.of(e)
+    framing.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
+    StreamShape(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
+  }
+
+  private def frameOf(frame: FrameSpec): StreamFrame = frame match {
+    case RowsSpec(SpecifiedWindowFrame(_, lower, upper)) =>
+      StreamRows(rows(lower), rows(upper).getOrElse(0L))
+    case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
+    case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
+      StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
+    case PunctuationSpec(p) =>
+      val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
+      since(StreamPunctuation(markOf(isOne)))
+    case GapSpec(g) =>
+      def bound(extent: Expression, up: Boolean) = markOf(
+        RangeBounds.reach(time, extent, up, strict = true, conf.sessionLocalTimeZone)
+      )
+      since(StreamSession(bound(g.gap, up = true), g.longest.map(bound(_, up = false))))
+    case PredicateSpec(p) => StreamPredicate(numberedConditions.numberOf(StreamCondition.of(p)))
+    case DeltaSpec(d) =>
+      StreamPredicate(
+        numberedConditions.numberOf(StreamCondition.of(d, conf.sessionLocalTimeZone))
+      )
+    case GroupsSpec(g)   => StreamGroups(constant(g.preceding), constant(g.following))
+    case j: JoinedSpec   => joined(j)
+    case OwnRowsSpec(w)  => refuseOwnWidth(w)
+    case OwnRangeSpec(w) => refuseOwnWidth(w)
+    case BoundsSpec(w)   => refuseOwnWidth(w)
+  }
+
+  private def joined(of: JoinedSpec): StreamFrame = {
+    def refusePart(why: String) = refuse(s"${written(of.kind)} $why; $InBatch")
+    val parts = of.parts.map(frameOf)
+    val frame = if (of.kind.ofAll) StreamAnd(parts) else StreamOr(parts)
+    frame.fault.foreach(refusePart)
+    frame
+  }
+
+  private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
+    s"how far ${written(kind)} looks back has no bound, so that a stream would have to keep " +
+      "all rows; ask for a window that is as long as the longest"
+  )
+
+  private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
+
+  private def slideOf(slide: WindowSlide): StreamSlide =
+    if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
+    else
+      StreamPaneSlide(
+        markOf(PaneNumbers.number(time, slide.every, conf.sessionLocalTimeZone).get)
+      )
+
+  /** The bound in rows before the current row, negative for rows after it; None if unbounded. */
+  private def rows(bound: Expression): Option[Long] = bound match {
+    case UnboundedPreceding => None
+    case CurrentRow         => Some(0L)
+    case b if b.foldable    => Some(-b.eval().asInstanceOf[Int].toLong)
+    case _                  => refuseAhead(bound)
+  }
+
+  /** The mark of a bound; None if no row that has come lies beyond the bound. */
+  private def range(bound: Expression): Option[Int] = bound match {
+    case UnboundedPreceding | CurrentRow => None
+    case UnboundedFollowing              => refuseAhead(bound)
+    case _                               => Some(markOf(shifted(time, bound)))
+  }
+
+  private def shifted(of: Expression, bound: Expression): Expression =
+    RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
+
+  /** The mark of the frame's first time; None if the frame has no lower bound. */
+  private def rangeFrom(bound: Expression): Option[Int] =
+    if (bound == CurrentRow) Some(markOf(time)) else range(bound)
+
+  private def isAhead(bound: Expression): Boolean = bound match {
+    case _: SpecialFrameBoundary => false
+    case _ =>
+      bound.eval() match {
+        case i: CalendarInterval => i.months > 0 || i.days > 0 || i.microseconds > 0
+        case _ => shifted(Literal(0L, TimestampType), bound).eval().asInstanceOf[Long] > 0
+      }
+  }
+
+  private def markOf(e: Expression): Int = numberedMarks.numberOf(e)
+
+  private def since(beginning: StreamBeginning): StreamSince =
+    StreamSince(numberedBeginnings.numberOf(beginning), beginning)
+
+  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(written, why)
+
+  private def refuseAhead(bound: Expression): Nothing =
+    refuse(
+      s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks " +
+        "ahead, as in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
+    )
+}
+
+/** Numbers for values: equal values have one number, and a new value has the next. */
+private final class Numbered[A](areEqual: (A, A) => Boolean) {
+  private[this] var found = Vector.empty[A]
+
+  def values: Seq[A] = found
+
+  def numberOf(value: A): Int = {
+    if (!found.exists(areEqual(_, value))) found :+= value
+    found.indexWhere(areEqual(_, value))
+  }
+}
