@@ -51,6 +51,11 @@ GOLDEN_FILES := 'spark/sparkSuites SQLQueryTestSuite -z window'
 
 MAKE_WHEEL = $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./python
 
+# Installs for one PySpark in the environment $(1). A constraint tells pip the version $(2) before it
+# looks; a second requirement does not, and pip then collects each newer one, 450 MB apiece.
+pip-for-pyspark = echo 'pyspark==$(2)' >$(1)/constraints.txt && \
+	$(1)/bin/pip install --quiet --constraint $(1)/constraints.txt
+
 step = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
 .PHONY: help
@@ -317,8 +322,8 @@ $(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
 
 $(INSTALLED): python/pyproject.toml project/SparkVersions.scala $(FETCH) | $(JAR)
 	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
-	$(BIN)/pip install --quiet \
-		-e './python[connect,demo,bench,docs,test,lint]' 'pyspark==$(COMPILED_FOR)'
+	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) \
+		-e './python[connect,demo,bench,docs,test,lint]'
 	$(BIN)/python $(FETCH)
 	@touch $@
 
@@ -332,7 +337,7 @@ $(FLINK): $(FETCH) | $(INSTALLED)
 	$(call step,PySpark $*)
 	$(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
-	.venvs/$*/bin/pip install --quiet \
-		-e './python[connect,demo,test]' 'pyspark==$*'
+	$(call pip-for-pyspark,.venvs/$*,$*) \
+		-e './python[connect,demo,test]'
 	.venvs/$*/bin/python $(FETCH)
 	@touch $@

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.SashConf
-import io.sash.spark.features.Features
+import io.sash.spark.features.{EarlyRules, Features}
 import io.sash.spark.links.Standing
 
 /**
@@ -22,7 +22,7 @@ final class Explain extends ExtendedExplainGenerator {
       if (!Standing.isUp(Standing.Base)) Standing.lines
       else if (!SashConf.enabled(SQLConf.get)) Nil
       else {
-        val all = ExplainedPlan.lines(plan) ++ Standing.lines
+        val all = ExplainedPlan.lines(plan) ++ Standing.lines ++ EarlyRules.reason(plan.session)
         if (all.isEmpty) Seq("no window") else all
       }
     lines.map(_ + "\n").mkString

@@ -1,6 +1,8 @@
 package io.sash.spark.features
 
-import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
 /**
@@ -11,6 +13,9 @@ private[spark] trait Feature {
 
   /** Adds the feature's rules to the session, each behind the feature's [[Guard]]. */
   def inject(extensions: SparkSessionExtensions): Unit
+
+  /** Its rules that run before the analyzer checks that all functions exist. */
+  def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] = Nil
 
   /** The lines that EXPLAIN prints about a node of a plan. */
   def explained(plan: SparkPlan): Seq[String] = Nil

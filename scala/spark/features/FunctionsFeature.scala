@@ -1,6 +1,8 @@
 package io.sash.spark.features
 
-import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames}
@@ -11,9 +13,11 @@ import io.sash.spark.links.Standing
 private[spark] object FunctionsFeature extends Feature {
   private val guard = new Guard(Standing.Functions)
 
+  // sliding_agg and the functions of docs/functions.md, unless someone else has the name
+  override def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] =
+    Seq(guard.rule(new ResolveSashNames(_)))
+
   override def inject(extensions: SparkSessionExtensions): Unit = {
-    // sliding_agg and the functions of docs/functions.md, unless someone else has the name
-    extensions.injectHintResolutionRule(guard.rule(new ResolveSashNames(_)))
     extensions.injectPostHocResolutionRule(guard.rule(new CreateOverSash(_)))
     // windows that SQL's frames cannot express
     extensions.injectResolutionRule(guard.rule(_ => ResolveWindowKinds))

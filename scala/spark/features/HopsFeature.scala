@@ -1,6 +1,8 @@
 package io.sash.spark.features
 
-import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.hops._
@@ -10,8 +12,10 @@ import io.sash.spark.links.Standing
 private[spark] object HopsFeature extends Feature {
   private val guard = new Guard(Standing.Hops)
 
+  override def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] =
+    Seq(guard.rule(new ManyHops.Find(_)))
+
   override def inject(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectHintResolutionRule(guard.rule(new ManyHops.Find(_)))
     extensions.injectResolutionRule(guard.rule(_ => ResolveManyHops))
     extensions.injectPlanNormalizationRule(guard.rule(new BatchHops(_)))
     extensions.injectOptimizerRule(guard.rule(_ => SlimHops))

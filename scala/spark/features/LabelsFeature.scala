@@ -15,7 +15,10 @@ private[spark] object LabelsFeature extends Feature {
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlanNormalizationRule(guard.rule(_ => LabelWindows))
     extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
-    extensions.injectPostHocResolutionRule(guard.rule(_ => StreamLabelWindows))
+    // on a stream the window that this rule makes is run by the streams feature
+    extensions.injectPostHocResolutionRule(
+      guard.rule(new Guard(Standing.Streams).rule(_ => StreamLabelWindows))
+    )
   }
 
   override def explained(plan: SparkPlan): Seq[String] = {

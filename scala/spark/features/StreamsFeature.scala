@@ -1,6 +1,8 @@
 package io.sash.spark.features
 
-import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.hops.stream.SlimStreamHops
@@ -14,10 +16,12 @@ import io.sash.spark.streams.task.BucketProcessor
 private[spark] object StreamsFeature extends Feature {
   private val guard = new Guard(Standing.Streams)
 
+  override def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] =
+    Seq(guard.rule(_ => StreamingWrite))
+
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = true)))
     extensions.injectPostHocResolutionRule(guard.rule(_ => StreamWindows))
-    extensions.injectHintResolutionRule(guard.rule(_ => StreamingWrite))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
     extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))
     extensions.injectColumnar(guard.columnar(_ => StatefulOperators))

@@ -29,13 +29,23 @@ private[spark] object Standing {
   /** All features but the base, in the order in which they are added to a session. */
   val All: Seq[String] = Seq(Functions, Windows, Labels, Hops, Streams, Ordering)
 
+  /** The feature that each of these works through, and without which it stands down. */
+  private val Needs: Map[String, String] = Map(
+    // nothing else uses the ordering
+    Ordering -> Windows,
+    // a subquery becomes a window, which Spark alone cannot run
+    Labels -> Windows
+  )
+
   private val log = LoggerFactory.getLogger("io.sash.spark.SashExtensions")
   private val downs = new ConcurrentHashMap[String, String]
 
   /** The reason why a feature stands down, or none if it is up. */
   def reason(feature: String): Option[String] = {
     checked
-    Option(downs.getOrDefault(feature, downs.get(Base)))
+    Option(downs.getOrDefault(feature, downs.get(Base))).orElse(
+      Needs.get(feature).flatMap(n => Option(downs.get(n)).map(why => s"it needs $n, and $why"))
+    )
   }
 
   def isUp(feature: String): Boolean = reason(feature).isEmpty
@@ -48,14 +58,17 @@ private[spark] object Standing {
     All.flatMap(f => reason(f).map(why => s"left to Spark: $f: $why"))
 
   /**
-   * Logs the reasons, once in a JVM.
+   * Logs which features run, and why the others stand down, once in a JVM.
    *
    * @param spark the version that Spark reports
    */
   def log(spark: String): Unit = {
     checked
-    if (logged.compareAndSet(false, true))
+    if (logged.compareAndSet(false, true)) {
+      val up = All.filter(isUp)
+      if (up.nonEmpty) log.info(s"Sash $version on Spark $spark runs ${up.mkString(", ")}")
       lines.foreach(l => log.warn(s"Sash $version on Spark $spark: $l"))
+    }
   }
 
   private val logged = new AtomicBoolean
@@ -80,8 +93,6 @@ private[spark] object Standing {
     catch { // a check that fails must not end the session
       case NonFatal(e) => downs.put(Base, s"its classes cannot be looked at ($e)")
     }
-    // only windows use the ordering
-    Option(downs.get(Windows)).foreach(downs.put(Ordering, _))
   }
 
   /** The missing links of each feature among the classes of a loader. */

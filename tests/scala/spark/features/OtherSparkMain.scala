@@ -27,6 +27,7 @@ object OtherSparkMain {
       "kind",
       spark.sql("SELECT sum(id) OVER (PARTITION BY k, delta_window(id, 2) ORDER BY id) FROM t")
     )
+    say("lateral", spark.sql(lateral))
     say("stream", stream(spark))
     spark.stop()
   }
@@ -36,6 +37,9 @@ object OtherSparkMain {
 
   private val hops =
     "SELECT count(*) n FROM t GROUP BY window(ts, '4 seconds', '2 seconds') ORDER BY n"
+
+  private val lateral = "SELECT l.id, f.s FROM t l, LATERAL " +
+    "(SELECT sum(e.id) s FROM t e WHERE e.k = l.k AND e.id >= l.id - 2 AND e.id <= l.id) f"
 
   private def stream(spark: SparkSession): DataFrame = {
     val rows = spark.readStream.format("rate").load().withWatermark("timestamp", "0 seconds")

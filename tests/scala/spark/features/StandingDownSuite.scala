@@ -17,6 +17,7 @@ import io.sash.spark.links.{Asks, Longer, OtherSpark}
 @Slow
 class StandingDownSuite extends AnyFunSuite {
   private val windowRows = "window rows: 0 0, 1 1, 2 2, 3 4, 4 6, 5 8"
+  private val lateralRows = "lateral rows: 0 0, 1 1, 2 2, 3 4, 4 6, 5 8"
   private val hopRows = "hops rows: 2, 2, 4, 4"
 
   test("without ordering, hops, streams and functions, windows run over Spark's sort") {
@@ -37,20 +38,26 @@ class StandingDownSuite extends AnyFunSuite {
       "hops explain: left to Spark: hops: this Spark asks for " +
         "org.apache.spark.sql.catalyst.expressions.NonSQLExpression.groups(), which Sash does not have"
     )
+    says(said, lateralRows)
+    says(said, s"lateral explain: left to Spark: labels: $lacking")
     says(said, "geomean error: AnalysisException [UNRESOLVED_ROUTINE]")
     says(said, "stream of Sash: false")
-    Seq("functions", "hops", "streams", "ordering").foreach(logs(said, _, times = 1))
+    Seq("functions", "hops", "streams", "ordering", "labels").foreach(logs(said, _, times = 1))
     logs(said, "windows", times = 0)
     noLinkageError(said)
   }
 
-  test("without windows, the others run, and what only Sash has is refused", Thorough) {
+  test("without windows, the others run, and what only Sash has is refused") {
     val said = onSparkWith(Asks("org.apache.spark.sql.execution.CodegenSupport", "groups"))
     val asked = "this Spark asks for org.apache.spark.sql.execution.CodegenSupport.groups(), " +
       "which Sash does not have"
     says(said, windowRows)
     says(said, s"window explain: left to Spark: windows: $asked")
     assert(!said.exists(_.contains("slides: ")), said.mkString("\n"))
+    says(said, lateralRows)
+    Seq("ordering", "labels").foreach { f =>
+      says(said, s"lateral explain: left to Spark: $f: it needs windows, and $asked")
+    }
     says(said, hopRows)
     says(said, "hops explain: hops: count by windows of 2 panes")
     says(said, "geomean rows: true")
