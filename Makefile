@@ -133,7 +133,7 @@ test-long: $(INSTALLED) ## the tests that `make test` leaves out, but for the th
 .PHONY: test-all
 test-all: $(INSTALLED) ## all of them, Spark's own suites of streams and its golden files; three hours
 	$(call step,Scala tests - all)
-	SASH_TEST=all $(SBT) test spark/sparkSuites \
+	SASH_TEST=all $(SBT) test spark/sparkSuites hive/sparkSuites \
 		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' \
 		'spark/sparkSuites $(LONG_STREAM_SUITES:%=streaming.%)' \
 		$(GOLDEN_FILES) $(NO_TERMINAL)
@@ -153,6 +153,10 @@ test-threads: $(INSTALLED) ## a thousand spills while another thread reads the r
 .PHONY: test-spark-suites
 test-spark-suites: $(TOOLS) ## Spark's own window suites, under the extension
 	$(SBT) spark/sparkSuites $(NO_TERMINAL)
+
+.PHONY: test-spark-hive
+test-spark-hive: $(TOOLS) ## Spark's suites of windows and aggregates in a session with Hive
+	$(SBT) hive/sparkSuites $(NO_TERMINAL)
 
 .PHONY: test-spark-golden
 test-spark-golden: $(TOOLS) ## Spark's golden files of windows: the queries and their answers

@@ -1,3 +1,5 @@
+import java.nio.file.Files
+
 import sbt._
 
 /** Spark's golden files: queries of SQLQueryTestSuite, and the answers it compares them with. */
@@ -15,8 +17,20 @@ object GoldenFiles {
     )
   )
 
-  /** A folder that looks to SQLQueryTestSuite like Spark's sources; Spark's classes lie in `from`. */
-  def home(from: File, home: File): File = {
+  /** A folder that looks to Spark's suites like Spark's sources; Spark's classes lie in `from`. */
+  def home(from: File, home: File): File =
+    if ((from / "sql-tests").exists) ofQueries(from, home) else ofHive(from, home)
+
+  private def ofHive(from: File, home: File): File = {
+    val resources = home / "sql" / "hive" / "src" / "test" / "resources"
+    if (!resources.exists) {
+      IO.createDirectory(resources.getParentFile)
+      Files.createSymbolicLink(resources.toPath, from.toPath)
+    }
+    home
+  }
+
+  private def ofQueries(from: File, home: File): File = {
     val files = home / "sql" / "core" / "src" / "test" / "resources" / "sql-tests"
     if (!files.exists) {
       val part = home / "copying"
