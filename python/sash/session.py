@@ -33,7 +33,8 @@ def configure(builder: SparkSession.Builder, *, streaming: bool = False) -> Spar
 
     Args:
         builder: ``SparkSession.builder``, with whatever you have set. A builder whose remote is
-            ``local[…]`` starts a Connect server of its own, which gets the jar. A builder whose
+            ``local[…]`` starts a Connect server of its own, which gets the jar by
+            ``PYSPARK_SUBMIT_ARGS``, changed in this process. A builder whose
             remote is ``sc://…`` is returned as it is, since a client cannot change the class
             path of its server: start that one with ``--jars $(python -m sash jar)``.
         streaming: Whether streams keep their state in RocksDB, which ``OVER`` on a stream needs.
