@@ -145,9 +145,8 @@ def _sbom(wheel: Path, dist: Path) -> str:
 def _installed(wheel: Path, pyspark: str) -> str:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```(?:python|sql)\n(.*?)```", readme, re.DOTALL)
-    setup, views, query = blocks[0], blocks[1], blocks[2]
-    created = "".join(f"spark.sql('''{view}''')\n" for view in views.split(";"))
-    program = f"{setup}\n{created}{query}\n" + (
+    setup, query = blocks[:2]
+    program = f"{setup}\n{query}\n" + (
         "text = sash.explanation(delays)\n"
         "assert 'slides: avg(flights.delay)' in text, text\n"
         "assert [r.mean_delay for r in delays.collect()] == [2.0, 3.0]\n"

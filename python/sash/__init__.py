@@ -17,11 +17,12 @@ from sash.jar import jar_path
 
 try:
     from sash import functions, testing
+    from sash.asof import as_of
     from sash.functions import sliding_agg
-    from sash.labels import as_of, window_join
+    from sash.labels import window_join
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
-    from sash.session import configure, is_active
+    from sash.session import configure, inactive_reason, is_active
     from sash.window import SlidingWindow
 except ModuleNotFoundError as _missing:
     # the jar's path can be asked for without PySpark: python -m sash jar
@@ -43,9 +44,15 @@ __all__ = [
     "explain",
     "explanation",
     "functions",
+    "inactive_reason",
     "is_active",
     "jar_path",
     "sliding_agg",
     "testing",
     "window_join",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names; modules beside them are none."""
+    return __all__

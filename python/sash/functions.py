@@ -13,13 +13,53 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
 
+from sash.arguments import Extent, constant, whole
 from sash.errors import type_error, value_error
 from sash.loaded import call
 from sash.monoid import Monoid, aggregate_of, to_column
-from sash.window import Extent, SlidingWindowSpec, constant
+from sash.window import SlidingWindowSpec
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
+
+__all__ = [
+    "arg_max",
+    "arg_min",
+    "coefficient_of_variation",
+    "counter_increase",
+    "counter_rate",
+    "cume_dist_in_frame",
+    "cusum",
+    "dense_rank_in_frame",
+    "ema",
+    "entropy",
+    "ewm_mean",
+    "first_n",
+    "geomean",
+    "geometric_mean",
+    "last_distinct_n",
+    "last_n",
+    "linear_weighted_avg",
+    "linear_weighted_sum",
+    "longest_increasing_run",
+    "m4",
+    "max_count",
+    "max_n",
+    "max_n_by",
+    "min_count",
+    "min_n",
+    "min_n_by",
+    "mode_share",
+    "percent_rank_in_frame",
+    "product",
+    "rank_in_frame",
+    "relative_variation",
+    "sliding_agg",
+    "time_weighted_avg",
+    "top_counts",
+    "value_counts",
+    "value_range",
+]
 
 _WINDOW = (
     "a WindowSpec, as in Window.orderBy('ts').rowsBetween(-9, 0), "
@@ -754,8 +794,9 @@ def cume_dist_in_frame(col: ColumnOrName) -> Column:
 
 
 def _how_many(n: int) -> Column:
-    if isinstance(n, bool) or not isinstance(n, int):
-        raise type_error("n", "an int", n)
-    if not 1 <= n < 2**31:
-        raise value_error("n", "from 1 to 2147483647", n)
-    return F.lit(n)
+    return F.lit(whole("n", n, 1))
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return __all__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import AnalysisException, PySparkRuntimeError
 from pyspark.sql import Column, SparkSession, is_remote
 from pyspark.sql import functions as F
 
@@ -25,11 +25,19 @@ NOT_LOADED = (
 _NOT_SERVED = """The Spark Connect server runs without Sash's jar, and takes no jar later. Either
 - start it with `--jars $(python -m sash jar)`, as spark-submit takes it, or
 - run `python -m sash install` once where it is installed, and start it anew, or
-- where Python starts it (remote("local[...]")), call sash.configure before the first session."""
+- where Python starts it (remote("local[...]")), call sash.configure before the first session.
+If the jar is there, the server's log says why Sash leaves its Spark alone."""
 SWITCHED_OFF = (
     f"Sash is switched off in this session: {ENABLED} is false. "
     f'Set it to true, by spark.conf.set("{ENABLED}", True).'
 )
+
+NO_NAMES = (
+    "Sash's functions and kinds of windows have no names in this session. Spark 4.2.0 drops them "
+    "where Hive support is on (SPARK-59081): leave enableHiveSupport out, or take another "
+    "version. Sash runs OVER with SQL's own frames all the same."
+)
+_EXTENSIONS_CLASS = "io/sash/spark/SashExtensions.class"
 
 # sessions that had Sash; a Connect server is asked once for each of them
 _known: WeakSet[Any] = WeakSet()
@@ -59,6 +67,38 @@ def is_loaded(spark: SparkSession) -> bool:
 
 def missing(spark: SparkSession) -> str | None:
     """Why a session cannot run Sash's functions, and the remedy; None if it can."""
-    if not is_loaded(spark):
-        return _NOT_SERVED if is_remote() else NOT_LOADED
-    return SWITCHED_OFF if spark.conf.get(ENABLED) == "false" else None
+    if is_loaded(spark):
+        return SWITCHED_OFF if spark.conf.get(ENABLED) == "false" else None
+    if is_remote():
+        return _NOT_SERVED
+    return left_alone(spark.version) if has_jar() else NOT_LOADED
+
+
+def has_jar() -> bool:
+    """Whether the JVM of this process has Sash's jar on its class path."""
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    return loader.getResource(_EXTENSIONS_CLASS) is not None
+
+
+def left_alone(version: str) -> str:
+    """The reason of a session that has the jar and no settings of Sash's."""
+    return (
+        f"Sash's jar is on the class path, and leaves Spark {version} alone. The log says why, "
+        "in a line of SashExtensions: Sash does not know this version, and "
+        "spark.sash.untestedVersions is not true, or this Spark lacks a class."
+    )
+
+
+def knows_names(spark: SparkSession) -> bool:
+    """Whether a session resolves the names of Sash's functions."""
+    try:
+        # the schema has a Connect server analyze it
+        _ = spark.sql("SELECT sash.sash_version()").schema
+    except AnalysisException as error:
+        if error.getCondition() == "UNRESOLVED_ROUTINE":
+            return False
+        raise
+    return True

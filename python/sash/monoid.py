@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, is_remote
 from pyspark.sql import functions as F
 
-from sash.errors import no_column, type_error
+from sash.arguments import FRAMES, require_column
+from sash.errors import no_column, shown, type_error, type_name
 from sash.loaded import call
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import ColumnOrName
 
 MONOID = (
-    "the name of an aggregate, as in 'max', a sash.Monoid, or a function from Column to Column"
+    "the name of an aggregate, as in 'max', a sash.Monoid, or a function from one Column to a "
+    "Column"
 )
 _IDENTITY = (
     "a Column, or a value for F.lit; for a struct or a map a Column, as in F.struct(F.lit(0))"
 )
 _BINARY = ("combine", "inverse", "selective")
+_FUNCTION = {
+    1: "a function from one Column to a Column",
+    2: "a function from two Columns to a Column",
+}
 Unary = Callable[[Column], Column]
 Binary = Callable[[Column, Column], Column]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Monoid:
     """An aggregate in three functions: of one row, of two neighbours, and of the answer.
 
@@ -111,11 +117,18 @@ class Monoid:
         if self.inverse is not None:
             require_function("inverse", self.inverse, 2)
         if not isinstance(self.selective, bool):
-            require_function("selective", self.selective, 2, "a bool or ")
+            require_function("selective", self.selective, 2, f"a bool or {_FUNCTION[2]}")
         if isinstance(self.identity, (Mapping, Set, tuple)) or (
-            callable(self.identity) and not isinstance(self.identity, Column)
+            not isinstance(self.identity, Column)
+            and (callable(self.identity) or type_name(self.identity) in FRAMES)
         ):
             raise type_error("identity", _IDENTITY, self.identity)
+
+    def __repr__(self) -> str:
+        """The call that makes it, with functions by name."""
+        given = [f for f in fields(self) if getattr(self, f.name) is not f.default]
+        named = (f"{f.name}={shown(getattr(self, f.name))}" for f in given)
+        return f"Monoid({', '.join(named)})"
 
     def __call__(self, col: ColumnOrName) -> Column:
         """Return the aggregate of ``col``, for ``groupBy(…).agg`` or ``.over``."""
@@ -134,10 +147,11 @@ class Monoid:
         )
 
 
-def require_function(argument: str, function: object, operands: int, also: str = "") -> None:
+def require_function(
+    argument: str, function: object, operands: int, expected: str | None = None
+) -> None:
     """Refuse an object that cannot be called with so many Columns."""
-    many = "one Column" if operands == 1 else "two Columns"
-    expected = f"{also}a function from {many} to a Column"
+    expected = expected or _FUNCTION[operands]
     if isinstance(function, Column) or not callable(function):
         raise type_error(argument, expected, function)
     try:
@@ -191,19 +205,19 @@ def to_column(col: ColumnOrName, argument: str = "col") -> Column:
     """Return a Column, or the one of this name."""
     if isinstance(col, str):
         return F.col(col)
-    if isinstance(col, Column):
-        return col
-    raise type_error(argument, "a Column or the name of one", col)
+    require_column(argument, col)
+    return col
 
 
 def aggregate_of(column: Column, monoid: str | Unary) -> Column:
     """Return the aggregate of a column that a name, a Monoid or a function stands for."""
     if isinstance(monoid, str):
         return call("sliding_agg", column, F.lit(monoid))
-    if not callable(monoid):
-        raise type_error("monoid", MONOID, monoid)
+    if isinstance(monoid, Column):
+        hint = "An aggregate that has its column goes as in F.sum('x').over(window)."
+        raise type_error("monoid", MONOID, monoid, hint)
     if not isinstance(monoid, Monoid):
-        require_function("monoid", monoid, 1, "the name of an aggregate, a sash.Monoid, or ")
+        require_function("monoid", monoid, 1, MONOID)
     aggregate = monoid(column)
     if not isinstance(aggregate, Column):
         raise type_error("monoid", "a function that returns a Column", aggregate)

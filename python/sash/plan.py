@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sash.errors import type_error
-from sash.loaded import missing
+from sash.arguments import require_frame
+from sash.loaded import NO_NAMES, knows_names, missing
 
 _TITLE = "== Extended Information (Sash) =="
 _NODE = "SlidingWindow"
 _PROVIDERS = "spark.sql.extendedExplainProviders"
 _EXPLAIN = "io.sash.spark.Explain"
+_SLIDES = "slides: "
+_DOWN = re.compile(r"left to Spark: (?:all|windows|functions): ")
+# the rows of labels have the source -1 in the union of labels and events
+_OF_LABELS = ", for rows where (source = -1)"
+_OF_EVENTS = re.compile(r" FILTER \(WHERE \(source = \d+\)\)")
+# the name of the labels in the query
+_ALIAS = re.compile(r"labels_[0-9a-f]{32}_?")
+# the least that a time differs by
+_BEFORE = re.compile(r"AND INTERVAL '0 00:00:00\.000001' DAY TO SECOND PRECEDING")
 
 
 def explain(df: DataFrame) -> None:
     """Print which windows of a query Sash runs, and why Spark runs the others.
 
-    First come the ``SlidingWindow`` nodes of the physical plan, then one line for each window
-    function: the algorithm that runs it, or the reason why Spark does. ``df.explain()`` prints
-    the same lines below the whole plan where the setting ``spark.sql.extendedExplainProviders``
-    names ``io.sash.spark.Explain``, as it does here for the time of the call. Where the session
-    has no jar of Sash, or Sash is switched off, that is printed, with the remedy.
+    First come the ``SlidingWindow`` nodes of the physical plan, with their keys and order, then
+    one line for each window function: the algorithm that runs it, or the reason why Spark does.
+    ``df.explain()`` prints such lines below the whole plan where the setting
+    ``spark.sql.extendedExplainProviders`` names ``io.sash.spark.Explain``, as it does here for
+    the time of the call. Where the session has no jar of Sash, or Sash is switched off, that is
+    printed, with the remedy.
 
     Args:
         df: Any DataFrame, classic or Connect. It is planned, not run.
@@ -38,7 +49,7 @@ def explain(df: DataFrame) -> None:
         ...     SELECT max(id) OVER (ORDER BY id ROWS 2 PRECEDING), rank() OVER (ORDER BY id)
         ...     FROM range(9)''')
         >>> sash.explain(df)  # doctest: +ELLIPSIS
-        SlidingWindow [max(id) ...
+        SlidingWindow [], [id ASC NULLS FIRST]...
         slides: max(id) ...
         left to Spark: RANK() ...
     """
@@ -63,19 +74,50 @@ def explanation(df: DataFrame) -> str:
         >>> "slides: max(id)" in sash.explanation(df)
         True
     """
-    if not isinstance(df, DataFrame):
-        raise type_error("df", "a DataFrame", df)
+    require_frame("df", df)
     why = missing(df.sparkSession)
     if why is not None:
         return why
+    plan, lines = _explained(df)
+    calls = [line.removeprefix(_SLIDES) for line in lines if line.startswith(_SLIDES)]
+    nodes = [line.lstrip(" +-:*()0123456789") for line in plan.splitlines() if _NODE in line]
+    if not knows_names(df.sparkSession):
+        lines.append(NO_NAMES)
+    text = "\n".join([*(_without(calls, node) for node in nodes), *lines])
+    return _in_words(text) if _OF_LABELS in text else text
+
+
+def standing_down(spark: SparkSession) -> str | None:
+    """Why windows or functions stand down in a session that has Sash; None if they do not."""
+    _, lines = _explained(spark.range(0))
+    return "\n".join(filter(_DOWN.match, lines)) or None
+
+
+def _explained(df: DataFrame) -> tuple[str, list[str]]:
+    """The plan, and the lines that Sash adds to it."""
     printed = io.StringIO()
     # explain() alone is public in classic and in Connect
     with redirect_stdout(printed), _provided(df.sparkSession):
         df.explain()
     plan, _, sash = printed.getvalue().partition(_TITLE)
-    nodes = [line.lstrip(" +-:*()0123456789") for line in plan.splitlines() if _NODE in line]
-    said = [line for line in sash.splitlines() if line.strip()]
-    return "\n".join([*nodes, *said])
+    return plan, [line for line in sash.splitlines() if line.strip()]
+
+
+def _without(calls: list[str], node: str) -> str:
+    """A node without its windows, if each of them has a line of its own."""
+    head, bracket, rest = node.partition(f"{_NODE} [")
+    while bracket and (call := max(filter(rest.startswith, calls), key=len, default="")):
+        rest = rest.removeprefix(call)
+        if rest.startswith("], "):
+            return f"{head}{_NODE} {rest.removeprefix('], ')}"
+        rest = rest.removeprefix("; ")
+    return node
+
+
+def _in_words(text: str) -> str:
+    """A text about labels and events without the columns that Sash adds to their union."""
+    text = _OF_EVENTS.sub(" of the events", text.replace(_OF_LABELS, ", for each label"))
+    return _ALIAS.sub("", _BEFORE.sub("AND before the label's time", text))
 
 
 @contextmanager

@@ -10,14 +10,18 @@ from pyspark.sql import SparkSession
 from pyspark.util import is_remote_only
 
 from sash import spark_jars
+from sash.arguments import require_flag
 from sash.errors import type_error
 from sash.install import check_installed_version
 from sash.jar import jar_path
-from sash.loaded import NOT_LOADED, is_loaded
+from sash.loaded import NO_NAMES, NOT_LOADED, has_jar, knows_names, missing
+from sash.plan import standing_down
 
 _STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-_EXTENSIONS_CLASS = "io/sash/spark/SashExtensions.class"
+_BUILDER = (
+    "A session takes no jar once it runs: sash.configure(SparkSession.builder).getOrCreate()."
+)
 
 
 def configure(builder: SparkSession.Builder, *, streaming: bool = False) -> SparkSession.Builder:
@@ -29,7 +33,8 @@ def configure(builder: SparkSession.Builder, *, streaming: bool = False) -> Spar
 
     Args:
         builder: ``SparkSession.builder``, with whatever you have set. A builder whose remote is
-            ``local[…]`` starts a Connect server of its own, which gets the jar. A builder whose
+            ``local[…]`` starts a Connect server of its own, which gets the jar by
+            ``PYSPARK_SUBMIT_ARGS``, changed in this process. A builder whose
             remote is ``sc://…`` is returned as it is, since a client cannot change the class
             path of its server: start that one with ``--jars $(python -m sash jar)``.
         streaming: Whether streams keep their state in RocksDB, which ``OVER`` on a stream needs.
@@ -40,6 +45,7 @@ def configure(builder: SparkSession.Builder, *, streaming: bool = False) -> Spar
         The same builder.
 
     Raises:
+        PySparkTypeError: ``builder`` is no builder.
         PySparkRuntimeError: this process already has a JVM, and that one lacks the jar; or
             another version of the jar is in the PySpark installation and would hide this one.
             The message has the remedy.
@@ -50,8 +56,9 @@ def configure(builder: SparkSession.Builder, *, streaming: bool = False) -> Spar
         >>> sash.is_active(spark)
         True
     """
-    if not isinstance(streaming, bool):
-        raise type_error("streaming", "a bool", streaming)
+    if not (hasattr(builder, "_options") and hasattr(builder, "getOrCreate")):
+        raise type_error("builder", "SparkSession.builder", builder, _BUILDER)
+    require_flag("streaming", streaming)
     if streaming:
         builder = builder.config(_STATE_STORE, _ROCKSDB)
     options: dict[str, Any] = builder._options
@@ -60,17 +67,22 @@ def configure(builder: SparkSession.Builder, *, streaming: bool = False) -> Spar
     if _runs_with_jar():
         return builder
     check_installed_version()
+    if _starts_server(options) and "spark.jars" not in options:
+        # PySpark sets a builder's options in the session, too, and warns that it cannot set jars
+        spark_jars.submit_with(jar_path())
+        return builder
     return builder.config("spark.jars", ",".join(spark_jars.with_jar(jar_path(), options)))
 
 
 def is_active(spark: SparkSession) -> bool:
-    """Whether Sash is loaded in a session, classic or Connect.
+    """Whether Sash works in a session, classic or Connect.
 
-    It says that Sash is there, whether or not ``spark.sash.enabled`` lets it do anything. On a
-    Spark that Sash does not know, it is not there.
+    It is False where the jar is missing, where Sash is switched off or leaves this Spark alone,
+    and where its functions have no names. ``inactive_reason`` tells which. Single features may
+    stand down all the same: ``explain`` has a line for each.
 
     Args:
-        spark: The session to ask. Nothing runs: it is asked whether it has Sash's settings.
+        spark: The session to ask. No job runs.
 
     Raises:
         PySparkTypeError: ``spark`` is no session.
@@ -79,14 +91,42 @@ def is_active(spark: SparkSession) -> bool:
         >>> sash.is_active(spark)
         True
     """
-    if not hasattr(spark, "conf"):
+    return inactive_reason(spark) is None
+
+
+def inactive_reason(spark: SparkSession) -> str | None:
+    """Return why Sash does not work in a session, and the remedy; None if it does.
+
+    Args:
+        spark: The session to ask, classic or Connect. No job runs.
+
+    Raises:
+        PySparkTypeError: ``spark`` is no session.
+
+    Example:
+        >>> sash.inactive_reason(spark)
+        >>> spark.conf.set("spark.sash.enabled", False)
+        >>> sash.inactive_reason(spark)  # doctest: +ELLIPSIS
+        'Sash is switched off in this session: ...'
+        >>> spark.conf.unset("spark.sash.enabled")
+    """
+    # a class of Connect's is no subclass of the other, and a DataFrame has columns as attributes
+    if not hasattr(type(spark), "createDataFrame"):
         raise type_error("spark", "a SparkSession", spark)
-    return is_loaded(spark)
+    why = missing(spark) or standing_down(spark)
+    return why if why is not None or knows_names(spark) else NO_NAMES
 
 
 def _is_served_elsewhere(options: dict[str, Any]) -> bool:
     remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE", ""))
     return str(remote).startswith("sc://")
+
+
+def _starts_server(options: dict[str, Any]) -> bool:
+    """Whether the builder makes a Connect server in this process."""
+    remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE"))
+    mode = options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", "classic"))
+    return remote is not None or str(mode).lower() == "connect"
 
 
 def _runs_with_jar() -> bool:
@@ -99,8 +139,6 @@ def _runs_with_jar() -> bool:
             return False
         # under spark-submit the JVM is older than Python
         SparkContext._ensure_initialized()
-    jvm: Any = SparkContext._jvm
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    if loader.getResource(_EXTENSIONS_CLASS) is None:
+    if not has_jar():
         raise PySparkRuntimeError(NOT_LOADED)
     return True

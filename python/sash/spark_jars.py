@@ -17,6 +17,8 @@ from sash.install import spark_home
 
 _KEY = "spark.jars"
 _SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
+# the variable that PySpark takes for unset
+_NO_SUBMIT_ARGS = "pyspark-shell"
 
 
 def with_jar(jar: str, options: Mapping[str, object]) -> list[str]:
@@ -32,6 +34,13 @@ def with_jar(jar: str, options: Mapping[str, object]) -> list[str]:
     if named:
         os.environ[_SUBMIT_ARGS] = shlex.join(_naming(arguments, jars))
     return jars
+
+
+def submit_with(jar: str) -> None:
+    """Have ``PYSPARK_SUBMIT_ARGS`` name all jars of the session to come, ``jar`` the last."""
+    arguments = shlex.split(os.environ.get(_SUBMIT_ARGS, _NO_SUBMIT_ARGS))
+    jars = _distinct([*_named_by(arguments), *_default_jars(arguments).split(","), jar])
+    os.environ[_SUBMIT_ARGS] = shlex.join(_naming(arguments, jars))
 
 
 def _distinct(jars: Iterable[str]) -> list[str]:

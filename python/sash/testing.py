@@ -9,11 +9,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
+from sash.arguments import plain, require_frame, whole
 from sash.errors import type_error, value_error
 from sash.monoid import Monoid, identity_column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, Row
+
+__all__ = ["check_monoid"]
 
 # the name of a law, its operands, and the two sides that have to be the same
 _Law = tuple[str, str, str, str, Callable[..., "Column"], Callable[..., "Column"]]
@@ -46,7 +49,8 @@ def check_monoid(
             of the fewest rows, then the shortest.
         AnalysisException: the types do not close.
         PySparkTypeError: an argument is of the wrong type.
-        PySparkValueError: ``rows`` is less than 1, or ``tolerance`` less than 0 or NaN.
+        PySparkValueError: ``rows`` is less than 1, ``tolerance`` less than 0 or NaN, or ``df``
+            has no input to try.
 
     Example:
         >>> from pyspark.sql import functions as F
@@ -64,14 +68,12 @@ def check_monoid(
           combine(combine(a, b), c) = -1
           combine(a, combine(b, c)) = 1
     """
-    if not isinstance(df, DataFrame):
-        raise type_error("df", "a DataFrame", df)
+    require_frame("df", df)
+    if not df.columns:
+        raise value_error("df", "a DataFrame of one column or more", df)
     if not isinstance(monoid, Monoid):
         raise type_error("monoid", "a sash.Monoid", monoid)
-    if isinstance(rows, bool) or not isinstance(rows, int):
-        raise type_error("rows", "an int", rows)
-    if not 0 < rows < 2**31:
-        raise value_error("rows", "1 or more", rows)
+    rows, tolerance = whole("rows", rows, 1), plain(tolerance)
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
         raise type_error("tolerance", "a float", tolerance)
     if not tolerance >= 0:
@@ -81,6 +83,8 @@ def check_monoid(
     _ = df.agg(monoid(value)).schema
     partials = _partials(_sample(df.select(value.alias("input")), rows), monoid).cache()
     try:
+        if partials.isEmpty():
+            raise value_error("df", "a DataFrame with an input that is not NULL", df)
         found = [_counterexample(partials, law, tolerance) for law in _laws(monoid)]
     finally:
         partials.unpersist()

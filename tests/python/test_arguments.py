@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -31,9 +33,9 @@ def _monoid(**wrong: Any) -> Column:
     return sash.Monoid(**{"lift": lambda x: x, "combine": add, **wrong})("id")
 
 
-WRONG_TYPES = [3, None, 2.5, ["x"], {"x": 1}, True]
+WRONG_TYPES = [3, None, 2.5, ["x"], {"x": 1}, True, np.int64(3), pd.DataFrame({"x": [1]})]
 LISTS = ("first_n", "last_n", "last_distinct_n", "max_n", "min_n", "top_counts")
-NO_COUNTS = [None, "3", 2.5, True, 0, -1, 2**31, 2**63]
+NO_COUNTS = [None, "3", 2.5, True, 0, -1, 2**31, 2**63, np.float64(2), np.bool_(True), F.col]
 # the function of the one argument that is wrong, the argument's name, and the wrong values
 CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
     ("sliding_agg", lambda v: sash.sliding_agg(v, "sum", W.count(3)), "col", WRONG_TYPES),
@@ -228,13 +230,23 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
         "identity",
         [{"a": 1}, (1, 2), {1}, add, object(), "x", F.col],
     ),
-    ("explain", sash.explain, "df", [None, 3, "SELECT 1"]),
-    ("is_active", sash.is_active, "spark", [None, 3]),
+    ("explain", sash.explain, "df", [None, 3, "SELECT 1", pd.DataFrame({"x": [1]}), F.col]),
+    ("is_active", sash.is_active, "spark", [None, 3, SparkSession]),
+    ("inactive_reason", sash.inactive_reason, "spark", [None, 3, SparkSession.builder]),
+    ("configure", sash.configure, "builder", [None, 3, "local[2]", SparkSession]),
+    (
+        "configure",
+        lambda v: sash.configure(SparkSession.builder, streaming=v),
+        "streaming",
+        [None, 3, "yes"],
+    ),
+    ("rowsBetween", lambda v: W.rowsBetween(v, 0), "start", [None, "3", 2.5, True]),
+    ("rangeBetween", lambda v: W.rangeBetween(0, v), "end", [None, "1 hour", 2.5, True]),
     (
         "check_monoid",
         lambda v: sash.testing.check_monoid(v, sash.Monoid(lambda x: x, add)),
         "df",
-        [None, 5, "t"],
+        [None, 5, "t", pd.DataFrame({"x": [1]})],
     ),
 ]
 
@@ -242,7 +254,7 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
 def _cases() -> Iterator[Any]:
     for function, call, argument, wrong in CASES:
         for value in wrong:
-            named = getattr(value, "__name__", repr(value))
+            named = getattr(value, "__name__", repr(value).replace("\n", " "))
             yield pytest.param(call, argument, value, id=f"{function}-{argument}-{named}")
 
 
@@ -278,6 +290,14 @@ def test_a_wrong_argument_is_named(df, call, argument, value):
     assert_says(caught, argument)
 
 
+def test_check_monoid_wants_rows(df):
+    monoid = sash.Monoid(lambda x: x, add)
+    with pytest.raises(PySparkException, match="`df` should be a DataFrame with an input"):
+        sash.testing.check_monoid(df.select("x").where("x < 0"), monoid)
+    with pytest.raises(PySparkException, match="`df` should be a DataFrame of one column"):
+        sash.testing.check_monoid(df.select(), monoid)
+
+
 @pytest.mark.parametrize("monoid", [5, None, "sum", add])
 def test_check_monoid_wants_a_monoid(df, monoid):
     with pytest.raises(PySparkException) as caught:
@@ -297,6 +317,8 @@ def test_check_monoid_wants_a_monoid(df, monoid):
         {"tolerance": -1},
         {"tolerance": NAN},
         {"tolerance": "0"},
+        {"rows": np.float64(3)},
+        {"tolerance": np.bool_(True)},
     ],
     ids=str,
 )

@@ -15,7 +15,7 @@ CLIENT = f"""
 import sys
 sys.path.insert(0, {str(TESTS)!r})
 import sash
-from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
 from pyspark.sql import SparkSession, Window, functions as F
 from sash.plan import explanation
 from windows import assert_slides_as_spark
@@ -26,6 +26,12 @@ builder = SparkSession.builder.remote("local[2]").config(map={QUIET!r})
 QUERIES = """
 assert type(spark).__module__.startswith("pyspark.sql.connect")
 assert sash.is_active(spark)
+assert sash.inactive_reason(spark) is None
+try:
+    sash.configure(spark)
+    raise SystemExit("a session passed for a builder")
+except PySparkTypeError as error:
+    assert "SparkSession.builder, got SparkSession" in str(error)
 df = spark.range(100).selectExpr("id % 3 AS k", "id AS ts", "id * 7 % 11 AS x")
 w = Window.partitionBy("k").orderBy("ts").rowsBetween(-2, 0)
 rows = assert_slides_as_spark(spark, lambda: df.select(
@@ -95,7 +101,24 @@ try:
     raise SystemExit("a column of the labels passed for one of the events")
 except AnalysisException as error:
     assert "`id`" in str(error)
-assert sash.configure(SparkSession.builder.remote("local[2]")).getOrCreate().range(3).count() == 3
+features = {"n": (F.col("x"), 9), "m": (F.sum("x"), 9)}
+for wrong, text in [
+    (lambda: sash.window_join(labels, df, on="k", by="ts", **features), "an aggregate over"),
+    (lambda: sash.as_of(labels, df, on="k", by="ts", at=F.max("x")), "and no aggregate"),
+    (lambda: sash.window_join(labels, df.withColumn("ts", F.lit(True)), on="k", by="ts",
+                              m=features["m"]), "a column of dates, timestamps or numbers"),
+    (lambda: sash.window_join(labels, df.withColumn("k", F.lit(True)), on="k", by="ts",
+                              m=features["m"]), "columns that can be compared"),
+]:
+    try:
+        wrong()
+        raise SystemExit(f"this passed: {text}")
+    except PySparkValueError as error:
+        assert text in str(error), error
+for window in (by_ts.count(3), by_ts.count(3) & by_ts.session(5)):
+    assert " at 0x" not in repr(window), window
+for again in (SparkSession.builder.remote("local[2]"), builder):
+    assert sash.configure(again).getOrCreate().range(3).count() == 3
 """
 
 
@@ -117,7 +140,12 @@ def run_client(run_python):
 
 @pytest.mark.slow
 def test_configure_reaches_the_server_of_a_local_remote(run_client):
-    run_client("spark = sash.configure(builder).getOrCreate()", QUERIES)
+    # PySpark warns about the static settings of QUIET, but not about the jar
+    strict = r"""
+import warnings
+warnings.filterwarnings("error", message=r"Failed to set spark\.jars")
+"""
+    run_client(f"{strict}spark = sash.configure(builder).getOrCreate()", QUERIES)
 
 
 def test_the_jar_alone_is_enough(run_client):
@@ -126,4 +154,4 @@ def test_the_jar_alone_is_enough(run_client):
 
 @pytest.mark.slow
 def test_without_the_jar_sash_is_not_active(run_client):
-    run_client("spark = builder.getOrCreate()", "assert not sash.is_active(spark)")
+    run_client("spark = builder.getOrCreate()", "assert '--jars' in sash.inactive_reason(spark)")

@@ -34,12 +34,27 @@ def test_the_examples_of_docstrings(spark, name):
         "Monoid",
         "configure",
         "is_active",
+        "inactive_reason",
         "explain",
+        "explanation",
         "jar_path",
     ],
 )
 def test_every_public_function_has_an_example(name):
     assert ">>> " in getattr(sash, name).__doc__
+
+
+def test_names_that_are_shown_are_public_ones():
+    assert dir(sash) == sash.__all__
+    functions = vars(sash.functions)
+    own = {
+        name
+        for name, of in functions.items()
+        if getattr(of, "__module__", "") == "sash.functions"
+    }
+    assert set(sash.functions.__all__) == {name for name in own if not name.startswith("_")}
+    assert dir(sash.functions) == sash.functions.__all__
+    assert all(getattr(sash, name) is not None for name in sash.__all__)
 
 
 def test_every_sql_function_is_one_of_python(spark):

@@ -152,14 +152,70 @@ def _submit(run_python, tmp_path, *options):
     return run_python("-c", submit, *options, str(script))
 
 
-def test_is_active_says_so_too_while_sash_is_off(spark):
+def test_an_inactive_session_has_a_reason(spark, monkeypatch):
+    assert sash.inactive_reason(spark) is None
     with setting(spark, "spark.sash.enabled", "false"):
-        assert sash.is_active(spark)
+        assert not sash.is_active(spark)
+        assert "spark.sash.enabled is false" in sash.inactive_reason(spark)
+    monkeypatch.setattr("sash.loaded.is_loaded", lambda spark: False)
+    assert not sash.is_active(spark)
+    # the jar is there, so nobody has to fetch it
+    assert f"leaves Spark {spark.version} alone" in sash.inactive_reason(spark)
+    assert "--jars" not in sash.inactive_reason(spark)
+    monkeypatch.setattr("sash.loaded.has_jar", lambda: False)
+    assert "spark-submit --jars" in sash.inactive_reason(spark)
 
 
-def test_is_active_wants_a_session():
-    with pytest.raises(PySparkTypeError, match="`spark` should be a SparkSession"):
-        sash.is_active(None)
+@pytest.mark.slow
+def test_a_feature_that_stands_down_is_a_reason(run_python):
+    script = f"""{MAKE}
+spark = {CONFIGURED}
+assert sash.is_active(spark)
+jvm = spark._jvm
+jvm.io.sash.spark.links.Standing.failed("windows", jvm.java.lang.LinkageError("it is gone"))
+assert not sash.is_active(spark)
+assert "left to Spark: windows: " in sash.inactive_reason(spark), sash.inactive_reason(spark)
+assert "it is gone" in sash.inactive_reason(spark)
+"""
+    result = run_python("-c", script)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+def test_names_that_are_gone_are_a_reason(run_python, tmp_path):
+    """Spark 4.2.0 with Hive drops them; where they are known, Sash is active."""
+    script = f"""{MAKE}
+builder = builder.enableHiveSupport().config("spark.sql.warehouse.dir", {str(tmp_path)!r})
+spark = {CONFIGURED}
+try:
+    assert spark.sql("SELECT geomean(4.0D)").head()[0] == 4.0
+    known = True
+except Exception as error:
+    assert "UNRESOLVED_ROUTINE" in str(error)
+    known = False
+why = sash.inactive_reason(spark)
+assert sash.is_active(spark) is known, why
+assert known or "enableHiveSupport" in why, why
+assert known or why in sash.explanation(spark.range(3))
+"""
+    result = run_python("-c", script)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("wrong", [None, 3, SparkSession, SparkSession.builder], ids=str)
+def test_is_active_wants_a_session(wrong):
+    for ask in (sash.is_active, sash.inactive_reason):
+        with pytest.raises(PySparkTypeError, match="`spark` should be a SparkSession, got"):
+            ask(wrong)
+
+
+def test_configure_wants_a_builder(spark):
+    for wrong in (spark, SparkSession, None, "local[2]"):
+        with pytest.raises(
+            PySparkTypeError, match=r"configure\(SparkSession\.builder\)"
+        ) as caught:
+            sash.configure(wrong)
+        assert "`builder` should be SparkSession.builder, got" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +230,24 @@ def test_submit_arguments_are_changed_only_where_they_name_jars(monkeypatch, arg
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments)
     assert spark_jars.with_jar("ours.jar", {})[-1] == "ours.jar"
     assert os.environ["PYSPARK_SUBMIT_ARGS"] == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (None, "--jars ours.jar pyspark-shell"),
+        ("--name x pyspark-shell", "--jars ours.jar --name x pyspark-shell"),
+        ("--jars a.jar,b.jar pyspark-shell", "--jars a.jar,b.jar,ours.jar pyspark-shell"),
+    ],
+)
+def test_submit_arguments_may_bring_the_jar(monkeypatch, tmp_path, arguments, expected):
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments or "")
+    if arguments is None:
+        monkeypatch.delenv("PYSPARK_SUBMIT_ARGS")
+    for _ in range(2):
+        spark_jars.submit_with("ours.jar")
+        assert os.environ["PYSPARK_SUBMIT_ARGS"] == expected
 
 
 @pytest.mark.parametrize("line", ["spark.jars a,b", "spark.jars=a,b", "  spark.jars : a, b "])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
+import numpy as np
 import pyspark
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
@@ -351,8 +353,8 @@ def test_a_step_leaves_its_beginning_as_it_was(df):
     [
         (lambda: BY_TS.count("3"), "`size` should be an int, got str"),
         (lambda: BY_TS.count(True), "`size` should be an int, got bool"),
-        (lambda: BY_TS.time(None), "`size` should be a number, a timedelta"),
-        (lambda: BY_TS.session([]), "`gap` should be a number, a timedelta"),
+        (lambda: BY_TS.time(None), "`size` should be a number, a datetime.timedelta"),
+        (lambda: BY_TS.session([]), "`gap` should be a number, a datetime.timedelta"),
         (lambda: BY_TS.groups(1, 0.5), "`following` should be an int, got float"),
         (lambda: BY_TS.rows(0.5), "`preceding` should be a column"),
         (lambda: BY_TS.range(None), "`preceding` should be a column"),
@@ -383,6 +385,121 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
         sash.sliding_agg("x", monoid, window)
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: BY_TS.count(0), "`size` should be an int from 1 to 2147483647, got 0"),
+        (lambda: BY_TS.groups(-1), "`preceding` should be an int from 0 to"),
+        (lambda: BY_TS.rows(-1), "`preceding` should be an int from 0 to"),
+        (lambda: BY_TS.time(-1), "`size` should be 0 or more, got -1"),
+        (lambda: BY_TS.time("-1 hour"), "`size` should be 0 or more, got '-1 hour'"),
+        (lambda: BY_TS.time("0 hours", "left"), "`size` should be more than 0, got '0 hours'"),
+        (lambda: BY_TS.time("1 day", "lefft"), "'both', 'right', 'left' or 'neither', got 'le"),
+        (lambda: BY_TS.session(timedelta(0)), "`gap` should be more than 0"),
+        (lambda: BY_TS.session(3, "0 days"), "`longest` should be more than 0, got '0 days'"),
+        (lambda: BY_TS.delta("x", Decimal("-0.5")), "`delta` should be 0 or more"),
+        (lambda: BY_TS.range("-1 hour"), "`preceding` should be 0 or more, got '-1 hour'"),
+        (lambda: BY_TS.range(float("nan")), "`preceding` should be a number"),
+        (
+            lambda: BY_TS.count(3).exclude("peers"),
+            "'current row', 'group' or 'ties', got 'peers'",
+        ),
+        (lambda: BY_TS.count(3).slide(0), "`every` should be an int from 1 to"),
+        (lambda: BY_TS.count(3).slide("-1 hour"), "`every` should be more than 0"),
+        (lambda: BY_TS.count(3).min_periods(-1), "`n` should be an int from 0 to"),
+        (lambda: sash.functions.ema("x", "0 hours", "at"), "`half_life` should be more than 0"),
+        (lambda: sash.functions.first_n("x", 0), "`n` should be an int from 1 to"),
+    ],
+)
+def test_a_size_that_is_none_needs_no_query(make, message):
+    with pytest.raises(PySparkValueError, match=message):
+        make()
+
+
+def test_numbers_of_numpy_are_sizes(df):
+    windows = [
+        (BY_TS.count(np.int64(5)), BY_TS.count(5)),
+        (BY_TS.time(np.int32(90)), BY_TS.time(90)),
+        (BY_TS.session(np.float32(30)), BY_TS.session(30.0)),
+        (BY_TS.groups(np.int8(2), np.uint8(1)), BY_TS.groups(2, 1)),
+        (BY_TS.rows(np.int64(4)), BY_TS.rows(4)),
+        (BY_TS.range(np.float64(20)), BY_TS.range(20.0)),
+        (BY_TS.delta("x", np.int64(4)), BY_TS.delta("x", 4)),
+        (BY_TS.count(5).slide(np.int64(3)), BY_TS.count(5).slide(3)),
+        (BY_TS.count(5).min_periods(np.int64(3)), BY_TS.count(5).min_periods(3)),
+        (BY_TS.rowsBetween(np.int64(-2), 0), BY_TS.rowsBetween(-2, 0)),
+    ]
+    for theirs, ours in windows:
+        rows = df.select(F.sum("x").over(theirs).alias("a"), F.sum("x").over(ours).alias("b"))
+        assert all(row.a == row.b for row in rows.collect()), theirs
+    last = df.agg(sash.functions.max_n("x", np.int64(2)), sash.functions.max_n("x", 2)).head()
+    assert last[0] == last[1]
+    for size in (np.float64(5), np.bool_(True), np.timedelta64(5, "s")):
+        with pytest.raises(PySparkTypeError, match=f"an int, got numpy.{type(size).__name__}"):
+            BY_TS.count(size)
+    with pytest.raises(PySparkTypeError, match=r"got numpy\.timedelta64"):
+        BY_AT.time(np.timedelta64(5, "ns"))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: BY_TS.session("1 hour") and BY_TS.count(100),
+        lambda: BY_TS.session("1 hour") or BY_TS.count(100),
+        lambda: not BY_TS.count(100),
+    ],
+    ids=["and", "or", "not"],
+)
+def test_a_window_is_no_bool(make):
+    with pytest.raises(PySparkValueError, match=r"'&' for 'and', '\|' for 'or'") as caught:
+        make()
+    # as a Column
+    assert caught.value.getCondition() == "CANNOT_CONVERT_COLUMN_INTO_BOOL"
+
+
+def test_changes_of_one_part_of_a_joined_window():
+    changed = {
+        "min_periods": BY_TS.count(2).min_periods(2),
+        "slide": BY_TS.count(2).slide(2),
+        "exclude": BY_TS.count(2).exclude("ties"),
+    }
+    for name, window in changed.items():
+        for join in (lambda w: BY_TS.count(3) & w, lambda w: w & BY_TS.count(3)):
+            with pytest.raises(PySparkValueError, match=rf"\(first & second\)\.{name}\(…\)"):
+                join(window)
+        with pytest.raises(PySparkValueError, match=rf"\(first \| second\)\.{name}\(…\)"):
+            window | BY_TS.count(3)
+
+
+def test_a_window_shows_the_python_that_makes_it(spark):
+    beginning = "SlidingWindow.partitionBy('k').orderBy('ts')"
+    budget = BY_TS.predicate(F.sum("x"), lambda s: s < 3)
+    windows = {
+        BY_TS: "",
+        BY_TS.count(3): ".count(3)",
+        BY_TS.time("1 hour"): ".time('1 hour')",
+        BY_TS.time(2, "left"): ".time(2, closed='left', center=False)",
+        BY_TS.session(timedelta(1), 9): ".session(datetime.timedelta(days=1), 9)",
+        BY_TS.delta("x", 1).slide(2).exclude("ties"): ".delta('x', 1).exclude('ties').slide(2)",
+        BY_TS.groups(1).min_periods(3): ".groups(1, 0).min_periods(3)",
+        BY_TS.rows("x"): ".rows('x')",
+        budget: ".predicate(Column<'sum(x)'>, <function <lambda>>)",
+    }
+    for window, text in windows.items():
+        assert repr(window) == beginning + text
+    both = (BY_TS.count(3) & BY_TS.session(5)).slide(2)
+    assert repr(both) == f"({beginning}.count(3) & {beginning}.session(5)).slide(2)"
+    assert repr(SPREAD).startswith("Monoid(lift=<function <lambda>>, combine=<function <lambda>>")
+
+
+def test_a_kind_before_the_order_names_the_order():
+    for name in ("time", "count", "slide", "rowsBetween"):
+        with pytest.raises(AttributeError, match=rf"orderBy\('ts'\)\.{name}\(…\)"):
+            getattr(sash.SlidingWindow, name)
+    with pytest.raises(AttributeError, match="has no attribute 'ordrBy'"):
+        sash.SlidingWindow.ordrBy  # noqa: B018
+
+
 def test_a_second_kind():
     with pytest.raises(PySparkValueError, match="cannot have two"):
         BY_TS.count(3).count(4)
@@ -392,8 +509,6 @@ def test_a_second_kind():
         BY_TS & BY_TS.count(3)
     with pytest.raises(PySparkValueError, match="the same partitions and order"):
         BY_TS.count(3) & BY_AT.count(3)
-    with pytest.raises(PySparkValueError, match="belong to the joined window"):
-        BY_TS.count(3) | BY_TS.punctuation("reset").slide(2)
     with pytest.raises(PySparkValueError, match="cannot do so twice"):
         BY_TS.count(3).exclude("ties").exclude("group")
 
@@ -401,16 +516,12 @@ def test_a_second_kind():
 @pytest.mark.parametrize(
     ("window", "message"),
     [
-        (BY_TS.count(0), "`size`"),
-        (BY_TS.time(-1), "`size`"),
         (BY_TS.delta("reset", 1), "subtracted"),
         (BY_TS.punctuation("x"), "`punctuation`"),
         (BY_TS.predicate(lambda t: t + 1), "not a BOOLEAN"),
         (BY_TS.session("1 hour"), "cannot be added to"),
         (BY_TS.rows("reset"), "`preceding`"),
         (BY_TS.range("at"), "`preceding`"),
-        (BY_TS.count(3).exclude("peers"), "'current row', 'group', 'ties'"),
-        (BY_TS.count(3).slide(0), "`every`"),
         (BY_TS.count(3).slide("1 hour"), "no panes"),
     ],
 )

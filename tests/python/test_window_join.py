@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from pyspark.errors import (
@@ -15,11 +17,10 @@ from pyspark.errors import (
     PySparkRuntimeError,
     PySparkValueError,
 )
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
-import sash.labels
 from sash.plan import explanation
 from test_arguments import assert_says
 from windows import setting
@@ -246,7 +247,7 @@ def test_bound_columns_of_events_that_are_the_labels_are_named(utc):
     ):
         with pytest.raises(PySparkValueError) as caught:
             call()
-        assert_says(caught, "features")
+        assert_says(caught, "(features|columns)")
         assert "by name, as in F.sum('amount')" in str(caught.value)
     other = utc.sql("SELECT 1 AS x")
     with pytest.raises(AnalysisException, match="MISSING_ATTRIBUTES"):
@@ -447,7 +448,8 @@ WRONG: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
     *((f"exact {v!r}", _as_of(allow_exact_matches=v), "allow_exact_matches") for v in (1, None)),
     *((f"direction {v!r}", _as_of(direction=v), "direction") for v in (1, None, "sideways")),
     *((f"column {v!r}", _as_of(x=v), "x") for v in (3, None, ["x"])),
-    ("no column", lambda *df: sash.as_of(*df, on="k", by="t"), "features"),
+    ("no column", lambda *df: sash.as_of(*df, on="k", by="t"), "columns"),
+    ("a column that the events lack", _as_of(tolerence="1 day"), "tolerence"),
     ("as_of on", _as_of(on="key"), "on"),
 ]
 
@@ -467,7 +469,7 @@ def test_a_wrong_argument_is_named(utc, call, argument):
 def test_a_wrong_interval_is_named(utc, interval):
     df = tables(utc, "TIMESTAMP", *made(KINDS["a timestamp"][1], seed=0))
     for call in (_join(n=(F.lit(1), interval)), _as_of(tolerance=interval)):
-        with pytest.raises(PySparkException, match="interval") as caught:
+        with pytest.raises(PySparkException, match=r"interval|length") as caught:
             call(*df)
         assert repr(interval) in str(caught.value)
 
@@ -476,9 +478,7 @@ def test_a_wrong_interval_is_named(utc, interval):
     ("call", "condition"),
     [
         (lambda *df: _join(n=(F.sum("id"), 4))(*df), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
-        (lambda *df: _join(n=(F.col("x"), 4))(*df), "MISSING_GROUP_BY"),
-        (lambda *df: _as_of(x="id")(*df), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
-        (lambda *df: _as_of(x=F.max("x"))(*df), "MISSING_GROUP_BY"),
+        (lambda *df: _as_of(x=F.col("id"))(*df), "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
     ],
 )
 def test_an_expression_is_one_over_the_events(utc, call, condition):
@@ -488,10 +488,182 @@ def test_an_expression_is_one_over_the_events(utc, call, condition):
     assert caught.value.getCondition() == condition
 
 
+IN_ONE_WORD = "should be an aggregate over the events, as in F.sum('amount'), with no OVER"
+TEXTS: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
+    (
+        "pandas as labels",
+        lambda _, events: _join()(pd.DataFrame({"k": [1]}), events),
+        "`labels` should be a Spark DataFrame, got pandas.DataFrame. "
+        "Write spark.createDataFrame(labels).",
+    ),
+    (
+        "pandas as events",
+        lambda labels, _: _as_of()(labels, pd.DataFrame({"k": [1]})),
+        "`events` should be a Spark DataFrame, got pandas.DataFrame. "
+        "Write spark.createDataFrame(events).",
+    ),
+    ("a column", lambda *df: _join(n=(F.col("x"), "7 days"))(*df), f"`n` {IN_ONE_WORD}"),
+    (
+        "a column beside an aggregate",
+        lambda *df: _join(n=(F.sum("x") + F.col("x"), "7 days"))(*df),
+        f"`n` {IN_ONE_WORD}",
+    ),
+    (
+        "a window",
+        lambda *df: _join(n=(F.sum("x").over(Window.orderBy("x")), "7 days"))(*df),
+        f"`n` {IN_ONE_WORD}",
+    ),
+    (
+        "one of two",
+        lambda *df: sash.window_join(
+            *df, on="k", by="t", a=(F.sum("x"), "7 days"), b=(F.col("x"), "7 days")
+        ),
+        f"`b` {IN_ONE_WORD}",
+    ),
+    (
+        "an aggregate",
+        lambda *df: _as_of(x=F.sum("x"))(*df),
+        "`x` should be a column of one event, and no aggregate or window of many, got "
+        "Column<'sum(x)'>. sash.window_join takes aggregates.",
+    ),
+    (
+        "no columns",
+        lambda *df: sash.as_of(*df, on="k", by="t"),
+        "`columns` should be one or more new columns, each the name of a column of the events",
+    ),
+    (
+        "an unknown argument",
+        lambda *df: _as_of(tolerence="1 day")(*df),
+        "`tolerence` should be a column of the events (k, t, x, tag), got '1 day'",
+    ),
+    (
+        "times of two kinds",
+        lambda *df: _join(by={"t": "x"}, n="7 days")(*df),
+        "`by` should be two columns of numbers, or two of dates or timestamps, got "
+        "'t timestamp of the labels, x int of the events'",
+    ),
+    (
+        "keys of two kinds",
+        lambda labels, events: _join(on={"b": "x"})(labels.withColumn("b", F.lit(True)), events),
+        "`on` should be columns that can be compared, got "
+        "'b boolean of the labels, x int of the events'",
+    ),
+    (
+        "keys that are maps",
+        lambda labels, events: _join(on="m")(
+            *(df.withColumn("m", F.create_map("k", "t")) for df in (labels, events))
+        ),
+        "`on` should be columns that can be compared, got",
+    ),
+    (
+        "a span from a string",
+        lambda *df: _join(n="k")(*df),
+        "`n` should be a column of intervals, since t is timestamp, got 'k string'",
+    ),
+    (
+        "a tolerance from a number",
+        lambda *df: _as_of(tolerance="id")(*df),
+        "`tolerance` should be a column of intervals, since t is timestamp, got 'id int'",
+    ),
+    (
+        "-7 days",
+        lambda *df: _join(n="-7 days")(*df),
+        "`n` should be a positive length, since it is how far from the label's time the events "
+        "may be, got '-7 days'",
+    ),
+    (
+        "0 days",
+        lambda *df: _as_of(tolerance="0 days")(*df),
+        "`tolerance` should be a positive length, since it is how far from the label's time the "
+        "events may be, got '0 days'",
+    ),
+    (
+        "months and days",
+        lambda *df: _join(n="1 month 2 days")(*df),
+        "`n` should be an interval of months and years, or of weeks, days and times, but not of "
+        "both, since a month has no fixed number of days, got '1 month 2 days'",
+    ),
+    (
+        "an unknown unit",
+        lambda *df: _join(n="1 hr")(*df),
+        "`n` should be an interval in years, months, weeks, days, hours, minutes, seconds,",
+    ),
+    (
+        "a fraction",
+        lambda *df: _join(n="1.5 days")(*df),
+        "`n` should be an interval of whole numbers, where seconds alone have a fraction, as in "
+        "'36 hours', got '1.5 days'",
+    ),
+    (
+        "no space",
+        lambda *df: _join(n="7days")(*df),
+        "`n` should be an interval of numbers with units, as in '7 days' or",
+    ),
+    (
+        "an unknown column",
+        lambda *df: _join(n="width")(*df),
+        "`n` should be an interval as in '7 days', or a column of the labels, got 'width'. The "
+        "labels' columns are id, k, t.",
+    ),
+    (
+        "a span of numpy",
+        lambda *df: _join(n=(F.count("*"), np.timedelta64(7, "D")))(*df),
+        "a datetime.timedelta, a number if times are numbers, the name of a column of the "
+        "labels, or None for no limit, got numpy.timedelta64",
+    ),
+    (
+        "a function",
+        lambda *df: _join(n=(F.sum, "7 days"))(*df),
+        "as in (F.sum('amount'), '7 days'), got (<function sum>, '7 days')",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "text"), [pytest.param(*t[1:], id=t[0]) for t in TEXTS])
+def test_a_text_says_why(utc, call, text):
+    df = tables(utc, "TIMESTAMP", *made(KINDS["a timestamp"][1], seed=0))
+    with pytest.raises(PySparkException) as caught:
+        call(*df)
+    assert text in str(caught.value)
+
+
+def test_other_forms_of_arguments_are_the_same(utc):
+    df = tables(utc, "BIGINT", *made(int, seed=11))
+    plain = in_order(sash.window_join(*df, on="k", by="t", n=(F.count("*"), 4)).collect())
+    for on, span in (
+        (("k",), np.int64(4)),
+        (iter(["k"]), np.float32(4)),
+        (np.array(["k"]), Decimal(4)),
+    ):
+        rows = sash.window_join(*df, on=on, by=("t",), n=(F.count("*"), span)).collect()
+        assert in_order(rows) == plain
+
+
+def test_the_explanation_has_each_window_once_and_no_mark_of_events(spark):
+    labels = spark.sql("SELECT 1 AS k, TIMESTAMP'2026-03-05' AS t")
+    events = spark.sql("SELECT 1 AS k, TIMESTAMP'2026-03-01' AS t, 2 AS x")
+    week, always = (F.sum("x"), "7 days"), (F.max("x"), None)
+    said = explanation(sash.window_join(labels, events, on="k", by="t", week=week, always=always))
+    node, *lines = said.splitlines()
+    assert node == "SlidingWindow [k], [t ASC NULLS FIRST], for each label"
+    assert [line.partition(": ")[2].rpartition(": ")[0] for line in lines[:2]] == [
+        "sum(x) of the events RANGE BETWEEN INTERVAL '7 00:00:00' DAY TO SECOND PRECEDING AND "
+        "before the label's time",
+        "max(x) of the events RANGE BETWEEN UNBOUNDED PRECEDING AND before the label's time",
+    ]
+    near = sash.as_of(labels, events, on="k", by="t", x="x", direction="nearest")
+    for text in (said, explanation(near)):
+        assert "source" not in text
+        assert "labels_" not in text
+        assert "00.000001" not in text
+        assert text.count("SlidingWindow") == 1
+
+
 def test_without_the_jar_the_remedy_is_named(utc, monkeypatch):
     df = tables(utc, "BIGINT", *made(int, seed=0))
     monkeypatch.setattr("sash.loaded.is_loaded", lambda spark: False)
-    monkeypatch.setattr(sash.labels, "is_loaded", lambda spark: False)
+    monkeypatch.setattr("sash.label_tables.is_loaded", lambda spark: False)
+    monkeypatch.setattr("sash.loaded.has_jar", lambda: False)
     for call in (_join(), _as_of()):
         with pytest.raises(PySparkRuntimeError, match=r"sash\.configure"):
             call(*df)

@@ -1,0 +1,89 @@
+"""How far from a label its events may be: a span, as text, timedelta or number."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import timedelta
+from decimal import Decimal
+
+from sash.arguments import NUMBERS, is_negative, is_zero, plain
+from sash.errors import type_error, value_error
+
+Span = str | int | float | Decimal | timedelta | None
+_SPAN = (
+    "an interval as in '7 days', a datetime.timedelta, a number if times are numbers, the name "
+    "of a column of the labels, or None for no limit"
+)
+_UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
+_INTERVAL = re.compile(rf"(?:interval\s+)?((?:\d+\s+{_UNIT}|\d+\.\d+\s+seconds?)(?:\s+(?!$)|$))+")
+_MONTHS = re.compile(r"year|month")
+_POSITIVE = "a positive length, since it is how far from the label's time the events may be"
+# what an interval lacks, from its look; the first that matches
+_FAULTS = [
+    (
+        rf"(?:[+-]?\d+\s+{_UNIT}\s*)+",
+        "an interval of months and years, or of weeks, days and times, but not of both, since a "
+        "month has no fixed number of days",
+    ),
+    (
+        rf".*\d\.\d+\s*{_UNIT}.*",
+        "an interval of whole numbers, where seconds alone have a fraction, as in '36 hours'",
+    ),
+    (
+        r"[+-]?\d+(?:\.\d+)?\s+[a-z]+.*",
+        "an interval in years, months, weeks, days, hours, minutes, seconds, milliseconds or "
+        "microseconds",
+    ),
+    (r"[+-]?\d.*", "an interval of numbers with units, as in '7 days' or '1 hour 30 minutes'"),
+]
+
+
+def checked(argument: str, value: object, time: str, *, numbers: bool, labels: list[str]) -> Span:
+    """A span that is no column of the labels, or an error that says why it is none.
+
+    Args:
+        argument: The argument's name.
+        value: The span.
+        time: The name and the type of the labels' time.
+        numbers: Whether that time is a number.
+        labels: The names of the labels' columns.
+    """
+    span: Span = plain(value)
+    if isinstance(span, bool) or not isinstance(span, (*NUMBERS, str, timedelta)):
+        raise type_error(argument, _SPAN, value)
+    if isinstance(span, (float, Decimal)) and not math.isfinite(span):
+        raise value_error(argument, "a finite number", span)
+    if is_negative(span) or is_zero(span):
+        raise value_error(argument, _POSITIVE, span)
+    if isinstance(span, int) and span >= 2**63:
+        raise value_error(argument, "a number of 64 bits at most", span)
+    if numbers and not isinstance(span, NUMBERS):
+        raise value_error(argument, f"a number, since {time}", span, _columns(labels, span))
+    if not numbers and isinstance(span, NUMBERS):
+        raise value_error(argument, f"an interval as in '7 days', since {time}", span)
+    if isinstance(span, str) and not _is_interval(span):
+        raise value_error(argument, _fault(span), span, _columns(labels, span))
+    return span
+
+
+def _is_interval(text: str) -> bool:
+    """Whether Spark reads it as an interval; months have no length in days."""
+    units = re.findall(_UNIT, text.lower())
+    months = [unit for unit in units if _MONTHS.match(unit)]
+    whole = _INTERVAL.fullmatch(text.strip().lower()) is not None
+    return whole and len(months) in (0, len(units))
+
+
+def _fault(text: str) -> str:
+    """What a text should be that is no interval."""
+    given = text.strip().lower().removeprefix("interval").strip()
+    found = (expected for look, expected in _FAULTS if re.fullmatch(look, given, re.DOTALL))
+    return next(found, "an interval as in '7 days', or a column of the labels")
+
+
+def _columns(labels: list[str], span: object) -> str | None:
+    """The columns of the labels, for a text that may be meant to be one of them."""
+    if not isinstance(span, str) or re.match(r"\s*[+-]?\d", span):
+        return None
+    return f"The labels' columns are {', '.join(labels)}."
