@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from pyspark.errors import AnalysisException, PySparkRuntimeError
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Column, SparkSession, is_remote
 from pyspark.sql import functions as F
 
@@ -30,12 +30,6 @@ If the jar is there, the server's log says why Sash leaves its Spark alone."""
 SWITCHED_OFF = (
     f"Sash is switched off in this session: {ENABLED} is false. "
     f'Set it to true, by spark.conf.set("{ENABLED}", True).'
-)
-
-NO_NAMES = (
-    "Sash's functions and kinds of windows have no names in this session. Spark 4.2.0 drops them "
-    "where Hive support is on (SPARK-59081): leave enableHiveSupport out, or take another "
-    "version. Sash runs OVER with SQL's own frames all the same."
 )
 _EXTENSIONS_CLASS = "io/sash/spark/SashExtensions.class"
 
@@ -90,15 +84,3 @@ def left_alone(version: str) -> str:
         "in a line of SashExtensions: Sash does not know this version, and "
         "spark.sash.untestedVersions is not true, or this Spark lacks a class."
     )
-
-
-def knows_names(spark: SparkSession) -> bool:
-    """Whether a session resolves the names of Sash's functions."""
-    try:
-        # the schema has a Connect server analyze it
-        _ = spark.sql("SELECT sash.sash_version()").schema
-    except AnalysisException as error:
-        if error.getCondition() == "UNRESOLVED_ROUTINE":
-            return False
-        raise
-    return True

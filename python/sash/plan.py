@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 from pyspark.sql import DataFrame, SparkSession
 
 from sash.arguments import require_frame
-from sash.loaded import NO_NAMES, knows_names, missing
+from sash.loaded import missing
 
 _TITLE = "== Extended Information (Sash) =="
 _NODE = "SlidingWindow"
@@ -81,8 +81,6 @@ def explanation(df: DataFrame) -> str:
     plan, lines = _explained(df)
     calls = [line.removeprefix(_SLIDES) for line in lines if line.startswith(_SLIDES)]
     nodes = [line.lstrip(" +-:*()0123456789") for line in plan.splitlines() if _NODE in line]
-    if not knows_names(df.sparkSession):
-        lines.append(NO_NAMES)
     text = "\n".join([*(_without(calls, node) for node in nodes), *lines])
     return _in_words(text) if _OF_LABELS in text else text
 

@@ -14,7 +14,7 @@ from sash.arguments import require_flag
 from sash.errors import type_error
 from sash.install import check_installed_version
 from sash.jar import jar_path
-from sash.loaded import NO_NAMES, NOT_LOADED, has_jar, knows_names, missing
+from sash.loaded import NOT_LOADED, has_jar, missing
 from sash.plan import standing_down
 
 _STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
@@ -113,8 +113,7 @@ def inactive_reason(spark: SparkSession) -> str | None:
     # a class of Connect's is no subclass of the other, and a DataFrame has columns as attributes
     if not hasattr(type(spark), "createDataFrame"):
         raise type_error("spark", "a SparkSession", spark)
-    why = missing(spark) or standing_down(spark)
-    return why if why is not None or knows_names(spark) else NO_NAMES
+    return missing(spark) or standing_down(spark)
 
 
 def _is_served_elsewhere(options: dict[str, Any]) -> bool:

@@ -1,6 +1,6 @@
 package io.sash.spark
 
-import org.apache.spark.sql.ExtendedExplainGenerator
+import org.apache.spark.sql.{ExtendedExplainGenerator, SparkSession}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
@@ -22,11 +22,15 @@ final class Explain extends ExtendedExplainGenerator {
       if (!Standing.isUp(Standing.Base)) Standing.lines
       else if (!SashConf.enabled(SQLConf.get)) Nil
       else {
-        val all = ExplainedPlan.lines(plan) ++ Standing.lines ++ EarlyRules.reason(plan.session)
+        val all = ExplainedPlan.lines(plan) ++ Standing.lines ++ ofNames(plan.session)
         if (all.isEmpty) Seq("no window") else all
       }
     lines.map(_ + "\n").mkString
   }
+
+  private def ofNames(session: SparkSession): Option[String] =
+    if (!Standing.isUp(Standing.Functions)) None
+    else EarlyRules.reason(session).map(why => s"left to Spark: functions: $why")
 }
 
 private object ExplainedPlan extends AdaptiveSparkPlanHelper {

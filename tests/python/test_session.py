@@ -181,25 +181,15 @@ assert "it is gone" in sash.inactive_reason(spark)
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.slow
-def test_names_that_are_gone_are_a_reason(run_python, tmp_path):
-    """Spark 4.2.0 with Hive drops them; where they are known, Sash is active."""
-    script = f"""{MAKE}
-builder = builder.enableHiveSupport().config("spark.sql.warehouse.dir", {str(tmp_path)!r})
-spark = {CONFIGURED}
-try:
-    assert spark.sql("SELECT geomean(4.0D)").head()[0] == 4.0
-    known = True
-except Exception as error:
-    assert "UNRESOLVED_ROUTINE" in str(error)
-    known = False
-why = sash.inactive_reason(spark)
-assert sash.is_active(spark) is known, why
-assert known or "enableHiveSupport" in why, why
-assert known or why in sash.explanation(spark.range(3))
-"""
-    result = run_python("-c", script)
-    assert result.returncode == 0, result.stderr
+def test_names_that_are_gone_are_a_reason(spark):
+    """The single-pass analyzer runs no rules of extensions."""
+    with setting(spark, "spark.sql.analyzer.singlePassResolver.enabled", True):
+        why = sash.inactive_reason(spark)
+        assert why.startswith("left to Spark: functions: "), why
+        assert "since spark.sql.analyzer.singlePassResolver.enabled is true" in why
+        assert not sash.is_active(spark)
+        assert why in sash.explanation(spark.range(3))
+    assert sash.is_active(spark)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, SparkSession, SparkSession.builder], ids=str)

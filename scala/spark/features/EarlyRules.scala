@@ -50,15 +50,13 @@ private[spark] object EarlyRules {
   private val log = LoggerFactory.getLogger("io.sash.spark.SashExtensions")
 
   private val Unknown =
-    "the names of Sash's functions are unknown, since the analyzer of this session takes no rule " +
-      "that runs before functions are looked up"
+    "the analyzer of this session runs no rule of Sash's before it looks functions up"
 
   private val SinglePass = "spark.sql.analyzer.singlePassResolver.enabled"
 
   /** The reason why no function of Sash is known in a session. */
   def reason(session: SparkSession): Option[String] =
-    if (session.conf.get(SinglePass, "false").toBoolean)
-      Some(s"$Unknown: it resolves in a single pass, as $SinglePass asks")
+    if (session.conf.get(SinglePass, "false").toBoolean) Some(s"$Unknown, since $SinglePass is true")
     else if (has(session.sessionState.analyzer)) None
     else Some(Unknown)
 
@@ -72,7 +70,7 @@ private[spark] object EarlyRules {
       field.set(analyzer, analyzer.hintResolutionRules ++ rules)
     } catch {
       case e @ (_: ReflectiveOperationException | _: RuntimeException) =>
-        log.warn(s"Sash: $Unknown", e)
+        log.warn(s"Sash's functions have no names: $Unknown", e)
     }
 
   private def usesHive(session: SparkSession): Boolean =
