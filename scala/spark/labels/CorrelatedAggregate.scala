@@ -1,6 +1,7 @@
 package io.sash.spark.labels
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
 import org.apache.spark.sql.catalyst.plans.logical._
 
@@ -39,8 +40,18 @@ private[labels] final case class CorrelatedAggregate(
       .flatMap(_.collect { case call: AggregateExpression => call })
       .distinctBy(_.canonicalized)
 
-  /** All expressions over the label. */
+  /** The expressions over the label that say which events are its own. */
   def ofLabels: Seq[Expression] = keys.map(_.ofLabel) ++ (lower ++ upper).map(_.value) ++ ofLabel
+
+  /** The label's columns that stand beside the aggregates, in columns and HAVING. */
+  def besideCalls: AttributeSet = {
+    def read(e: Expression): Seq[Attribute] = e match {
+      case _: AggregateExpression => Nil
+      case a: Attribute           => Seq(a)
+      case other                  => other.children.flatMap(read)
+    }
+    AttributeSet((results ++ having).flatMap(read))
+  }
 
   /** A value of the label, or NULL if the label does not meet its conditions. */
   def ifApplies(value: Expression): Expression = ofLabel
@@ -70,16 +81,14 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
    * Spark joins by equality alone; Left, with the reason, if it is of another shape.
    */
   def of(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
-    top(subquery).flatMap(parsed)
+    top(subquery).filter(t => hasRange(t.rows)).map(parsed)
 
-  private def parsed(top: Top): Option[Either[String, CorrelatedAggregate]] =
-    Option.when(hasRange(top.rows)) {
-      for {
-        rows <- CorrelatedRows.of(top.rows)
-        sorted <- SortedConditions.of(rows.conditions)
-        found <- sorted.of(rows, top)
-      } yield found
-    }
+  private def parsed(top: Top): Either[String, CorrelatedAggregate] =
+    for {
+      rows <- CorrelatedRows.of(top.rows)
+      sorted <- SortedConditions.of(rows.conditions)
+      found <- sorted.of(rows, top)
+    } yield found
 
   /**
    * The last row of a plan over the row around it, or the first.
@@ -91,8 +100,7 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
       direction: SortDirection,
       rows: LogicalPlan,
       list: Seq[NamedExpression]
-  ): Option[CorrelatedAggregate] =
-    parsed(picked(direction, rows, list)).flatMap(_.toOption)
+  ): Either[String, CorrelatedAggregate] = parsed(picked(direction, rows, list))
 
   /**
    * The top of a subquery, above the rows that it aggregates.
@@ -126,8 +134,8 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
         })
       }
     case Filter(condition, child) if condition.deterministic =>
-      top(child).collect { case below @ Top(_, _, None, _) =>
-        below.copy(having = Some(below.over(condition)))
+      top(child).map { below =>
+        below.copy(having = (below.having.toSeq :+ below.over(condition)).reduceOption(And))
       }
     case GlobalLimit(Literal(1, _), LocalLimit(Literal(1, _), sorted)) => one(sorted)
     case _                                                             => None
@@ -146,20 +154,41 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
   }
 
   private def ordered(order: SortOrder, rows: LogicalPlan, list: Seq[NamedExpression]): Top =
-    picked(order.direction, rows, list).copy(order = Some(order))
+    rows match {
+      // Spark computes the columns of SELECT below ORDER BY
+      case Project(columns, below)
+          if columns.exists(SubExprUtils.containsOuter) && columns.forall(_.deterministic) =>
+        val values = AttributeMap(columns.map(c => c.toAttribute -> LabelColumns.value(c)))
+        def over(e: Expression) = e.transformUp { case a: Attribute => values.getOrElse(a, a) }
+        val by = order.copy(child = over(order.child))
+        ordered(by, below, list.map(LabelColumns.mapped(_)(over)))
+      case _ => picked(order.direction, rows, list).copy(order = Some(order))
+    }
 
   private def picked(
       direction: SortDirection,
       rows: LogicalPlan,
       list: Seq[NamedExpression]
   ): Top = {
-    val row = CreateNamedStruct(list.flatMap(e => Seq(Literal(e.name), LabelColumns.value(e))))
+    // a column that reads the outer row is computed above the window
+    val (above, held) = list.partition(SubExprUtils.containsOuter)
+    val read = AttributeSet.fromAttributeSets(above.map(_.references)).toSeq
+    val fields = (held ++ read).distinctBy(_.exprId) match {
+      case Seq() => Seq(Alias(TrueLiteral, "found")())
+      case some  => some
+    }
+    val row = CreateNamedStruct(fields.flatMap(e => Seq(Literal(e.name), LabelColumns.value(e))))
     val picked =
       if (direction == Descending) Last(row, ignoreNulls = false)
       else First(row, ignoreNulls = false)
     val call = picked.toAggregateExpression()
-    val results = list.zipWithIndex.map { case (e, i) =>
-      Alias(GetStructField(call, i, Some(e.name)), e.name)(e.exprId, e.qualifier)
+    def field(of: NamedExpression): Expression =
+      GetStructField(call, fields.indexWhere(_.exprId == of.exprId), Some(of.name))
+    val results = list.map { e =>
+      val value =
+        if (held.contains(e)) field(e)
+        else LabelColumns.value(e).transformUp { case a: Attribute => field(a) }
+      Alias(value, e.name)(e.exprId, e.qualifier)
     }
     Top(rows, results, Some(IsNotNull(call)))
   }

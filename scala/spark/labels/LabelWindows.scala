@@ -25,7 +25,8 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
 
   /**
    * The tag of an expression in a subquery that is left to Spark, with the reason: an aggregate
-   * function, or the first of ORDER BY. Spark makes another plan, and the expression stays in it.
+   * function, the first of ORDER BY, or an as-of join's distance. Spark makes another plan, and
+   * the expression stays in it.
    */
   val Refused: TreeNodeTag[String] = TreeNodeTag("sash.labels")
 
@@ -141,21 +142,26 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   }
 
   private def joined(join: AsOfJoin): LogicalPlan =
-    AsOf
-      .of(join)
-      .filter(_.steps.forall(s => readsOnly(s.query, join.left)))
-      .fold[LogicalPlan](join)(asOf => asOf.over(joined(join.left, asOf.steps)))
+    AsOf.of(join) match {
+      case Right(asOf) if asOf.steps.forall(s => readsOnly(s.query, join.left, join.left)) =>
+        asOf.over(joined(join.left, asOf.steps))
+      case Right(_) => join
+      case Left(why) =>
+        join.orderExpression.setTagValue(LabelWindows.Refused, why)
+        join
+    }
 
   private def joined(labels: LogicalPlan, steps: Seq[LabelStep]): LogicalPlan = {
     val answered = LabelUnion(labels, steps.map(_.query), zone, filters)
-    val columns = steps.zipWithIndex.flatMap { case (s, i) =>
-      s.columns.map(answered.named(i, _))
+    // a step may read the columns of the steps before it
+    val plan = steps.zipWithIndex.foldLeft(answered.plan) { case (below, (step, i)) =>
+      val columns = step.columns.map(answered.named(i, _))
+      val kept = step.kept.map(answered.over(i, _))
+      val joined = Project(below.output ++ columns, Filtered(kept.toSeq, below))
+      Filtered(step.condition.filterNot(_ == TrueLiteral).toSeq, joined)
     }
-    val kept = steps.zipWithIndex.flatMap { case (s, i) => s.kept.map(answered.over(i, _)) }
-    Filtered(
-      steps.flatMap(_.condition).filterNot(_ == TrueLiteral),
-      Project(labels.output ++ columns, Filtered(kept, answered.plan))
-    )
+    val columns = steps.flatMap(_.query.results.map(_.exprId)).toSet
+    Project(labels.output ++ plan.output.filter(a => columns(a.exprId)), plan)
   }
 
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
@@ -164,8 +170,8 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
       query(join.right.plan).fold((plan, Seq.empty[LabelStep])) { query =>
         val step = LabelStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
-        if (readsOnly(query, labels)) (labels, below :+ step)
-        else if (readsOnly(query, join.left)) (join.left, Seq(step))
+        if (readsOnly(query, labels, join.left)) (labels, below :+ step)
+        else if (readsOnly(query, join.left, join.left)) (join.left, Seq(step))
         else (plan, Nil)
       }
     case SubqueryAlias(_, child) =>
@@ -177,10 +183,21 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   private def isMeant(joinType: JoinType, condition: Option[Expression]): Boolean =
     joinType == Inner || (joinType == LeftOuter && condition.forall(_ == TrueLiteral))
 
-  private def readsOnly(query: CorrelatedAggregate, labels: LogicalPlan): Boolean =
+  /**
+   * Whether a query can be asked for `labels`.
+   *
+   * @param around the labels, perhaps with the answers of other queries, which the query's
+   *   columns and HAVING may read
+   */
+  private def readsOnly(
+      query: CorrelatedAggregate,
+      labels: LogicalPlan,
+      around: LogicalPlan
+  ): Boolean =
     // Spark removes references to a further query around only from operators that it knows
     !SubExprUtils.hasOuterReferences(labels) &&
       query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
+      query.besideCalls.subsetOf(around.outputSet) &&
       (!overStreams || refusal(query, labels).isEmpty)
 
   /** The reason why a stream cannot answer a subquery, if it compares a range. */
@@ -275,7 +292,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   ): Option[(LabelUnion, Seq[Expression])] = {
     val found = expressions
       .flatMap(_.collect { case s: ScalarSubquery => s })
-      .flatMap(s => query(s.plan).filter(readsOnly(_, labels)).map(s.exprId -> _))
+      .flatMap(s => query(s.plan).filter(readsOnly(_, labels, labels)).map(s.exprId -> _))
       .distinctBy(_._1)
     Option.when(found.nonEmpty) {
       val answered = LabelUnion(labels, found.map(_._2), zone, filters)
