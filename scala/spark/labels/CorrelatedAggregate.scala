@@ -1,7 +1,8 @@
 package io.sash.spark.labels
 
+import scala.util.{Left, Right}
+
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
 import org.apache.spark.sql.catalyst.plans.logical._
 
@@ -53,6 +54,25 @@ private[labels] final case class CorrelatedAggregate(
     AttributeSet((results ++ having).flatMap(read))
   }
 
+  /** A call in the subquery, as the user wrote it. */
+  def written(call: AggregateExpression): String = {
+    def sign(bound: OwnBound, strict: String) = if (bound.isIncluded) s"$strict=" else strict
+    val conditions = keys.map { k =>
+      val sign = if (k.isNullSafe) "<=>" else "="
+      s"${LabelText(k.ofEvents)} $sign ${LabelText(k.ofLabel)}"
+    } ++
+      lower.map(b => s"${LabelText(time)} ${sign(b, ">")} ${LabelText(b.value)}") ++
+      upper.map(b => s"${LabelText(time)} ${sign(b, "<")} ${LabelText(b.value)}") ++
+      (ofEvents ++ ofLabel).map(LabelText(_))
+    val where = conditions.mkString(" … WHERE ", " AND ", "")
+    val function = call.aggregateFunction
+    (function.getTagValue(FirstByOrder.Written), function) match {
+      case (Some(f), _)            => f.written(where)
+      case (None, f: FirstByOrder) => f.written(where)
+      case _                       => s"(SELECT ${LabelText(call)}$where)"
+    }
+  }
+
   /** A value of the label, or NULL if the label does not meet its conditions. */
   def ifApplies(value: Expression): Expression = ofLabel
     .reduceOption(And)
@@ -81,9 +101,12 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
    * Spark joins by equality alone; Left, with the reason, if it is of another shape.
    */
   def of(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
-    top(subquery).filter(t => hasRange(t.rows)).map(parsed)
+    SubqueryTop.of(subquery) match {
+      case Right(top) => Option.when(hasRange(top.rows))(parsed(top))
+      case Left(why)  => Option.when(hasRange(subquery))(Left(why))
+    }
 
-  private def parsed(top: Top): Either[String, CorrelatedAggregate] =
+  private def parsed(top: SubqueryTop): Either[String, CorrelatedAggregate] =
     for {
       rows <- CorrelatedRows.of(top.rows)
       sorted <- SortedConditions.of(rows.conditions)
@@ -100,98 +123,10 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
       direction: SortDirection,
       rows: LogicalPlan,
       list: Seq[NamedExpression]
-  ): Either[String, CorrelatedAggregate] = parsed(picked(direction, rows, list))
-
-  /**
-   * The top of a subquery, above the rows that it aggregates.
-   *
-   * @param results its columns, over the rows, with their aggregates
-   * @param having the condition on which the subquery has a row
-   * @param order the order of the rows, where the aggregate depends on it
-   */
-  private[labels] final case class Top(
-      rows: LogicalPlan,
-      results: Seq[NamedExpression],
-      having: Option[Expression],
-      order: Option[SortOrder] = None
-  ) {
-
-    /** The expression over the rows. */
-    def over(e: Expression): Expression = e.transformUp { case a: Attribute =>
-      results.collectFirst { case x: Alias if x.exprId == a.exprId => x.child }.getOrElse(a)
-    }
-  }
-
-  private def top(plan: LogicalPlan): Option[Top] = plan match {
-    case SubqueryAlias(_, child) => top(child)
-    case a: Aggregate if a.groupingExpressions.isEmpty =>
-      Some(Top(a.child, a.aggregateExpressions, None))
-    case Project(list, child) if list.forall(_.deterministic) =>
-      top(child).map { below =>
-        below.copy(results = list.map {
-          case a: Attribute => below.results.find(_.exprId == a.exprId).getOrElse(a)
-          case e            => LabelColumns.mapped(e)(below.over)
-        })
-      }
-    case Filter(condition, child) if condition.deterministic =>
-      top(child).map { below =>
-        below.copy(having = (below.having.toSeq :+ below.over(condition)).reduceOption(And))
-      }
-    case GlobalLimit(Literal(1, _), LocalLimit(Literal(1, _), sorted)) => one(sorted)
-    case _                                                             => None
-  }
-
-  /**
-   * ORDER BY time LIMIT 1: the first or the last row as a struct. Without a row there is no
-   * struct.
-   */
-  private def one(sorted: LogicalPlan): Option[Top] = sorted match {
-    case Sort(Seq(order), true, child, _) => Some(ordered(order, child, child.output))
-    case Project(list, Sort(Seq(order), true, child, _)) if list.forall(_.deterministic) =>
-      Some(ordered(order, child, list))
-    case SubqueryAlias(_, child) => one(child)
-    case _                       => None
-  }
-
-  private def ordered(order: SortOrder, rows: LogicalPlan, list: Seq[NamedExpression]): Top =
-    rows match {
-      // Spark computes the columns of SELECT below ORDER BY
-      case Project(columns, below)
-          if columns.exists(SubExprUtils.containsOuter) && columns.forall(_.deterministic) =>
-        val values = AttributeMap(columns.map(c => c.toAttribute -> LabelColumns.value(c)))
-        def over(e: Expression) = e.transformUp { case a: Attribute => values.getOrElse(a, a) }
-        val by = order.copy(child = over(order.child))
-        ordered(by, below, list.map(LabelColumns.mapped(_)(over)))
-      case _ => picked(order.direction, rows, list).copy(order = Some(order))
-    }
-
-  private def picked(
-      direction: SortDirection,
-      rows: LogicalPlan,
-      list: Seq[NamedExpression]
-  ): Top = {
-    // a column that reads the outer row is computed above the window
-    val (above, held) = list.partition(SubExprUtils.containsOuter)
-    val read = AttributeSet.fromAttributeSets(above.map(_.references)).toSeq
-    val fields = (held ++ read).distinctBy(_.exprId) match {
-      case Seq() => Seq(Alias(TrueLiteral, "found")())
-      case some  => some
-    }
-    val row = CreateNamedStruct(fields.flatMap(e => Seq(Literal(e.name), LabelColumns.value(e))))
-    val picked =
-      if (direction == Descending) Last(row, ignoreNulls = false)
-      else First(row, ignoreNulls = false)
-    val call = picked.toAggregateExpression()
-    def field(of: NamedExpression): Expression =
-      GetStructField(call, fields.indexWhere(_.exprId == of.exprId), Some(of.name))
-    val results = list.map { e =>
-      val value =
-        if (held.contains(e)) field(e)
-        else LabelColumns.value(e).transformUp { case a: Attribute => field(a) }
-      Alias(value, e.name)(e.exprId, e.qualifier)
-    }
-    Top(rows, results, Some(IsNotNull(call)))
-  }
+  ): Either[String, CorrelatedAggregate] = parsed(SubqueryTop.picked(rows, list) { row =>
+    if (direction == Descending) Last(row, ignoreNulls = false)
+    else First(row, ignoreNulls = false)
+  })
 
   private def hasRange(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(_.exists {
     case b: Between          => SubExprUtils.containsOuter(b)

@@ -10,9 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, LATERAL_JOIN, SCALAR_SUBQUERY}
-import org.apache.spark.sql.types.TimestampType
 
-import io.sash.spark.base.{Filtered, SashConf, SashErrors}
+import io.sash.spark.base.{Filtered, SashConf}
 
 /**
  * Runs correlated aggregates over a range as windows. For each row around the subquery (the
@@ -30,6 +29,9 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
    */
   val Refused: TreeNodeTag[String] = TreeNodeTag("sash.labels")
 
+  /** The reason why a scalar subquery among aggregates is left to Spark. */
+  val InGroups = "it stands in a query with GROUP BY or aggregates; compute it below"
+
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.labelsEnabled(conf)) plan
     else {
@@ -40,61 +42,6 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
         case p if rewrite.isDefinedAt(p) => rewrite(p)
       }
     }
-}
-
-/**
- * The same on streams: labels and events are streams, and a label's answer comes when the
- * watermark has passed its time. The rule runs at the end of analysis, before `StreamWindows`
- * plans the windows that this rule makes.
- */
-private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.labelsEnabled(conf)) plan
-    else {
-      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, filters = None)
-      plan.resolveOperatorsDownWithPruning(
-        _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY)
-      ) {
-        case p if p.resolved && subqueriesOf(p).nonEmpty && p.exists(overStreams(_).nonEmpty) =>
-          check(rewrite, p.collect { case q => overTables(q) }.flatten)
-          val made = if (rewrite.isDefinedAt(p) && overStreams(p).nonEmpty) rewrite(p) else p
-          check(rewrite, overStreams(made))
-          made
-      }
-    }
-
-  /** A subquery, and the rows around it. */
-  private type Around = (LogicalPlan, LogicalPlan)
-
-  /** The subqueries over streams: LATERAL, and scalar ones. */
-  private def overStreams(plan: LogicalPlan): Seq[Around] =
-    subqueriesOf(plan).filter(_._1.isStreaming)
-
-  /**
-   * The subqueries over tables, with rows of a stream around them. Spark would answer them by an
-   * aggregate of the stream, which fails beside a window.
-   */
-  private def overTables(plan: LogicalPlan): Seq[Around] =
-    subqueriesOf(plan).filter { case (subquery, labels) =>
-      !subquery.isStreaming && labels.isStreaming
-    }
-
-  private def subqueriesOf(plan: LogicalPlan): Seq[Around] =
-    plan match {
-      case join: LateralJoin => Seq(join.right.plan -> join.left)
-      case p @ (_: Project | _: Filter) =>
-        p.expressions
-          .flatMap(_.collect { case s: ScalarSubquery => s.plan })
-          .map(_ -> p.children.head)
-      case _ => Nil
-    }
-
-  /** Fails if one of these subqueries compares a range: Spark has no operator for it, either. */
-  private def check(rewrite: LabelRewrite, left: Seq[Around]): Unit =
-    for {
-      (subquery, labels) <- left
-      why <- rewrite.refusal(subquery, labels)
-    } throw SashErrors.invalidArgument("LATERAL", "subquery", why)
 }
 
 /**
@@ -127,8 +74,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   private def left(groups: Aggregate): LogicalPlan = {
     groups.expressions.flatMap(_.collect { case s: ScalarSubquery => s.plan }).foreach {
       subquery =>
-        if (CorrelatedAggregate.of(subquery).nonEmpty)
-          leave(subquery, "it stands in a query with GROUP BY or aggregates; compute it below")
+        if (CorrelatedAggregate.of(subquery).nonEmpty) leave(subquery, LabelWindows.InGroups)
     }
     groups
   }
@@ -213,27 +159,20 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
    * watermarks on the times that the range compares.
    */
   private def refusal(query: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
-    val base = LabelRange.of(query, zone) match {
-      case OffsetRange(base, _, _) => Some(base)
-      case OwnRange                => None
-    }
-    val times = base.toSeq :+ query.time
+    def times = query.upper.map(b => Distance.base(b.value, zone)).toSeq :+ query.time
     if (!query.events.isStreaming)
       Some("the events are no stream; answer each micro-batch of labels in foreachBatch")
     else if (!labels.isStreaming)
       Some("its events are a stream and the rows around it are none; read both as streams")
-    else if (query.time.dataType != TimestampType || base.isEmpty)
-      Some(
-        s"on a stream the range of ${query.time.sql} ends at a fixed distance from one event " +
-          s"time; months, and days in the time zone $zone, are no fixed distances: a session " +
-          "in UTC has days of 24 hours"
-      )
-    else if (query.ofLabel.nonEmpty)
-      Some(s"${query.ofLabel.head.sql} is a condition on the outer row; put it into a CASE above")
     else
-      times
-        .find(!hasWatermark(_))
-        .map(t => s"${t.sql} has no watermark; call withWatermark on it, in both streams")
+      StreamRange
+        .fault(query, zone)
+        .orElse(query.ofLabel.headOption.map { c =>
+          s"${LabelText(c)} is a condition on the outer row; put it into a CASE above"
+        })
+        .orElse(times.find(!hasWatermark(_)).map { t =>
+          s"${LabelText(t)} has no watermark; call withWatermark on it, in both streams"
+        })
   }
 
   private def hasWatermark(e: Expression): Boolean = e match {
