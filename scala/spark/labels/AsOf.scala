@@ -11,9 +11,9 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.Filtered
 
 /**
- * An as-of join as correlated subqueries: `merge_asof` of the pandas API on Spark, and `ASOF JOIN`,
- * which Spark has since 4.3. Each subquery finds, for a row on the left, the last row before it on
- * the right, or the first row after it.
+ * An as-of join as correlated subqueries: `merge_asof` of the pandas API on Spark, and `ASOF
+ * JOIN`, which Spark has since 4.3. Each subquery finds, for a row on the left, the last row
+ * before it on the right, or the first row after it.
  *
  * @param over makes the join of the left rows with the subqueries' columns
  */
@@ -49,8 +49,8 @@ private[labels] object AsOf extends PredicateHelper {
     if (isFirstNearest(left.dataType)) towards(join, Ascending)
     else
       Left(
-        s"the match condition compares ${left.dataType.sql} values by < or <=, and the row with " +
-          "the smallest differences need not be the first one"
+        s"the match condition compares ${left.dataType.sql} values by < or <=, and the row " +
+          "with the smallest differences need not be the first one"
       )
 
   /** Whether the first row after a value is the one with the smallest difference. */

@@ -75,16 +75,16 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
 
     def fault(rewrite: LabelRewrite): String = (subquery, operator) match {
       case (_: Exists, _) =>
-        "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the same conditions, " +
-          "and n > 0 in WHERE"
+        "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the same " +
+          "conditions, and n > 0 in WHERE"
       case (_: ListQuery, _) =>
-        "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the equality among " +
-          "its conditions, and n > 0 in WHERE"
+        "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the equality " +
+          "among its conditions, and n > 0 in WHERE"
       case (_: ScalarSubquery, _: Aggregate) => LabelWindows.InGroups
       case (_, LateralJoin(_, _, kind, Some(condition))) if condition != TrueLiteral =>
         rewrite.refusal(plan, labels).getOrElse {
-          s"${kind.sql} JOIN LATERAL has the condition ${LabelText(condition)}; write ON true, and " +
-            "test it in a CASE above"
+          s"${kind.sql} JOIN LATERAL has the condition ${LabelText(condition)}; write ON " +
+            "true, and test it in a CASE above"
         }
       case _ =>
         rewrite

@@ -11,22 +11,22 @@ import org.apache.spark.unsafe.types.CalendarInterval
 private[labels] object StreamRange {
 
   def fault(query: CorrelatedAggregate, zone: String): Option[String] = {
-    val time = query.time
+    val (time, named) = (query.time, LabelText(query.time))
     val ends = (query.lower ++ query.upper).map(_.value).toSeq
-    val range = LabelRange.of(query, zone)
     if (time.dataType != TimestampType)
       Some(
-        s"the range compares ${LabelText(time)}, which is of type ${time.dataType.sql}; on a stream, " +
+        s"the range compares $named, which is of type ${time.dataType.sql}; on a stream, " +
           "compare a TIMESTAMP that has a watermark"
       )
-    else if (query.upper.isEmpty)
+    else if (query.upper.isEmpty) {
+      val base = LabelText(Distance.base(ends.head, zone))
       Some(
-        s"the range of ${LabelText(time)} has no upper end, so that a row would wait for ever; add " +
-          s"one, as in ${LabelText(time)} < ${LabelText(Distance.base(ends.head, zone))} + INTERVAL 1 HOUR"
+        s"the range of $named has no upper end, so that a row would wait for ever; add one, as " +
+          s"in $named < $base + INTERVAL 1 HOUR"
       )
-    else
-      Option.when(range == OwnRange) {
-        ends.flatMap(moving(_, zone)).headOption.getOrElse(others(time, ends, zone))
+    } else
+      Option.when(LabelRange.of(query, zone) == OwnRange) {
+        ends.flatMap(moving(_, zone)).headOption.getOrElse(others(named, ends, zone))
       }
   }
 
@@ -49,14 +49,13 @@ private[labels] object StreamRange {
           s"${LabelText(end)} $why"
       }
 
-  private def others(time: Expression, ends: Seq[Expression], zone: String): String = {
-    val bases = ends.map(Distance.base(_, zone)).distinctBy(_.canonicalized)
+  private def others(time: String, ends: Seq[Expression], zone: String): String = {
+    val bases = ends.map(Distance.base(_, zone)).distinctBy(_.canonicalized).map(LabelText(_))
     if (bases.length > 1)
-      s"the ends of the range of ${LabelText(time)} belong to two values, " +
-        s"${bases.map(LabelText(_)).mkString(" and ")}; on a stream, let both be at fixed distances " +
-        "from one event time"
+      s"the ends of the range of $time belong to two values, ${bases.mkString(" and ")}; on a " +
+        "stream, let both be at fixed distances from one event time"
     else
-      s"the range of ${LabelText(time)} ends before it begins: ${ends.map(LabelText(_)).mkString(" to ")}; " +
+      s"the range of $time ends before it begins: ${ends.map(LabelText(_)).mkString(" to ")}; " +
         "exchange its ends"
   }
 

@@ -73,7 +73,7 @@ final class LabelChainsSuite extends LabelSuite {
 
   for (part <- 1 to 4) test(s"random chains, part $part", Slow +: each(4): _*)(withPlainPlans {
     var (ran, checked) = (0, 0)
-    for (n <- 1 to Thorough.times(40)) {
+    for (n <- 1 to Thorough.times(32)) {
       val random = new Random(seed + 1000 * part + n)
       tables(random)
       val query = drawn(random)
@@ -86,7 +86,7 @@ final class LabelChainsSuite extends LabelSuite {
       }
     }
     info(s"$ran of $checked queries ran as windows")
-    assert(checked > 8 && ran > checked * 8 / 10)
+    assert(checked > 4 && ran > checked * 8 / 10)
   })
 
   private val own = "e.k = l.k AND e.ts < l.ts"
@@ -175,7 +175,8 @@ private object LabelChainsSuite {
         s"SELECT $value AS c, e.ts AS t FROM e WHERE ${where(before, one)} " +
           s"ORDER BY ${orders.mkString(", ")} LIMIT 1"
       } else {
-        subquery(before, one, "count(*) AS c, max(e.ts) AS t")
+        // of the type of a price: by a key of another type Spark alone loses events
+        subquery(before, one, "int(count(*)) AS c, max(e.ts) AS t")
       }
     val (columns, above) = (one("*", s"z.c + ${read(before, one)} AS c, z.t"), one(true, false))
     val filter =

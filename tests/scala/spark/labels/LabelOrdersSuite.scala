@@ -2,7 +2,7 @@ package io.sash.spark.labels
 
 import scala.util.Random
 
-/** The first row by ORDER BY of several columns, each with its direction and its place of NULLs. */
+/** The first row by ORDER BY of several columns, with their directions and places of NULLs. */
 final class LabelOrdersSuite extends LabelSuite {
   private val types = Map(
     "BIGINT" -> Seq("1", "2", "-9", "NULL"),
