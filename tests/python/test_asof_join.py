@@ -164,6 +164,16 @@ def test_values_beside_another(asof):
         assert_ran(df)
 
 
+def test_nothing_is_before_minus_infinity(asof):
+    """Spark alone answers 5.0 (differences-from-spark.md)."""
+    df = asof.sql(
+        "SELECT r.s FROM VALUES (double('-Infinity')) AS l(s) ASOF JOIN "
+        "VALUES (double('-Infinity')), (5D) AS r(s) MATCH_CONDITION (l.s <= r.s)"
+    )
+    assert [row.s for row in df.collect()] == [float("-inf")]
+    assert_ran(df)
+
+
 def test_a_condition_between_both_sides_is_left_to_spark(asof):
     tables(asof, {"k": ["1", "2"], "s": NUMBERS, "x": NUMBERS}, seed="both")
     query = "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.s >= r.s) ON l.k = r.k AND l.x < r.x"

@@ -1,7 +1,6 @@
 package io.sash.spark.labels
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import io.sash.spark.base.Filtered
@@ -81,15 +80,12 @@ private[labels] object EventSource {
   ): CorrelatedAggregate = {
     def over[E <: Expression](e: E): E =
       e.transform { case a: Attribute => names.getOrElse(a, a) }.asInstanceOf[E]
-    // beside the calls stand columns of the label, which may be of the same table
-    def overCalls[E <: Expression](e: E): E =
-      e.transform { case call: AggregateExpression => over(call) }.asInstanceOf[E]
     query.copy(
       keys = query.keys.map(k => k.copy(ofEvents = over(k.ofEvents))),
       time = over(query.time),
       ofEvents = query.ofEvents.map(over(_)),
-      results = query.results.map(overCalls(_)),
-      having = query.having.map(overCalls(_))
+      results = query.results.map(over(_)),
+      having = query.having.map(over(_))
     )
   }
 }

@@ -50,8 +50,8 @@ private[labels] object SubqueryTop {
   private def fault(plan: LogicalPlan): String = plan match {
     case a: Aggregate =>
       val groups = a.groupingExpressions.map(LabelText(_)).mkString(", ")
-      s"GROUP BY $groups makes several rows; count one group by FILTER (WHERE …), or group in a " +
-        "query around"
+      s"GROUP BY $groups makes several rows; count one group by FILTER (WHERE …), or group in " +
+        "a query around"
     case GlobalLimit(n, _) =>
       s"LIMIT ${n.sql} takes several rows; write LIMIT 1, or collect values, as in last_n(x, n)"
     case p if p.expressions.exists(!_.deterministic) => CorrelatedRows.notDeterministic(p)
