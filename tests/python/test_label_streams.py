@@ -115,8 +115,120 @@ def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path)
     view("l", "labels", LABELS, stream=True, watermark=False)
     fails("l.ts - INTERVAL 1 HOUR", "has no watermark; call withWatermark on it")
     view("l", "labels", LABELS, stream=True)
-    fails("l.ts - INTERVAL '1' MONTH", "months, and days in the time zone UTC")
-    fails("l.ts - make_dt_interval(0, lab)", "ends at a fixed distance from one event time")
+    fails("l.ts - INTERVAL '1' MONTH", "counts months, which vary in length; write days or hours")
+    fails("l.ts - make_dt_interval(0, lab)", "is at another distance for each row")
+    fails("date_trunc('day', l.ts)", "belong to two values, date_trunc..day., l.ts. and l.ts")
+    fails("l.ts + INTERVAL 1 HOUR", "ends before it begins: l.ts . INTERVAL '01' HOUR to l.ts")
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    fails("l.ts - INTERVAL 1 DAY", "counts days, which vary in length in Europe/Berlin")
+
+
+OWN = "e.user = l.user AND e.ts >= l.ts - INTERVAL 1 HOUR AND e.ts < l.ts"
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (f"l, LATERAL (SELECT amount FROM e WHERE {OWN} ORDER BY e.ts LIMIT 3)", "LIMIT 3 takes"),
+        (f"l, LATERAL (SELECT amount FROM e WHERE {OWN} LIMIT 1)", "LIMIT 1 takes any row"),
+        (f"l, LATERAL (SELECT amount FROM e WHERE {OWN})", "it takes the rows as they are"),
+        (
+            f"l, LATERAL (SELECT amount, count(*) FROM e WHERE {OWN} GROUP BY amount)",
+            "GROUP BY e.amount makes several rows",
+        ),
+        (
+            "l, LATERAL (SELECT count(*) FROM e WHERE e.user = l.user)",
+            "it compares no range of event times with the outer row",
+        ),
+        (
+            "l, LATERAL (SELECT count(*) FROM e WHERE e.user = l.user AND e.ts > l.ts)",
+            r"e.ts has no upper end.* add one, as in e.ts < l.ts . INTERVAL 1 HOUR",
+        ),
+        (
+            "l, LATERAL (SELECT count(*) FROM e WHERE e.amount >= l.lab AND e.amount < l.lab)",
+            "compares e.amount, which is of type BIGINT",
+        ),
+        (f"l WHERE EXISTS (SELECT 1 FROM e WHERE {OWN})", "`EXISTS`.*write LATERAL"),
+        (f"l WHERE lab IN (SELECT amount FROM e WHERE {OWN})", "`IN`.*write LATERAL"),
+        (
+            f"l LEFT JOIN LATERAL (SELECT count(*) n FROM e WHERE {OWN}) f ON n > 2",
+            "has the condition .f.n > 2.; write ON true",
+        ),
+        (
+            f"l, LATERAL (SELECT count(*) FROM e WHERE {OWN} AND rand() < 0.5)",
+            "invalid: .rand.. < 0.5BD. is not deterministic; compute it as a column",
+        ),
+        (
+            f"(SELECT sum((SELECT count(*) FROM e WHERE {OWN})) FROM l)",
+            "`scalar subquery`.*GROUP BY or aggregates",
+        ),
+    ],
+)
+def test_each_refusal_says_what_to_write(
+    spark: SparkSession, tables: Path, query: str, why: str
+) -> None:
+    for name, folder, schema in (("l", "labels", LABELS), ("e", "events", EVENTS)):
+        frame = read(spark, tables / folder, schema, stream=True)
+        frame.withWatermark("ts", "1 hour").createOrReplaceTempView(name)
+    with pytest.raises(AnalysisException, match=why):
+        spark.sql(f"SELECT * FROM {query}")
+
+
+def test_complete_mode_names_the_subquery(spark: SparkSession, tables: Path) -> None:
+    for name, folder, schema in (("l", "labels", LABELS), ("e", "events", EVENTS)):
+        frame = read(spark, tables / folder, schema, stream=True)
+        frame.withWatermark("ts", "1 hour").createOrReplaceTempView(name)
+    for select, written in (
+        (f"count(*) FROM e WHERE {OWN}", f"(SELECT count(1) … WHERE {OWN})"),
+        (
+            f"amount FROM e WHERE {OWN} ORDER BY e.ts DESC LIMIT 1",
+            f"(SELECT e.amount … WHERE {OWN} ORDER BY e.ts DESC NULLS LAST LIMIT 1)",
+        ),
+    ):
+        frame = spark.sql(f"SELECT * FROM l, LATERAL (SELECT {select})")
+        with pytest.raises(AnalysisException) as caught:
+            frame.writeStream.format("memory").queryName("c").outputMode("complete").start()
+        assert written.replace("INTERVAL 1 HOUR", "INTERVAL '01' HOUR") in str(caught.value)
+
+
+def test_the_event_time_need_not_be_selected(spark: SparkSession, tables: Path) -> None:
+    frame = read(spark, tables / "events", EVENTS, stream=True)
+    frame.withWatermark("ts", "1 hour").createOrReplaceTempView("e")
+    over = "sum(amount) OVER (PARTITION BY user ORDER BY amount ROWS 3 PRECEDING)"
+    with pytest.raises(AnalysisException, match="ORDER BY ts, which has a watermark") as caught:
+        spark.sql(f"SELECT user, {over} FROM e")
+    assert "select it" not in str(caught.value)
+    with pytest.raises(AnalysisException, match="and select it below the window"):
+        spark.sql(f"SELECT user, {over} FROM (SELECT user, amount FROM e)")
+
+
+def test_a_stream_answers_chains_and_orders_of_several_columns(
+    spark: SparkSession, tables: Path
+) -> None:
+    last = "ORDER BY e.ts DESC, e.amount NULLS LAST LIMIT 1"
+    query = f"""
+        SELECT l.lab, a.n, b.m, c.amount AS last
+        FROM l, LATERAL (SELECT count(*) n FROM e WHERE {OWN}) a
+        LEFT JOIN LATERAL (
+            SELECT max(amount) m FROM e WHERE {OWN} HAVING count(*) < a.n + 1) b ON true
+        LEFT JOIN LATERAL (SELECT * FROM (SELECT e.amount FROM e WHERE {OWN} {last}) z
+            WHERE z.amount > a.n) c ON true"""
+
+    def asked(stream: bool) -> DataFrame:
+        for name, folder, schema in (("l", "labels", LABELS), ("e", "events", EVENTS)):
+            frame = read(spark, tables / folder, schema, stream)
+            frame.withWatermark("ts", "1 hour").createOrReplaceTempView(name)
+        return spark.sql(query)
+
+    expected = {row.lab: row for row in asked(stream=False).collect()}
+    frame = asked(stream=True)
+    plan = frame._jdf.queryExecution().analyzed().toString()
+    assert plan.count("TransformWithState") == 1, plan
+    _run(frame, "chain", tables)
+    answered = spark.read.parquet(str(tables / "out")).collect()
+    assert len(answered) > len(expected) // 2
+    assert len({row.last for row in answered}) > 2
+    assert {row.lab: row for row in answered} == {row.lab: expected[row.lab] for row in answered}
 
 
 def test_streams_and_tables_of_events_are_not_asked_together(

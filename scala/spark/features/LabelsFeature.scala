@@ -2,8 +2,6 @@ package io.sash.spark.features
 
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
-import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.window.WindowExecBase
 
 import io.sash.spark.labels.{ChooseEventFilters, LabelWindows, StreamLabelWindows}
 import io.sash.spark.links.Standing
@@ -22,14 +20,8 @@ private[spark] object LabelsFeature extends Feature {
   }
 
   override def explained(plan: SparkPlan): Seq[String] = {
-    val tagged = plan match {
-      case a: BaseAggregateExec => a.aggregateExpressions.map(_.aggregateFunction)
-      case w: WindowExecBase    => w.orderSpec.map(_.child)
-      case _                    => Nil
-    }
-    tagged
-      .flatMap(_.getTagValue(LabelWindows.Refused))
-      .map(why => s"subquery left to Spark: $why") ++ filtered(plan)
+    val refused = plan.expressions.flatMap(_.flatMap(_.getTagValue(LabelWindows.Refused)))
+    refused.map(why => s"subquery left to Spark: $why") ++ filtered(plan)
   }
 
   private def filtered(plan: SparkPlan): Option[String] = Some(plan).collect {

@@ -1,15 +1,19 @@
 package io.sash.spark.labels
 
+import scala.util.Left
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types._
 
 import io.sash.spark.base.Filtered
 
 /**
- * An as-of join of the pandas API on Spark as correlated subqueries. Each one finds, for a row on
- * the left, the last row before it on the right, or the first row after it.
+ * An as-of join as correlated subqueries: `merge_asof` of the pandas API on Spark, and `ASOF
+ * JOIN`, which Spark has since 4.3. Each subquery finds, for a row on the left, the last row
+ * before it on the right, or the first row after it.
  *
  * @param over makes the join of the left rows with the subqueries' columns
  */
@@ -17,16 +21,55 @@ private[labels] final case class AsOf(steps: Seq[LabelStep], over: LogicalPlan =
 
 private[labels] object AsOf extends PredicateHelper {
 
-  /** None if Spark runs the join. */
-  def of(join: AsOfJoin): Option[AsOf] = join.orderExpression match {
-    case If(GreaterThan(left, right), _, _) => nearest(join, left, right)
-    case distance =>
-      distance.children.headOption.flatMap { first =>
-        // the distance is left minus right if the join looks back
-        val isAhead = first.references.subsetOf(join.right.outputSet)
-        found(join, if (isAhead) Ascending else Descending, join.asOfCondition, join.right.output)
-          .map(query => AsOf(Seq(LabelStep(query, join.joinType, None)), identity))
-      }
+  /** Left, with the reason, if Spark runs the join. */
+  def of(join: AsOfJoin): Either[String, AsOf] =
+    (splitConjunctivePredicates(join.asOfCondition).head, join.orderExpression) match {
+      case (GreaterThan(l, r), _) if isMatch(join, l, r)        => towards(join, Descending)
+      case (GreaterThanOrEqual(l, r), _) if isMatch(join, l, r) => towards(join, Descending)
+      case (LessThan(l, r), _) if isMatch(join, l, r)           => ahead(join, l)
+      case (LessThanOrEqual(l, r), _) if isMatch(join, l, r)    => ahead(join, l)
+      case (_, If(GreaterThan(left, right), _, _))              => nearest(join, left, right)
+      case (other, _) => Left(s"${other.sql} does not compare the left rows with the right ones")
+    }
+
+  /** Whether the one is of the left rows and the other of the right rows. */
+  private def isMatch(join: AsOfJoin, left: Expression, right: Expression): Boolean =
+    left.references.subsetOf(join.left.outputSet) &&
+      right.references.subsetOf(join.right.outputSet)
+
+  private def towards(join: AsOfJoin, direction: SortDirection): Either[String, AsOf] =
+    found(join, direction, join.asOfCondition, join.right.output)
+      .map(query => AsOf(Seq(LabelStep(query, join.joinType, None)), identity))
+
+  /**
+   * The first row after. Spark subtracts field by field and takes the smallest difference, which
+   * may be another row's.
+   */
+  private def ahead(join: AsOfJoin, left: Expression): Either[String, AsOf] =
+    if (isFirstNearest(left.dataType)) towards(join, Ascending)
+    else
+      Left(
+        s"the match condition compares ${left.dataType.sql} values by < or <=, and the row " +
+          "with the smallest differences need not be the first one"
+      )
+
+  /** Whether the first row after a value is the one with the smallest difference. */
+  private def isFirstNearest(of: DataType): Boolean = of match {
+    case StructType(fields) =>
+      fields.init.forall(f => !f.nullable && isSubtracted(f.dataType)) &&
+      fields.lastOption.forall(f => isSingle(f.dataType))
+    case other => isSingle(other)
+  }
+
+  private def isSingle(of: DataType): Boolean = of match {
+    case _: StructType | _: ArrayType => false
+    case _                            => true
+  }
+
+  private def isSubtracted(of: DataType): Boolean = of match {
+    case _: NumericType | DateType | TimestampType | TimestampNTZType => true
+    case _: DayTimeIntervalType | _: YearMonthIntervalType            => true
+    case _                                                            => false
   }
 
   private def found(
@@ -34,7 +77,7 @@ private[labels] object AsOf extends PredicateHelper {
       direction: SortDirection,
       asOf: Expression,
       columns: Seq[NamedExpression]
-  ): Option[CorrelatedAggregate] = {
+  ): Either[String, CorrelatedAggregate] = {
     val right = join.right.outputSet
     val met = (join.condition.toSeq :+ asOf).reduce(And).transform {
       case a: Attribute if !right.contains(a) => OuterReference(a)
@@ -43,7 +86,11 @@ private[labels] object AsOf extends PredicateHelper {
   }
 
   /** The nearer one of the row before and the row after; of equally near rows the row before. */
-  private def nearest(join: AsOfJoin, left: Expression, right: Expression): Option[AsOf] = {
+  private def nearest(
+      join: AsOfJoin,
+      left: Expression,
+      right: Expression
+  ): Either[String, AsOf] = {
     val (ties, tolerance) = splitConjunctivePredicates(join.asOfCondition)
       .filterNot(_ == TrueLiteral)
       .partition(_.isInstanceOf[Not])
@@ -60,18 +107,18 @@ private[labels] object AsOf extends PredicateHelper {
       }
       (side +: within).reduce(And)
     }
-    def one(before: Boolean): Option[(CorrelatedAggregate, Seq[Alias])] = {
+    def one(before: Boolean): Either[String, CorrelatedAggregate] = {
       val columns =
         join.right.output.map(a => Alias(a, a.name)()) :+ Alias(TrueLiteral, "found")()
       found(join, if (before) Descending else Ascending, condition(before), columns)
-        .map((_, columns))
     }
     for {
-      (before, ofBefore) <- one(before = true)
-      (after, ofAfter) <- one(before = false)
+      before <- one(before = true)
+      after <- one(before = false)
     } yield {
       val steps = Seq(before, after).map(LabelStep(_, LeftOuter, None))
-      AsOf(steps, picked(join, _, ofBefore.map(_.toAttribute), ofAfter.map(_.toAttribute)))
+      val Seq(ofBefore, ofAfter) = steps.map(_.query.results.map(_.toAttribute))
+      AsOf(steps, picked(join, _, ofBefore, ofAfter))
     }
   }
 

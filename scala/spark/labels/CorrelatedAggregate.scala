@@ -1,5 +1,7 @@
 package io.sash.spark.labels
 
+import scala.util.{Left, Right}
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -39,8 +41,37 @@ private[labels] final case class CorrelatedAggregate(
       .flatMap(_.collect { case call: AggregateExpression => call })
       .distinctBy(_.canonicalized)
 
-  /** All expressions over the label. */
+  /** The expressions over the label that say which events are its own. */
   def ofLabels: Seq[Expression] = keys.map(_.ofLabel) ++ (lower ++ upper).map(_.value) ++ ofLabel
+
+  /** The label's columns that stand beside the aggregates, in columns and HAVING. */
+  def besideCalls: AttributeSet = {
+    def read(e: Expression): Seq[Attribute] = e match {
+      case _: AggregateExpression => Nil
+      case a: Attribute           => Seq(a)
+      case other                  => other.children.flatMap(read)
+    }
+    AttributeSet((results ++ having).flatMap(read))
+  }
+
+  /** A call in the subquery, as the user wrote it. */
+  def written(call: AggregateExpression): String = {
+    def sign(bound: OwnBound, strict: String) = if (bound.isIncluded) s"$strict=" else strict
+    val conditions = keys.map { k =>
+      val sign = if (k.isNullSafe) "<=>" else "="
+      s"${LabelText(k.ofEvents)} $sign ${LabelText(k.ofLabel)}"
+    } ++
+      lower.map(b => s"${LabelText(time)} ${sign(b, ">")} ${LabelText(b.value)}") ++
+      upper.map(b => s"${LabelText(time)} ${sign(b, "<")} ${LabelText(b.value)}") ++
+      (ofEvents ++ ofLabel).map(LabelText(_))
+    val where = conditions.mkString(" … WHERE ", " AND ", "")
+    val function = call.aggregateFunction
+    (function.getTagValue(FirstByOrder.Written), function) match {
+      case (Some(f), _)            => f.written(where)
+      case (None, f: FirstByOrder) => f.written(where)
+      case _                       => s"(SELECT ${LabelText(call)}$where)"
+    }
+  }
 
   /** A value of the label, or NULL if the label does not meet its conditions. */
   def ifApplies(value: Expression): Expression = ofLabel
@@ -70,16 +101,17 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
    * Spark joins by equality alone; Left, with the reason, if it is of another shape.
    */
   def of(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
-    top(subquery).flatMap(parsed)
-
-  private def parsed(top: Top): Option[Either[String, CorrelatedAggregate]] =
-    Option.when(hasRange(top.rows)) {
-      for {
-        rows <- CorrelatedRows.of(top.rows)
-        sorted <- SortedConditions.of(rows.conditions)
-        found <- sorted.of(rows, top)
-      } yield found
+    SubqueryTop.of(subquery) match {
+      case Right(top) => Option.when(hasRange(top.rows))(parsed(top))
+      case Left(why)  => Option.when(hasRange(subquery))(Left(why))
     }
+
+  private def parsed(top: SubqueryTop): Either[String, CorrelatedAggregate] =
+    for {
+      rows <- CorrelatedRows.of(top.rows)
+      sorted <- SortedConditions.of(rows.conditions)
+      found <- sorted.of(rows, top)
+    } yield found
 
   /**
    * The last row of a plan over the row around it, or the first.
@@ -91,78 +123,10 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
       direction: SortDirection,
       rows: LogicalPlan,
       list: Seq[NamedExpression]
-  ): Option[CorrelatedAggregate] =
-    parsed(picked(direction, rows, list)).flatMap(_.toOption)
-
-  /**
-   * The top of a subquery, above the rows that it aggregates.
-   *
-   * @param results its columns, over the rows, with their aggregates
-   * @param having the condition on which the subquery has a row
-   * @param order the order of the rows, where the aggregate depends on it
-   */
-  private[labels] final case class Top(
-      rows: LogicalPlan,
-      results: Seq[NamedExpression],
-      having: Option[Expression],
-      order: Option[SortOrder] = None
-  ) {
-
-    /** The expression over the rows. */
-    def over(e: Expression): Expression = e.transformUp { case a: Attribute =>
-      results.collectFirst { case x: Alias if x.exprId == a.exprId => x.child }.getOrElse(a)
-    }
-  }
-
-  private def top(plan: LogicalPlan): Option[Top] = plan match {
-    case SubqueryAlias(_, child) => top(child)
-    case a: Aggregate if a.groupingExpressions.isEmpty =>
-      Some(Top(a.child, a.aggregateExpressions, None))
-    case Project(list, child) if list.forall(_.deterministic) =>
-      top(child).map { below =>
-        below.copy(results = list.map {
-          case a: Attribute => below.results.find(_.exprId == a.exprId).getOrElse(a)
-          case e            => LabelColumns.mapped(e)(below.over)
-        })
-      }
-    case Filter(condition, child) if condition.deterministic =>
-      top(child).collect { case below @ Top(_, _, None, _) =>
-        below.copy(having = Some(below.over(condition)))
-      }
-    case GlobalLimit(Literal(1, _), LocalLimit(Literal(1, _), sorted)) => one(sorted)
-    case _                                                             => None
-  }
-
-  /**
-   * ORDER BY time LIMIT 1: the first or the last row as a struct. Without a row there is no
-   * struct.
-   */
-  private def one(sorted: LogicalPlan): Option[Top] = sorted match {
-    case Sort(Seq(order), true, child, _) => Some(ordered(order, child, child.output))
-    case Project(list, Sort(Seq(order), true, child, _)) if list.forall(_.deterministic) =>
-      Some(ordered(order, child, list))
-    case SubqueryAlias(_, child) => one(child)
-    case _                       => None
-  }
-
-  private def ordered(order: SortOrder, rows: LogicalPlan, list: Seq[NamedExpression]): Top =
-    picked(order.direction, rows, list).copy(order = Some(order))
-
-  private def picked(
-      direction: SortDirection,
-      rows: LogicalPlan,
-      list: Seq[NamedExpression]
-  ): Top = {
-    val row = CreateNamedStruct(list.flatMap(e => Seq(Literal(e.name), LabelColumns.value(e))))
-    val picked =
-      if (direction == Descending) Last(row, ignoreNulls = false)
-      else First(row, ignoreNulls = false)
-    val call = picked.toAggregateExpression()
-    val results = list.zipWithIndex.map { case (e, i) =>
-      Alias(GetStructField(call, i, Some(e.name)), e.name)(e.exprId, e.qualifier)
-    }
-    Top(rows, results, Some(IsNotNull(call)))
-  }
+  ): Either[String, CorrelatedAggregate] = parsed(SubqueryTop.picked(rows, list) { row =>
+    if (direction == Descending) Last(row, ignoreNulls = false)
+    else First(row, ignoreNulls = false)
+  })
 
   private def hasRange(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(_.exists {
     case b: Between          => SubExprUtils.containsOuter(b)

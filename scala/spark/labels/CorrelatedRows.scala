@@ -42,8 +42,19 @@ private[labels] object CorrelatedRows extends PredicateHelper {
         val conjuncts = splitConjunctivePredicates(spelled(condition)).map(below.over)
         below.copy(conditions = below.conditions ++ conjuncts)
       }
+    case p if p.expressions.exists(!_.deterministic) =>
+      Left(notDeterministic(p))
     case other =>
       Left(s"${other.nodeName} lies between the aggregate and a condition on the outer row")
+  }
+
+  /** Says which expressions of an operator are not deterministic. */
+  def notDeterministic(plan: LogicalPlan): String = {
+    val random = plan.expressions
+      .flatMap(splitConjunctivePredicates)
+      .filterNot(_.deterministic)
+      .map(LabelText(_))
+    s"${random.mkString(", ")} is not deterministic; compute it as a column of a table before"
   }
 
   /**

@@ -114,6 +114,9 @@ private[labels] object Distance {
     case _ => Some(Distance(e, 0L))
   }
 
+  /** The value that a sum begins with. */
+  def base(e: Expression, zone: String): Expression = of(e, zone).fold(e)(_.base)
+
   /** The time zone in which the query was analyzed. */
   private def zoneOf(e: Expression, session: String): String = e match {
     case z: TimeZoneAwareExpression => z.timeZoneId.getOrElse(session)

@@ -6,6 +6,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.base.{Filtered, SparkVersions}
@@ -48,9 +49,12 @@ private[labels] final class LabelUnion private (
     LabelColumns.mapped(column)(over(i, _))
 }
 
-private[labels] object LabelUnion {
+private[spark] object LabelUnion {
 
-  def apply(
+  /** The tag of a window that a subquery has become: the subquery as the user wrote it. */
+  val Written: TreeNodeTag[String] = TreeNodeTag("sash.subquery")
+
+  private[labels] def apply(
       labels: LogicalPlan,
       queries: Seq[CorrelatedAggregate],
       zone: String,
@@ -70,10 +74,11 @@ private[labels] object LabelUnion {
   }
 
   /** The reason why no window can answer an aggregate. */
-  def refusal(call: AggregateExpression): Option[String] = call.aggregateFunction match {
-    case f: OfCurrentRow => Some(s"${f.prettyName} is of a row of the window, not of a label")
-    case _               => refusalOfWindow(call)
-  }
+  private[labels] def refusal(call: AggregateExpression): Option[String] =
+    call.aggregateFunction match {
+      case f: OfCurrentRow => Some(s"${f.prettyName} is of a row of the window, not of a label")
+      case _               => refusalOfWindow(call)
+    }
 
   private def refusalOfWindow(call: AggregateExpression): Option[String] = {
     val order = SortOrder(AttributeReference("time", LongType)(), Ascending)
@@ -270,6 +275,7 @@ private[labels] object LabelUnion {
             BoundsWindow(query.lower.map(ownBound(query, _)), query.upper.map(ownBound(query, _)))
           windowOf(over, spec.copy(frameSpecification = Growing), kind)
       }
+      moved.setTagValue(Written, query.written(call))
       // windows over streams are planned during analysis, before the optimizer
       if (overStreams) moved else WrapMovingAggregates.filtered(moved)
     }

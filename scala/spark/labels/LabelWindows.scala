@@ -10,9 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, LATERAL_JOIN, SCALAR_SUBQUERY}
-import org.apache.spark.sql.types.TimestampType
 
-import io.sash.spark.base.{Filtered, SashConf, SashErrors}
+import io.sash.spark.base.{Filtered, SashConf}
 
 /**
  * Runs correlated aggregates over a range as windows. For each row around the subquery (the
@@ -25,9 +24,13 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
 
   /**
    * The tag of an expression in a subquery that is left to Spark, with the reason: an aggregate
-   * function, or the first of ORDER BY. Spark makes another plan, and the expression stays in it.
+   * function, the first of ORDER BY, or an as-of join's distance. Spark makes another plan, and
+   * the expression stays in it.
    */
   val Refused: TreeNodeTag[String] = TreeNodeTag("sash.labels")
+
+  /** The reason why a scalar subquery among aggregates is left to Spark. */
+  val InGroups = "it stands in a query with GROUP BY or aggregates; compute it below"
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.labelsEnabled(conf)) plan
@@ -39,61 +42,6 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
         case p if rewrite.isDefinedAt(p) => rewrite(p)
       }
     }
-}
-
-/**
- * The same on streams: labels and events are streams, and a label's answer comes when the
- * watermark has passed its time. The rule runs at the end of analysis, before `StreamWindows`
- * plans the windows that this rule makes.
- */
-private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.labelsEnabled(conf)) plan
-    else {
-      val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, filters = None)
-      plan.resolveOperatorsDownWithPruning(
-        _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY)
-      ) {
-        case p if p.resolved && subqueriesOf(p).nonEmpty && p.exists(overStreams(_).nonEmpty) =>
-          check(rewrite, p.collect { case q => overTables(q) }.flatten)
-          val made = if (rewrite.isDefinedAt(p) && overStreams(p).nonEmpty) rewrite(p) else p
-          check(rewrite, overStreams(made))
-          made
-      }
-    }
-
-  /** A subquery, and the rows around it. */
-  private type Around = (LogicalPlan, LogicalPlan)
-
-  /** The subqueries over streams: LATERAL, and scalar ones. */
-  private def overStreams(plan: LogicalPlan): Seq[Around] =
-    subqueriesOf(plan).filter(_._1.isStreaming)
-
-  /**
-   * The subqueries over tables, with rows of a stream around them. Spark would answer them by an
-   * aggregate of the stream, which fails beside a window.
-   */
-  private def overTables(plan: LogicalPlan): Seq[Around] =
-    subqueriesOf(plan).filter { case (subquery, labels) =>
-      !subquery.isStreaming && labels.isStreaming
-    }
-
-  private def subqueriesOf(plan: LogicalPlan): Seq[Around] =
-    plan match {
-      case join: LateralJoin => Seq(join.right.plan -> join.left)
-      case p @ (_: Project | _: Filter) =>
-        p.expressions
-          .flatMap(_.collect { case s: ScalarSubquery => s.plan })
-          .map(_ -> p.children.head)
-      case _ => Nil
-    }
-
-  /** Fails if one of these subqueries compares a range: Spark has no operator for it, either. */
-  private def check(rewrite: LabelRewrite, left: Seq[Around]): Unit =
-    for {
-      (subquery, labels) <- left
-      why <- rewrite.refusal(subquery, labels)
-    } throw SashErrors.invalidArgument("LATERAL", "subquery", why)
 }
 
 /**
@@ -126,8 +74,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   private def left(groups: Aggregate): LogicalPlan = {
     groups.expressions.flatMap(_.collect { case s: ScalarSubquery => s.plan }).foreach {
       subquery =>
-        if (CorrelatedAggregate.of(subquery).nonEmpty)
-          leave(subquery, "it stands in a query with GROUP BY or aggregates; compute it below")
+        if (CorrelatedAggregate.of(subquery).nonEmpty) leave(subquery, LabelWindows.InGroups)
     }
     groups
   }
@@ -141,21 +88,26 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   }
 
   private def joined(join: AsOfJoin): LogicalPlan =
-    AsOf
-      .of(join)
-      .filter(_.steps.forall(s => readsOnly(s.query, join.left)))
-      .fold[LogicalPlan](join)(asOf => asOf.over(joined(join.left, asOf.steps)))
+    AsOf.of(join) match {
+      case Right(asOf) if asOf.steps.forall(s => readsOnly(s.query, join.left, join.left)) =>
+        asOf.over(joined(join.left, asOf.steps))
+      case Right(_) => join
+      case Left(why) =>
+        join.orderExpression.setTagValue(LabelWindows.Refused, why)
+        join
+    }
 
   private def joined(labels: LogicalPlan, steps: Seq[LabelStep]): LogicalPlan = {
     val answered = LabelUnion(labels, steps.map(_.query), zone, filters)
-    val columns = steps.zipWithIndex.flatMap { case (s, i) =>
-      s.columns.map(answered.named(i, _))
+    // a step may read the columns of the steps before it
+    val plan = steps.zipWithIndex.foldLeft(answered.plan) { case (below, (step, i)) =>
+      val columns = step.columns.map(answered.named(i, _))
+      val kept = step.kept.map(answered.over(i, _))
+      val joined = Project(below.output ++ columns, Filtered(kept.toSeq, below))
+      Filtered(step.condition.filterNot(_ == TrueLiteral).toSeq, joined)
     }
-    val kept = steps.zipWithIndex.flatMap { case (s, i) => s.kept.map(answered.over(i, _)) }
-    Filtered(
-      steps.flatMap(_.condition).filterNot(_ == TrueLiteral),
-      Project(labels.output ++ columns, Filtered(kept, answered.plan))
-    )
+    val columns = steps.flatMap(_.query.results.map(_.exprId)).toSet
+    Project(labels.output ++ plan.output.filter(a => columns(a.exprId)), plan)
   }
 
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
@@ -164,8 +116,8 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
       query(join.right.plan).fold((plan, Seq.empty[LabelStep])) { query =>
         val step = LabelStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
-        if (readsOnly(query, labels)) (labels, below :+ step)
-        else if (readsOnly(query, join.left)) (join.left, Seq(step))
+        if (readsOnly(query, labels, join.left)) (labels, below :+ step)
+        else if (readsOnly(query, join.left, join.left)) (join.left, Seq(step))
         else (plan, Nil)
       }
     case SubqueryAlias(_, child) =>
@@ -177,10 +129,21 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   private def isMeant(joinType: JoinType, condition: Option[Expression]): Boolean =
     joinType == Inner || (joinType == LeftOuter && condition.forall(_ == TrueLiteral))
 
-  private def readsOnly(query: CorrelatedAggregate, labels: LogicalPlan): Boolean =
+  /**
+   * Whether a query can be asked for `labels`.
+   *
+   * @param around the labels, perhaps with the answers of other queries, which the query's
+   *   columns and HAVING may read
+   */
+  private def readsOnly(
+      query: CorrelatedAggregate,
+      labels: LogicalPlan,
+      around: LogicalPlan
+  ): Boolean =
     // Spark removes references to a further query around only from operators that it knows
     !SubExprUtils.hasOuterReferences(labels) &&
       query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
+      query.besideCalls.subsetOf(around.outputSet) &&
       (!overStreams || refusal(query, labels).isEmpty)
 
   /** The reason why a stream cannot answer a subquery, if it compares a range. */
@@ -196,27 +159,20 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
    * watermarks on the times that the range compares.
    */
   private def refusal(query: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
-    val base = LabelRange.of(query, zone) match {
-      case OffsetRange(base, _, _) => Some(base)
-      case OwnRange                => None
-    }
-    val times = base.toSeq :+ query.time
+    def times = query.upper.map(b => Distance.base(b.value, zone)).toSeq :+ query.time
     if (!query.events.isStreaming)
       Some("the events are no stream; answer each micro-batch of labels in foreachBatch")
     else if (!labels.isStreaming)
       Some("its events are a stream and the rows around it are none; read both as streams")
-    else if (query.time.dataType != TimestampType || base.isEmpty)
-      Some(
-        s"on a stream the range of ${query.time.sql} ends at a fixed distance from one event " +
-          s"time; months, and days in the time zone $zone, are no fixed distances: a session " +
-          "in UTC has days of 24 hours"
-      )
-    else if (query.ofLabel.nonEmpty)
-      Some(s"${query.ofLabel.head.sql} is a condition on the outer row; put it into a CASE above")
     else
-      times
-        .find(!hasWatermark(_))
-        .map(t => s"${t.sql} has no watermark; call withWatermark on it, in both streams")
+      StreamRange
+        .fault(query, zone)
+        .orElse(query.ofLabel.headOption.map { c =>
+          s"${LabelText(c)} is a condition on the outer row; put it into a CASE above"
+        })
+        .orElse(times.find(!hasWatermark(_)).map { t =>
+          s"${LabelText(t)} has no watermark; call withWatermark on it, in both streams"
+        })
   }
 
   private def hasWatermark(e: Expression): Boolean = e match {
@@ -275,7 +231,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   ): Option[(LabelUnion, Seq[Expression])] = {
     val found = expressions
       .flatMap(_.collect { case s: ScalarSubquery => s })
-      .flatMap(s => query(s.plan).filter(readsOnly(_, labels)).map(s.exprId -> _))
+      .flatMap(s => query(s.plan).filter(readsOnly(_, labels, labels)).map(s.exprId -> _))
       .distinctBy(_._1)
     Option.when(found.nonEmpty) {
       val answered = LabelUnion(labels, found.map(_._2), zone, filters)

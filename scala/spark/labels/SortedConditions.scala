@@ -3,7 +3,7 @@ package io.sash.spark.labels
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
 
 import io.sash.spark.base.Filtered
 import io.sash.spark.kinds.OwnBound
@@ -19,25 +19,18 @@ private[labels] final case class SortedConditions(
 
   def of(
       rows: CorrelatedRows,
-      top: CorrelatedAggregate.Top
+      top: SubqueryTop
   ): Either[String, CorrelatedAggregate] = {
     val (fixed, conditions) = ofEvents.partition(_.exists(_.isInstanceOf[SubqueryExpression]))
-    val results = top.results.map(LabelColumns.mapped(_)(rows.over))
-    val having = top.having.map(rows.over)
-    val calls = (results ++ having).flatMap(_.collect { case c: AggregateExpression => c })
     for {
       ranges <- SameTime.of(this.ranges)
       time = ranges.head.time
-      _ <- top.order
-        .filterNot(o => SameTime.orderAlike(rows.over(o.child), time))
-        .map(o => s"ORDER BY ${o.child.sql} is not the order of the range")
-        .toLeft(())
+      results = top.results.map(LabelColumns.mapped(_)(e => inTime(rows.over(e), time)))
+      having = top.having.map(e => inTime(rows.over(e), time))
+      calls = (results ++ having).flatMap(_.collect { case c: AggregateExpression => c })
       lower <- atMostOne(ranges.filter(_.isLower), "lower")
       upper <- atMostOne(ranges.filterNot(_.isLower), "upper")
-      _ <- calls
-        .find(SubExprUtils.containsOuter)
-        .map(c => s"${c.sql} reads the outer row")
-        .toLeft(())
+      _ <- calls.find(SubExprUtils.containsOuter).map(ofOuterRow).toLeft(())
       _ <- (calls ++ ofEvents)
         .find(_.exists(_.isInstanceOf[PythonUDF]))
         .map(e => s"${e.sql} runs in Python")
@@ -59,9 +52,25 @@ private[labels] final case class SortedConditions(
     )
   }
 
+  /** ORDER BY the range's time and nothing else takes the last event, or the first one. */
+  private def inTime(e: Expression, time: Expression): Expression = e.transform {
+    case f @ FirstByOrder(row, Seq(order)) if SameTime.orderAlike(order.child, time) =>
+      val of =
+        if (order.isAscending) First(row, ignoreNulls = false)
+        else Last(row, ignoreNulls = false)
+      of.setTagValue(FirstByOrder.Written, f)
+      of
+  }
+
+  private def ofOuterRow(call: AggregateExpression): String = call.aggregateFunction match {
+    case FirstByOrder(_, orders) =>
+      s"ORDER BY ${orders.map(LabelText(_)).mkString(", ")} reads the outer row"
+    case _ => s"${LabelText(call)} reads the outer row"
+  }
+
   private def atMostOne(ends: Seq[End], which: String): Either[String, Option[OwnBound]] =
     if (ends.length <= 1) Right(ends.headOption.map(_.bound))
-    else Left(s"two $which bounds: ${ends.map(_.bound.value.sql).mkString(", ")}")
+    else Left(s"two $which bounds: ${ends.map(e => LabelText(e.bound.value)).mkString(", ")}")
 }
 
 private[labels] object SortedConditions {
@@ -115,7 +124,7 @@ private[labels] object SortedConditions {
     Right(to.copy(keys = to.keys :+ keys))
 
   private def other(c: Expression): Either[String, SortedConditions] =
-    Left(s"${c.sql} is neither an equality of keys nor an end of a range")
+    Left(s"${LabelText(c)} is neither an equality of keys nor an end of a range")
 
   private def label(e: Expression): Expression = SubExprUtils.stripOuterReference(e)
 

@@ -135,11 +135,17 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   private def hasWatermark(a: Attribute): Boolean =
     a.metadata.contains(EventTimeWatermark.delayKey)
 
+  /** The columns that ORDER BY may name: the analyzer selects some of them below the window. */
+  private def selectable(child: LogicalPlan): Seq[Attribute] = child match {
+    case Project(_, from) => from.output ++ child.output
+    case _                => child.output
+  }
+
   /** The event time by which the window is ordered; fails if it is ordered by anything else. */
   private def timeOf(written: Written): Attribute = {
     val window = written.window
     def refuse(why: String) = throw StreamErrors.unsupported(written, why)
-    val here = window.child.output.filter(hasWatermark)
+    val here = selectable(window.child).filter(hasWatermark)
     val below = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
     def nearest = here.find(_.dataType == TimestampType).orElse((here ++ below).headOption)
     def remedy = nearest match {

@@ -3,6 +3,7 @@ package io.sash.spark.streams.plan
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Project, Window}
 
+import io.sash.spark.labels.LabelUnion
 import io.sash.spark.windows.FrameText
 
 /**
@@ -33,7 +34,10 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
   /** The window specification. */
   def spec: String = of(window.partitionSpec, window.orderSpec)
 
-  private def call(w: WindowExpression): String = {
+  private def call(w: WindowExpression): String =
+    w.getTagValue(LabelUnion.Written).fold(overRows(w))(s => s"the subquery $s")
+
+  private def overRows(w: WindowExpression): String = {
     val spec = w.windowSpec
     val frame = spec.frameSpecification match {
       case f: SpecifiedWindowFrame => Seq(FrameText(f))
