@@ -116,14 +116,30 @@ class Draw:
         where = " AND ".join([*equal, *self.range(), *more])
         return f"SELECT {', '.join(columns)} FROM events e WHERE {where}"
 
+    def reading(self, before: str, query: str, count: str) -> str:
+        """The query, which perhaps reads the number of events that the one before has counted."""
+        read = f"{before}.c{before[1:]}"
+        return self.random.choice(
+            [
+                query,
+                f"{query} AND {read} > 1",
+                f"{query} HAVING count(*) >= {read}",
+                f"SELECT *, z.{count} * {read} FROM ({query}) z",
+                f"SELECT * FROM ({query}) z WHERE z.{count} <= {read}",
+            ]
+        )
+
     def lateral(self, n: int) -> str:
         if self.is_one_in(4):
             direction = self.random.choice(["DESC", "ASC"])
-            last = self.subquery([f"e.t AS t{n}"])
+            last = self.subquery([f"e.t AS t{n}", f"1 AS c{n}"])
             query = f"{last} ORDER BY e.t {direction} LIMIT 1"
         else:
             some = self.random.choices(AGGREGATES, k=self.random.randint(1, 3))
-            query = self.subquery([f"{a} AS a{n}_{i}" for i, a in enumerate(some)])
+            columns = [f"{a} AS a{n}_{i}" for i, a in enumerate(some)]
+            query = self.subquery([*columns, f"count(*) AS c{n}"])
+            if n > 0:
+                query = self.reading(f"f{n - 1}", query, f"c{n}")
         join = self.random.choice(["JOIN LATERAL ({}) f{}", "LEFT JOIN LATERAL ({}) f{} ON true"])
         return join.format(query, n)
 
