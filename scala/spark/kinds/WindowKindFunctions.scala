@@ -30,7 +30,8 @@ private[spark] object WindowKindFunctions {
       "time_window",
       "The rows whose place in the order lies at most `size` before the current row's.",
       Seq(
-        "size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'",
+        "size" -> ("a constant: a number for an order by a number, an interval for one by " +
+          "time; or a string, as in '1 hour'"),
         "closed" -> ("the ends that belong to the window: 'both', if it is left out, 'right', " +
           "'left' or 'neither'"),
         "center" -> "true if the current row is in the middle; false if it is left out"
@@ -43,7 +44,8 @@ private[spark] object WindowKindFunctions {
         "Without `closed` and `center` it is RANGE BETWEEN size PRECEDING AND CURRENT ROW, with",
         "peers. An end that does not belong to the window is moved by a unit of the order: 1, a",
         "day, or a microsecond. So these two arguments want an order by integers, dates or",
-        "timestamps. The middle is as in pandas: half of `size` before and after."
+        "timestamps. The middle is as in pandas: half of `size` before and after. Half of an odd",
+        "number of units lies between two of them, and there an open end leaves no row out."
       ),
       classOf[DurationWindow],
       optional = 2
