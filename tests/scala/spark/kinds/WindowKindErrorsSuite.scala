@@ -25,7 +25,11 @@ class WindowKindErrorsSuite extends ItemsSuite {
         "`size`"
       ),
       ("PARTITION BY count_window('3') ORDER BY id", Type, "`size`"),
-      ("PARTITION BY count_window(2, 3) ORDER BY id", Arguments, "`count_window` requires 1"),
+      (
+        "PARTITION BY count_window(2, 3) ORDER BY id",
+        Arguments,
+        "`count_window` requires 1 (see DESCRIBE FUNCTION EXTENDED count_window)"
+      ),
       ("PARTITION BY time_window(-5) ORDER BY at", Range, "`size`"),
       ("PARTITION BY delta_window(p, 5) ORDER BY at", Difference, "no \"INT\" can be subtracted"),
       ("PARTITION BY delta_window(x, -0.5) ORDER BY at", Range, "`delta`"),
@@ -168,6 +172,34 @@ class WindowKindErrorsSuite extends ItemsSuite {
     val (condition, text) =
       refused(s"SELECT sum(x) OVER (PARTITION BY $kind ORDER BY $order) FROM items")
     assert(condition == Misplaced && text.contains(says), text)
+  }
+
+  for {
+    kind <- Seq("gap_window(2)", "time_window(2)", "window_min_periods(2)", "window_slide(2)")
+    (function, instead) <- Seq(
+      "row_number()" -> "write count(*), or",
+      "rank()" -> "write rank_in_frame(id), or",
+      "dense_rank()" -> "write dense_rank_in_frame(id), or",
+      "percent_rank()" -> "write percent_rank_in_frame(id), or",
+      "cume_dist()" -> "write cume_dist_in_frame(id), or",
+      "nth_value(x, 2)" -> "write first_n(struct(x), 2), whose last element has the value, or",
+      "ntile(2)" -> "",
+      "lag(x)" -> "",
+      "lead(x, 2)" -> ""
+    )
+  } test(s"no aggregate: $function over $kind") {
+    create(seed = 1)
+    val (condition, text) =
+      refused(s"SELECT $function OVER (PARTITION BY $kind ORDER BY id) FROM items")
+    assert(condition == Misplaced, text)
+    val name = function.takeWhile(_ != '(')
+    for (
+      said <- Seq(
+        s"$kind: it is about the window of an aggregate. $name(",
+        s"$instead leave $kind out"
+      )
+    )
+      assert(text.contains(said), text)
   }
 
   test("a kind that is no window is refused, and each of them while Sash is off") {
