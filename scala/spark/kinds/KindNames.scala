@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.util.{toPrettySQL, AUTO_GENERATED_ALIAS}
 import org.apache.spark.sql.types.MetadataBuilder
 
 /**
- * Names columns that the query does not name, if they ask for a window of a kind. Spark's name has
- * the frame of a window without ROWS and RANGE, which is not this window's: the kind says the
- * rows. Otherwise the name is Spark's.
+ * Names columns that the query does not name, if they ask for a window of a kind. Spark's name
+ * has the frame of a window without ROWS and RANGE. This window has another one, by its kind. So
+ * the frame is left out, and the name is Spark's otherwise.
  */
 private[kinds] object KindNames {
 

@@ -3,13 +3,14 @@ package io.sash.spark.kinds
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
-/** Says of a function that is no aggregate why no kind goes with it, and what to write instead. */
+/** The error of a window of a kind if its function is no aggregate. */
 private[kinds] object NoAggregate {
 
-  def why(function: Expression, kind: WindowKind, order: Seq[SortOrder]): String =
-    s"it is about the window of an aggregate. ${written(function)} is none, and looks at all rows of " +
-      s"its partition; ${instead(function, order).fold("")(i => s"write $i, or ")}leave " +
-      s"${kind.sql} out"
+  def why(function: Expression, kind: WindowKind, order: Seq[SortOrder]): String = {
+    val other = instead(function, order).fold("")(i => s"write $i, or ")
+    s"it is about the window of an aggregate. ${written(function)} is none, and looks at all " +
+      s"rows of its partition; ${other}leave ${kind.sql} out"
+  }
 
   /** An aggregate that answers the same of a window's rows. */
   private def instead(function: Expression, order: Seq[SortOrder]): Option[String] = {

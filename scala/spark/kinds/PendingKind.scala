@@ -64,7 +64,7 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
 
   /**
    * Whether a window is resolved but for its kinds. Spark binds the lambdas around a window as
-   * soon as that is resolved, by its nullability. And [[KindNames]] names what is resolved.
+   * soon as that is resolved, by its nullability. And [[KindNames]] names resolved columns.
    */
   private def isReady(w: WindowExpression): Boolean =
     w.windowFunction.resolved && w.windowSpec.orderSpec.forall(_.resolved) &&

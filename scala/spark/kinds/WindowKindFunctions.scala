@@ -165,8 +165,8 @@ private[spark] object WindowKindFunctions {
       "1\t1\n2\t3\n4\t7",
       Seq(
         "A row whose `preceding` is NULL or negative has a window without rows. A row costs",
-        "O(log n) combines, or 2 where the aggregate counts or sums integers, and the rows of a",
-        "partition are held until it ends."
+        "O(log n) combines; counts and sums of integers take 2. The rows of a partition are held",
+        "until it ends."
       ),
       classOf[OwnRowsWindow]
     ) { case Seq(preceding) => OwnRowsWindow(preceding) },
@@ -186,8 +186,9 @@ private[spark] object WindowKindFunctions {
           "a window",
         "without rows; rows whose place in the order is NULL are each other's window. A row " +
           "costs",
-        "O(log n) comparisons and combines, of the latter 2 where the aggregate counts or sums",
-        "integers, and the rows of a partition are held until it ends."
+        "O(log n) comparisons and O(log n) combines; counts and sums of integers take 2 " +
+          "combines.",
+        "The rows of a partition are held until it ends."
       ),
       classOf[OwnRangeWindow]
     ) { case Seq(preceding) =>
