@@ -31,12 +31,15 @@ class ExtremeValuesSuite extends SashSuite {
         "'NaN', '-Infinity', '1'" -> Seq("NaN", "NaN", "NaN"),
         "'Infinity', '-Infinity', '1'" -> Seq(Double.PositiveInfinity, "NaN", "NaN"),
         "'-Infinity', '2', 'Infinity'" -> Seq(0.0, 2.0, Double.PositiveInfinity),
-        "'-1e308', '-1e308', '-1e308', '3'" -> Seq(0.0, 0.0, 0.0, 3.0)
+        "'-1e308', '-1e308', '-1e308', '3'" -> Seq(0.0, 0.0, 0.0, 3.0),
+        "'1', 'Infinity', '-1e308', '-1e308', '-1e308'" -> (1.0 +: Seq.fill(4)(
+          Double.PositiveInfinity
+        ))
       )
     )
       assert(
         answers(
-          "SELECT cusum(double(x)) OVER (ORDER BY i ROWS 9 PRECEDING) FROM (SELECT posexplode(" +
+          "SELECT cusum(double(x)) OVER (ORDER BY i ROWS 3 PRECEDING) FROM (SELECT posexplode(" +
             s"array($values)) AS (i, x))"
         ) == expected,
         values
