@@ -586,3 +586,24 @@ def test_nothing_to_aggregate(spark: SparkSession) -> None:
     assert list(spark.sql(beside).first()) == [0, 0, 0]
     inner = f"SELECT (SELECT {monoid} FROM some s WHERE s.v = o.id) FROM VALUES (99) o(id)"
     assert spark.sql(inner).first()[0] == 0
+
+
+def test_a_column_without_a_name_has_the_kind_in_it(df: DataFrame):
+    spec = sash.SlidingWindow.orderBy("ts")
+    ordered = "ORDER BY ts ASC NULLS FIRST"
+    named = {
+        f"count(1) OVER (PARTITION BY gap_window(2) {ordered})": spec.session(2),
+        f"count(1) OVER (PARTITION BY count_window(3) {ordered})": spec.count(3),
+        f"count(1) OVER (PARTITION BY window_and(gap_window(2), count_window(3)) {ordered})": (
+            spec.session(2) & spec.count(3)
+        ),
+    }
+    rows = df.select(*(F.count("*").over(window) for window in named.values()))
+    assert rows.columns == list(named)
+
+
+def test_a_rank_over_a_kind_says_what_to_write(df: DataFrame):
+    with pytest.raises(
+        AnalysisException, match=r"row_number\(\) is none.*; write count\(\*\), or"
+    ):
+        df.select(F.row_number().over(BY_TS.session(2)))

@@ -3,10 +3,11 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * One frame of a window specification (ROWS or RANGE between two bounds), which moves over the
- * rows of a partition. Rows arrive in order and are numbered from 0. A row has arrived when each
- * window that moves by this frame has a filled open slot for it. The owner then asks for the
- * frame of row 0, 1, 2, …, and the windows hold exactly the rows of that frame:
+ * The rows of each row's window: a frame of SQL (ROWS or RANGE between two bounds), or the rule
+ * of a kind. It moves over the rows of a partition. Rows arrive in order and are numbered from 0.
+ * A row has arrived when each window that moves by this frame has a filled open slot for it. The
+ * owner then asks for the frame of row 0, 1, 2, …, and the windows hold exactly the rows of that
+ * frame:
  * {{{
  *   val frame = new RowsFrame(Array(window), lower = -2, upper = 0)
  *   frame.clear()                                        // a partition begins
@@ -14,7 +15,9 @@ import io.sash.core.elements.InOrderWindow
  *   if (frame.moveTo(0, arrived = 1, ended = false))
  *     column.lower(window.query())
  * }}}
- * Each bound moves forwards only, so a row enters once and leaves once.
+ * A row enters once. In most frames the first row of a window only moves forwards, and a row
+ * leaves once. In an [[OwnWidthFrame]] and in a [[BoundsFrame]] the first row may move back. So
+ * no row leaves there, and the windows are asked for some of their rows.
  *
  * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the frame;
  * later rows are in open slots.

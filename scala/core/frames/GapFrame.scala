@@ -3,14 +3,14 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * The rows from the last gap up to the current row: a session, or the rows since a punctuation. A
- * gap lies before a row whose key reaches, or passes, the bound of the row before it.
+ * The rows from the last gap up to the current row: a session, or the rows since a punctuation.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2 (punctuation).
  *
- * @param keys the rows' keys; the bound is their upper one if `boundStays`, else their lower one
+ * @param keys the rows' keys, each with its bounds
  * @param peersStay whether rows of equal keys never have a gap between them
- * @param boundStays whether a row at the bound still belongs, and only a row above it does not
+ * @param boundStays if true, a gap lies before a row that is above the upper bound of the row
+ *   before it; if false, before a row that is at or above the lower bound of the row before it
  * @param isBounded whether a gap also lies before a row if the window's first row is below the
  *   row's lower bound; only if `boundStays`
  */

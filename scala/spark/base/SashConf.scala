@@ -39,9 +39,10 @@ object SashConf {
 
   val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
     .doc(
-      "Whether the rows below a moving window are ordered by hashing their keys, and sorted " +
-        "only where rows of a key come late, wherever no operator above needs more. When " +
-        "false, Spark sorts them by keys and order."
+      "Whether the rows below a moving window are ordered by hashing their keys, wherever no " +
+        "operator above needs more. Then only overtaken rows are sorted. A row is overtaken if " +
+        "a younger row of its key has come before it. When false, Spark sorts all rows by keys " +
+        "and order."
     )
     .version("0.1.0")
     .booleanConf

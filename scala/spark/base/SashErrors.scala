@@ -16,12 +16,13 @@ private[spark] object SashErrors {
     messageParameters = Map("funcName" -> s"`$function`")
   )
 
+  /** Spark's text goes on to Spark's page of functions, which lacks this one. */
   def wrongArguments(function: String, expected: String, actual: Int): Throwable =
     new AnalysisException(
       errorClass = "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
       messageParameters = Map(
         "functionName" -> s"`$function`",
-        "expectedNum" -> expected,
+        "expectedNum" -> s"$expected (see DESCRIBE FUNCTION EXTENDED $function)",
         "actualNum" -> actual.toString,
         "docroot" -> "https://spark.apache.org/docs/latest"
       )

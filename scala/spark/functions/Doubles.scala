@@ -16,9 +16,13 @@ private[functions] object Doubles {
   def quotient(x: Expression, y: Expression): Expression =
     call(DoubleArithmetic.getClass, "quotient", x, y)
 
-  /** The sum, which is -Infinity if a term is. */
-  def sumOrLeast(x: Expression, y: Expression): Expression =
-    call(DoubleArithmetic.getClass, "sumOrLeast", x, y)
+  /** A sum times a weight. An infinite sum stays, although its weight may be too small. */
+  def weighted(sum: Expression, weight: Expression): Expression =
+    call(DoubleArithmetic.getClass, "weighted", sum, weight)
+
+  /** y - x, and 0 for equal numbers, also if both are infinite. */
+  def distance(x: Expression, y: Expression): Expression =
+    call(DoubleArithmetic.getClass, "distance", x, y)
 
   /** The mean, from a sum and a BIGINT that counts its terms. */
   def mean(sum: Expression, count: Expression): Expression =
@@ -32,9 +36,10 @@ private[functions] object Doubles {
 private[sash] object DoubleArithmetic {
   def quotient(x: Double, y: Double): Double = x / y
 
-  def sumOrLeast(x: Double, y: Double): Double =
-    if (x == Double.NegativeInfinity || y == Double.NegativeInfinity) Double.NegativeInfinity
-    else x + y
+  def weighted(sum: Double, weight: Double): Double =
+    if (sum.isInfinite && !weight.isNaN) sum else sum * weight
+
+  def distance(x: Double, y: Double): Double = if (x == y) 0.0 else y - x
 
   def mean(sum: Double, count: Long): Double = sum / count.toDouble
 }

@@ -41,13 +41,17 @@ private[sash] object FunctionsDoc {
   private def heading: String =
     """# Functions
       |
-      |Generated from `AllSashFunctions.scala` by `make docs`. Spark lacks these aggregates. They
-      |are in the papers, or users of moving windows asked for them. SQL calls them in GROUP BY,
-      |in OVER, and by name in `sliding_agg`. `sash.functions` has each of them for PySpark, and
-      |`DESCRIBE FUNCTION EXTENDED` says the same as this page.
+      |Generated from `AllSashFunctions.scala` and `WindowKindFunctions.scala` by `make docs`.
+      |Spark lacks these aggregates. They are in the papers, or users of moving windows asked for
+      |them. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`. The ranks in a
+      |frame (`rank_in_frame` and its like) are for OVER alone. `sash.functions` has each of them
+      |for PySpark, and `DESCRIBE FUNCTION EXTENDED` says the same as this page.
       |
-      |In a moving window each costs a constant number of combines a row, whatever the
-      |window's length. They run in batch, in `OVER` on streams, and in hop windows.
+      |In a moving window an aggregate costs a constant number of combines a row, whatever the
+      |window's length. The counts by value (`value_counts`, `top_counts`, `entropy`,
+      |`mode_share`) and the ranks have nothing to combine, and each says its own cost. All run
+      |in batch and in `OVER` on streams. In hop windows in batch Spark runs the counts by value,
+      |over copies of rows, and Sash the others.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs:
       |Sash takes a name only where nobody else has it. `sash.geomean(x)` names Sash's in any

@@ -11,9 +11,13 @@ import io.sash.spark.kinds.IntervalText
 
 /**
  * A sum or a mean in which a value's weight falls in a line, from 1 at the time of the youngest
- * row to 0 at the age of `span`. The partial aggregate has the sums of the values and of the
- * numbers of rows, each also times the age at the youngest row. Two parts combine at the later of
- * their times, in any order.
+ * row to 0 at the age of `span`. So a weight is the time from the window's beginning, `span`
+ * before the youngest row, to the row. It is a part of `span`.
+ *
+ * The partial aggregate has the sums of the values and of the numbers of rows, each also times
+ * the distance from the part's oldest row. Two parts combine at the earlier of their times, in
+ * any order. No term is less than 0 unless its value is, so that nothing is subtracted from a
+ * sum: a value whose weight is small, or 0, leaves no rounding error of its own size.
  */
 private[sash] final case class LinearWeights(
     value: Expression,
@@ -26,8 +30,8 @@ private[sash] final case class LinearWeights(
   private lazy val oldest = number("oldest")
   private lazy val youngest = number("youngest")
   private lazy val sum = number("sum")
-  private lazy val agedSum = number("aged_sum")
-  private lazy val agedRows = number("aged_rows")
+  private lazy val movedSum = number("moved_sum")
+  private lazy val movedRows = number("moved_rows")
 
   override def first: Expression = value
   override def second: Expression = time
@@ -42,7 +46,7 @@ private[sash] final case class LinearWeights(
   )
 
   override lazy val aggBufferAttributes: Seq[AttributeReference] =
-    Seq(rows, oldest, youngest, sum, agedSum, agedRows)
+    Seq(rows, oldest, youngest, sum, movedSum, movedRows)
   override lazy val initialValues: Seq[Expression] = Seq.fill(6)(Literal(0.0))
   override protected def required: Seq[Expression] = Seq(value, time)
   override protected def lift: Seq[Expression] = {
@@ -51,44 +55,47 @@ private[sash] final case class LinearWeights(
   }
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
-    val at = Greatest(Seq(o(2), y(2)))
-    def aged(of: Int, sums: Int): Expression = {
+    val from = Least(Seq(o(1), y(1)))
+    def moved(of: Int, sums: Int): Expression = {
       val parts = Seq(o, y).map { part =>
-        plus(part(sums), TimeAxis.area(part(of), new Subtract(at, part(2))))
+        plus(part(sums), TimeAxis.area(part(of), ofSpan(Doubles.distance(from, part(1)))))
       }
       plus(parts(0), parts(1))
     }
     val joined = Seq(
       plus(o(0), y(0)),
-      Least(Seq(o(1), y(1))),
-      at,
+      from,
+      Greatest(Seq(o(2), y(2))),
       plus(o(3), y(3)),
-      aged(of = 3, sums = 4),
-      aged(of = 0, sums = 5)
+      moved(of = 3, sums = 4),
+      moved(of = 0, sums = 5)
     )
     joined.zip(o.zip(y)).map { case (j, (older, younger)) =>
       If(EqualTo(o(0), Literal(0.0)), younger, If(EqualTo(y(0), Literal(0.0)), older, j))
     }
   }
 
+  private lazy val length = Literal(TimeAxis.number(span, time.dataType))
+
+  private def ofSpan(distance: Expression): Expression = Doubles.quotient(distance, length)
+
   override lazy val evaluateExpression: Expression = {
-    val length = Literal(TimeAxis.number(span, time.dataType))
-    def weighted(all: Expression, aged: Expression) =
-      new Subtract(all, Doubles.quotient(aged, checked(length)))
-    val total = weighted(sum, agedSum)
+    val before = ofSpan(beforeOldest)
+    def weighted(all: Expression, moved: Expression) = plus(TimeAxis.area(all, before), moved)
+    val total = weighted(sum, movedSum)
     If(
       EqualTo(rows, Literal(0.0)),
       OwnMonoidAggregate.nothing(DoubleType),
-      if (isMean) mean(total, weighted(rows, agedRows)) else total
+      if (isMean) mean(total, weighted(rows, movedRows)) else total
     )
   }
 
-  /** The span, if no row is older. */
-  private def checked(length: Expression): Expression = StaticInvoke(
+  /** The time from the window's beginning to its oldest row, if no row is older than the span. */
+  private def beforeOldest: Expression = StaticInvoke(
     LinearWeightsSpan.getClass,
     DoubleType,
-    "checked",
-    Seq(length, new Subtract(youngest, oldest), Literal(prettyName)),
+    "before",
+    Seq(length, Doubles.distance(oldest, youngest), Literal(prettyName)),
     returnNullable = false
   )
 
@@ -105,12 +112,12 @@ private[sash] object LinearWeightsSpan {
   /** How far a row may be beyond the span by rounding, since the frame measures exactly. */
   private val Slack = 1e-9
 
-  def checked(
+  def before(
       span: Double,
       oldest: Double,
       function: org.apache.spark.unsafe.types.UTF8String
   ): Double =
-    if (!(oldest > span * (1 + Slack))) span
+    if (!(oldest > span * (1 + Slack))) Math.max(0.0, span - oldest) // keeps a NaN
     else
       throw SashErrors.invalidArgument(
         function.toString,
@@ -146,7 +153,7 @@ private[sash] object LinearWeights {
       "the age of `span` it weighs 0. A row that is older still is an error: the window is at",
       "most as long as `span`. A day has 24 hours; where clocks change, a RANGE of a day may",
       "hold 25, and wants a span of as many. Rows in which `x` or `ts` is NULL are skipped; NULL",
-      "over no rows. Infinite values may make the answer NaN."
+      "over no rows."
     ) ++ note,
     classOf[LinearWeights]
   ) { case Seq(x, ts, span) => LinearWeights(x, ts, IntervalText.of(name, "span", span), isMean) }

@@ -56,7 +56,7 @@ private[sash] final case class TimeWeightedAvg(
   }
 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
-    val between = TimeAxis.area(o(3), new Subtract(y(0), o(2)))
+    val between = TimeAxis.area(o(3), held(o(2), y(0)))
     Seq(
       Coalesce(Seq(o(0), y(0))),
       If(IsNull(o(0)), y(1), o(1)),
@@ -67,10 +67,22 @@ private[sash] final case class TimeWeightedAvg(
     )
   }
 
+  /**
+   * Microseconds times a great value overflow. This unit is about a second, and as exact as
+   * microseconds.
+   */
+  private def unit: Double = time.dataType match {
+    case TimestampType | TimestampNTZType => math.pow(2, -20)
+    case _                                => 1.0
+  }
+
+  private def held(from: Expression, until: Expression): Expression =
+    new Multiply(Doubles.distance(from, until), Literal(unit))
+
   override lazy val evaluateExpression: Expression = {
-    val seen = new Subtract(lastTime, firstTime)
+    val seen = held(firstTime, lastTime)
     start.fold(average(integral, seen)) { case (span, _) =>
-      val asked = Literal(TimeAxis.number(span, time.dataType))
+      val asked = Literal(TimeAxis.number(span, time.dataType) * unit)
       val unseen = Greatest(Seq(Literal(0.0), new Subtract(asked, seen)))
       val whole = average(new Add(TimeAxis.area(before, unseen), integral), new Add(unseen, seen))
       If(IsNull(before), average(integral, seen), whole)

@@ -87,7 +87,7 @@ private[sash] final case class EwmMean(value: Expression, halfLife: Expression, 
   override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
     val at = Greatest(Seq(o(0), y(0)))
     def both(i: Int): Expression = {
-      val aged = Seq(o, y).map(part => times(part(i), decay(part(0), at)))
+      val aged = Seq(o, y).map(part => Doubles.weighted(part(i), decay(part(0), at)))
       plus(aged(0), aged(1))
     }
     Seq(at, both(1), both(2))
@@ -102,13 +102,21 @@ private[sash] final case class EwmMean(value: Expression, halfLife: Expression, 
   ): EwmMean = copy(value = x, halfLife = h, time = t)
 }
 
-/** By rows: each row makes all older weights smaller by the factor 1 - alpha. */
+/**
+ * By rows: each row makes all older weights smaller by the factor 1 - alpha. The sums are as of
+ * the youngest row that has a value, whose weight is 1. So they stay as they are while
+ * NULLs follow, however many. The factors of the rows until then, and of the rows since then, are
+ * beside them.
+ */
 private[sash] final case class EwmByRows(value: Expression, alpha: Expression)
     extends WeightedByAge
     with BinaryLike[Expression] {
   private lazy val sum = number("sum")
-  private lazy val weight = number("weight")
-  private lazy val factor = number("factor")
+  private lazy val weight = number("weight") // 0 without a value, else at least 1
+  private lazy val until = number("until") // 1 without a value
+  private lazy val since = number("since")
+
+  private lazy val share = Cast(alpha, DoubleType).eval().asInstanceOf[Double]
 
   override def left: Expression = value
   override def right: Expression = alpha
@@ -120,25 +128,37 @@ private[sash] final case class EwmByRows(value: Expression, alpha: Expression)
     super.checkInputDataTypes()
   )
 
-  override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(sum, weight, factor)
-  override lazy val initialValues: Seq[Expression] =
-    Seq(Literal(0.0), Literal(0.0), Literal(1.0))
+  override lazy val aggBufferAttributes: Seq[AttributeReference] =
+    Seq(sum, weight, until, since)
+  override lazy val initialValues: Seq[Expression] = Seq(0.0, 0.0, 1.0, 1.0).map(Literal(_))
   override protected def required: Seq[Expression] = Nil // a NULL ages the rows before it
 
   override protected def lift: Seq[Expression] = {
-    val share = Cast(alpha, DoubleType).eval().asInstanceOf[Double]
+    val ofRow = Literal(1.0 - share)
+    val one = Literal(1.0)
     Seq(
       Coalesce(Seq(value, Literal(0.0))),
-      If(IsNull(value), Literal(0.0), Literal(1.0)),
-      Literal(1.0 - share)
+      If(IsNull(value), Literal(0.0), one),
+      If(IsNull(value), one, ofRow),
+      If(IsNull(value), ofRow, one)
     )
   }
 
-  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = Seq(
-    plus(times(o(0), y(2)), y(0)),
-    plus(times(o(1), y(2)), y(1)),
-    times(o(2), y(2))
-  )
+  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] = {
+    val factor = times(o(3), y(2))
+    val joined = Seq(
+      plus(aged(o(0), factor), y(0)),
+      plus(times(o(1), factor), y(1)),
+      times(o(2), factor),
+      y(3)
+    )
+    val sameValue = o.take(3) :+ times(o(3), y(3))
+    OwnMonoidAggregate.pick(EqualTo(y(1), Literal(0.0)), (joined, sameValue))
+  }
+
+  /** Without a weight an infinite sum leaves nothing: alpha is 1. */
+  private def aged(sum: Expression, factor: Expression): Expression =
+    if (share == 1.0) Literal(0.0) else Doubles.weighted(sum, factor)
 
   override lazy val evaluateExpression: Expression = mean(sum, weight)
 
@@ -207,14 +227,18 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
     val Seq(_, oldestOfAll, before, first, slopeBefore, offsetBefore) = o
     val Seq(_, after, youngestOfAll, entering, slopeAfter, offsetAfter) = y
     val d = decay(before, after)
-    val moved = plus(times(d, offsetBefore), times(new Subtract(Literal(1.0), d), entering))
+    val moved =
+      plus(
+        Doubles.weighted(offsetBefore, d),
+        TimeAxis.area(entering, new Subtract(Literal(1.0), d))
+      )
     val joined = Seq(
       Literal(false),
       oldestOfAll,
       youngestOfAll,
       first,
       times(times(slopeAfter, d), slopeBefore),
-      plus(times(slopeAfter, moved), offsetAfter)
+      plus(Doubles.weighted(moved, slopeAfter), offsetAfter)
     )
     joined.zip(o.zip(y)).map { case (j, (older, younger)) =>
       If(o.head, younger, If(y.head, older, j))
@@ -222,7 +246,11 @@ private[sash] final case class Ema(value: Expression, halfLife: Expression, time
   }
 
   override lazy val evaluateExpression: Expression =
-    If(isEmpty, OwnMonoidAggregate.nothing(DoubleType), plus(times(slope, start), offset))
+    If(
+      isEmpty,
+      OwnMonoidAggregate.nothing(DoubleType),
+      plus(Doubles.weighted(start, slope), offset)
+    )
 
   override protected def withNewChildrenInternal(
       x: Expression,

@@ -10,6 +10,9 @@ import io.sash.spark.base.ArgumentChecks.isInteger
 /**
  * The RANGE frame of a [[DurationWindow]]. SQL's bounds belong to the frame. So an end that does
  * not belong to the window is moved by one unit of the order: a day, a microsecond, or 1.
+ *
+ * Half of an odd number of units lies between two of them. No row has its place there, so that
+ * whether this end is open makes no difference. The frame ends at the unit before it.
  */
 private[kinds] object DurationFrame {
 
@@ -41,8 +44,9 @@ private[kinds] object DurationFrame {
       literal: Long => Expression
   ): SpecifiedWindowFrame = {
     val (before, after) = if (window.isCentered) (size / 2, size / 2) else (size, 0L)
-    val lower = -before + (if (window.hasOpenStart) 1 else 0)
-    val upper = after - (if (window.hasOpenEnd) 1 else 0)
+    val isBetween = window.isCentered && size % 2 != 0
+    val lower = -before + (if (window.hasOpenStart && !isBetween) 1 else 0)
+    val upper = after - (if (window.hasOpenEnd && !isBetween) 1 else 0)
     if (lower > upper)
       throw ResolveWindowKinds.misplaced(window, "no value of the order lies within it")
     def bound(units: Long) = if (units == 0) CurrentRow else literal(units)
@@ -56,8 +60,9 @@ private[kinds] object DurationFrame {
         val half = halved(window, size)
         (half, half)
       } else (size, new CalendarInterval(0, 0, 0))
-    val lower = moved(negative(before), if (window.hasOpenStart) 1 else 0)
-    val upper = moved(after, if (window.hasOpenEnd) -1 else 0)
+    val isBetween = window.isCentered && size.microseconds % 2 != 0
+    val lower = moved(negative(before), if (window.hasOpenStart && !isBetween) 1 else 0)
+    val upper = moved(after, if (window.hasOpenEnd && !isBetween) -1 else 0)
     // an interval of less than a day is the same in every time zone
     val plain = Seq(lower, upper).forall(i => i.months == 0 && i.days == 0)
     def bound(i: CalendarInterval): Expression =

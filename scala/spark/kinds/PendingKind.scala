@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{
   HIGH_ORDER_FUNCTION,
   TreePattern,
+  UNRESOLVED_ALIAS,
   UNRESOLVED_WINDOW_EXPRESSION
 }
 import org.apache.spark.sql.types.{DataType, NullType}
@@ -31,15 +32,15 @@ private[kinds] final case class PendingKind(child: WindowKind)
 }
 
 /**
- * Unwraps pending kinds, so that Spark can extract their window expressions. Above GROUP BY, a
- * grouping expression in a kind's arguments becomes an aggregate, since it has one value per
- * group.
+ * Unwraps pending kinds, so that Spark can extract their window expressions. Names the columns
+ * that ask for them. Above GROUP BY, a grouping expression in a kind's arguments becomes an
+ * aggregate, since it has one value per group.
  */
 private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(
-      _.containsAnyPattern(UNRESOLVED_WINDOW_EXPRESSION, HIGH_ORDER_FUNCTION)
+      _.containsAnyPattern(UNRESOLVED_WINDOW_EXPRESSION, HIGH_ORDER_FUNCTION, UNRESOLVED_ALIAS)
     ) {
       case groups: Aggregate => seen(groups, groupedBy(groups))
       case node              => seen(node, Nil)
@@ -47,18 +48,32 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
 
   private def seen(node: LogicalPlan, groups: Seq[Expression]): LogicalPlan = {
     val known = node.transformExpressionsUp { case w: WindowExpression => nullable(w) }
-    // Spark binds the lambdas around a window as soon as that is resolved, by its nullability
     val waiting = known.expressions
       .flatMap(_.collect {
-        case w: WindowExpression if !w.windowFunction.resolved => modifiers(w)
+        case w: WindowExpression if !isReady(w) => w.windowSpec.partitionSpec
       })
       .flatten
+    def isSeen(kind: Expression) = !waiting.exists(_ eq kind)
     known.transformExpressionsUp {
-      case p @ PendingKind(kind) if kind.resolved && !waiting.exists(_ eq p) => seen(kind, groups)
-      case p: PredicateWindow if p.isPending && p.isBound =>
+      case p @ PendingKind(kind) if kind.resolved && isSeen(p) => seen(kind, groups)
+      case p: PredicateWindow if p.isPending && p.isBound && isSeen(p) =>
         seen(p.copy(isPending = false), groups)
+      case column: UnresolvedAlias => KindNames.named(column)
     }
   }
+
+  /**
+   * Whether a window is resolved but for its kinds. Spark binds the lambdas around a window as
+   * soon as that is resolved, by its nullability. And [[KindNames]] names resolved columns.
+   */
+  private def isReady(w: WindowExpression): Boolean =
+    w.windowFunction.resolved && w.windowSpec.orderSpec.forall(_.resolved) &&
+      w.windowSpec.frameSpecification.isInstanceOf[SpecifiedWindowFrame] &&
+      w.windowSpec.partitionSpec.forall {
+        case _: PendingKind     => true
+        case p: PredicateWindow => p.isBound
+        case key                => key.resolved
+      }
 
   /** The pending modifiers of a window that make answers NULL. */
   private def modifiers(w: WindowExpression): Seq[PendingKind] =

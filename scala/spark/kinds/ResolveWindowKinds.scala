@@ -35,7 +35,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       val expressions = window.windowExpressions.map { e =>
         e.transform { case w: WindowExpression =>
           w.copy(
-            windowFunction = slid(w.windowFunction, kinds),
+            windowFunction = slid(w, kinds),
             windowSpec = w.windowSpec.copy(partitionSpec = by)
           )
         }.asInstanceOf[NamedExpression]
@@ -44,13 +44,13 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
     }
   }
 
-  private def slid(function: Expression, kinds: Seq[WindowKind]): Expression = function match {
-    case call: AggregateExpression =>
-      call.copy(aggregateFunction = SlidingAggregate.of(call.aggregateFunction, kinds))
-    case other =>
-      val why = s"${other.prettyName} is no aggregate, and has no window to slide"
-      throw misplaced(kinds.head, why)
-  }
+  private def slid(w: WindowExpression, kinds: Seq[WindowKind]): Expression =
+    w.windowFunction match {
+      case call: AggregateExpression =>
+        call.copy(aggregateFunction = SlidingAggregate.of(call.aggregateFunction, kinds))
+      case other =>
+        throw misplaced(kinds.head, NoAggregate.why(other, kinds.head, w.windowSpec.orderSpec))
+    }
 
   private def framed(window: Window): Window =
     window
@@ -89,8 +89,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
 
 /**
  * Refuses a kind that is not in a window's aggregate, and an aggregate of the current row without
- * OVER. Checks nothing while Sash is off, since no
- * new kinds are made then.
+ * OVER. Checks nothing while Sash is off, since no new kinds are made then.
  *
  * @param whyDown the reason why the windows feature stands down, if it does
  */

@@ -73,9 +73,17 @@ private[spark] object WindowKind {
       else
         Option.when(ArgumentChecks.checkDifference(by, extent).isFailure)(
           s"its $name of type ${extent.dataType.sql} cannot be added to ${by.sql}, " +
-            s"the order, of type ${by.dataType.sql}"
+            s"the order, of type ${by.dataType.sql}; ${remedy(by.dataType, name)}"
         )
     }
+
+  private def remedy(order: DataType, name: String): String = order match {
+    case _: NumericType => s"write the $name as a number, or order by a timestamp"
+    case DateType =>
+      s"write the $name as whole days or months, as in '1 day', or order by a timestamp"
+    case TimestampType | TimestampNTZType => s"write the $name as an interval, as in '1 hour'"
+    case _                                => "order by a number, a date or a timestamp"
+  }
 }
 
 /** A kind that SQL has a frame for. */
@@ -124,7 +132,9 @@ private[spark] final case class DurationWindow(
   override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame =
     DurationFrame.of(this, order.head.child)
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+  /** Without it, Spark would cast an interval to the type of an order by numbers. */
+  override def orderFault(order: Seq[SortOrder]): Option[String] =
+    WindowKind.unmoved(order, "size", size)
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val options = closed.map(ArgumentChecks.checkOneOf("closed", _, DurationWindow.Ends)) ++

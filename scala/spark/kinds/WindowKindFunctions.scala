@@ -30,7 +30,8 @@ private[spark] object WindowKindFunctions {
       "time_window",
       "The rows whose place in the order lies at most `size` before the current row's.",
       Seq(
-        "size" -> "a constant number or interval, as RANGE takes it; or a string, as in '1 hour'",
+        "size" -> ("a constant: a number for an order by a number, an interval for one by " +
+          "time; or a string, as in '1 hour'"),
         "closed" -> ("the ends that belong to the window: 'both', if it is left out, 'right', " +
           "'left' or 'neither'"),
         "center" -> "true if the current row is in the middle; false if it is left out"
@@ -43,7 +44,8 @@ private[spark] object WindowKindFunctions {
         "Without `closed` and `center` it is RANGE BETWEEN size PRECEDING AND CURRENT ROW, with",
         "peers. An end that does not belong to the window is moved by a unit of the order: 1, a",
         "day, or a microsecond. So these two arguments want an order by integers, dates or",
-        "timestamps. The middle is as in pandas: half of `size` before and after."
+        "timestamps. The middle is as in pandas: half of `size` before and after. Half of an odd",
+        "number of units lies between two of them, and there an open end leaves no row out."
       ),
       classOf[DurationWindow],
       optional = 2
@@ -163,8 +165,8 @@ private[spark] object WindowKindFunctions {
       "1\t1\n2\t3\n4\t7",
       Seq(
         "A row whose `preceding` is NULL or negative has a window without rows. A row costs",
-        "O(log n) combines, or 2 where the aggregate counts or sums integers, and the rows of a",
-        "partition are held until it ends."
+        "O(log n) combines; counts and sums of integers take 2. The rows of a partition are held",
+        "until it ends."
       ),
       classOf[OwnRowsWindow]
     ) { case Seq(preceding) => OwnRowsWindow(preceding) },
@@ -184,8 +186,9 @@ private[spark] object WindowKindFunctions {
           "a window",
         "without rows; rows whose place in the order is NULL are each other's window. A row " +
           "costs",
-        "O(log n) comparisons and combines, of the latter 2 where the aggregate counts or sums",
-        "integers, and the rows of a partition are held until it ends."
+        "O(log n) comparisons and O(log n) combines; counts and sums of integers take 2 " +
+          "combines.",
+        "The rows of a partition are held until it ends."
       ),
       classOf[OwnRangeWindow]
     ) { case Seq(preceding) =>

@@ -46,7 +46,7 @@ private[sash] object Place {
   /** A ring, and windows of any runs of neighbouring elements, one or several at once. */
   case object Stretches
       extends Place(
-        "`window_exclude`",
+        "`window_exclude`, `LATERAL` with each label's own ends",
         Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
       )
 

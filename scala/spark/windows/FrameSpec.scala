@@ -46,7 +46,7 @@ private[spark] final case class RowsOfFrame(
     input: Seq[Attribute],
     order: Seq[SortOrder],
     timeZone: String
-) {}
+)
 
 /**
  * The parts that a task has made for a frame.

@@ -11,7 +11,7 @@ final class TimeEndsSuite extends SashSuite {
 
   private val orders = Seq(
     ("INT", "CAST(id * 7 % 60 AS INT)", "6", "3"),
-    ("BIGINT", "id * 7 % 60", "7", "3"),
+    ("BIGINT", "id * 7 % 60", "7", "3.5"),
     ("DATE", "date_add(DATE'2026-02-01', CAST(id * 7 % 60 AS INT))", "6", "3"),
     (
       "DATE by interval",
@@ -148,6 +148,35 @@ final class TimeEndsSuite extends SashSuite {
   test("the name of a column is the call as it is written") {
     val call = "count(1) OVER (PARTITION BY window_min_periods(2) ORDER BY id"
     assert(spark.sql(s"SELECT $call) FROM range(3)").columns.head.startsWith(call))
+  }
+
+  test("half of an odd number of units lies between two of them, open or not") {
+    def lists(kind: String, order: String): Seq[Seq[Long]] = {
+      val over = s"OVER (PARTITION BY $kind ORDER BY $order)"
+      val frame = spark.sql(s"SELECT collect_list(id) $over FROM range(5)")
+      assert(sliding(frame).nonEmpty)
+      frame.collect().map(_.getSeq[Long](0).toSeq).toSeq
+    }
+    val orders = Seq[(String, Int => String)](
+      "id" -> (n => s"$n"),
+      "date_add(DATE'2026-03-27', int(id))" -> (n => s"'$n days'"),
+      "timestamp_micros(id)" -> (n => s"'$n microseconds'"),
+      "CAST(timestamp_micros(id) AS TIMESTAMP_NTZ)" -> (n => s"'$n microseconds'"),
+      "id DESC" -> (n => s"$n")
+    )
+    for ((order, size) <- orders; n <- 1 to 6; closed <- DurationWindow.Ends) {
+      val ids = if (order.endsWith("DESC")) (4L to 0L by -1) else 0L to 4L
+      val sign = if (order.endsWith("DESC")) -1 else 1
+      val expected = ids.map { at =>
+        ids.filter { id =>
+          val twice = 2 * sign * (id - at)
+          (twice > -n || twice == -n && Set("left", "both")(closed)) &&
+          (twice < n || twice == n && Set("right", "both")(closed))
+        }
+      }
+      val kind = s"time_window(${size(n)}, '$closed', true)"
+      assert(lists(kind, order) == expected, s"$kind by $order")
+    }
   }
 
   for {

@@ -25,7 +25,11 @@ class WindowKindErrorsSuite extends ItemsSuite {
         "`size`"
       ),
       ("PARTITION BY count_window('3') ORDER BY id", Type, "`size`"),
-      ("PARTITION BY count_window(2, 3) ORDER BY id", Arguments, "`count_window` requires 1"),
+      (
+        "PARTITION BY count_window(2, 3) ORDER BY id",
+        Arguments,
+        "`count_window` requires 1 (see DESCRIBE FUNCTION EXTENDED count_window)"
+      ),
       ("PARTITION BY time_window(-5) ORDER BY at", Range, "`size`"),
       ("PARTITION BY delta_window(p, 5) ORDER BY at", Difference, "no \"INT\" can be subtracted"),
       ("PARTITION BY delta_window(x, -0.5) ORDER BY at", Range, "`delta`"),
@@ -33,6 +37,7 @@ class WindowKindErrorsSuite extends ItemsSuite {
       ("PARTITION BY gap_window(0) ORDER BY at", Range, "`gap`"),
       ("PARTITION BY gap_window(INTERVAL 1 DAY) ORDER BY at", Misplaced, "cannot be added to"),
       ("PARTITION BY gap_window(1) ORDER BY at, id", Misplaced, "an order by one expression"),
+      ("PARTITION BY time_window(1) ORDER BY at, id", Misplaced, "an order by one expression"),
       ("PARTITION BY punctuation_window(x) ORDER BY at", Type, "`punctuation`"),
       ("PARTITION BY groups_window(-1) ORDER BY at", Range, "`preceding`"),
       (
@@ -131,6 +136,70 @@ class WindowKindErrorsSuite extends ItemsSuite {
     val (actual, text) = refused(s"SELECT sum(x) OVER ($query) FROM items")
     assert(actual == condition, text)
     assert(text.contains(message), text)
+  }
+
+  for {
+    kind <- Seq(
+      "time_window('1 hour')",
+      "time_window('1 hour', 'left')",
+      "time_window('1 hour', 'both', true)",
+      "gap_window('1 hour')",
+      "gap_window(5, '1 hour')",
+      "range_window('1 hour')",
+      "window_and(time_window('1 hour'), count_window(3))",
+      "count_window(3), window_slide('1 hour')"
+    )
+    order <- Seq("id", "CAST(id AS DOUBLE)", "CAST(id AS DECIMAL(9, 2)) DESC")
+  } test(s"an interval is no distance of numbers: $kind ORDER BY $order") {
+    create(seed = 1)
+    val (condition, text) =
+      refused(s"SELECT sum(x) OVER (PARTITION BY $kind ORDER BY $order) FROM items")
+    assert(condition == Misplaced, text)
+    val says =
+      if (kind.contains("slide")) "slide by a number of rows"
+      else "as a number, or order by a timestamp"
+    assert(text.contains(says), text)
+  }
+
+  for {
+    (kind, order, says) <- Seq(
+      ("time_window(3)", "timestamp_seconds(id)", "as an interval, as in '1 hour'"),
+      ("time_window('1 hour')", "DATE'2020-01-01'", "as whole days or months, as in '1 day'"),
+      ("time_window(3)", "INTERVAL '1' DAY * id", "order by a number, a date or a timestamp")
+    )
+  } test(s"a size of another type than the order's: $kind ORDER BY $order") {
+    create(seed = 1)
+    val (condition, text) =
+      refused(s"SELECT sum(x) OVER (PARTITION BY $kind ORDER BY $order) FROM items")
+    assert(condition == Misplaced && text.contains(says), text)
+  }
+
+  for {
+    kind <- Seq("gap_window(2)", "time_window(2)", "window_min_periods(2)", "window_slide(2)")
+    (function, instead) <- Seq(
+      "row_number()" -> "write count(*), or",
+      "rank()" -> "write rank_in_frame(id), or",
+      "dense_rank()" -> "write dense_rank_in_frame(id), or",
+      "percent_rank()" -> "write percent_rank_in_frame(id), or",
+      "cume_dist()" -> "write cume_dist_in_frame(id), or",
+      "nth_value(x, 2)" -> "write first_n(struct(x), 2), whose last element has the value, or",
+      "ntile(2)" -> "",
+      "lag(x)" -> "",
+      "lead(x, 2)" -> ""
+    )
+  } test(s"no aggregate: $function over $kind") {
+    create(seed = 1)
+    val (condition, text) =
+      refused(s"SELECT $function OVER (PARTITION BY $kind ORDER BY id) FROM items")
+    assert(condition == Misplaced, text)
+    val name = function.takeWhile(_ != '(')
+    for (
+      said <- Seq(
+        s"$kind: it is about the window of an aggregate. $name(",
+        s"$instead leave $kind out"
+      )
+    )
+      assert(text.contains(said), text)
   }
 
   test("a kind that is no window is refused, and each of them while Sash is off") {

@@ -72,6 +72,10 @@ class StreamAheadSuite extends StreamSuite {
              |  rank() OVER (PARTITION BY k ORDER BY ts) AS r,
              |  dense_rank_in_frame(d) OVER ($w INTERVAL 5 SECONDS PRECEDING AND INTERVAL 9 SECONDS FOLLOWING)
              |    AS i,
+             |  count(*) OVER (PARTITION BY k, time_window('1 microsecond', 'neither', true) ORDER BY ts)
+             |    AS j,
+             |  sum(x) OVER (PARTITION BY k, time_window('9.000001 seconds', 'right', true) ORDER BY ts)
+             |    AS l,
              |  sum(x) OVER (PARTITION BY k ORDER BY ts) AS g FROM events""".stripMargin
         )
       )

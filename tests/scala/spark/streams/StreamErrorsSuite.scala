@@ -24,6 +24,12 @@ class StreamErrorsSuite extends StreamSuite {
 
   private val InBatch = "ask for it in batch, over a table that the stream is written to"
 
+  test("an interval is no distance of numbers") {
+    val call = "sum(x) OVER (PARTITION BY k, time_window('1 hour') ORDER BY id)"
+    val error = intercept[AnalysisException](over(watermarked, call))
+    assert(error.getMessage.contains("write the size as a number, or order by a timestamp"))
+  }
+
   /** A call, and what is said of it: the expression as it was written, why, and what to write instead. */
   private val refusals = Seq(
     "sum(x) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING)" ->

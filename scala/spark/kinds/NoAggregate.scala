@@ -1,0 +1,36 @@
+package io.sash.spark.kinds
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.toPrettySQL
+
+/** The error of a window of a kind if its function is no aggregate. */
+private[kinds] object NoAggregate {
+
+  def why(function: Expression, kind: WindowKind, order: Seq[SortOrder]): String = {
+    val other = instead(function, order).fold("")(i => s"write $i, or ")
+    s"it is about the window of an aggregate. ${written(function)} is none, and looks at all " +
+      s"rows of its partition; ${other}leave ${kind.sql} out"
+  }
+
+  /** An aggregate that answers the same of a window's rows. */
+  private def instead(function: Expression, order: Seq[SortOrder]): Option[String] = {
+    val by = order.headOption.fold("x") { o =>
+      if (o.direction == Descending) s"-${written(o.child)}" else written(o.child)
+    }
+    function match {
+      case _: RowNumber   => Some("count(*)")
+      case _: Rank        => Some(s"rank_in_frame($by)")
+      case _: DenseRank   => Some(s"dense_rank_in_frame($by)")
+      case _: PercentRank => Some(s"percent_rank_in_frame($by)")
+      case _: CumeDist    => Some(s"cume_dist_in_frame($by)")
+      case NthValue(x, n, _) =>
+        Some(s"first_n(struct(${written(x)}), ${written(n)}), whose last element has the value")
+      case _ => None
+    }
+  }
+
+  private def written(e: Expression): String = e match {
+    case rank: RankLike => s"${rank.prettyName}()" // Spark's text of it has capitals
+    case _              => toPrettySQL(e)
+  }
+}
