@@ -245,7 +245,9 @@ lazy val hive = (project in file("target/hive"))
     ),
     Test / javaOptions := (spark / Test / javaOptions).value,
     // the suites note here which queries have passed
-    Test / baseDirectory := { IO.createDirectory(target.value / "work/target"); target.value / "work" },
+    Test / baseDirectory := {
+      IO.createDirectory(target.value / "work/target"); target.value / "work"
+    },
     sparkSuites := runSparkSuites("spark-hive", hiveSuites).evaluated
   )
 
@@ -325,7 +327,9 @@ def runSparkSuites(module: String, always: Seq[(String, Seq[String])]) = Def.inp
     "-cp",
     classPath.map(f => if (f == jar) runPath else f).mkString(java.io.File.pathSeparator)
   )
-  streams.value.log.info(s"Running ${suites.map(_._1).mkString(", ")} of Spark under the extension")
+  streams.value.log.info(
+    s"Running ${suites.map(_._1).mkString(", ")} of Spark under the extension"
+  )
   val status = Process("java" +: (options ++ runner), (Test / baseDirectory).value).!
   if (status != 0) sys.error(s"Spark's own suites failed under the extension (exit $status)")
 }

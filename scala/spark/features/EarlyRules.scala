@@ -16,9 +16,10 @@ import org.slf4j.LoggerFactory
  *
  * So in a session with Hive, `EarlyRules` adds the rules to the analyzer itself if the hook has
  * not. The analyzer can be reached only when its session is complete, and no hook says when that
- * is. Two hooks come later, and between them before each analysis that could meet an unknown name:
+ * is. So two hooks that come later do it. One of them precedes each analysis that could meet an
+ * unknown name:
  *
- *   - The session's parser. SQL's names come through it, and those of `call_function`.
+ *   - The session's parser. The names in SQL and in `call_function` come through it.
  *   - A resolution rule. The names in a DataFrame come through the parser of the active session,
  *     which may be another one. But the DataFrame below has been analyzed in its own session.
  *
@@ -56,7 +57,8 @@ private[spark] object EarlyRules {
 
   /** The reason why no function of Sash is known in a session. */
   def reason(session: SparkSession): Option[String] =
-    if (session.conf.get(SinglePass, "false").toBoolean) Some(s"$Unknown, since $SinglePass is true")
+    if (session.conf.get(SinglePass, "false").toBoolean)
+      Some(s"$Unknown, since $SinglePass is true")
     else if (has(session.sessionState.analyzer)) None
     else Some(Unknown)
 
