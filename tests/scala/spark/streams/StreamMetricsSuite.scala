@@ -55,6 +55,25 @@ class StreamMetricsSuite extends StreamSuite {
     assert(metrics("answersCorrected") > 0)
   }
 
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"a partial that is evicted counts once, when its key is dropped, too: $mode") {
+      val range = sql(
+        "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 30 SECONDS PRECEDING) AS a FROM events"
+      ) _
+      streaming()(inDirectory { checkpoint =>
+        val source = new Source("10 seconds", checkpoint, mode)
+        val running = source.start(range)
+        val rows = (0 to 120).map(i => at(i.toLong, i, k = i % 5))
+        Seq(rows, Seq(at(200, 3720, k = 0)), Seq(at(201, 5520, k = 1))).foreach(source.add)
+        val evicted = running.recentProgress
+          .filterNot(_.observedMetrics.isEmpty)
+          .map(_.observedMetrics.get("sash.0").getAs[Long]("partialsEvicted"))
+        source.stop()
+        // in append mode the row of 3720 seconds is answered, and then held or evicted
+        assert(evicted.sum >= 121 && evicted.sum <= 122, evicted.toSeq)
+      })
+    }
+
   test("rows that come after later ones of earlier batches") {
     val rowsAfter = (0 to batches.length).map(i => onTime(batches.take(i), delaySeconds = 15)._1)
     val late = rowsAfter
