@@ -68,7 +68,6 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val written = new Written(original)
     val time = timeOf(written)
     val window = withoutOthers(original, time)
-    val child = Filter(IsNotNull(time), window.child)
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
     val words = new Words(window.child, conf.caseSensitiveAnalysis)
@@ -78,8 +77,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val answers = StatefulPlan(
       // sorted: the state's columns do not depend on their order in the source
       Project(
-        child.output.sortBy(words.of) ++ inputs ++ calls.waiting,
-        child
+        window.child.output.sortBy(words.of) ++ inputs ++ calls.waiting,
+        window.child
       ),
       keys,
       time,

@@ -36,10 +36,12 @@ class StreamMetricsSuite extends StreamSuite {
 
   private val (inTime, watermark) = onTime(batches, delaySeconds = 15)
   private val withTime = batches.flatten.count(_.ts.nonEmpty)
+  private val untimed = batches.flatten.count(_.ts.isEmpty)
 
   test("append mode: rows, answers, partials and nodes") {
     val (metrics, answers) = streaming()(totals(OutputMode.Append())(over))
     assert(metrics("rowsInTime") == inTime.length)
+    assert(metrics("rowsWithoutTime") == untimed && untimed > 0)
     assert(metrics("rowsDropped") == withTime - inTime.length && metrics("rowsDropped") > 0)
     assert(metrics("answers") == answers && metrics("answersCorrected") == 0)
     val passed = inTime.filter(micros(_) <= watermark * 1000).groupBy(_.k).values.map(_.length)
@@ -51,6 +53,7 @@ class StreamMetricsSuite extends StreamSuite {
   test("update mode: answers that rows out of order have changed") {
     val (metrics, answers) = streaming()(totals(OutputMode.Update())(over))
     assert(metrics("rowsInTime") == inTime.length && metrics("answers") == answers)
+    assert(metrics("rowsWithoutTime") == untimed)
     assert(metrics("answersCorrected") == answers - inTime.length)
     assert(metrics("answersCorrected") > 0)
   }
