@@ -38,7 +38,7 @@ ROWS = """
 OVER = "OVER (PARTITION BY k ORDER BY ts ROWS 4 PRECEDING)"
 # tried in turn; the first that a stream takes is kept
 ARGUMENTS = (
-    *("b", "x", "d", "s", "n", "x, d", "d, x", "s, x", "x, 2", "x, d, 2", "s, x, 2", "x, 0.5"),
+    *("b", "x", "d", "s", "n", "x, d", "d, x", "s, x", "x, 99", "x, d, 2", "s, x, 2", "x, 0.5"),
     *("x, 2, ts", "x, ts", "x, 3, 100", "s, 0.1, 0.9, 1", "ts, x", "x, ts, INTERVAL 9 SECONDS"),
     "x, v -> v, (a, b) -> a + b",
 )
@@ -69,8 +69,12 @@ FRAMES = (
     *("ROWS UNBOUNDED PRECEDING", "RANGE INTERVAL 30 SECONDS PRECEDING"),
     "RANGE BETWEEN INTERVAL 2 MONTHS PRECEDING AND INTERVAL 1 MONTH PRECEDING",
 )
-# Spark keeps hop windows of these
-APPROXIMATE = ("approx_", "percentile_", "histogram", "sketch", "hll_", "theta_", "tuple_")
+# Spark keeps hop windows of these, or they depend on the order in which rows come
+NO_HOPS = (
+    *("approx_", "percentile_", "histogram", "sketch", "hll_", "theta_", "tuple_"),
+    *("increasing_run", "counter_", "cusum", "ewm_", "ema(", "_n(", "_by(", "list", "weighted"),
+    *("collect_", "array_agg", "mode(", "any_value"),
+)
 HOPS = """
     SELECT k, window.start AS begins, {calls} FROM events
     GROUP BY k, window(ts, '40 seconds', '10 seconds')
@@ -82,21 +86,30 @@ def of_over(calls: list[str]) -> str:
     return f"SELECT id, {', '.join(f'{c} AS a{i}' for i, c in enumerate(calls))} FROM events"
 
 
-def candidates(spark: SparkSession) -> Iterator[list[str]]:
-    """The calls of each aggregate of the registry, to be tried in turn."""
+def signatures(spark: SparkSession) -> Iterator[str]:
+    """Each aggregate of Spark's registry and of Sash, as ``name(argument[, argument])``."""
     registry = spark._jsparkSession.sessionState().functionRegistry()
     names = registry.listFunction()
     for i in range(names.size()):
         info = registry.lookupFunction(names.apply(i)).get()
         if info.getGroup() == "agg_funcs":
-            signature = re.search(r"_FUNC_\((.*?)\)", info.getUsage())
-            most = signature[1].count(",") + 1 if signature else 4
-            least = signature[1].split("[")[0].count(",") + 1 if signature else 1
-            yield [
-                f"{info.getName()}({arguments})"
-                for arguments in ARGUMENTS
-                if least <= arguments.count(",") + 1 <= most or "->" in arguments
-            ]
+            usage = re.search(r"_FUNC_(\(.*?\))", info.getUsage())
+            yield info.getName() + (usage[1] if usage else "(a[, b, c, d])")
+    functions = getattr(spark._jvm, "io.sash.spark.functions.AllSashFunctions$")
+    own = getattr(functions, "MODULE$").All()
+    yield from (own.apply(i).signature() for i in range(own.size()))
+
+
+def candidates(spark: SparkSession) -> Iterator[list[str]]:
+    """The calls of each aggregate, to be tried in turn."""
+    for signature in signatures(spark):
+        name, arguments = signature.split("(", 1)
+        least, most = (part.count(",") + 1 for part in (arguments.split("[")[0], arguments))
+        yield [
+            f"{name}({call})"
+            for call in ARGUMENTS
+            if least <= call.count(",") + 1 <= most or "->" in call
+        ]
     yield from ([call] for call in WRITTEN)
 
 
@@ -129,7 +142,7 @@ def queries(spark: SparkSession, folder: Path) -> dict[str, tuple[str, str]]:
 
     def is_hop(call: str) -> bool:
         query = HOPS.format(calls=call)
-        is_same = not any(part in call for part in APPROXIMATE)
+        is_same = not any(part in call for part in NO_HOPS)
         return (
             is_same
             and runs(spark, query)
