@@ -180,7 +180,7 @@ test-versions: $(TESTED_ON:%=test-pyspark-%) test-upgrade ## the Python tests on
 test-upgrade: $(TESTED_ON:%=.venvs/%/.installed) ## streams that begin on each PySpark go on with the latest
 	$(call step,streams go on with PySpark $(lastword $(TESTED_ON)))
 	.venvs/$(lastword $(TESTED_ON))/bin/python tests/python/upgrade.py \
-		$(TESTED_ON:%=.venvs/%/bin/python)
+		$(patsubst %,.venvs/%/bin/python,$(lastword $(TESTED_ON)) $(TESTED_ON))
 
 test-pyspark-%: .venvs/%/.installed
 	$(call step,Python tests on PySpark $*)
