@@ -183,7 +183,13 @@ test-flights: $(INSTALLED) ## three million flights as a stream that arrives out
 	SPARK_DRIVER_MEMORY=6g SASH_TEST_FLIGHTS=all $(BIN)/pytest -s tests/python/test_flights.py
 
 .PHONY: test-versions
-test-versions: $(TESTED_ON:%=test-pyspark-%) ## the Python tests on every PySpark of the table
+test-versions: $(TESTED_ON:%=test-pyspark-%) test-upgrade ## the Python tests on every PySpark of the table
+
+.PHONY: test-upgrade
+test-upgrade: $(TESTED_ON:%=.venvs/%/.installed) ## streams that begin on each PySpark go on with the latest
+	$(call step,streams go on with PySpark $(lastword $(TESTED_ON)))
+	.venvs/$(lastword $(TESTED_ON))/bin/python tests/python/upgrade.py \
+		$(patsubst %,.venvs/%/bin/python,$(lastword $(TESTED_ON)) $(TESTED_ON))
 
 test-pyspark-%: .venvs/%/.installed
 	$(call step,Python tests on PySpark $*)

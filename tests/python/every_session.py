@@ -51,6 +51,8 @@ STATEMENTS = {
     "SQL function": ("SELECT m > 2.2 FROM mean_of(1)", "true"),
     "the user's own name": ("SELECT ema(id) FROM range(1)", "my own"),
     "the user's name in the catalog": ("SELECT m4(id) FROM range(1)", "kept"),
+    "a parameter": ("EXECUTE IMMEDIATE 'SELECT :x + 1' USING 1 AS x", "2"),
+    "an error of Spark's parser": ("SELEC 1", "PARSE_SYNTAX_ERROR"),
     "OVER": (
         "EXPLAIN SELECT sum(id) OVER (ORDER BY id ROWS 2 PRECEDING) FROM range(4)",
         "SlidingWindow",
@@ -140,6 +142,16 @@ def in_a_stream(session: Any) -> dict[str, str]:
     return told
 
 
+def error_of_a_script(session: Any) -> str:
+    """The error that Spark's parser gives for a script, under Spark's own class and condition."""
+    session.conf.set("spark.sql.scripting.enabled", "true")
+    try:
+        session.sql("BEGIN SELECT 1; DECLARE y INT; END")
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "none"
+
+
 def main() -> None:
     """Make a session with the settings of the first argument, JSON, and print what it says."""
     from pyspark.sql import SparkSession
@@ -155,6 +167,7 @@ def main() -> None:
         sessions["cloned session"] = SparkSession(session.sparkContext, cloned)
         sessions["new session"] = session.newSession()
         told["stream"] = in_a_stream(session)
+        told["error of a script"] = error_of_a_script(session)
     told["wrong"] = {name: wrong(answers(each)) for name, each in sessions.items()}
     if "cloned session" in sessions:
         told["points"] = {name: extension_points(each) for name, each in sessions.items()}

@@ -45,6 +45,8 @@ def check_classic(told: dict[str, object]) -> None:
     assert told["active"]
     assert told["wrong"] == {"session": {}, "cloned session": {}, "new session": {}}
     assert told["stream"] == STREAM
+    assert "INVALID_VARIABLE_DECLARATION.ONLY_AT_BEGINNING" in told["error of a script"]
+    assert "Undeclared" not in told["error of a script"]
     for points in told["points"].values():
         assert points == dict.fromkeys(points, True)
 

@@ -1,10 +1,7 @@
 package io.sash.spark.features
 
-import java.lang.reflect.{InvocationTargetException, Proxy}
-
 import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.analysis.Analyzer
-import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.StaticSQLConf.CATALOG_IMPLEMENTATION
@@ -31,7 +28,7 @@ private[features] final class EarlyRules(rules: Seq[SparkSession => Rule[Logical
   def inject(extensions: SparkSessionExtensions): Unit = {
     rules.foreach(make => extensions.injectHintResolutionRule(s => new Early(make(s))))
     extensions.injectParser { (session, parser) =>
-      if (usesHive(session)) watched(parser, () => add(session)) else parser
+      if (usesHive(session)) WatchedParser(parser, () => add(session)) else parser
     }
     extensions.injectResolutionRule { session =>
       if (usesHive(session)) new AddEarlyRules(() => add(session))
@@ -77,23 +74,6 @@ private[spark] object EarlyRules {
 
   private def usesHive(session: SparkSession): Boolean =
     session.sparkContext.getConf.get(CATALOG_IMPLEMENTATION.key, "") == "hive"
-
-  /**
-   * A parser that does something before each call. The proxy has all methods that the interface
-   * has in this version of Spark.
-   */
-  private def watched(parser: ParserInterface, before: () => Unit): ParserInterface =
-    Proxy
-      .newProxyInstance(
-        classOf[ParserInterface].getClassLoader,
-        Array(classOf[ParserInterface]),
-        (_, method, arguments) => {
-          before()
-          try method.invoke(parser, Option(arguments).getOrElse(Array.empty): _*)
-          catch { case e: InvocationTargetException => throw e.getCause }
-        }
-      )
-      .asInstanceOf[ParserInterface]
 
   private final class Early(rule: Rule[LogicalPlan]) extends Rule[LogicalPlan] {
     override val ruleName: String = rule.ruleName

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.CentralMomentAgg
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DoubleType
 
-import io.sash.spark.base.{Described, SashFunction}
+import io.sash.spark.base.SashFunction
 
 /**
  * The coefficient of variation, stddev_samp(x) / avg(x). NULL if stddev_samp(x) is NULL. See
@@ -14,8 +14,7 @@ import io.sash.spark.base.{Described, SashFunction}
 private[sash] final case class CoefficientOfVariation(
     child: Expression,
     nullOnDivideByZero: Boolean = !SQLConf.get.legacyStatisticalAggregate
-) extends CentralMomentAgg(child, nullOnDivideByZero)
-    with Described {
+) extends CentralMomentAgg(child, nullOnDivideByZero) {
   override protected def momentOrder: Int = 2
   override def prettyName: String = CoefficientOfVariation.Function.name
 

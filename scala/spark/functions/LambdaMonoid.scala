@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Described
 import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong}
 
 /**
@@ -35,16 +34,22 @@ private[sash] final case class LambdaMonoid(
     selective: Option[Expression],
     constants: Seq[Expression]
 ) extends DeclarativeAggregate
-    with MonoidTraits
-    with Described {
+    with MonoidTraits {
   import LambdaBodies.{compilable, field, optimized}
 
   override def prettyName: String = MonoidCall.Function.name
-  override def words: Seq[String] = Seq(s"$required required")
   override def children: Seq[Expression] = inputs ++ constants
   override protected def stringArgs: Iterator[Any] = inputs.iterator
   override def dataType: DataType = LambdaBodies.typeOf(lower.dataType)
   override def nullable: Boolean = true
+
+  /** The parts of the call that partials depend on, beside the inputs. A missing part is NULL. */
+  def bodies: Seq[Expression] = {
+    val lambdas = Seq(Some(lift), Some(combine), identity, inverse, selective)
+    Literal(required) +: lambdas.map(_.fold[Expression](Literal(null))(_.transform {
+      case r: BoundReference if r.ordinal < 0 => constants(-1 - r.ordinal)
+    }))
+  }
 
   private lazy val partialType: DataType = LambdaBodies.typeOf(lift.dataType)
 

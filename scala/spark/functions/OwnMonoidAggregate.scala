@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DataType
 
-import io.sash.spark.base.Described
 import io.sash.spark.monoids.MonoidTraits
 
 /**
@@ -13,8 +12,7 @@ import io.sash.spark.monoids.MonoidTraits
  */
 private[functions] abstract class OwnMonoidAggregate
     extends DeclarativeAggregate
-    with MonoidTraits
-    with Described {
+    with MonoidTraits {
 
   /** The arguments that must not be NULL, or else the row is skipped. */
   protected def required: Seq[Expression]

@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.util.MathUtils
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Described
-
 /**
  * The hop windows of Spark's `window(time, size, slide)`, and the panes that they are made of. A
  * window is a number of consecutive panes, and no window cuts a pane. All times are in
@@ -125,10 +123,8 @@ private[spark] object HopPanes {
 }
 
 /** A property of windows and panes, as a function from BIGINT to BIGINT. */
-private[spark] sealed abstract class HopExpression extends UnaryExpression with Described {
+private[spark] sealed abstract class HopExpression extends UnaryExpression {
   def hops: HopPanes
-
-  override def words: Seq[String] = Seq(hops.words)
 
   /** The Java expression for the value. */
   protected def call(hops: String, child: String): String

@@ -20,6 +20,9 @@ import io.sash.spark.slots.RunningAnswer
  * @param selectsRight over (left, right), if the combine always picks one operand: whether it
  *   picks right
  * @param hasPrefixes whether `subtract` is exact for any number of combined elements
+ * @param recipe the version of the way in which Sash computes the cells. A stream's checkpoint
+ *   keeps it: raise it where cells of the same types get other values. Spark's own updates and
+ *   merges count as one version, since Spark keeps their buffers in its own checkpoints, too
  * @param running the running answer, if the result is not in a slot; then the right operand of
  *   combine and subtract is one element
  */
@@ -33,7 +36,8 @@ private[sash] final case class AggregateMonoid(
     subtract: Seq[Expression] = Nil,
     selectsRight: Option[Expression] = None,
     hasPrefixes: Boolean = false,
-    running: Option[RunningAnswer] = None
+    running: Option[RunningAnswer] = None,
+    recipe: Int = 1
 )
 
 private[sash] object AggregateMonoid {
@@ -67,7 +71,11 @@ private[sash] object AggregateMonoid {
           f.evaluateExpression,
           inverse(f),
           selection(f),
-          hasPrefixes = f.isInstanceOf[Count]
+          hasPrefixes = f.isInstanceOf[Count],
+          recipe = f match {
+            case own: MonoidTraits => own.recipe
+            case _                 => 1
+          }
         )
       )
     } catch { // ranking functions are declarative, too, but their mergeExpressions throw

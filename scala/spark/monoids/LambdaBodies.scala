@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, 
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Described
 import io.sash.spark.slots.{RunningResult, Unboxed}
 
 /** Turns the bodies of lambdas into expressions over cells. */
@@ -97,15 +96,10 @@ private[spark] object LambdaBodies {
  * @param function the expression, over references to `inputs`
  */
 private[monoids] final case class EvaluatedOver(function: Expression, inputs: Seq[Expression])
-    extends Expression
-    with Described {
+    extends Expression {
   import codegen._
 
   override def prettyName: String = function.prettyName
-
-  override def inWords: Expression = function.transform { case r: BoundReference =>
-    inputs(r.ordinal)
-  }
 
   override def children: Seq[Expression] = inputs
   override def dataType: DataType = function.dataType

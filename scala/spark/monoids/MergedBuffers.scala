@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{FalseLiteral, JavaCode
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
-import io.sash.spark.base.Described
 import io.sash.spark.slots.Unboxed
 
 /**
@@ -142,7 +141,7 @@ private final case class RowBuffer(f: ImperativeAggregate) extends BufferForm {
 }
 
 /** An operation on partials, which generated code runs as a call of `BufferForm`. */
-private[spark] sealed trait OnPartials extends Expression with Described {
+private[spark] sealed trait OnPartials extends Expression {
   protected def partial: BufferForm
 
   override def nullable: Boolean = false

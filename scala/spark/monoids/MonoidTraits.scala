@@ -16,6 +16,9 @@ private[spark] trait MonoidTraits {
 
   /** Whether the merge picks the younger operand, if it always picks one of the two. */
   def selectsRight: Option[Expression] = None
+
+  /** See `AggregateMonoid`. */
+  def recipe: Int = 1
 }
 
 private[spark] object MonoidTraits {

@@ -4,18 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Described
-
 /**
  * Reads the number inside an integer or interval as another such type. A shorter type drops the
  * upper bits. Unlike a cast, it allows any two of these types.
  */
 private[spark] final case class ReadAs(child: Expression, dataType: DataType)
-    extends UnaryExpression
-    with Described {
+    extends UnaryExpression {
   override def prettyName: String = "read_as"
-
-  override def words: Seq[String] = Seq(dataType.sql)
 
   override def nullIntolerant: Boolean = true
 

@@ -4,19 +4,14 @@ import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import io.sash.spark.base.Described
-
 /**
  * Addition and subtraction of longs that wrap around in any ANSI mode, for cells whose range is
  * known. Catalyst's own operators take the mode from the session in some Spark versions, and from
  * an argument of varying type in others.
  */
 private[spark] final case class WrappingLong(symbol: String, left: Expression, right: Expression)
-    extends BinaryExpression
-    with Described {
+    extends BinaryExpression {
   override def prettyName: String = "wrapping"
-
-  override def words: Seq[String] = Seq(symbol)
 
   override def dataType: DataType = LongType
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, Generic
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{ArgumentChecks, Described}
+import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
@@ -25,8 +25,7 @@ private[spark] final case class CountsByValue(
     children: Seq[Expression],
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
-) extends TypedImperativeAggregate[ValueMultiset]
-    with Described {
+) extends TypedImperativeAggregate[ValueMultiset] {
   override def prettyName: String = answer.name
   override protected def stringArgs: Iterator[Any] = children.iterator
   override def dataType: DataType = answer.dataType(value.dataType)

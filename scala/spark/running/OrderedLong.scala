@@ -4,15 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Described
-
 /**
  * Maps a number, time or interval to a long with the same order. All NaNs are one number, above
  * all others, and -0.0 comes before 0.0.
  */
-private[spark] final case class OrderedLong(child: Expression)
-    extends UnaryExpression
-    with Described {
+private[spark] final case class OrderedLong(child: Expression) extends UnaryExpression {
   override def prettyName: String = "ordered_long"
 
   override def dataType: DataType = LongType

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{ArgumentChecks, Described}
+import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.monoids.OfCurrentRow
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
@@ -19,8 +19,7 @@ private[spark] final case class RankInFrame(
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
 ) extends OfCurrentRow
-    with UnaryLike[Expression]
-    with Described {
+    with UnaryLike[Expression] {
   override def prettyName: String = rank.name
   override protected def stringArgs: Iterator[Any] = Iterator(child)
   override def dataType: DataType = rank.dataType

@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Described
 import io.sash.spark.monoids.{AggregateMonoid, LambdaBodies}
 import io.sash.spark.slots.RunningAnswer
 
@@ -45,8 +44,7 @@ private[spark] final case class ReplayedAnswer(
     own: Option[Expression],
     answer: RunningAnswer
 ) extends Expression
-    with CodegenFallback
-    with Described {
+    with CodegenFallback {
   override def prettyName: String = "replayed"
 
   @transient private lazy val state = answer.create()

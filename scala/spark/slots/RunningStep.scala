@@ -6,10 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
-import io.sash.spark.base.Described
-
 /** An expression that uses running state number `index` of its column. */
-private[spark] sealed trait RunningExpression extends Expression with Described {
+private[spark] sealed trait RunningExpression extends Expression {
   def index: Int
 
   /** Finds a running state by its number, in an interpreted column. */
@@ -43,8 +41,6 @@ private[spark] final case class RunningStep(
     states: Int => RunningState = null
 ) extends RunningExpression {
   override def prettyName: String = kind.name
-
-  override def words: Seq[String] = Seq(s"answer $index")
 
   override def children: Seq[Expression] = counts +: inputs
 
@@ -132,8 +128,6 @@ private[spark] final case class RunningResult(
     states: Int => RunningState = null
 ) extends RunningExpression {
   override def prettyName: String = "running_answer"
-
-  override def words: Seq[String] = Seq(s"answer $index")
 
   override def children: Seq[Expression] = own.toSeq
 

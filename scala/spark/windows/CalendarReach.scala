@@ -10,8 +10,6 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-import io.sash.spark.base.Described
-
 /**
  * [[Reach]] of a timestamp by an interval whose length depends on the calendar, and for a
  * TIMESTAMP on the time zone. Like Spark, it adds months before days, and days before hours.
@@ -23,10 +21,8 @@ private[spark] final case class CalendarReach(
     strict: Boolean,
     timeZoneId: Option[String]
 ) extends BinaryExpression
-    with TimeZoneAwareExpression
-    with Described {
+    with TimeZoneAwareExpression {
   override def prettyName: String = "reach"
-  override def words: Seq[String] = if (strict) Seq("strict") else Nil
   override def left: Expression = key
   override def right: Expression = extent
   override def dataType: DataType = key.dataType
@@ -128,8 +124,7 @@ private[sash] object CalendarReach {
 /** Whether a calendar interval is 0 or more, if a month has 30 days and a day 24 hours. */
 private[spark] final case class IsForward(child: Expression)
     extends UnaryExpression
-    with Predicate
-    with Described {
+    with Predicate {
   override def prettyName: String = "is_forward"
 
   override def nullIntolerant: Boolean = true

@@ -8,8 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Described
-
 /**
  * The value of `key`'s type that is farthest from `key` among all values at most `extent` away: a
  * bound of a window. If `strict`, among all values less than `extent` away.
@@ -29,12 +27,10 @@ private[spark] final case class Reach(
     extent: Expression,
     up: Boolean,
     strict: Boolean
-) extends BinaryExpression
-    with Described {
+) extends BinaryExpression {
   import ReachArithmetic._
 
   override def prettyName: String = "reach"
-  override def words: Seq[String] = if (strict) Seq("strict") else Nil
 
   override def left: Expression = key
   override def right: Expression = extent

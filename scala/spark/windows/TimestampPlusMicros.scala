@@ -8,16 +8,13 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-import io.sash.spark.base.Described
-
 /**
  * Adds a fixed number of microseconds to a timestamp. Spark adds every interval through the
  * calendar of the session's time zone. That equals plain addition if no months are added, and no
  * days whose length could vary. Fails on overflow like Spark's addition.
  */
 private[spark] final case class TimestampPlusMicros(child: Expression, micros: Long)
-    extends UnaryExpression
-    with Described {
+    extends UnaryExpression {
   override def prettyName: String = "plus_micros"
 
   override def dataType: DataType = child.dataType

@@ -16,17 +16,10 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{Filtered, SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
-import io.sash.spark.monoids.{Algorithm, Place}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.running.WindowMonoid
-import io.sash.spark.slots.SlotProgram
-import io.sash.spark.streams.checkpoint.{Checkpoint, Said, StateText}
-import io.sash.spark.streams.plan.{
-  InputColumns,
-  Lineage,
-  StateWords,
-  StatefulPlan,
-  StreamSettings
-}
+import io.sash.spark.streams.checkpoint.{Checkpoint, StateText}
+import io.sash.spark.streams.plan._
 import io.sash.spark.streams.program.AnswerMode
 
 /** Replaces each Aggregate over hop windows of a stream by a stateful operator. */
@@ -153,7 +146,7 @@ private[spark] final class StreamHops(
       hop.keys.map(_.toAttribute) ++ (hop.window +: answers)
     ) { input =>
       val at = input.indexWhere(_.exprId == pane.exprId)
-      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, columns.aliases))
+      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls))
     }
   }
 
@@ -162,8 +155,7 @@ private[spark] final class StreamHops(
       input: Seq[Attribute],
       keys: Seq[Attribute],
       pane: Int,
-      calls: Seq[aggregate.AggregateExpression],
-      inputs: Seq[Alias]
+      calls: Seq[aggregate.AggregateExpression]
   ): HopProgram = {
     val rows = Count(Seq(Literal(1))).toAggregateExpression()
     val monoids = (calls :+ rows).map(WindowMonoid.of(_).toOption.get)
@@ -181,33 +173,27 @@ private[spark] final class StreamHops(
       HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
       mode.get,
       calls,
-      text(hop, input, calls, inputs, slots)
+      text(hop, input, monoids)
     )
   }
 
   private def text(
       hop: HopAggregate,
       input: Seq[Attribute],
-      calls: Seq[aggregate.AggregateExpression],
-      inputs: Seq[Alias],
-      slots: SlotProgram
+      monoids: Seq[AggregateMonoid]
   ): String = {
-    val lineage = new Lineage(statement.inputQuery, conf.caseSensitiveAnalysis)
-    val words = new StateWords(lineage, lineage.of(hop.child), inputs, Seq(slots))
+    val words = new Words(hop.child, conf.caseSensitiveAnalysis)
     StateText.of(
       Seq(
-        StateText.Hops -> words.said(hop.time).in(s"${hop.hops.words} of "),
+        StateText.Hops -> s"${hop.hops.words} of ${words.of(hop.time)}",
         "group by" -> words.all(hop.keyValues),
-        "aggregates" -> words.all(calls),
-        "arguments" -> words.all(inputs),
-        "rows" -> words.rows,
-        "definitions" -> words.definitions
+        "aggregates" -> words.all(hop.calls),
+        "columns" -> input.map(c => StateText.sqlOf(c.dataType)).mkString(", "),
+        StateText.Partials -> Partials.words(monoids),
+        StateText.Answered -> mode.get.words,
+        StateText.Buckets -> SashConf.streamBuckets(conf).toString
       ),
-      Seq(
-        "columns" -> Said(input.map(_.dataType.sql).mkString(", ")),
-        "answered" -> Said(mode.get.words),
-        "buckets" -> Said(SashConf.streamBuckets(conf).toString)
-      )
+      (hop.time +: (hop.keyValues ++ hop.calls)).exists(words.isZoned)
     )
   }
 

@@ -1,29 +1,63 @@
 package io.sash.spark.streams.checkpoint
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sash.SparkInternals
+import org.apache.spark.sql.internal.SQLConf
+
+import io.sash.spark.base.SashConf
 
 /** Errors for a state that does not fit the query, under Spark's own condition. */
 private[streams] object StateErrors {
+  import StateText._
 
-  /** The checkpoint has the state of other windows. */
-  def otherState(was: String, is: String): Throwable = {
-    val (before, now) = StateText.differences(was, is)
-    notMatching(s"Sash's windows with $before", s"Sash's windows with $now")
+  /** The checkpoint has a state that was written for other windows, or in another way. */
+  def other(was: String, is: String): Throwable = {
+    val all = differing(was, is)
+    val names = if (all.contains(Layout)) Seq(Layout) else all
+    notMatching(
+      s"Sash's windows with ${said(was, is, names)}, begun by ${begunBy(was)}",
+      s"Sash's windows with ${said(is, was, names)}",
+      remedies(was, names).mkString(" and ")
+    )
   }
 
-  /** The checkpoint has a state that this version does not read. */
-  def earlierState(): Throwable = notMatching(
-    "Sash's windows, as an earlier version of Sash has written them",
-    "Sash's windows, which this version writes otherwise"
+  /** The checkpoint has a state that nothing describes. */
+  def undescribed(path: Path): Throwable = notMatching(
+    s"Sash's windows, whose description $path is gone",
+    "Sash's windows, which cannot tell whether the state is theirs",
+    "restore that file"
   )
 
-  private def notMatching(was: String, is: String): Throwable =
+  private def begunBy(was: String): String =
+    part(was, BegunBy).getOrElse("an earlier version of Sash")
+
+  /**
+   * A remedy for each cause. If the user's part of the description is the same, the version or a
+   * setting is another one.
+   */
+  private def remedies(was: String, names: Seq[String]): Seq[String] = {
+    def before(name: String) = part(was, name).getOrElse("")
+    val goOn = s"go on with ${begunBy(was)}"
+    if (names.contains(Layout)) Seq(goOn)
+    else if (!names.forall(OfSettings)) Seq("start the query as it was")
+    else
+      names.map {
+        case Partials   => goOn
+        case Algorithms => s"set ${SashConf.WindowAlgorithm.key} as it was"
+        case Buckets    => s"set ${SashConf.StreamBuckets.key} to ${before(Buckets)}"
+        case TimeZone   => s"set ${SQLConf.SESSION_LOCAL_TIMEZONE.key} to ${before(TimeZone)}"
+        case _          => s"write ${before(Answered)}"
+      }
+  }
+
+  private val OfSettings = Set(Partials, Algorithms, Buckets, Answered, TimeZone)
+
+  private def notMatching(was: String, is: String, remedy: String): Throwable =
     SparkInternals.runtimeError(
       "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
       Map(
         "OpsInMetadataSeq" -> was,
-        "OpsInCurBatchSeq" -> (s"$is; start with a new checkpoint location, or with the " +
-          "query as it was")
+        "OpsInCurBatchSeq" -> s"$is; $remedy, or start with a new checkpoint location"
       )
     )
 }

@@ -2,6 +2,9 @@ package io.sash.spark.streams.checkpoint
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.SPARK_VERSION
+
+import io.sash.spark.base.SashVersion
 
 /**
  * A file beside an operator's state, with the text that describes the state. It is written before
@@ -17,19 +20,15 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
   private[this] val files = path.getFileSystem(hadoop)
 
   /**
-   * Compares the text with the file's. If they differ it fails, or, before the first commit,
-   * writes the file.
+   * Compares the text with the file's. If they differ, or the file is gone, it fails, or, before
+   * the first commit, writes the file.
    */
   def check(text: String): Unit = {
-    val now = s"$text\n$LayoutIs$Layout"
+    val now = s"$text\n${StateText.line(StateText.Layout, Layout.toString)}"
     val was = read()
-    if (!was.contains(now)) {
-      was.filter(_ => hasBatch).foreach { old =>
-        // before the fifth layout the text had one line
-        if (old.linesIterator.length == 1) throw StateErrors.earlierState()
-        throw StateErrors.otherState(old, now)
-      }
-      TextFile.write(path, now + End, hadoop)
+    if (!was.exists(StateText.differing(_, now).isEmpty)) {
+      if (hasBatch) throw was.fold(StateErrors.undescribed(path))(StateErrors.other(_, now))
+      TextFile.write(path, s"$now\n${StateText.line(StateText.BegunBy, Versions)}$End", hadoop)
     }
   }
 
@@ -49,9 +48,9 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 private object StateFile {
 
   /** The version of the layout of everything that Sash writes into its state. */
-  private val Layout: Int = 6
+  private val Layout: Int = 7
 
-  private val LayoutIs = "layout: "
+  private val Versions: String = s"Sash ${SashVersion.Version} on Spark $SPARK_VERSION"
 
   private val End = "\n"
 }

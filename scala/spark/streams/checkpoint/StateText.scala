@@ -1,6 +1,9 @@
 package io.sash.spark.streams.checkpoint
 
+import scala.util.hashing.MurmurHash3
+
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
 
 /**
  * The text that describes a state. It has named parts, one on each line, so that an error can
@@ -11,46 +14,73 @@ private[spark] object StateText {
   /** The first word of a text for hop windows. */
   val Hops: String = "hops"
 
+  /** The names of parts that have a remedy of their own: see `StateErrors`. */
+  val Partials: String = "partials"
+  val Algorithms: String = "algorithms"
+  val Buckets: String = "buckets"
+  val Answered: String = "answered"
+  val TimeZone: String = "time zone"
+  val Layout: String = "layout"
+  val BegunBy: String = "begun by"
+
   def isOfHops(text: String): Boolean = text.startsWith(Hops)
 
-  /**
-   * @param parts these depend on the session's time zone if one of their expressions does
-   * @param others these do not; or their rows keep the values that they had when they came
-   */
-  def of(parts: Seq[(String, Said)], others: Seq[(String, Said)]): String = {
-    val all = parts ++ others
-    val reads = all.flatMap(_._2.reads).distinct.sorted
-    val zone = Option.when(parts.exists(_._2.isZoned))(SQLConf.get.sessionLocalTimeZone)
-    val lines = all.map { case (name, said) => name -> said.text } ++
-      Seq("columns of sources" -> reads.mkString(", ")) ++ zone.map("time zone" -> _)
-    lines
-      .map { case (name, text) => s"$name: ${text.replace("\\", "\\\\").replace("\n", "\\n")}" }
-      .mkString("\n")
+  /** @param isZoned whether one of the expressions depends on the session's time zone */
+  def of(parts: Seq[(String, String)], isZoned: Boolean): String = {
+    val zone = Option.when(isZoned)(TimeZone -> SQLConf.get.sessionLocalTimeZone)
+    (parts ++ zone).map { case (name, text) => line(name, text) }.mkString("\n")
   }
 
-  /** The parts in which two texts differ: first as `was` has them, then as `is` does. */
-  def differences(was: String, is: String): (String, String) = {
-    val (before, now) = (parts(was), parts(is))
-    val names = (now ++ before).map(_._1).distinct
-    val differing = names.filter(n => of(before, n) != of(now, n))
-    def said(of: Seq[(String, String)], other: Seq[(String, String)]) = differing
-      .map { n =>
-        this
-          .of(of, n)
-          .filter(_.nonEmpty)
-          .fold(s"no $n")(text => s"$n: ${around(text, this.of(other, n).getOrElse(""))}")
-      }
-      .mkString("; ")
-    (said(before, now), said(now, before))
+  def line(name: String, text: String): String =
+    s"$name: ${text.replace("\\", "\\\\").replace("\n", "\\n")}"
+
+  /** The types of cells, without names, since those are not stored. */
+  def typesOf(cells: Seq[DataType]): String = cells.map(typeOf).mkString("(", ", ", ")")
+
+  /** The type of a column. Its nullability may change. */
+  def sqlOf(dataType: DataType): String = dataType.sql.replace(" NOT NULL", "")
+
+  private def typeOf(dataType: DataType): String = dataType match {
+    case s: StructType        => short(typesOf(s.map(_.dataType)))
+    case ArrayType(of, _)     => s"ARRAY<${typeOf(of)}>"
+    case MapType(from, to, _) => s"MAP<${typeOf(from)}, ${typeOf(to)}>"
+    case other                => other.sql
   }
 
-  private def parts(text: String): Seq[(String, String)] = text.linesIterator.toSeq.map { line =>
+  /** If the text is long, a hash replaces its end. */
+  private def short(text: String): String =
+    if (text.length <= MostOfType) text
+    else f"${text.take(MostOfType)}... ~${hash(text)}%016x"
+
+  /** A hash that is the same in every JVM. */
+  private def hash(text: String): Long =
+    (MurmurHash3.stringHash(text).toLong << 32) | (MurmurHash3.stringHash(text, 1) & 0xffffffffL)
+
+  private val MostOfType = 80
+
+  def parts(text: String): Seq[(String, String)] = text.linesIterator.toSeq.map { line =>
     val end = line.indexOf(": ")
     if (end < 0) (line, "") else (line.take(end), line.drop(end + 2))
   }
 
-  private def of(parts: Seq[(String, String)], name: String): Option[String] =
-    parts.collectFirst { case (`name`, text) => text }
+  def part(text: String, name: String): Option[String] =
+    parts(text).collectFirst { case (`name`, said) => said }
+
+  /** The names of the parts in which two texts differ, but for the versions that began them. */
+  def differing(was: String, is: String): Seq[String] =
+    (parts(is) ++ parts(was))
+      .map(_._1)
+      .distinct
+      .filter(n => n != BegunBy && part(was, n) != part(is, n))
+
+  /** These parts of a text, in words, where the other text differs from it. */
+  def said(text: String, other: String, names: Seq[String]): String = names
+    .map { n =>
+      part(text, n)
+        .filter(_.nonEmpty)
+        .fold(s"no $n")(said => s"$n: ${around(said, part(other, n).getOrElse(""))}")
+    }
+    .mkString("; ")
 
   /** A long text is cut to a part around the place where it begins to differ from `other`. */
   private def around(text: String, other: String): String = {

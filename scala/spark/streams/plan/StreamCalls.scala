@@ -13,22 +13,22 @@ import io.sash.spark.base.SashConf
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
 import io.sash.spark.running.{ReplayedMonoid, WindowMonoid}
-import io.sash.spark.streams.checkpoint.Said
+import io.sash.spark.streams.checkpoint.StateText
 import io.sash.spark.streams.program._
 
 /**
  * The calls of a Window as a program of windows and monoids, each of them once.
  *
+ * @param asked the Window as it was before its functions were replaced
  * @param inputs columns made for the arguments of aggregates, beside the columns of the child
- * @param lineage describes the window's child
- * @param origin the description of the child's rows
+ * @param words describes expressions over the window's child
  * @param written the Window's expressions as the user wrote them
  */
 private[streams] final class StreamCalls(
+    asked: Window,
     window: Window,
     inputs: Seq[Alias],
-    lineage: Lineage,
-    origin: Origin,
+    words: Words,
     written: Written,
     conf: SQLConf
 ) {
@@ -65,7 +65,7 @@ private[streams] final class StreamCalls(
    * The aggregate and the window of each call. Calls with equal aggregates and windows (a minute,
    * 60 seconds) are answered once.
    */
-  private val asked: Seq[(Expression, StreamShape)] =
+  private val answered: Seq[(Expression, StreamShape)] =
     aggregates.map(_.canonicalized).zip(windows)
 
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
@@ -86,9 +86,9 @@ private[streams] final class StreamCalls(
       answers,
       later,
       AnswerMode.Append,
-      expressions.indices.map(i => expressions(asked.indexOf(asked(i)))),
+      expressions.indices.map(i => expressions(answered.indexOf(answered(i)))),
       written.calls,
-      words(keys, trees)
+      describe(trees)
     )
   }
 
@@ -100,7 +100,7 @@ private[streams] final class StreamCalls(
     val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w).frame)).toSeq
     alike.sortBy(_._2.head).flatMap { case (elements, among) =>
       val asking = distinct
-        .map(a => (among.filter(w => asked.contains((a.canonicalized, allWindows(w)))), a))
+        .map(a => (among.filter(w => answered.contains((a.canonicalized, allWindows(w)))), a))
         .filter(_._1.nonEmpty)
       elements match {
         case StreamElements.Bounded(number) =>
@@ -156,10 +156,15 @@ private[streams] final class StreamCalls(
   ): TreeProgram = {
     // -1 (NotAsked) if no call asks for the aggregate over the window
     val ordinals = aggregates.map { a =>
-      windows.map(w => asked.indexOf((a.canonicalized, allWindows(w))))
+      windows.map(w => answered.indexOf((a.canonicalized, allWindows(w))))
     }
     val algorithm = algorithmOf(monoids)
-    TreeProgram(algorithm, algorithm.program(input, monoids, ordinals), windows)
+    TreeProgram(
+      algorithm,
+      algorithm.program(input, monoids, ordinals),
+      windows,
+      Partials.words(monoids)
+    )
   }
 
   private def algorithmOf(monoids: Seq[AggregateMonoid]): Algorithm =
@@ -168,7 +173,7 @@ private[streams] final class StreamCalls(
   private def output(input: Seq[Attribute]): Seq[Expression] = {
     val answers = expressions.zipWithIndex.map { case (e, i) =>
       e.canonicalized -> BoundReference(
-        input.length + asked.indexOf(asked(i)),
+        input.length + answered.indexOf(answered(i)),
         e.dataType,
         e.nullable
       )
@@ -178,37 +183,48 @@ private[streams] final class StreamCalls(
     })
   }
 
-  /**
-   * Describes everything that the state depends on: in words, and by a hash of the definitions
-   * that words leave out.
-   */
-  private def words(keys: Seq[Expression], trees: Seq[TreeProgram]): StreamWords = {
-    val words = new StateWords(lineage, origin, inputs, trees.map(_.slots))
-    val asks = expressions.indices.map { i =>
-      words.said(aggregates(i)).in("", s" in window ${allWindows.indexOf(windows(i))}")
-    }
+  /** Describes everything that the state depends on. */
+  private def describe(trees: Seq[TreeProgram]): StreamWords = {
     val later =
       this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
+    val zoned = asked.partitionSpec ++ asked.orderSpec ++ asked.windowExpressions ++ reader.marks
     val parts = Seq(
-      "partition by" -> words.all(keys),
-      "order by" -> words.all(window.orderSpec),
-      "aggregates" -> Said.all(asks.distinct),
-      "arguments" -> words.all(inputs),
-      "algorithms" -> Said(trees.map(_.algorithm.id).distinct.mkString(", ")),
-      "windows" -> Said(allWindows.map(_.words).mkString(", ")),
-      "bounds of windows" -> words.all(reader.marks),
-      "conditions of windows" -> words.all(reader.conditions.map(_.words)),
-      "rows" -> words.rows,
-      "answers" -> Said(later),
-      "buckets" -> Said(SashConf.streamBuckets(conf).toString),
-      "definitions" -> words.definitions
+      "partition by" -> words.all(asked.partitionSpec),
+      "order by" -> words.all(asked.orderSpec),
+      "aggregates" -> calls.mkString(", "),
+      "windows" -> allWindows.map(_.words).mkString(", "),
+      "bounds of windows" -> words.all(reader.marks.map(overRows)),
+      "conditions of windows" -> words.all(reader.conditions.map(c => overRows(c.words))),
+      "answers" -> later,
+      StateText.Partials -> trees.map(_.words).mkString(", "),
+      StateText.Algorithms -> trees.map(_.algorithm.id).distinct.mkString(", "),
+      StateText.Buckets -> SashConf.streamBuckets(conf).toString
     )
     StreamWords(
       parts,
-      origin.columns ++ waiting.map(w => w.exprId -> words.said(w.child)) ++
-        inputs.map(i => i.exprId -> words.said(i.child))
+      window.child.output.map(c => c.exprId -> words.of(c)).toMap ++
+        (inputs ++ waiting).map(c => c.exprId -> c.name),
+      zoned.exists(words.isZoned)
     )
   }
+
+  /** The expression over the window's child, without the columns made for arguments. */
+  private def overRows(e: Expression): Expression = e.transform { case a: Attribute =>
+    inputs.find(_.exprId == a.exprId).fold[Expression](a)(_.child)
+  }
+
+  /** The calls as the user wrote them, each with the numbers of the windows that answer it. */
+  private def calls: Seq[String] = asked.windowExpressions
+    .zip(window.windowExpressions)
+    .map { case (written, replaced) =>
+      val functions = written.collect { case w: WindowExpression => words.of(w.windowFunction) }
+      val over = replaced.collect { case w: WindowExpression => allWindows.indexOf(windowOf(w)) }
+      s"${functions.mkString(", ")} in window ${over.distinct.mkString(", ")}"
+    }
+    .distinct
+
+  private def windowOf(e: WindowExpression): StreamShape =
+    windows(expressions.indexWhere(_.canonicalized == e.canonicalized))
 
   private def aggregateOf(e: WindowExpression): AggregateExpression = e.windowFunction match {
     case a: AggregateExpression => SlidingAggregate.withoutWindows(a)

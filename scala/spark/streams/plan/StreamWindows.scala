@@ -33,7 +33,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         })
       }
       collapsed.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
-        case window: Window if isOfStream(window) => planned(window, plan)
+        case window: Window if isOfStream(window) => planned(window)
       }
     }
 
@@ -64,25 +64,21 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     case _         => false
   }
 
-  /** @param query the query that the window is in */
-  private def planned(original: Window, query: LogicalPlan): LogicalPlan = {
+  private def planned(original: Window): LogicalPlan = {
     val written = new Written(original)
     val time = timeOf(written)
     val window = withoutOthers(original, time)
-    val child = Filter(IsNotNull(time), window.child)
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
-    val lineage = new Lineage(query, conf.caseSensitiveAnalysis)
-    val origin = lineage.of(window.child)
+    val words = new Words(window.child, conf.caseSensitiveAnalysis)
     val calls =
-      new StreamCalls(over, inputs, lineage, origin, new Written(original, inputs), conf)
+      new StreamCalls(window, over, inputs, words, new Written(original, inputs), conf)
     val keys = keysOf(window, written)
     val answers = StatefulPlan(
-      // sorted by lineage: the state's columns depend neither on their order in the source nor on
-      // their names above it
+      // sorted: the state's columns do not depend on their order in the source
       Project(
-        child.output.sortBy(c => origin.columns(c.exprId).text) ++ inputs ++ calls.waiting,
-        child
+        window.child.output.sortBy(words.of) ++ inputs ++ calls.waiting,
+        window.child
       ),
       keys,
       time,

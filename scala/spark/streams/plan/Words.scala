@@ -1,134 +1,143 @@
 package io.sash.spark.streams.plan
 
+import java.util.Locale
+
 import scala.collection.mutable
 
+import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.objects.LambdaVariable
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.types.{DataType, NullType, StructType}
 
-import io.sash.spark.base.Described
-import io.sash.spark.monoids.WindowAggregate
-import io.sash.spark.streams.checkpoint.{Said, SaidColumn}
+import io.sash.spark.functions.LambdaMonoid
+import io.sash.spark.kinds.SlidingAggregate
+import io.sash.spark.running.MovingAggregate
 
 /**
- * Describes expressions: by their SQL, with each column replaced by its description, and then by
- * the arguments that SQL leaves out. Names of lambda variables, seeds and aliases do not matter.
+ * Describes the expressions of an operator by their SQL, in words that are the same at each start
+ * of a query and in each version of Spark. A column is described by its name, however the plan
+ * below the operator makes it. Some parts do not matter to a state, and are left out: the names
+ * of lambda variables, other names of a function, seeds, and casts that the analyzer adds. So is
+ * `lower` of a `monoid_agg`, since it reads partials and makes none.
  *
- * @param columns the descriptions of columns
- * @param fields the descriptions of fields, for columns that hold the rows of operators
- * @param relation describes a subquery
+ * @param below the plan below the operator
  */
-private[spark] final class Words(
-    columns: Map[ExprId, Said],
-    fields: Map[ExprId, Seq[Said]],
-    relation: LogicalPlan => Said
-) {
+private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
+  private[this] val made = AnalyzerColumns.in(below) ++ Words.answers(below)
 
-  def said(e: Expression): Said = {
+  private[this] val names: Map[ExprId, String] =
+    (below.output +: AnalyzerColumns.inputs(below)).flatMap(numbered).toMap
+
+  /** The names of columns that stand beside each other. Further ones of a name are numbered. */
+  private def numbered(columns: Seq[Attribute]): Map[ExprId, String] =
+    columns.groupBy(c => lower(c.name)).flatMap { case (name, alike) =>
+      alike.zipWithIndex.map { case (c, i) =>
+        c.exprId -> (if (i == 0) name else s"$name (${i + 1})")
+      }
+    }
+
+  def of(e: Expression): String = {
     val plain = new Plain().of(e)
-    val inner = plain.collect { case c: SaidColumn => c.said }
-    val sql = plain.sql
-    val text = if (plain.exists(_.isInstanceOf[NonSQLExpression])) Words.stable(sql) else sql
-    Said(
-      text + plain.collect { case part => Words.hidden(part) }.flatten.map(" with " + _).mkString,
-      inner.flatMap(_.reads).toSet,
-      inner.exists(_.isZoned) || plain.exists(Words.isZoned)
-    )
+    if (plain.exists(_.isInstanceOf[NonSQLExpression])) Words.stable(plain.sql) else plain.sql
   }
 
-  /**
-   * Rewrites an expression without parts that change from start to start, or that do not matter.
-   */
+  def all(of: Seq[Expression]): String = of.map(this.of).mkString(", ")
+
+  /** Whether the value of an expression depends on the session's time zone. */
+  def isZoned(e: Expression): Boolean = e.exists {
+    case a: Attribute => made.get(a.exprId).exists(isZoned)
+    case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => false
+    case z: TimeZoneAwareExpression                                   => z.timeZoneId.nonEmpty
+    case _                                                            => false
+  }
+
+  private def lower(name: String): String =
+    if (isCaseSensitive) name else name.toLowerCase(Locale.ROOT)
+
   private final class Plain {
     private[this] val variables = mutable.HashMap.empty[Any, Int]
 
-    def of(e: Expression): Expression = e match {
-      case d: Described if d.inWords ne d             => of(d.inWords)
-      case FieldOf(a, i) if fields.contains(a.exprId) => column(fields(a.exprId)(i), e)
+    def of(e: Expression): Expression = withoutAlias(e match {
+      case a: Attribute if made.contains(a.exprId) => of(made(a.exprId))
+      case a: UnresolvedAttribute                  => column(lower(a.nameParts.last), NullType)
       case a: Attribute =>
-        column(columns.getOrElse(a.exprId, Said(a.name)), e)
-      case OuterReference(a)                         => of(a.toAttribute)
-      case a: Alias                                  => of(a.child)
-      case c: Cast if c.dataType == c.child.dataType => of(c.child)
-      case r: RuntimeReplaceable                     => of(r.replacement)
-      case s: SubqueryExpression                     => column(subquery(s), e)
-      case v: VariableReference                      => Literal(v.eval(), v.dataType)
-      case v: NamedLambdaVariable                    => v.copy(name = s"v${number(v.exprId)}")
-      case v: LambdaVariable                         => v.copy(id = number(v.id).toLong)
+        column(names.getOrElse(a.exprId, lower(a.name)), a.dataType)
+      case OuterReference(a)              => of(a.toAttribute)
+      case a: Alias                       => of(a.child)
+      case c: Cast if Words.isImplicit(c) => of(c.child)
+      case r: InheritAnalysisRules =>
+        PrettyAttribute(r.makeSQLString(r.parameters.map(of(_).sql)), r.dataType)
+      case a: AggregateExpression => call(SlidingAggregate.withoutWindows(a))
+      case v: VariableReference   => Literal(v.eval(), v.dataType)
+      case v: NamedLambdaVariable => column(s"v${number(v.exprId)}", v.dataType)
+      case v: LambdaVariable      => v.copy(id = number(v.id).toLong)
+      case r: BoundReference      => column(s"_${r.ordinal}", r.dataType)
       case s: ExpressionWithRandomSeed if s.resolved => s.withNewSeed(0L).mapChildren(of)
       case g @ GetStructField(child, i, _) =>
         val name = child.dataType.asInstanceOf[StructType].fields(i).name
         g.copy(child = of(child), name = Some(name))
       case other => other.mapChildren(of)
-    }
+    })
+
+    private def column(name: String, dataType: DataType): Expression =
+      AttributeReference(name, dataType)()
 
     private def number(id: Any): Int = variables.getOrElseUpdate(id, variables.size)
 
-    private def column(said: Said, e: Expression) =
-      SaidColumn(said.short, e.dataType, e.nullable)
+    private def call(a: AggregateExpression): Expression = {
+      val (function, isDistinct) = a.aggregateFunction match {
+        case m: MovingAggregate => (m.function, m.distinct)
+        case f                  => (f, a.isDistinct)
+      }
+      val said = function match {
+        case m: LambdaMonoid =>
+          val parts = m.inputs ++ m.bodies
+          s"${m.prettyName}(${parts.map(of(_).sql).mkString(", ")})"
+        case f =>
+          (of(f) match {
+            case plain: AggregateFunction => plain.sql(isDistinct)
+            case other                    => other.sql
+          }) + Words.hidden(f)
+      }
+      val filter = a.filter.fold("")(f => s" FILTER (WHERE ${of(f).sql})")
+      PrettyAttribute(said + filter, a.dataType)
+    }
+  }
 
-    private def subquery(s: SubqueryExpression): Said =
-      Said.all(
-        relation(s.plan) +: s.children.map(Words.this.said),
-        s"${s.prettyName}(",
-        "; ",
-        ")"
-      )
+  private def withoutAlias(e: Expression): Expression = {
+    val alias = FunctionRegistry.FUNC_ALIAS
+    if (e.getTagValue(alias).isEmpty) e
+    else {
+      val plain = e.clone()
+      plain.unsetTagValue(alias)
+      plain
+    }
   }
 }
 
 private object Words {
 
-  /**
-   * Arguments that are no expressions, such as a precision, a schema or an order; SQL leaves them
-   * out.
-   */
-  private def hidden(e: Expression): Seq[String] = e match {
-    case _: Literal | _: Cast | _: GetStructField | _: NamedExpression | _: LambdaVariable => Nil
-    case d: Described          => d.words
-    case w: WindowAggregate[_] => hidden(w.function)
-    case other                 => argumentsOf(other)
-  }
-
-  private def argumentsOf(e: Expression): Seq[String] =
-    e.productElementNames.zip(e.productIterator).toSeq.flatMap {
-      case (_, of: AggregateFunction) if e.children.contains(of) => Nil // described as a child
-      case (_, of: AggregateFunction)                            => hidden(of)
-      case (name, _) if isNoise(name)                            => Nil
-      case (name, value) => valueOf(value).map(v => s"$name $v")
+  /** The answers of Sash's operators below, whose names are the user's, and may change. */
+  private def answers(below: LogicalPlan): Map[ExprId, Expression] = below
+    .collect { case Project(list, OfBuckets(stateful, processor)) =>
+      list.collect { case a @ Alias(FieldOf(stateful.outputObjAttr, i), _) =>
+        a.exprId -> processor.fields(i)
+      }
     }
+    .flatten
+    .filterNot(_._2.isInstanceOf[Attribute]) // a column that passes through
+    .toMap
 
-  private def valueOf(value: Any): Option[String] = value match {
-    case Some(v)                               => valueOf(v)
-    case v: Boolean                            => Option.when(v)("true")
-    case v: DataType                           => Some(v.sql.replace(" NOT NULL", ""))
-    case v @ (_: Number | _: String | _: Char) => Some(v.toString)
-    case v: Map[_, _] if v.nonEmpty => Some(v.toSeq.map(_.toString).sorted.mkString(" "))
-    case v: Seq[_] if v.nonEmpty && v.forall(isText) => Some(v.mkString(" "))
-    case _                                           => None
-  }
+  private def isImplicit(c: Cast): Boolean =
+    c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty || c.dataType == c.child.dataType
 
-  private def isText(value: Any): Boolean = value.isInstanceOf[String]
-
-  /**
-   * Whether an argument is left out: a buffer's position, a setting of the session, or part of
-   * the SQL.
-   */
-  private def isNoise(name: String): Boolean = name.endsWith("AggBufferOffset") ||
-    Set("name", "udfName", "isDistinct", "nullable", "timeZoneId", "failOnError", "hideSeed")(
-      name
-    ) ||
-    OfSettings.exists(name.toLowerCase(java.util.Locale.ROOT).contains)
-
-  /** Parts of the names of arguments for ANSI mode and for earlier behaviour. */
-  private val OfSettings = Seq("ansi", "overflow", "legacy")
-
-  private def isZoned(e: Expression): Boolean = e match {
-    case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => false
-    case z: TimeZoneAwareExpression                                   => z.timeZoneId.nonEmpty
-    case _                                                            => false
+  /** Arguments that functions leave out of their SQL. Others are in the partials' types. */
+  private def hidden(f: AggregateFunction): String = f match {
+    case First(_, true) | Last(_, true) | AnyValue(_, true) => " IGNORE NULLS"
+    case p: Percentile if p.reverse                         => " DESC"
+    case _                                                  => ""
   }
 
   /** The text without ids of expressions, and without addresses of objects and lambdas. */

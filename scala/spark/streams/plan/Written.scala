@@ -1,7 +1,7 @@
 package io.sash.spark.streams.plan
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Project, Window}
+import org.apache.spark.sql.catalyst.plans.logical.Window
 
 import io.sash.spark.labels.LabelUnion
 import io.sash.spark.windows.FrameText
@@ -13,12 +13,8 @@ import io.sash.spark.windows.FrameText
  * @param inputs columns made for the arguments of aggregates
  */
 private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Nil) {
-  private[this] val made: Map[ExprId, Expression] = window.child
-    .collect { case Project(list, _) =>
-      list.collect { case a: Alias if isOfAnalyzer(a.name) => a.exprId -> a.child }
-    }
-    .flatten
-    .toMap ++ inputs.map(i => i.exprId -> i.child)
+  private[this] val made: Map[ExprId, Expression] =
+    AnalyzerColumns.in(window.child) ++ inputs.map(i => i.exprId -> i.child)
 
   private[this] val fields: Map[ExprId, Seq[Expression]] = window.child.collect {
     case OfBuckets(stateful, processor) => stateful.outputObjAttr.exprId -> processor.fields
@@ -67,10 +63,4 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
     case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => whole(c.child)
     case other                                                      => other.mapChildren(whole)
   }
-
-  /**
-   * Whether the analyzer has made a name, for an expression that it moved out of a window or an
-   * argument.
-   */
-  private def isOfAnalyzer(name: String): Boolean = name.matches("_we?\\d+")
 }

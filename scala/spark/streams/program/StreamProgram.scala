@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.streams.checkpoint.{Said, StateText}
+import io.sash.spark.streams.checkpoint.StateText
 
 /**
  * The program of the windows of one OVER on a stream, which is sent to tasks.
@@ -103,18 +103,21 @@ private[spark] final case class StreamProgram(
  *
  * @param parts the descriptions, by the names of the parts
  * @param columns the descriptions of a row's columns
+ * @param isZoned whether the state depends on the session's time zone
  */
 private[spark] final case class StreamWords(
-    parts: Seq[(String, Said)],
-    columns: Map[ExprId, Said]
+    parts: Seq[(String, String)],
+    columns: Map[ExprId, String],
+    isZoned: Boolean
 ) {
 
   /** @param input the columns of a waiting row */
   def text(input: Seq[Attribute], mode: AnswerMode): String = {
     val waiting = input.flatMap { c =>
-      columns.get(c.exprId).map(_.short.in("", s" ${c.dataType.sql}"))
+      columns.get(c.exprId).map(said => s"$said ${StateText.sqlOf(c.dataType)}")
     }
-    StateText.of(parts, Seq("columns" -> Said.all(waiting), "answered" -> Said(mode.words)))
+    val more = Seq("columns" -> waiting.mkString(", "), StateText.Answered -> mode.words)
+    StateText.of(parts ++ more, isZoned)
   }
 }
 
@@ -148,11 +151,13 @@ private[spark] final case class StreamDue(at: Int, position: Int)
  * @param slots the partials of the aggregates, side by side, or the inputs of answers beside the
  *   slots; range i of the results has the answers of the group's window i
  * @param windows the numbers of the group's windows in the program
+ * @param words the partials in the description of a state
  */
 private[spark] final case class TreeProgram(
     algorithm: Algorithm,
     slots: SlotProgram,
-    windows: Seq[Int]
+    windows: Seq[Int],
+    words: String
 ) {
 
   /** Whether elements that have left a window are subtracted from its answer. */

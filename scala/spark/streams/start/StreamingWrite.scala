@@ -32,6 +32,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       if (query.exists(isOurs)) {
         checkCommon(w, query)
         checkSemi(w, query)
+        SlowestStream.warn(w, query, conf)
         of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
       } else w
     case other => other

@@ -8,6 +8,7 @@ import io.sash.spark.base.MetricTable
  */
 private[spark] object StreamMetrics extends MetricTable {
   val RowsInTime = sum("rowsInTime", "rows in time")
+  val RowsWithoutTime = sum("rowsWithoutTime", "rows whose event time is NULL")
   val RowsOutOfOrder = sum("rowsOutOfOrder", "rows in time that came out of order")
   val Answers = sum("answers", "answers")
   val AnswersCorrected = sum("answersCorrected", "answers that rows out of order have changed")

@@ -78,7 +78,7 @@ private[spark] abstract class BucketProcessor
     val counts = state.counts
     counts.clear()
     var latest = before.latest
-    val own = rows.map { row =>
+    val own = rows.filter(hasTime).map { row =>
       val time = row.getLong(task.time)
       counts(StreamMetrics.RowsInTime) += 1
       if (time < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
@@ -96,6 +96,13 @@ private[spark] abstract class BucketProcessor
       answer
     }
     KeyTurns.ending(answers)(finish())
+  }
+
+  /** Whether a row has a time; a row without one is in no window, and only counted. */
+  private def hasTime(row: InternalRow): Boolean = {
+    val has = !row.isNullAt(task.time)
+    if (!has) state.counts(StreamMetrics.RowsWithoutTime) += 1
+    has
   }
 
   /**

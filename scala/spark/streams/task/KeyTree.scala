@@ -63,7 +63,7 @@ private[streams] final class KeyTree(
   /** Makes the slots work on the answers of a window. */
   private def select(window: Int): Unit = if (isBeside) column.answeredBy(answers(window))
 
-  // `stored.kept` when the key's state was read
+  // `stored.kept` when the key's state was read or written
   private[this] var keptBefore = 0L
 
   /** The number of rows that have come. */
@@ -106,6 +106,7 @@ private[streams] final class KeyTree(
 
   private def store(): Unit = {
     state.counts(StreamMetrics.PartialsEvicted) += stored.kept - keptBefore
+    keptBefore = stored.kept // a key may be written and then dropped
     behind.flush()
   }
 

@@ -96,7 +96,11 @@ object ArgumentTextsSuite {
     "(SELECT 1)"
   )
 
-  private final case class Call(name: String, arguments: Seq[String], order: Option[String]) {
+  private[spark] final case class Call(
+      name: String,
+      arguments: Seq[String],
+      order: Option[String]
+  ) {
 
     /** A kind in PARTITION BY, or an aggregate over a moving frame. */
     def query(of: Seq[String]): String = {
@@ -112,7 +116,7 @@ object ArgumentTextsSuite {
   private def aggregate(name: String, arguments: String*) = Call(name, arguments, None)
   private def kind(name: String, arguments: String*) = Call(name, arguments, Some("id"))
 
-  private val Calls: Seq[Call] = Seq(
+  private[spark] val Calls: Seq[Call] = Seq(
     aggregate("geometric_mean", "vi"),
     aggregate("geomean", "vi"),
     aggregate("product", "vi"),

@@ -1,14 +1,13 @@
 package io.sash.spark.streams
 
-import java.io.File
-import java.lang.reflect.Modifier
+import scala.reflect.runtime.universe
+import scala.util.hashing.MurmurHash3
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.streaming.OutputMode
 
-import io.sash.spark.base.{Described, SashConf}
-import io.sash.spark.kinds.WindowKind
-import io.sash.spark.monoids.WindowAggregate
+import io.sash.spark.functions.{AllSashFunctions, ArgumentTextsSuite}
+import io.sash.spark.streams.task.StreamProcessor
 
 /**
  * The description of a state, in literal texts. A checkpoint has the text, so a text that changes
@@ -38,83 +37,84 @@ class StateTextSuite extends StreamSuite {
         "windows: rows from 1 before to 2 after",
         "answers: 2 rows and 0 groups later"
       ),
-      s"$ts" -> Seq("windows: range from the first to the row", "answers: at once"),
+      s"$ts" -> Seq(
+        "windows: range from the first to the row",
+        "answers: at once"
+      ),
       s"$ts RANGE BETWEEN CURRENT ROW AND CURRENT ROW" -> Seq(
         "windows: peers",
         "answers: at once"
       ),
       s"$ts RANGE INTERVAL 5 SECONDS PRECEDING" -> Seq(
         "windows: range from bound 0 to the row",
-        "bounds of windows: (ts + -5000000 us) with TIMESTAMP",
+        "bounds of windows: (ts + -5000000 us)",
         "answers: at once"
       ),
       s"$ts RANGE BETWEEN INTERVAL 2 MONTHS PRECEDING AND INTERVAL 1 MONTH PRECEDING" -> Seq(
         "windows: range from bound 0 to bound 1",
-        "bounds of windows: ts + (- INTERVAL '2' MONTH) with TIMESTAMP, ts + (- INTERVAL '1' MONTH) with TIMESTAMP",
+        "bounds of windows: ts + (- INTERVAL '2' MONTH), ts + (- INTERVAL '1' MONTH)",
         "answers: at once"
       ),
       s"$ts RANGE BETWEEN CURRENT ROW AND INTERVAL 5 SECONDS FOLLOWING" -> Seq(
         "windows: range from bound 0 to bound 1 ahead",
-        "bounds of windows: ts with TIMESTAMP, (ts + 5000000 us) with TIMESTAMP",
+        "bounds of windows: ts, (ts + 5000000 us)",
         "answers: 0 rows and 0 groups later"
       ),
-      s"PARTITION BY k, count_window(9) ORDER BY ts" -> Seq(
+      "PARTITION BY k, count_window(9) ORDER BY ts" -> Seq(
         "windows: rows from 8 before to the row",
         "answers: at once"
       ),
-      s"PARTITION BY k, time_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
+      "PARTITION BY k, time_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
         "windows: range from bound 0 to the row",
-        "bounds of windows: (ts + -9000000 us) with TIMESTAMP",
+        "bounds of windows: (ts + -9000000 us)",
         "answers: at once"
       ),
-      s"PARTITION BY k, gap_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
+      "PARTITION BY k, gap_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
         "windows: session until bound 0",
-        "bounds of windows: (ts + 9000000L) with strict with TIMESTAMP",
+        "bounds of windows: (ts + 9000000L)",
         "answers: at once"
       ),
-      s"PARTITION BY k, gap_window(INTERVAL 1 MONTH) ORDER BY ts" -> Seq(
+      "PARTITION BY k, gap_window(INTERVAL 1 MONTH) ORDER BY ts" -> Seq(
         "windows: session until bound 0",
-        "bounds of windows: (ts + INTERVAL '1' MONTH) with strict with TIMESTAMP",
+        "bounds of windows: (ts + INTERVAL '1' MONTH)",
         "answers: at once"
       ),
-      s"PARTITION BY k, gap_window(INTERVAL 9 SECONDS, INTERVAL 60 SECONDS) ORDER BY ts" -> Seq(
+      "PARTITION BY k, gap_window(INTERVAL 9 SECONDS, INTERVAL 60 SECONDS) ORDER BY ts" -> Seq(
         "windows: session until bound 0 from bound 1",
-        "bounds of windows: (ts + 9000000L) with strict with TIMESTAMP, " +
-          "(ts - 60000000L) with strict with TIMESTAMP",
+        "bounds of windows: (ts + 9000000L), (ts - 60000000L)",
         "answers: at once"
       ),
-      s"PARTITION BY k, window_and(count_window(3), gap_window(INTERVAL 9 SECONDS)) ORDER BY ts" ->
-        Seq(
-          "windows: (rows from 2 before to the row and session until bound 0)",
-          "bounds of windows: (ts + 9000000L) with strict with TIMESTAMP",
-          "answers: at once"
-        ),
-      s"PARTITION BY k, punctuation_window(x > 9) ORDER BY ts" -> Seq(
+      "PARTITION BY k, window_and(count_window(3), gap_window(INTERVAL 9 SECONDS)) ORDER BY ts" -> Seq(
+        "windows: (rows from 2 before to the row and session until bound 0)",
+        "bounds of windows: (ts + 9000000L)",
+        "answers: at once"
+      ),
+      "PARTITION BY k, punctuation_window(x > 9) ORDER BY ts" -> Seq(
         "windows: punctuation at bound 0",
-        "bounds of windows: (IF(((x > 9) with INT <=> true), 1L, 0L)) with BOOLEAN",
+        "bounds of windows: (IF(((x > 9) <=> true), 1L, 0L))",
         "answers: at once"
       ),
-      s"PARTITION BY k, groups_window(3, 1) ORDER BY ts" -> Seq(
+      "PARTITION BY k, groups_window(3, 1) ORDER BY ts" -> Seq(
         "windows: groups from 3 before to 1 after",
         "answers: 0 rows and 1 groups later"
       ),
-      s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts" -> Seq(
+      "PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts" -> Seq(
         "windows: condition 0",
-        "conditions of windows: delta_window(d, 2.5D) with DOUBLE",
+        "conditions of windows: delta_window(d, 2.5D)",
         "answers: at once"
       ),
-      s"PARTITION BY k, predicate_window(sum(x), t -> t < 9) ORDER BY ts" -> Seq(
+      "PARTITION BY k, predicate_window(sum(x), t -> t < 9) ORDER BY ts" -> Seq(
         "windows: condition 0",
-        "conditions of windows: predicate_window(sum(x), total -> (total < 9L)) with INT",
+        "conditions of windows: predicate_window(sum(x), total -> lambdafunction((v0 < 9L), v0))",
         "answers: at once"
       ),
-      s"PARTITION BY k, count_window(9), window_slide(3) ORDER BY ts" -> Seq(
+      "PARTITION BY k, count_window(9), window_slide(3) ORDER BY ts" -> Seq(
         "windows: rows from 8 before to the row at each row of 3",
         "answers: at once"
       ),
-      s"PARTITION BY k, window_slide(INTERVAL 7 SECONDS) ORDER BY ts ROWS 9 PRECEDING" -> Seq(
+      "PARTITION BY k, window_slide(INTERVAL 7 SECONDS) ORDER BY ts ROWS 9 PRECEDING" -> Seq(
         "windows: rows from 9 before to the row at each pane of bound 0",
-        "bounds of windows: (precisetimestampconversion(ts) - pmod(precisetimestampconversion(ts), 7000000L)) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
+        "bounds of windows: (precisetimestampconversion(ts) - pmod(precisetimestampconversion(ts), 7000000L))",
         "answers: at once"
       )
     )
@@ -131,277 +131,285 @@ class StateTextSuite extends StreamSuite {
         "count(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: count(x) with INT in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: af08b5abdf5271fc"
+          "aggregates: count(x) in window 0",
+          "partials: recipe 1 (BIGINT)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "sum(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(x) with INT in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: a0f456d866f9c57"
+          "aggregates: sum(x) in window 0",
+          "partials: recipe 1 (BIGINT, BIGINT, BIGINT)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "sum(x) FILTER (WHERE d > 2)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(x) FILTER (WHERE (d > CAST(2 AS DOUBLE)) with DOUBLE) with INT with BOOLEAN in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 23c57df1de7a917d"
+          "aggregates: sum(x) FILTER (WHERE (d > 2)) in window 0",
+          "partials: recipe 1 (BIGINT, BIGINT, BIGINT)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "avg(make_dt_interval(x))",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: avg(make_dt_interval(x, 0, 0, 0.000000BD) with INT) with INTERVAL DAY TO SECOND in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: adf25c50e604afc8"
+          "aggregates: avg(make_dt_interval(x, 0, 0, 0.000000BD)) in window 0",
+          "partials: recipe 1 (BIGINT, BIGINT, BIGINT)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "sum(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(d) with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 893551f9e16faa67"
+          "aggregates: sum(d) in window 0",
+          "partials: recipe 1 (DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "stddev(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: stddev(d) with nullOnDivideByZero true with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: d8e318fc1be7e3fd"
+          "aggregates: stddev_samp(d) in window 0",
+          "partials: recipe 1 (DOUBLE, DOUBLE, DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "max_by(s, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: max_by(s, d) with STRING with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: a477d96594199bca"
+          "aggregates: max_by(s, d) in window 0",
+          "partials: recipe 1 (STRING, DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "first(x) IGNORE NULLS",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: first(x) with ignoreNulls true with INT in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: e6bdac09823ac8e8"
+          "aggregates: first(x) IGNORE NULLS in window 0",
+          "partials: recipe 1 (INT, BOOLEAN)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "count(DISTINCT x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: count(DISTINCT x) with INT in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: 35fa54aa587f981d"
+          "aggregates: count(DISTINCT x) in window 0",
+          "partials: recipe 1 (BOOLEAN, INT)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "rank_in_frame(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: rank_in_frame(d) with DOUBLE in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: cf851eba5acc3e89"
+          "aggregates: rank_in_frame(d) in window 0",
+          "partials: recipe 1 (BOOLEAN, BIGINT)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "sum(DISTINCT d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: sum(DISTINCT d) with DOUBLE in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: a2259b3f62d0a8a9"
+          "aggregates: sum(DISTINCT d) in window 0",
+          "partials: recipe 1 (BOOLEAN, DOUBLE)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "median(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: percentile(x, 0.5D, 1L) with INT in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: 3741535fd252d794"
+          "aggregates: percentile(x, 0.5D, 1L) in window 0",
+          "partials: recipe 1 (BOOLEAN, BIGINT)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "median(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: percentile(d, 0.5D, 1L) with DOUBLE in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: cef1220ec4c1073"
+          "aggregates: percentile(d, 0.5D, 1L) in window 0",
+          "partials: recipe 1 (BOOLEAN, BIGINT)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "percentile_disc(0.3) WITHIN GROUP (ORDER BY d DESC)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: percentile_disc(CAST(0.3BD AS DOUBLE)) WITHIN GROUP (ORDER BY d DESC) with reverse true with DOUBLE in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: cef1220ec4c1073"
+          "aggregates: percentile_disc(0.3BD) WITHIN GROUP (ORDER BY d DESC) in window 0",
+          "partials: recipe 1 (BOOLEAN, BIGINT)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "mode(s)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: mode(s) with STRING in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: b5107a93dd08588c"
+          "aggregates: mode(s) in window 0",
+          "partials: recipe 1 (BOOLEAN, STRING)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "collect_list(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: collect_list(x) with ignoreNulls true with INT in window 0",
-          "algorithms: recalculate",
-          "definitions: 35fa54aa587f981d"
+          "aggregates: collect_list(x) in window 0",
+          "partials: recipe 1 (BOOLEAN, INT)",
+          "algorithms: recalculate"
         )
       ),
       (
         "collect_set(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: collect_set(x) with ignoreNulls true with INT in window 0",
-          "algorithms: slickdeque-inv",
-          "definitions: 35fa54aa587f981d"
+          "aggregates: collect_set(x) in window 0",
+          "partials: recipe 1 (BOOLEAN, INT)",
+          "algorithms: slickdeque-inv"
         )
       ),
       (
         "approx_count_distinct(s)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: approx_count_distinct(s) with relativeSD 0.05 with STRING in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: e45e59231d73629f"
+          "aggregates: approx_count_distinct(s) in window 0",
+          "partials: recipe 1 ((BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT,... ~f62237f408c15933)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "arg_max(s, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: arg_max(s, d) with STRING with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: d31a59b4cf52bfd8"
+          "aggregates: arg_max(s, d) in window 0",
+          "partials: recipe 1 (STRING, DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "m4(ts, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: m4(ts, d) with TIMESTAMP with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 89d6b75a27c15806"
+          "aggregates: m4(ts, d) in window 0",
+          "partials: recipe 1 (TIMESTAMP, DOUBLE, TIMESTAMP, DOUBLE, TIMESTAMP, DOUBLE, TIMESTAMP, DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "max_count(x)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: max_count(x) with INT in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 5ba41e70b09fdf8"
+          "aggregates: max_count(x) in window 0",
+          "partials: recipe 1 (INT, BIGINT)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "geometric_mean(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: geometric_mean(d) with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: cd601f4805da9206"
+          "aggregates: geometric_mean(d) in window 0",
+          "partials: recipe 1 (DOUBLE, BIGINT)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "longest_increasing_run(ts, d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: longest_increasing_run(ts, d) with TIMESTAMP with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 4dbce5c8404b5d9b"
+          "aggregates: longest_increasing_run(ts, d) in window 0",
+          "partials: recipe 1 (BIGINT, DOUBLE, DOUBLE, TIMESTAMP, TIMESTAMP, TIMESTAMP, BIGINT, TIMESTAMP, BIGINT, TIMESTAMP, TIMESTAMP, BIGINT)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "coefficient_of_variation(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: coefficient_of_variation(d) with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: d8e318fc1be7e3fd"
+          "aggregates: coefficient_of_variation(d) in window 0",
+          "partials: recipe 1 (DOUBLE, DOUBLE, DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "value_range(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: value_range(d) with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: a52d1fd96bb1636b"
+          "aggregates: value_range(d) in window 0",
+          "partials: recipe 1 (DOUBLE, DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "relative_variation(d)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: relative_variation(d) with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: a52d1fd96bb1636b"
+          "aggregates: relative_variation(d) in window 0",
+          "partials: recipe 1 (DOUBLE, DOUBLE)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "monoid_agg(x, v -> v, (a, b) -> a + b)",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: monoid_agg(x) with 1 required with INT in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 8011b73e490ce82e"
+          "aggregates: monoid_agg(x, 1, _0, (_0 + _1), NULL, NULL, NULL) in window 0",
+          "partials: recipe 1 (INT, BOOLEAN)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "monoid_agg(array(x), v -> v, (a, b) -> zip_with(a, b, (p, q) -> p + q))",
         s"$ts ROWS 3 PRECEDING",
         Seq(
-          "aggregates: monoid_agg(array(x) with INT) with 1 required with ARRAY<INT> in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: e15f0cfbe13a8329"
+          "aggregates: monoid_agg(array(x), 1, _0, zip_with(_0, _1, lambdafunction((v0 + v1), v0, v1)), NULL, NULL, NULL) in window 0",
+          "partials: recipe 1 (ARRAY<INT>, BOOLEAN)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "max(d)",
-        s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
+        "PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
         Seq(
-          "aggregates: max(d) with DOUBLE in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 6ae338fc4cf1f40"
+          "aggregates: max(d) in window 0",
+          "partials: recipe 1 (DOUBLE), recipe 1 (DOUBLE, BOOLEAN), recipe 1 (DOUBLE, BOOLEAN)",
+          "algorithms: two-stacks-lite"
         )
       ),
       (
         "median(x)",
-        s"PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
+        "PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts",
         Seq(
-          "aggregates: percentile(x, 0.5D, 1L) with INT in window 0",
-          "algorithms: two-stacks-lite",
-          "definitions: 5355cf8cba71b265"
+          "aggregates: percentile(x, 0.5D, 1L) in window 0",
+          "partials: recipe 1 (ARRAY<(BIGINT)>), recipe 1 (DOUBLE, BOOLEAN), recipe 1 (DOUBLE, BOOLEAN)",
+          "algorithms: two-stacks-lite"
         )
       )
     )
   ) test(s"the monoid of $call OVER ($over)") {
     val text = textOf(s"SELECT id, $call OVER ($over) AS a FROM events")
-    val now = parts(text, "aggregates", "algorithms", "definitions")
-    assert(now == said)
+    assert(parts(text, "aggregates", "partials", "algorithms") == said)
+  }
+
+  test("another order") {
+    val texts = Seq("ts", "ts, id", "ts, id DESC").map { by =>
+      textOf(
+        s"SELECT id, sum(x) OVER (PARTITION BY k ORDER BY $by ROWS 3 PRECEDING) AS a FROM events"
+      )
+    }
+    assert(texts.distinct.length == texts.length)
   }
 
   for (
@@ -420,63 +428,208 @@ class StateTextSuite extends StreamSuite {
     )
     assert(
       text.linesIterator.toSeq == Seq(
-        "hops: 20000000 us every 5000000 us from -25000000 us of precisetimestampconversion(ts) with fromType TIMESTAMP with toType BIGINT with TIMESTAMP",
-        "group by: k with INT",
-        "aggregates: sum(x) with INT",
-        "arguments: ",
-        "rows: source 0",
-        "definitions: 81b83d3a2f0e23c0",
+        "hops: 20000000 us every 5000000 us from -25000000 us of precisetimestampconversion(ts)",
+        "group by: k",
+        "aggregates: sum(x)",
         "columns: INT, INT, BIGINT, TIMESTAMP, INT",
+        "partials: recipe 1 (BIGINT, BIGINT, BIGINT), recipe 1 (BIGINT)",
         "answered: in append mode",
-        "buckets: 8",
-        "columns of sources: k INT, ts TIMESTAMP, x INT"
+        "buckets: 8"
       )
     )
   }
 
-  test("lambdas with other higher-order functions") {
-    val texts = Seq("p + q", "p * q").map { body =>
-      val call = s"monoid_agg(array(x), v -> v, (a, b) -> zip_with(a, b, (p, q) -> $body))"
-      textOf(s"SELECT id, $call OVER ($ts) AS a FROM events")
-    }
-    assert(texts.head != texts.last)
+  private val plus = "v -> v, (a, b) -> a + b"
+
+  /** Calls of one function, and whether a state goes on from the first with the second. */
+  private val pairs: Seq[(String, String, Boolean)] = Seq(
+    ("avg(x)", "mean(x)", true),
+    ("stddev(x)", "stddev_samp(x)", true),
+    ("std(x)", "stddev(x)", true),
+    ("variance(x)", "var_samp(x)", true),
+    ("first(x)", "first_value(x)", true),
+    ("last(x)", "last_value(x)", true),
+    ("every(x > 1)", "bool_and(x > 1)", true),
+    ("some(x > 1)", "any(x > 1)", true),
+    ("array_agg(x)", "collect_list(x)", true),
+    ("approx_percentile(x, 0.5)", "percentile_approx(x, 0.5)", true),
+    ("sum(x)", "try_sum(x)", true),
+    ("sum(x)", "SUM(X)", true),
+    ("sum(pow(x, 2))", "sum(power(x, 2))", true),
+    ("sum(nvl(x, 0))", "sum(nvl(X, 0))", true),
+    ("sum(e.x)", "sum(x)", true),
+    ("sum(x)", "sum(CAST(x AS INT))", true),
+    ("median(x)", "percentile(x, 0.5)", false),
+    (s"monoid_agg(x, $plus)", s"monoid_agg(x, $plus, s -> s * 2)", true),
+    (s"monoid_agg(x, $plus)", "monoid_agg(x, w -> w, (p, q) -> p + q)", true),
+    (s"monoid_agg(x, $plus)", "monoid_agg(x, v -> v, (a, b) -> b + a)", false),
+    (s"monoid_agg(x, $plus)", "monoid_agg(x, v -> v + 1, (a, b) -> a + b)", false),
+    (s"monoid_agg(x, $plus)", s"monoid_agg(x, $plus, s -> s, 0)", false),
+    (s"monoid_agg(x, $plus, s -> s, 0)", s"monoid_agg(x, $plus, s -> s, 1)", false),
+    (
+      s"monoid_agg(x, $plus, s -> s, 0)",
+      s"monoid_agg(x, $plus, s -> s, 0, (a, b) -> a - b)",
+      false
+    ),
+    (
+      "monoid_agg(array(x), v -> v, (a, b) -> zip_with(a, b, (p, q) -> p - q))",
+      "monoid_agg(array(x), v -> v, (a, b) -> zip_with(a, b, (p, q) -> q - p))",
+      false
+    ),
+    ("stddev(x)", "variance(x)", false),
+    ("sum(x)", "sum(x + 1)", false),
+    ("sum(x)", "sum(CAST(x AS BIGINT))", false),
+    ("sum(x)", "sum(DISTINCT x)", false),
+    ("sum(x)", "sum(x) FILTER (WHERE d > 2)", false),
+    ("sum(nvl(x, 0))", "sum(nvl(x, 1))", false),
+    ("max_by(s, d)", "max_by(d, s)", false),
+    ("first(x)", "first(x) IGNORE NULLS", false),
+    ("last(x)", "last(x) IGNORE NULLS", false),
+    ("any_value(x)", "any_value(x) IGNORE NULLS", false),
+    ("collect_list(x)", "collect_list(x) RESPECT NULLS", false),
+    ("approx_count_distinct(x)", "approx_count_distinct(x, 0.1)", false),
+    (
+      "percentile_cont(0.3) WITHIN GROUP (ORDER BY d)",
+      "percentile_cont(0.3) WITHIN GROUP (ORDER BY d DESC)",
+      false
+    ),
+    (
+      "percentile_disc(0.3) WITHIN GROUP (ORDER BY d)",
+      "percentile_disc(0.3) WITHIN GROUP (ORDER BY d DESC)",
+      false
+    ),
+    ("mode() WITHIN GROUP (ORDER BY x)", "mode() WITHIN GROUP (ORDER BY x DESC)", false),
+    ("listagg(s, ',')", "listagg(s, ';')", false),
+    ("lag(x, 1)", "lag(x, 2)", false),
+    ("lag(x, 1)", "lag(x, 1, 7)", false),
+    ("row_number()", "rank()", false)
+  )
+
+  private def called(call: String): String = {
+    val ofRank = Seq("lag(", "rank(", "row_number(").exists(call.startsWith)
+    val over = if (ofRank) ts else s"$ts ROWS 3 PRECEDING"
+    textOf(s"SELECT id, $call OVER ($over) AS a FROM events e")
   }
 
-  /** Expressions that are described by their children, or that no state depends on. */
-  private def needsNone(c: Class[_]): Boolean =
-    classOf[WindowKind].isAssignableFrom(c) || classOf[WindowAggregate[_]].isAssignableFrom(c) ||
-      Set(
-        "AnswerOfPanes",
-        "InputRow",
-        "ManyHops",
-        "MightHaveLabel",
-        "MonoidCall",
-        "OwnWatermark",
-        "PanePartial",
-        "PartOfTime",
-        "PendingKind",
-        "WindowFilter",
-        "WindowOfPanes",
-        "WindowsOf"
-      )(c.getSimpleName)
-
-  test("each expression has words of its own") {
-    val classes = new File(SashConf.getClass.getProtectionDomain.getCodeSource.getLocation.toURI)
-    def found(in: File): Seq[File] =
-      in.listFiles.toSeq.flatMap(f => if (f.isDirectory) found(f) else Seq(f))
-    val expressions = found(classes)
-      .map(f => classes.toPath.relativize(f.toPath).toString)
-      .filter(_.endsWith(".class"))
-      .map(f =>
-        Class.forName(f.stripSuffix(".class").replace('/', '.'), false, getClass.getClassLoader)
-      )
-      .filter(c =>
-        classOf[Expression].isAssignableFrom(c) && !Modifier.isAbstract(c.getModifiers)
-      )
-    assert(expressions.length > 20, "vacuous")
-    val without = expressions.filterNot { c =>
-      classOf[Described].isAssignableFrom(c) || needsNone(c)
+  for ((before, after, goesOn) <- pairs)
+    test(s"from $before to $after ${if (goesOn) "goes on" else "is refused"}") {
+      assert((called(before) == called(after)) == goesOn, called(after))
     }
-    assert(without.isEmpty)
+
+  /** Arguments of Spark's aggregates that are in their SQL, or in the number of cells. */
+  private val told =
+    Set("ignoreNulls", "relativeSD", "reverse", "children", "kExpr", "orderExpressions")
+
+  /** Arguments that no partial depends on: settings, and an argument of an unused function. */
+  private val untold = Set("evalContext", "evalMode", "nullOnDivideByZero", "groupByExprs")
+
+  test("a description has each argument of an aggregate that partials depend on") {
+    val registry = spark.sessionState.functionRegistry
+    val infos = registry.listFunction().flatMap(registry.lookupFunction)
+    val classes = infos.filter(_.getGroup == "agg_funcs").map(i => Class.forName(i.getClassName))
+    assert(classes.length > 60, "vacuous")
+    val found = classes
+      .filter(classOf[Expression].isAssignableFrom(_))
+      .flatMap(valuesOf)
+      .filterNot(_.endsWith("AggBufferOffset"))
+      .toSet
+    assert(told.subsetOf(found), found)
+    assert((found -- told -- untold).isEmpty)
   }
+
+  private val Expressions = universe.typeOf[Expression]
+
+  /** The parameters of a case class that are values. */
+  private def valuesOf(c: Class[_]): Seq[String] = {
+    val parameters = universe
+      .runtimeMirror(c.getClassLoader)
+      .classSymbol(c)
+      .primaryConstructor
+      .asMethod
+      .paramLists
+      .flatten
+    parameters.filterNot(p => p.typeSignature <:< Expressions).map(_.name.toString)
+  }
+
+  /** Aggregates of Sash's, and of Spark's whose partials Sash computes in a way of its own. */
+  private val calls: Seq[String] =
+    ArgumentTextsSuite.Calls
+      .filter(c => AllSashFunctions.All.exists(_.name == c.name))
+      .map(c => s"${c.name}(${c.arguments.mkString(", ")})") ++
+      Seq("sum(vi)", "avg(ts - timestamp_seconds(0))", "stddev(d)", "corr(d, vi)") ++
+      Seq("sum(DISTINCT d)", "median(d)", "mode(vi)", "approx_count_distinct(vi)")
+
+  test("recipes: raise `recipe` of a monoid where the meaning of its cells changes") {
+    val now = calls.map(c => s"$c: ${recipeOf(c)}")
+    assert(now == StateTextSuite.Recipes, now.mkString("\n", "\n", "\n"))
+  }
+
+  /** The recipe of a call, and a hash of the expressions that compute its cells. */
+  private def recipeOf(call: String): String = {
+    val rows = "(SELECT id, k, CAST(x AS INT) vi, d, ts, x > 1 AS vb FROM events)"
+    val query = s"SELECT id, $call OVER ($ts ROWS 3 PRECEDING) AS a FROM $rows"
+    val program = streaming()(processorOf(sql(query)(_), OutputMode.Append())) match {
+      case p: StreamProcessor => p.program
+    }
+    val slots = program.trees.head.slots
+    val cells = Seq("left" -> slots.columns, "right" -> slots.right).flatMap { case (side, of) =>
+      of.zipWithIndex.map { case (c, i) => c.exprId -> c.withName(s"$side$i") }
+    }.toMap
+    val computed = slots.parts.flatMap(p => p.identity ++ p.lift ++ p.combine).map {
+      _.transform { case a: Attribute => cells.getOrElse(a.exprId, a) }.toString
+        .replaceAll("#\\d+L?", "")
+    }
+    f"${program.trees.head.words.takeWhile(_ != '(')}${MurmurHash3.orderedHash(computed)}%x"
+  }
+}
+
+private object StateTextSuite {
+  private val Recipes: Seq[String] = Seq(
+    "geometric_mean(vi): recipe 1 dbd47450",
+    "geomean(vi): recipe 1 dbd47450",
+    "product(vi): recipe 1 2e4abcb0",
+    "max_count(vi): recipe 1 53159010",
+    "min_count(vi): recipe 1 94aa54ed",
+    "arg_max(id, vi): recipe 1 9bf30f50",
+    "arg_min(id, vi): recipe 1 6bf86997",
+    "value_range(vi): recipe 1 dcbb4034",
+    "relative_variation(vi): recipe 1 d40b7307",
+    "coefficient_of_variation(vi): recipe 1 f89d97f2",
+    "m4(id, vi): recipe 1 b4ceb22f",
+    "longest_increasing_run(id, vi): recipe 1 5e37cc58",
+    "counter_increase(vi): recipe 1 58d76980",
+    "counter_rate(id, vi): recipe 1 3000eb78",
+    "cusum(vi): recipe 1 f902a8c6",
+    "ewm_mean(vi, 2, id): recipe 1 3f4c79ea",
+    "ewm_mean(vi, 0.5): recipe 1 8044f81b",
+    "ema(vi, 2, id): recipe 1 38d22e12",
+    "time_weighted_avg(vi, id): recipe 1 96e57b2c",
+    "linear_weighted_avg(vi, id, 2): recipe 1 15cf819f",
+    "linear_weighted_sum(vi, id, 2): recipe 1 c70fe0c7",
+    "time_weighted_avg(vi, id, 2, vi): recipe 1 61f53e0d",
+    "first_n(vi, 2): recipe 1 cea1e8ae",
+    "last_n(vi, 2): recipe 1 521e0795",
+    "last_distinct_n(vi, 2): recipe 1 da538466",
+    "max_n(vi, 2): recipe 1 195796d1",
+    "min_n(vi, 2): recipe 1 d3051824",
+    "max_n_by(id, vi, 2): recipe 1 8af8b830",
+    "min_n_by(id, vi, 2): recipe 1 5975a53d",
+    "value_counts(vi): recipe 1 7fc77596",
+    "top_counts(vi, 2): recipe 1 7fc77596",
+    "entropy(vi): recipe 1 7fc77596",
+    "mode_share(vi): recipe 1 7fc77596",
+    "rank_in_frame(vi): recipe 1 7930f71a",
+    "dense_rank_in_frame(vi): recipe 1 7930f71a",
+    "percent_rank_in_frame(vi): recipe 1 7930f71a",
+    "cume_dist_in_frame(vi): recipe 1 7930f71a",
+    "monoid_agg(vi, x -> x, (a, b) -> a + b, a -> a, 0, (a, b) -> a - b, NULL): recipe 1 3bad37a6",
+    "sum(vi): recipe 1 d648e1ee",
+    "avg(ts - timestamp_seconds(0)): recipe 1 d9deb690",
+    "stddev(d): recipe 1 95caeff0",
+    "corr(d, vi): recipe 1 dcf85d24",
+    "sum(DISTINCT d): recipe 1 ac69514e",
+    "median(d): recipe 1 5a59c685",
+    "mode(vi): recipe 1 7fc77596",
+    "approx_count_distinct(vi): recipe 1 67512695"
+  )
 }

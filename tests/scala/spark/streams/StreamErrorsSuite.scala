@@ -240,7 +240,7 @@ class StreamErrorsSuite extends StreamSuite {
         source.add(batches(1))
       }
       source.stop()
-      assert(message.contains("as an earlier version of Sash has written them"))
+      assert(message.contains("no layout, begun by an earlier version of Sash"))
       assert(message.contains("start with a new checkpoint location"))
     }
   }
@@ -448,8 +448,13 @@ class StreamErrorsSuite extends StreamSuite {
         }
         source.stop()
         // parts that are the same are not named
-        assert(message.contains("[Sash's windows with buckets: 8]"), message)
-        assert(message.contains("[Sash's windows with buckets: 16; start with a new"), message)
+        assert(message.contains("Sash's windows with buckets: 8, begun by Sash"), message)
+        assert(
+          message.contains(
+            "Sash's windows with buckets: 16; set spark.sash.stream.buckets to 8, or start"
+          ),
+          message
+        )
       }
     }
   }

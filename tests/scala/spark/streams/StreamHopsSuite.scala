@@ -346,17 +346,17 @@ class StreamHopsSuite extends StreamSuite {
   }
 }
 
-private object StreamHopsSuite {
+private[streams] object StreamHopsSuite {
 
   /** What Sash has logged meanwhile. */
-  def logged(body: => Unit): Seq[String] = {
+  def logged(body: => Unit, by: String = classOf[StreamHops].getName): Seq[String] = {
     val said = ArrayBuffer.empty[String]
     val appender = new AbstractAppender("said", null, null, true, Property.EMPTY_ARRAY) {
       override def append(event: LogEvent): Unit =
         said.synchronized(said += event.getMessage.getFormattedMessage)
     }
     appender.start()
-    val logger = LogManager.getLogger(classOf[StreamHops].getName).asInstanceOf[Logger]
+    val logger = LogManager.getLogger(by).asInstanceOf[Logger]
     val level = logger.getLevel
     logger.addAppender(appender)
     logger.setLevel(Level.INFO)

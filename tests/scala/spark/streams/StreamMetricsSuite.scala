@@ -36,10 +36,12 @@ class StreamMetricsSuite extends StreamSuite {
 
   private val (inTime, watermark) = onTime(batches, delaySeconds = 15)
   private val withTime = batches.flatten.count(_.ts.nonEmpty)
+  private val untimed = batches.flatten.count(_.ts.isEmpty)
 
   test("append mode: rows, answers, partials and nodes") {
     val (metrics, answers) = streaming()(totals(OutputMode.Append())(over))
     assert(metrics("rowsInTime") == inTime.length)
+    assert(metrics("rowsWithoutTime") == untimed && untimed > 0)
     assert(metrics("rowsDropped") == withTime - inTime.length && metrics("rowsDropped") > 0)
     assert(metrics("answers") == answers && metrics("answersCorrected") == 0)
     val passed = inTime.filter(micros(_) <= watermark * 1000).groupBy(_.k).values.map(_.length)
@@ -51,9 +53,29 @@ class StreamMetricsSuite extends StreamSuite {
   test("update mode: answers that rows out of order have changed") {
     val (metrics, answers) = streaming()(totals(OutputMode.Update())(over))
     assert(metrics("rowsInTime") == inTime.length && metrics("answers") == answers)
+    assert(metrics("rowsWithoutTime") == untimed)
     assert(metrics("answersCorrected") == answers - inTime.length)
     assert(metrics("answersCorrected") > 0)
   }
+
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"a partial that is evicted counts once, when its key is dropped, too: $mode") {
+      val range = sql(
+        "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 30 SECONDS PRECEDING) AS a FROM events"
+      ) _
+      streaming()(inDirectory { checkpoint =>
+        val source = new Source("10 seconds", checkpoint, mode)
+        val running = source.start(range)
+        val rows = (0 to 120).map(i => at(i.toLong, i, k = i % 5))
+        Seq(rows, Seq(at(200, 3720, k = 0)), Seq(at(201, 5520, k = 1))).foreach(source.add)
+        val evicted = running.recentProgress
+          .filterNot(_.observedMetrics.isEmpty)
+          .map(_.observedMetrics.get("sash.0").getAs[Long]("partialsEvicted"))
+        source.stop()
+        // in append mode the row of 3720 seconds is answered, and then held or evicted
+        assert(evicted.sum >= 121 && evicted.sum <= 122, evicted.toSeq)
+      })
+    }
 
   test("rows that come after later ones of earlier batches") {
     val rowsAfter = (0 to batches.length).map(i => onTime(batches.take(i), delaySeconds = 15)._1)

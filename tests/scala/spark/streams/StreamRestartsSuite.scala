@@ -90,27 +90,6 @@ class StreamRestartsSuite extends StreamSuite {
     }
   }
 
-  test("PARTITION BY a column that is made otherwise below") {
-    def query(modulus: Int) = sql(
-      s"""SELECT id, count(*) OVER (PARTITION BY p ORDER BY ts ROWS 9 PRECEDING) AS a
-         |FROM (SELECT *, k % $modulus AS p FROM events)""".stripMargin
-    ) _
-    withSource("1 second") { source =>
-      source.start(query(2))
-      source.add(Seq(at(1, 10, k = 2)))
-      source.add(Seq(at(2, 20, k = 4)))
-      source.stop()
-      val refused =
-        try {
-          source.start(query(3))
-          source.add(Seq(at(3, 1000, k = 3)))
-          source.add(Seq(at(4, 2000, k = 3)))
-          false
-        } catch { case _: Exception => true }
-      assert(refused, source.rows)
-    }
-  }
-
   test("a query whose first batch failed has no state, and may be mended") {
     withSource("1 second") { source =>
       intercept[Exception] {

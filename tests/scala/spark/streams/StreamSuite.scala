@@ -68,7 +68,7 @@ trait StreamSuite extends SashSuite {
 
     def frame: DataFrame = events.toDF().withWatermark("ts", delay)
 
-    def start(of: DataFrame => DataFrame): StreamingQuery = {
+    def start(of: DataFrame => DataFrame, mode: OutputMode = mode): StreamingQuery = {
       val write: (DataFrame, Long) => Unit = (rows, id) => {
         val fails = isToFail
         isToFail = false
