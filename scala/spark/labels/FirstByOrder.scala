@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types.DataType
 
-import io.sash.spark.base.Described
 import io.sash.spark.monoids.MonoidTraits
 
 /**
@@ -16,8 +15,7 @@ import io.sash.spark.monoids.MonoidTraits
  */
 private[labels] final case class FirstByOrder(row: Expression, orders: Seq[SortOrder])
     extends DeclarativeAggregate
-    with MonoidTraits
-    with Described {
+    with MonoidTraits {
   override def prettyName: String = "first_by_order"
   override def children: Seq[Expression] = row +: orders
   override def dataType: DataType = row.dataType
