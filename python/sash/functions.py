@@ -30,6 +30,8 @@ __all__ = [
     "counter_rate",
     "cume_dist_in_frame",
     "cusum",
+    "decayed_count",
+    "decayed_sum",
     "dense_rank_in_frame",
     "ema",
     "entropy",
@@ -440,6 +442,50 @@ def ema(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
         [6.0, 4.5, 3.75]
     """
     return call("ema", to_column(col), constant("half_life", half_life), to_column(ts, "ts"))
+
+
+def decayed_sum(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
+    """Return the sum in which a value weighs the less the older it is, exponentially.
+
+    A weight is ``2 ** (-age / half_life)``. An age is the time from its row to the latest ``ts``
+    of the window. A NULL in ``col`` adds nothing, but its row's time counts: a condition stands
+    in the value, as in ``F.when(paid, amount)``. Rows in which ``ts`` is NULL are skipped.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+        half_life: The age at which a weight is a half: a timedelta or an interval as in "1 hour",
+            or a number if ``ts`` is one.
+        ts: The time, a timestamp, a date or a number, or its name.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0), (4, None)], ["ts", "x"])
+        >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
+        >>> [row[0] for row in df.select(decayed_sum("x", 2, "ts").over(w)).collect()]
+        [6.0, 6.0, 3.0]
+    """
+    half = constant("half_life", half_life)
+    return call("decayed_sum", to_column(col), half, to_column(ts, "ts"))
+
+
+def decayed_count(half_life: Extent, ts: ColumnOrName) -> Column:
+    """Return the number of rows, in which a row weighs the less the older it is.
+
+    :func:`decayed_sum` has the same weights. Rows in which ``ts`` is NULL are skipped.
+
+    Args:
+        half_life: The age at which a weight is a half: a timedelta or an interval as in "1 hour",
+            or a number if ``ts`` is one.
+        ts: The time, a timestamp, a date or a number, or its name.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0,), (2,), (4,)], ["ts"])
+        >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
+        >>> [row[0] for row in df.select(decayed_count(2, "ts").over(w)).collect()]
+        [1.0, 1.5, 1.75]
+    """
+    return call("decayed_count", constant("half_life", half_life), to_column(ts, "ts"))
 
 
 def time_weighted_avg(

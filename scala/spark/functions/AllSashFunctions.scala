@@ -37,6 +37,8 @@ private[spark] object AllSashFunctions {
     Cusum.Function,
     EwmByRows.Function,
     Ema.Function,
+    Decayed.Sum,
+    Decayed.Count,
     TimeWeightedAvg.Function,
     LinearWeights.Mean,
     LinearWeights.Sum,

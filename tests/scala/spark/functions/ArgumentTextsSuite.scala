@@ -131,6 +131,8 @@ object ArgumentTextsSuite {
     aggregate("ewm_mean", "vi", "2", "id"),
     aggregate("ewm_mean", "vi", "0.5"),
     aggregate("ema", "vi", "2", "id"),
+    aggregate("decayed_sum", "vi", "2", "id"),
+    aggregate("decayed_count", "2", "id"),
     aggregate("time_weighted_avg", "vi", "id"),
     aggregate("linear_weighted_avg", "vi", "id", "2"),
     aggregate("linear_weighted_sum", "vi", "id", "2"),

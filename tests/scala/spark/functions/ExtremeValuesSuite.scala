@@ -56,6 +56,17 @@ class ExtremeValuesSuite extends SashSuite {
     }
   }
 
+  test("a great value whose weight is too small for a double") {
+    val sums = answers(
+      "SELECT decayed_sum(x, 1, t) OVER (ORDER BY t ROWS 9 PRECEDING) FROM VALUES (0, 1e300D), " +
+        "(1100, 0D), (1200, NULL), (1e9, double('Infinity')), (3e9, 1D) AS r(t, x)"
+    )
+    def halved(times: Double) = 1e300 * math.pow(2, -times / 2) * math.pow(2, -times / 2)
+    for ((sum: Double, expected) <- sums.zip(Seq(1e300, halved(1100), halved(1200))))
+      assert(math.abs(sum / expected - 1) < 1e-9)
+    assert(sums.drop(3) == Seq.fill(2)(Double.PositiveInfinity))
+  }
+
   /** Partitions of another mix of values each. */
   private def readings(seed: Long, rows: Int): Map[Long, Seq[Reading]] = {
     val random = new Random(seed)
@@ -160,7 +171,7 @@ class ExtremeValuesSuite extends SashSuite {
     create(partitions)
     val (frame, span, window) = frames(1)
     val some =
-      calls(span).filter(_.text.matches("(cusum|ewm|ema|time|linear).*"))
+      calls(span).filter(_.text.matches("(cusum|ewm|ema|decayed|time|linear).*"))
     check(partitions, frame, some)(window)
   }
 
@@ -253,6 +264,12 @@ object ExtremeValuesSuite {
     "m4(t, x)" -> m4,
     "ewm_mean(x, 3, t)" -> ewmByTime(3, byTime),
     "ewm_mean(x, '0.5 seconds', s)" -> ewmByTime(0.5, byTime),
+    "decayed_sum(x, 3, t)" -> decayedSum(3, byTime),
+    "decayed_sum(x, 0.1, t)" -> decayedSum(0.1, byTime),
+    "decayed_sum(x, 2, u)" -> decayedSum(2, byEights),
+    "decayed_sum(x, '0.5 seconds', s)" -> decayedSum(0.5, byTime),
+    "decayed_count(3, t)" -> decayedCount(3, byTime),
+    "decayed_count('0.5 seconds', s)" -> decayedCount(0.5, byTime),
     s"linear_weighted_avg(x, t, $span)" -> linear(byTime, span.toDouble, isMean = true),
     s"linear_weighted_sum(x, t, $span)" -> linear(byTime, span.toDouble, isMean = false),
     s"linear_weighted_sum(x, s, '$span seconds')" -> linear(

@@ -108,6 +108,8 @@ object NoRowsSuite {
     ("ewm_mean", "ewm_mean(vi, 2, id)", null),
     ("ewm_mean", "ewm_mean(vi, 0.5)", null),
     ("ema", "ema(vi, 2, id)", null),
+    ("decayed_sum", "decayed_sum(vi, 2, id)", null),
+    ("decayed_count", "decayed_count(2, id)", 0.0),
     ("time_weighted_avg", "time_weighted_avg(vi, id)", null),
     ("linear_weighted_avg", "linear_weighted_avg(vi, id, 100000)", null),
     ("linear_weighted_sum", "linear_weighted_sum(vi, id, 100000)", null),

@@ -153,6 +153,26 @@ private[functions] object PlainAnswers {
     }))
   }
 
+  /** A value that has halved so often, also if the power is too small for a double. */
+  private def halved(x: Double, times: Double): Double = {
+    val root = math.pow(0.5, times / 2)
+    if (x.isInfinite) x else x * root * root
+  }
+
+  /** Numbers below 1e-300 have few digits. */
+  private def sumOf(terms: Seq[Double]): Expected =
+    Near(terms.sum, math.max(1e-300, terms.map(math.abs).sum))
+
+  def decayedSum(halfLife: Double, time: Reading => Long): Model = (window, _) => {
+    val (rows, now) = (valued(window), time(window.last))
+    orNull(rows)(sumOf(rows.map { case (r, x) => halved(x, (now - time(r)) / halfLife) }))
+  }
+
+  def decayedCount(halfLife: Double, time: Reading => Long): Model = (window, _) => {
+    val now = time(window.last)
+    sumOf(window.map(r => halved(1.0, (now - time(r)) / halfLife)))
+  }
+
   /** @param time a row's time, which does not fall from row to row */
   def ewmByTime(halfLife: Double, time: Reading => Long): Model = (window, _) => {
     val rows = valued(window)
