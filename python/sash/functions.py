@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
 
-from sash.arguments import Extent, constant, whole
+from sash.arguments import Extent, columns, constant, whole
 from sash.errors import type_error, value_error
 from sash.loaded import call
 from sash.monoid import Monoid, aggregate_of, to_column
@@ -37,6 +37,7 @@ __all__ = [
     "entropy",
     "ewm_mean",
     "first_n",
+    "funnel",
     "geomean",
     "geometric_mean",
     "last_distinct_n",
@@ -392,6 +393,29 @@ def cusum(col: ColumnOrName) -> Column:
         [2.0, 0.0, 1.0, 4.0]
     """
     return call("cusum", to_column(col))
+
+
+def funnel(*cols: ColumnOrName) -> Column:
+    """Return how many of the steps were met in order, each in a later row than the step before.
+
+    Other rows may lie between two steps. The window bounds the time from the first step to the
+    last. So the greatest answer of a key over windows of seven days is ClickHouse's
+    ``windowFunnel``: how far the key came within seven days. The rows are taken in the window's
+    order; in a group the answer depends on how its rows arrive. A NULL is a step that is not met.
+
+    Args:
+        cols: The conditions of 1 to 15 steps, the first one first: boolean columns, or their
+            names.
+
+    Example:
+        >>> df = spark.createDataFrame(
+        ...     [(0, "view"), (2, "pay"), (3, "cart"), (5, "pay"), (9, "pay")], ["ts", "e"])
+        >>> view, cart, pay = (F.col("e") == step for step in ("view", "cart", "pay"))
+        >>> last_seven = sash.SlidingWindow.orderBy("ts").time(7)
+        >>> [r[0] for r in df.select(funnel(view, cart, pay).over(last_seven)).collect()]
+        [1, 1, 2, 3, 0]
+    """
+    return call("funnel", *(to_column(step, "cols") for step in columns(cols)))
 
 
 def ewm_mean(col: ColumnOrName, decay: Extent, ts: ColumnOrName | None = None) -> Column:

@@ -60,6 +60,7 @@ def calls() -> dict[str, Column]:
         "ema": f.ema("x", "90 minutes", "ts"),
         "decayed": f.decayed_sum("x", HALF_LIFE, "ts"),
         "rows_decayed": f.decayed_count(HALF_LIFE, "ts"),
+        "funnel": f.funnel(F.col("x") > 30, F.col("x") < 10, F.col("s") == "q"),
         "held": f.time_weighted_avg("x", "ts"),
         "line": f.linear_weighted_avg("x", "ts", SPAN),
         "line_sum": f.linear_weighted_sum("x", "ts", SPAN),
@@ -129,6 +130,26 @@ def test_decayed_sums_are_those_of_numpy(events, rows):
             total = (weights * key["x"][is_in]).sum(min_count=1)
             assert row["sum"] == pytest.approx(total, rel=1e-9, nan_ok=True)
     assert len(answers) == len(rows)
+
+
+def test_a_funnel_within_a_span(events, rows):
+    """The greatest answer of a key over windows of a span, as ClickHouse's windowFunnel."""
+    steps = [F.col("x") > 30, F.col("x") < 10, F.col("s") == "q", F.col("x") > 30]
+    answers = events.select("k", "ts", f.funnel(*steps).over(WINDOW).alias("n"))
+    assert "SlidingWindow" in sash.explanation(answers)
+    ours = dict(answers.groupBy("k").agg(F.max("n")).collect())
+    for k, key in rows.groupby("k"):
+        met = [key["x"] > 30, key["x"] < 10, key["s"] == "q", key["x"] > 30]
+        best = 0
+        for i in range(len(key)):
+            level = 0
+            for j in range(i, len(key)):
+                if key["ts"].iloc[j] - key["ts"].iloc[i] > SPAN:
+                    break
+                level += level < len(met) and bool(met[level].iloc[j])
+            best = max(best, level)
+        assert ours[k] == best
+    assert set(ours.values()) <= {3, 4}
 
 
 def test_lines_and_triangles_are_those_of_numpy(events, rows):

@@ -32,6 +32,7 @@ private[spark] object AllSashFunctions {
     CoefficientOfVariation.Function,
     M4.Function,
     LongestIncreasingRun.Function,
+    Funnel.Function,
     CounterIncrease.Function,
     CounterRate.Function,
     Cusum.Function,

@@ -128,6 +128,7 @@ object ArgumentTextsSuite {
     aggregate("counter_increase", "vi"),
     aggregate("counter_rate", "id", "vi"),
     aggregate("cusum", "vi"),
+    aggregate("funnel", "vb", "vi = 1", "vb"),
     aggregate("ewm_mean", "vi", "2", "id"),
     aggregate("ewm_mean", "vi", "0.5"),
     aggregate("ema", "vi", "2", "id"),

@@ -166,12 +166,12 @@ class ExtremeValuesSuite extends SashSuite {
     )(check(partitions, frame, calls(span))(window))
   }
 
-  test("sums and means with weights") {
+  test("sums, means with weights and steps in order") {
     val partitions = readings(seed = 3, rows = 60)
     create(partitions)
     val (frame, span, window) = frames(1)
     val some =
-      calls(span).filter(_.text.matches("(cusum|ewm|ema|decayed|time|linear).*"))
+      calls(span).filter(_.text.matches("(cusum|funnel|ewm|ema|decayed|time|linear).*"))
     check(partitions, frame, some)(window)
   }
 
@@ -295,6 +295,10 @@ object ExtremeValuesSuite {
     "counter_rate(t, x)" -> rate,
     "counter_rate(s, x)" -> rate,
     "cusum(x)" -> cusum,
+    "funnel(x > 0)" -> funnel(Seq(above0)),
+    "funnel(x > 0, x < 0, x IS NULL, x > 0, x > 0)" ->
+      funnel(Seq(above0, below0, _.isEmpty, above0, above0)),
+    s"funnel(${Seq.fill(15)("x > 0").mkString(", ")})" -> funnel(Seq.fill(15)(above0)),
     "ewm_mean(x, 0.4)" -> ewmByRows(0.4),
     "ewm_mean(x, 0.99)" -> ewmByRows(0.99),
     "ewm_mean(x, 1)" -> ewmByRows(1),

@@ -362,6 +362,7 @@ class FunctionsSuite extends SashSuite {
         "linear_weighted_avg(small, tn, '20000 days')",
         "linear_weighted_sum(f, l, 10000000000)",
         "cusum(small - 2)",
+        "funnel(small > 1, l > 0, bo, s > 'b', i IS NULL)",
         "ewm_mean(f, 1)",
         "last_n(i, 2) FILTER (WHERE x > 1)"
       ) :+
@@ -443,7 +444,8 @@ class FunctionsSuite extends SashSuite {
 
   test("wrong numbers of arguments are Spark's error") {
     for (function <- AllSashFunctions.All) {
-      val many = Seq.fill(function.arguments.length + 1)("i").mkString(", ")
+      val most = function.arguments.length + function.repeats
+      val many = Seq.fill(most + 1)("i").mkString(", ")
       for (call <- Seq(s"${function.name}()", s"${function.name}($many)"))
         assert(condition(call).startsWith("WRONG_NUM_ARGS"), call)
     }

@@ -105,6 +105,7 @@ object NoRowsSuite {
     ("counter_increase", "counter_increase(vi)", null),
     ("counter_rate", "counter_rate(id, vi)", null),
     ("cusum", "cusum(vi)", null),
+    ("funnel", "funnel(vi = 1, vi = 2)", 0),
     ("ewm_mean", "ewm_mean(vi, 2, id)", null),
     ("ewm_mean", "ewm_mean(vi, 0.5)", null),
     ("ema", "ema(vi, 2, id)", null),

@@ -145,6 +145,16 @@ private[functions] object PlainAnswers {
   val cusum: Model =
     ofNumbers(xs => Near(xs.foldLeft(0.0)((s, x) => math.max(0, s + x)), sizes(xs)))
 
+  /** A row meets the next step or none. */
+  def funnel(steps: Seq[Option[Double] => Boolean]): Model = (window, _) =>
+    Exactly(window.foldLeft(0) { (level, r) =>
+      if (level < steps.length && steps(level)(r.value)) level + 1 else level
+    })
+
+  private val is: (Double => Boolean) => Option[Double] => Boolean = met => _.exists(met)
+  val above0: Option[Double] => Boolean = is(order.gt(_, 0))
+  val below0: Option[Double] => Boolean = is(order.lt(_, 0))
+
   /** The weight of the youngest value is 1: other weights have the same means. */
   def ewmByRows(alpha: Double): Model = (window, _) => {
     val aged = window.reverse.zipWithIndex.flatMap { case (r, age) => r.value.map(age -> _) }
