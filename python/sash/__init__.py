@@ -19,6 +19,7 @@ try:
     from sash import functions, testing
     from sash.asof import as_of
     from sash.functions import sliding_agg
+    from sash.grid import grid
     from sash.labels import window_join
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
@@ -44,6 +45,7 @@ __all__ = [
     "explain",
     "explanation",
     "functions",
+    "grid",
     "inactive_reason",
     "is_active",
     "jar_path",

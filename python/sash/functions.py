@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
 
-from sash.arguments import Extent, constant, whole
+from sash.arguments import Extent, columns, constant, whole
 from sash.errors import type_error, value_error
 from sash.loaded import call
 from sash.monoid import Monoid, aggregate_of, to_column
@@ -30,11 +30,14 @@ __all__ = [
     "counter_rate",
     "cume_dist_in_frame",
     "cusum",
+    "decayed_count",
+    "decayed_sum",
     "dense_rank_in_frame",
     "ema",
     "entropy",
     "ewm_mean",
     "first_n",
+    "funnel",
     "geomean",
     "geometric_mean",
     "last_distinct_n",
@@ -392,6 +395,29 @@ def cusum(col: ColumnOrName) -> Column:
     return call("cusum", to_column(col))
 
 
+def funnel(*cols: ColumnOrName) -> Column:
+    """Return how many of the steps were met in order, each in a later row than the step before.
+
+    Other rows may lie between two steps. The window bounds the time from the first step to the
+    last. So the greatest answer of a key over windows of seven days is ClickHouse's
+    ``windowFunnel``: how far the key came within seven days. The rows are taken in the window's
+    order; in a group the answer depends on how its rows arrive. A NULL is a step that is not met.
+
+    Args:
+        cols: The conditions of 1 to 15 steps, the first one first: boolean columns, or their
+            names.
+
+    Example:
+        >>> df = spark.createDataFrame(
+        ...     [(0, "view"), (2, "pay"), (3, "cart"), (5, "pay"), (9, "pay")], ["ts", "e"])
+        >>> view, cart, pay = (F.col("e") == step for step in ("view", "cart", "pay"))
+        >>> last_seven = sash.SlidingWindow.orderBy("ts").time(7)
+        >>> [r[0] for r in df.select(funnel(view, cart, pay).over(last_seven)).collect()]
+        [1, 1, 2, 3, 0]
+    """
+    return call("funnel", *(to_column(step, "cols") for step in columns(cols)))
+
+
 def ewm_mean(col: ColumnOrName, decay: Extent, ts: ColumnOrName | None = None) -> Column:
     """Return the mean in which a value weighs the less the older it is, exponentially.
 
@@ -440,6 +466,50 @@ def ema(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
         [6.0, 4.5, 3.75]
     """
     return call("ema", to_column(col), constant("half_life", half_life), to_column(ts, "ts"))
+
+
+def decayed_sum(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
+    """Return the sum in which a value weighs the less the older it is, exponentially.
+
+    A weight is ``2 ** (-age / half_life)``. An age is the time from its row to the latest ``ts``
+    of the window. A NULL in ``col`` adds nothing, but its row's time counts: a condition stands
+    in the value, as in ``F.when(paid, amount)``. Rows in which ``ts`` is NULL are skipped.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+        half_life: The age at which a weight is a half: a timedelta or an interval as in "1 hour",
+            or a number if ``ts`` is one.
+        ts: The time, a timestamp, a date or a number, or its name.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0), (4, None)], ["ts", "x"])
+        >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
+        >>> [row[0] for row in df.select(decayed_sum("x", 2, "ts").over(w)).collect()]
+        [6.0, 6.0, 3.0]
+    """
+    half = constant("half_life", half_life)
+    return call("decayed_sum", to_column(col), half, to_column(ts, "ts"))
+
+
+def decayed_count(half_life: Extent, ts: ColumnOrName) -> Column:
+    """Return the number of rows, in which a row weighs the less the older it is.
+
+    :func:`decayed_sum` has the same weights. Rows in which ``ts`` is NULL are skipped.
+
+    Args:
+        half_life: The age at which a weight is a half: a timedelta or an interval as in "1 hour",
+            or a number if ``ts`` is one.
+        ts: The time, a timestamp, a date or a number, or its name.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0,), (2,), (4,)], ["ts"])
+        >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
+        >>> [row[0] for row in df.select(decayed_count(2, "ts").over(w)).collect()]
+        [1.0, 1.5, 1.75]
+    """
+    return call("decayed_count", constant("half_life", half_life), to_column(ts, "ts"))
 
 
 def time_weighted_avg(

@@ -97,6 +97,22 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
         [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
     ),
     ("ema", lambda v: sash.functions.ema("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
+    ("decayed_sum", lambda v: sash.functions.decayed_sum(v, 2, "id"), "col", WRONG_TYPES),
+    (
+        "decayed_sum",
+        lambda v: sash.functions.decayed_sum("x", v, "id"),
+        "half_life",
+        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
+    ),
+    ("decayed_sum", lambda v: sash.functions.decayed_sum("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
+    (
+        "decayed_count",
+        lambda v: sash.functions.decayed_count(v, "id"),
+        "half_life",
+        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
+    ),
+    ("decayed_count", lambda v: sash.functions.decayed_count(2, v), "ts", [*WRONG_TYPES, "s"]),
+    ("funnel", lambda v: sash.functions.funnel("x", v), "cols", [3, None, 2.5, True, ["x"]]),
     *(
         row
         for name in ("linear_weighted_avg", "linear_weighted_sum")

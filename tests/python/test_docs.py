@@ -31,6 +31,7 @@ def test_the_examples_of_docstrings(spark, name):
         "sliding_agg",
         "window_join",
         "as_of",
+        "grid",
         "Monoid",
         "configure",
         "is_active",

@@ -52,6 +52,9 @@ CALLS = {
     "ewm_mean": 'f.ewm_mean("id", 2, "id")',
     "ewm_mean by rows": 'f.ewm_mean("id", 0.5)',
     "ema": 'f.ema("id", 2, "id")',
+    "decayed_sum": 'f.decayed_sum("id", 2, "id")',
+    "decayed_count": 'f.decayed_count(2, "id")',
+    "funnel": 'f.funnel(F.col("id") > 1, F.col("id") > 2)',
     "time_weighted_avg": 'f.time_weighted_avg("id", "id", 2, "id")',
     **{
         f"linear_weighted_{of}": f'f.linear_weighted_{of}("id", "id", 2)' for of in ("avg", "sum")

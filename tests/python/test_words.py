@@ -58,6 +58,9 @@ def calls() -> dict[str, Column]:
         "ewm": f.ewm_mean("x", HALF_LIFE, "ts"),
         "ewm_rows": f.ewm_mean("x", 0.3),
         "ema": f.ema("x", "90 minutes", "ts"),
+        "decayed": f.decayed_sum("x", HALF_LIFE, "ts"),
+        "rows_decayed": f.decayed_count(HALF_LIFE, "ts"),
+        "funnel": f.funnel(F.col("x") > 30, F.col("x") < 10, F.col("s") == "q"),
         "held": f.time_weighted_avg("x", "ts"),
         "line": f.linear_weighted_avg("x", "ts", SPAN),
         "line_sum": f.linear_weighted_sum("x", "ts", SPAN),
@@ -110,6 +113,43 @@ def test_weights_are_those_of_pandas(events, rows):
             for name, value in expected.items():
                 assert key.iloc[i][name] == pytest.approx(value, rel=1e-9, nan_ok=True), name
     assert len(answers) == len(rows)
+
+
+def test_decayed_sums_are_those_of_numpy(events, rows):
+    asked = {
+        "sum": f.decayed_sum("x", HALF_LIFE, "ts").over(WINDOW),
+        "count": f.decayed_count("90 minutes", "ts").over(WINDOW),
+    }
+    answers = events.withColumns(asked).toPandas()
+    for _, key in answers.groupby("k"):
+        for _, row in key.iterrows():
+            age = row["ts"] - key["ts"]
+            is_in = (age >= timedelta(0)) & (age <= SPAN)
+            weights = 0.5 ** (age[is_in] / HALF_LIFE)
+            assert row["count"] == pytest.approx(weights.sum(), rel=1e-9)
+            total = (weights * key["x"][is_in]).sum(min_count=1)
+            assert row["sum"] == pytest.approx(total, rel=1e-9, nan_ok=True)
+    assert len(answers) == len(rows)
+
+
+def test_a_funnel_within_a_span(events, rows):
+    """The greatest answer of a key over windows of a span, as ClickHouse's windowFunnel."""
+    steps = [F.col("x") > 30, F.col("x") < 10, F.col("s") == "q", F.col("x") > 30]
+    answers = events.select("k", "ts", f.funnel(*steps).over(WINDOW).alias("n"))
+    assert "SlidingWindow" in sash.explanation(answers)
+    ours = dict(answers.groupBy("k").agg(F.max("n")).collect())
+    for k, key in rows.groupby("k"):
+        met = [key["x"] > 30, key["x"] < 10, key["s"] == "q", key["x"] > 30]
+        best = 0
+        for i in range(len(key)):
+            level = 0
+            for j in range(i, len(key)):
+                if key["ts"].iloc[j] - key["ts"].iloc[i] > SPAN:
+                    break
+                level += level < len(met) and bool(met[level].iloc[j])
+            best = max(best, level)
+        assert ours[k] == best
+    assert set(ours.values()) <= {3, 4}
 
 
 def test_lines_and_triangles_are_those_of_numpy(events, rows):
@@ -196,7 +236,19 @@ def test_hops_answer_as_copies_of_rows(spark: SparkSession, events: DataFrame):
     asked = [
         column.alias(name)
         for name, column in calls().items()
-        if name in ("ewm", "line", "line_sum", "max", "min", "top", "entropy", "share")
+        if name
+        in (
+            "ewm",
+            "decayed",
+            "rows_decayed",
+            "line",
+            "line_sum",
+            "max",
+            "min",
+            "top",
+            "entropy",
+            "share",
+        )
         or name in ("max_by", "min_by")
     ]
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, La
  * @param examples queries, each with the lines of its answer
  * @param note further facts: NULLs, ties, cost
  * @param optional how many of the last arguments may be left out
+ * @param repeats how often the last argument may be repeated
  * @param lambdas the names of the arguments that take a lambda
  * @param implementation the expression's class
  * @param group the group in SHOW FUNCTIONS and in Spark's documentation
@@ -26,7 +27,8 @@ private[spark] final case class SashFunction(
     implementation: Class[_],
     optional: Int = 0,
     group: String = "agg_funcs",
-    lambdas: Seq[String] = Nil
+    lambdas: Seq[String] = Nil,
+    repeats: Int = 0
 )(make: Seq[Expression] => Expression) {
 
   /** The same function under another name. */
@@ -37,7 +39,7 @@ private[spark] final case class SashFunction(
   }
 
   def build(actual: Seq[Expression]): Expression = {
-    val (least, most) = (arguments.length - optional, arguments.length)
+    val (least, most) = (arguments.length - optional, arguments.length + repeats)
     if (actual.length >= least && actual.length <= most) {
       actual.zip(arguments).foreach { case (value, (argument, _)) =>
         if (value.isInstanceOf[LambdaFunction] && !lambdas.contains(argument))
@@ -54,7 +56,8 @@ private[spark] final case class SashFunction(
   def signature: String = {
     val (needed, others) = arguments.map(_._1).splitAt(arguments.length - optional)
     val brackets = others.map(" [, " + _).mkString + " ]" * others.length
-    s"$name(${needed.mkString(", ")}$brackets)"
+    val more = if (repeats > 0) ", ..." else ""
+    s"$name(${needed.mkString(", ")}$brackets$more)"
   }
 
   def info: ExpressionInfo = {

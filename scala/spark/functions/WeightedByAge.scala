@@ -30,22 +30,12 @@ private[sash] abstract class WeightedByAge private[functions]
 }
 
 /** Weights that halve in each half-life. */
-private[sash] abstract class WeightedByTime private[functions]
-    extends WeightedByAge
-    with TernaryLike[Expression] {
-  def value: Expression
+private[sash] abstract class HalvedByTime private[functions] extends WeightedByAge {
   def halfLife: Expression
   def time: Expression
 
   /** The half-life's name among the arguments. */
   protected def halfLifeName: String
-
-  override final def first: Expression = value
-  override final def second: Expression = halfLife
-  override final def third: Expression = time
-  override final def inputTypes: Seq[DataType] =
-    Seq(DoubleType, halfLife.dataType, time.dataType)
-  override protected final def required: Seq[Expression] = Seq(value, time)
 
   override final def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
     TimeAxis.check("ts", time),
@@ -56,13 +46,29 @@ private[sash] abstract class WeightedByTime private[functions]
   private lazy val rate = Literal(math.log(2) / TimeAxis.number(halfLife, time.dataType))
 
   /** The factor by which weights fall from one time to a later one. */
-  protected final def decay(from: Expression, to: Expression): Expression = StaticInvoke(
-    Decay.getClass,
-    DoubleType,
-    "factor",
-    Seq(from, to, rate),
-    returnNullable = false
-  )
+  protected final def decay(from: Expression, to: Expression): Expression =
+    call("factor", from, to, rate)
+
+  /** A sum times that factor. */
+  protected final def aged(sum: Expression, from: Expression, to: Expression): Expression =
+    call("aged", sum, from, to, rate)
+
+  private def call(method: String, arguments: Expression*): Expression =
+    StaticInvoke(Decay.getClass, DoubleType, method, arguments, returnNullable = false)
+}
+
+/** A value with a weight that halves in each half-life. */
+private[sash] abstract class WeightedByTime private[functions]
+    extends HalvedByTime
+    with TernaryLike[Expression] {
+  def value: Expression
+
+  override final def first: Expression = value
+  override final def second: Expression = halfLife
+  override final def third: Expression = time
+  override final def inputTypes: Seq[DataType] =
+    Seq(DoubleType, halfLife.dataType, time.dataType)
+  override protected def required: Seq[Expression] = Seq(value, time)
 }
 
 /**
@@ -286,10 +292,20 @@ private[sash] object Ema {
   }
 }
 
-/** Generated code calls this method. */
+/** Generated code calls these methods. */
 private[sash] object Decay {
 
   /** Times that are equal have the factor 1, also if both are infinite; no half-life ends. */
   def factor(from: Double, to: Double, rate: Double): Double =
     if (from == to || rate == 0.0) 1.0 else math.exp((from - to) * rate)
+
+  /** A factor that is too small for a double comes in two halves: the product may be a double. */
+  def aged(sum: Double, from: Double, to: Double, rate: Double): Double = {
+    val whole = factor(from, to, rate)
+    if (whole >= java.lang.Double.MIN_NORMAL) DoubleArithmetic.weighted(sum, whole)
+    else {
+      val half = math.exp((from - to) * rate / 2)
+      DoubleArithmetic.weighted(DoubleArithmetic.weighted(sum, half), half)
+    }
+  }
 }

@@ -56,6 +56,17 @@ class ExtremeValuesSuite extends SashSuite {
     }
   }
 
+  test("a great value whose weight is too small for a double") {
+    val sums = answers(
+      "SELECT decayed_sum(x, 1, t) OVER (ORDER BY t ROWS 9 PRECEDING) FROM VALUES (0, 1e300D), " +
+        "(1100, 0D), (1200, NULL), (1e9, double('Infinity')), (3e9, 1D) AS r(t, x)"
+    )
+    def halved(times: Double) = 1e300 * math.pow(2, -times / 2) * math.pow(2, -times / 2)
+    for ((sum: Double, expected) <- sums.zip(Seq(1e300, halved(1100), halved(1200))))
+      assert(math.abs(sum / expected - 1) < 1e-9)
+    assert(sums.drop(3) == Seq.fill(2)(Double.PositiveInfinity))
+  }
+
   /** Partitions of another mix of values each. */
   private def readings(seed: Long, rows: Int): Map[Long, Seq[Reading]] = {
     val random = new Random(seed)
@@ -155,12 +166,12 @@ class ExtremeValuesSuite extends SashSuite {
     )(check(partitions, frame, calls(span))(window))
   }
 
-  test("sums and means with weights") {
+  test("sums, means with weights and steps in order") {
     val partitions = readings(seed = 3, rows = 60)
     create(partitions)
     val (frame, span, window) = frames(1)
     val some =
-      calls(span).filter(_.text.matches("(cusum|ewm|ema|time|linear).*"))
+      calls(span).filter(_.text.matches("(cusum|funnel|ewm|ema|decayed|time|linear).*"))
     check(partitions, frame, some)(window)
   }
 
@@ -253,6 +264,12 @@ object ExtremeValuesSuite {
     "m4(t, x)" -> m4,
     "ewm_mean(x, 3, t)" -> ewmByTime(3, byTime),
     "ewm_mean(x, '0.5 seconds', s)" -> ewmByTime(0.5, byTime),
+    "decayed_sum(x, 3, t)" -> decayedSum(3, byTime),
+    "decayed_sum(x, 0.1, t)" -> decayedSum(0.1, byTime),
+    "decayed_sum(x, 2, u)" -> decayedSum(2, byEights),
+    "decayed_sum(x, '0.5 seconds', s)" -> decayedSum(0.5, byTime),
+    "decayed_count(3, t)" -> decayedCount(3, byTime),
+    "decayed_count('0.5 seconds', s)" -> decayedCount(0.5, byTime),
     s"linear_weighted_avg(x, t, $span)" -> linear(byTime, span.toDouble, isMean = true),
     s"linear_weighted_sum(x, t, $span)" -> linear(byTime, span.toDouble, isMean = false),
     s"linear_weighted_sum(x, s, '$span seconds')" -> linear(
@@ -278,6 +295,10 @@ object ExtremeValuesSuite {
     "counter_rate(t, x)" -> rate,
     "counter_rate(s, x)" -> rate,
     "cusum(x)" -> cusum,
+    "funnel(x > 0)" -> funnel(Seq(above0)),
+    "funnel(x > 0, x < 0, x IS NULL, x > 0, x > 0)" ->
+      funnel(Seq(above0, below0, _.isEmpty, above0, above0)),
+    s"funnel(${Seq.fill(15)("x > 0").mkString(", ")})" -> funnel(Seq.fill(15)(above0)),
     "ewm_mean(x, 0.4)" -> ewmByRows(0.4),
     "ewm_mean(x, 0.99)" -> ewmByRows(0.99),
     "ewm_mean(x, 1)" -> ewmByRows(1),

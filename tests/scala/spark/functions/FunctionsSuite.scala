@@ -356,11 +356,13 @@ class FunctionsSuite extends SashSuite {
       ) yield f.format(c)) ++
       (for (c <- Seq("tn", "dt", "d")) yield s"counter_rate($c, x)") ++
       Seq("ewm_mean(small, 2, l)", "ema(h, INTERVAL 1 DAY, tn)", "ema(x, '90 minutes', ts)") ++
+      Seq("decayed_sum(small, 2, l)", "decayed_count(INTERVAL 1 DAY, tn)") ++
       Seq(
         "time_weighted_avg(small, tn, '2 days', f)",
         "linear_weighted_avg(small, tn, '20000 days')",
         "linear_weighted_sum(f, l, 10000000000)",
         "cusum(small - 2)",
+        "funnel(small > 1, l > 0, bo, s > 'b', i IS NULL)",
         "ewm_mean(f, 1)",
         "last_n(i, 2) FILTER (WHERE x > 1)"
       ) :+
@@ -372,7 +374,7 @@ class FunctionsSuite extends SashSuite {
     for (calls <- types.grouped(8)) {
       val columns = calls.zipWithIndex.map { case (call, i) =>
         val name =
-          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema|ent|tim|lin).*")) s"approx_$i"
+          if (call.matches("(geo|rel|coe|pro|cou|cus|ewm|ema|dec|ent|tim|lin).*")) s"approx_$i"
           else s"c$i"
         s"$call OVER w AS $name"
       }
@@ -442,7 +444,8 @@ class FunctionsSuite extends SashSuite {
 
   test("wrong numbers of arguments are Spark's error") {
     for (function <- AllSashFunctions.All) {
-      val many = Seq.fill(function.arguments.length + 1)("i").mkString(", ")
+      val most = function.arguments.length + function.repeats
+      val many = Seq.fill(most + 1)("i").mkString(", ")
       for (call <- Seq(s"${function.name}()", s"${function.name}($many)"))
         assert(condition(call).startsWith("WRONG_NUM_ARGS"), call)
     }
@@ -494,6 +497,8 @@ class FunctionsSuite extends SashSuite {
       "counter_rate(ts, x)",
       "ewm_mean(x, 100, ts)",
       "ema(x, 100, ts)",
+      "decayed_sum(x, 100, ts)",
+      "decayed_count(100, ts)",
       "linear_weighted_avg(x, ts, 100)"
     ).foreach { call =>
       val error = intercept[Exception](spark.sql(s"SELECT $call FROM $nanos").collect())

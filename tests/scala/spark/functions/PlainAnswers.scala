@@ -145,12 +145,42 @@ private[functions] object PlainAnswers {
   val cusum: Model =
     ofNumbers(xs => Near(xs.foldLeft(0.0)((s, x) => math.max(0, s + x)), sizes(xs)))
 
+  /** A row meets the next step or none. */
+  def funnel(steps: Seq[Option[Double] => Boolean]): Model = (window, _) =>
+    Exactly(window.foldLeft(0) { (level, r) =>
+      if (level < steps.length && steps(level)(r.value)) level + 1 else level
+    })
+
+  private val is: (Double => Boolean) => Option[Double] => Boolean = met => _.exists(met)
+  val above0: Option[Double] => Boolean = is(order.gt(_, 0))
+  val below0: Option[Double] => Boolean = is(order.lt(_, 0))
+
   /** The weight of the youngest value is 1: other weights have the same means. */
   def ewmByRows(alpha: Double): Model = (window, _) => {
     val aged = window.reverse.zipWithIndex.flatMap { case (r, age) => r.value.map(age -> _) }
     orNull(aged)(mean(aged.map { case (age, x) =>
       power(1 - alpha, (age - aged.head._1).toDouble, x)
     }))
+  }
+
+  /** A value that has halved so often, also if the power is too small for a double. */
+  private def halved(x: Double, times: Double): Double = {
+    val root = math.pow(0.5, times / 2)
+    if (x.isInfinite) x else x * root * root
+  }
+
+  /** Numbers below 1e-300 have few digits. */
+  private def sumOf(terms: Seq[Double]): Expected =
+    Near(terms.sum, math.max(1e-300, terms.map(math.abs).sum))
+
+  def decayedSum(halfLife: Double, time: Reading => Long): Model = (window, _) => {
+    val (rows, now) = (valued(window), time(window.last))
+    orNull(rows)(sumOf(rows.map { case (r, x) => halved(x, (now - time(r)) / halfLife) }))
+  }
+
+  def decayedCount(halfLife: Double, time: Reading => Long): Model = (window, _) => {
+    val now = time(window.last)
+    sumOf(window.map(r => halved(1.0, (now - time(r)) / halfLife)))
   }
 
   /** @param time a row's time, which does not fall from row to row */
