@@ -199,10 +199,16 @@ def _nearest(search: _Search) -> DataFrame:
     tables = search.tables
     event = search.event(tables.time[1])
     sides = [f"{tables.alias}_before", f"{tables.alias}_after"]
-    joined = tables.named()
-    for side in sides:
-        one = tables.one(side == sides[1], search.tolerance, search.exact, [event.alias(side)])
-        joined = joined.lateralJoin(one, how="left")
+    # on a stream, each call of lateralJoin would plan an operator of its own
+    joined = tables.named().select(
+        f"{tables.alias}.*",
+        *(
+            tables.one(side == sides[1], search.tolerance, search.exact, [event])
+            .scalar()
+            .alias(side)
+            for side in sides
+        ),
+    )
     label = search.of_label(tables.time[0])
     before, after = (F.col(side) for side in sides)
     is_before = tables.distance(before["at"], label) <= tables.distance(label, after["at"])
