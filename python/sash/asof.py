@@ -67,18 +67,18 @@ def as_of(
             counts if both its time and that one are before the label, or at its own time if
             ``allow_exact_matches``. Among events of one time, the one that became known last is
             found: a correction. With NULL an event is never known.
-        valid_to: The name of the events' column that says when each event ends. The last event
-            is found of those that have not ended at the label's time; NULL is no end.
+        valid_to: The name of the events' column that says when each event ends. Only events that
+            have not ended at the label's time count. NULL is no end.
         nulls_equal: Whether a NULL key equals a NULL key.
         columns: For each new column the name of a column of the events, or an expression over
             them.
 
     Returns:
         The labels' columns, then the new ones; one row for each label, in no promised order. A
-        label without an event has NULLs. So has a label whose key or time is NULL, and an event
-        whose key or time is NULL belongs to no label. All columns of a label come from one event.
-        If several events share the last time, and all further columns of ``by``, it is any of
-        them.
+        label without an event has NULLs. So has a label whose time is NULL, or whose key is
+        unless ``nulls_equal``. An event whose time or key is NULL belongs to no such label. All
+        columns of a label come from one event. If several events share the last time, and all
+        further columns of ``by``, it is any of them.
 
     Cost:
         One shuffle and one order of labels and events together. With ``valid_to`` Spark first
@@ -88,7 +88,7 @@ def as_of(
         PySparkTypeError: an argument is of the wrong type; the message names the right one.
         PySparkValueError: an unknown column or interval, a tolerance that does not fit the time,
             two columns that cannot be compared, a new column that is an aggregate or has the name
-            of a column of the labels, no new column, or ``known`` or ``valid_to`` on a stream or
+            of a column of the labels, or no new column. ``known`` or ``valid_to`` on a stream, or
             in another direction than backward. Columns of ``events["x"]`` as in ``window_join``.
         AnalysisException: a new column reads a column that the events lack.
         PySparkRuntimeError: the session has no jar of Sash. The message has the remedy.

@@ -183,7 +183,7 @@ class Tables(NamedTuple):
         return End(name, is_column=True)
 
     def require_time(self, argument: str, name: object) -> None:
-        """Refuse everything but the name of a time of the events, like that of the labels."""
+        """Refuse everything but the name of a time of the events that fits the labels' time."""
         if not isinstance(name, str):
             raise type_error(argument, "the name of a column of the events", name)
         require_column(argument, "events", self.events, name)

@@ -86,8 +86,8 @@ def window_join(
         The labels' columns, then the features in the order given; one row for each label, in no
         promised order. The aggregate decides about a feature's type and about NULLs among its
         inputs. A label without events has the aggregate's answer for no rows: 0 for a count,
-        else mostly NULL. A label whose key, time or own span is NULL has no events, and an event
-        whose key or time is NULL belongs to no label.
+        else mostly NULL. A label whose key, time or own end is NULL has no events, and an event
+        whose key or time is NULL belongs to no label. ``nulls_equal`` makes NULL a key.
 
     Cost:
         One shuffle and one order of labels and events together. Each row then costs a constant
@@ -100,8 +100,8 @@ def window_join(
         PySparkTypeError: an argument is of the wrong type; the message names the right one.
         PySparkValueError: an unknown column, side or interval, a span that does not fit the
             time, a window that ends before it begins, two columns that cannot be compared, a
-            feature that is no aggregate or has the name of a column of the labels, no feature,
-            or a stream where Spark would have to join it.
+            feature that is no aggregate or has the name of a column of the labels, or no feature.
+            On a stream, ``known`` or a feature that reads the label's columns.
             In a classic session, a feature over ``events["x"]`` where labels and events are
             read from one DataFrame; ``"x"`` by its name will do.
         AnalysisException: a feature reads a column that the events lack.

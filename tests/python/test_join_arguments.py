@@ -246,6 +246,28 @@ def test_bound_columns_and_names_with_dots(days):
     assert found(joined, "n", "x") == [(1, 3)]
 
 
+def test_features_that_the_page_lists(days):
+    payments = days(
+        "id INT, sender STRING, receiver STRING, ts INT, x INT, email STRING",
+        (1, "a", "b", 1, 10, "a@"),
+        (2, "b", "a", 2, 20, None),
+        (3, "a", "b", 3, 30, None),
+        (4, None, "b", 4, 40, None),
+    )
+    by_receiver = {"receiver": "sender"}
+    paid = sash.window_join(payments, payments, on=by_receiver, by="ts", n=(F.sum("x"), None))
+    assert found(paid, "n") == [None, 10, 20, 20]
+    last = {"of_x": (F.last("x", True), None), "of_email": (F.last("email", True), None)}
+    known = sash.window_join(paid, payments, on="sender", by="ts", closed="right", **last)
+    assert found(known, "n", "of_x", "of_email")[2:] == [(20, 30, "a@"), (20, None, None)]
+    stays = days("id INT, start INT, ts INT", (1, 1, 3), (2, 2, 5)).withColumnRenamed("ts", "end")
+    within = {"pair": (F.sum("x"), ("start", "end")), "span": (F.sum("x"), "start")}
+    summed = sash.window_join(stays, payments, on=[], by={"end": "ts"}, **within)
+    assert found(summed, "pair", "span") == [(30, 30), (90, 90)]
+    for df in (paid, known, summed):
+        assert_windows(df)
+
+
 def test_without_sash_the_answers_are_the_same(days):
     labels = days("id INT, ts INT, x INT", (1, 5, 2), (2, 8, 1))
     events = days("ts INT, created INT, x INT", (4, 4, 1), (3, 5, 9), (7, 7, 3))
