@@ -73,11 +73,22 @@ def training_set(flights: DataFrame, ahead: int) -> DataFrame:
         airport_late_1d=(late, "1 day"),
     )
     flown = events.where("dep_delay IS NOT NULL")
-    return sash.as_of(
+    # of flights that left in one minute the one that was scheduled last
+    by_flight = sash.as_of(
         by_airport,
         flown,
+        on="origin",
+        by={"decided": ("known", "scheduled", "carrier", "flight")},
+        allow_exact_matches=False,
+        airport_last_delay="dep_delay",
+    )
+    # the last flight by its schedule whose delay was known
+    return sash.as_of(
+        by_flight,
+        flown,
         on=["carrier", "flight", "origin"],
-        by=times,
+        by={"decided": "scheduled"},
+        known="known",
         allow_exact_matches=False,
         last_delay="dep_delay",
     )
@@ -123,15 +134,18 @@ def check(flights: pd.DataFrame, rows: pd.DataFrame) -> None:
         airport = before[before.origin == row["origin"]]
         week, month = (carrier[carrier.hours <= 24 * days] for days in (7, 30))
         three_hours, day = (airport[airport.hours <= hours] for hours in (3, 24))
-        same = carrier[(carrier.flight == row["flight"]) & (carrier.origin == row["origin"])]
-        last = same.dropna(subset="dep_delay").sort_values("known").dep_delay.tail(1)
+        flown = airport.dropna(subset="dep_delay")
+        last = flown.sort_values(["known", "scheduled", "carrier", "flight"]).dep_delay.tail(1)
+        same = flown[(flown.carrier == row["carrier"]) & (flown.flight == row["flight"])]
+        same = same[same.scheduled < row["decided"]].sort_values(["scheduled", "known"])
         theirs = {
             "carrier_flights_7d": len(week),
             "carrier_median_7d": week.dep_delay.median(),
             "carrier_cancelled_30d": month.dep_delay.isna().sum(),
             "airport_mean_3h": three_hours.dep_delay.mean(),
             "airport_late_1d": (day.dep_delay.dropna() > LATE).mean(),
-            "last_delay": last.iloc[0] if len(last) else np.nan,
+            "airport_last_delay": last.iloc[0] if len(last) else np.nan,
+            "last_delay": same.dep_delay.iloc[-1] if len(same) else np.nan,
         }
         ours = [row[name] for name in theirs]
         np.testing.assert_allclose(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
 from decimal import Decimal
 from operator import ge, gt, le, lt
 from typing import NamedTuple
@@ -15,57 +14,107 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     DataType,
-    DateType,
+    DecimalType,
     IntegralType,
     NumericType,
-    TimestampNTZType,
     TimestampType,
 )
 
-from sash.arguments import require_frame
+from sash.arguments import require_flag, require_frame
+from sash.ends import HERE, IN_ORDER, PAIR, End, Window, is_here, is_reversed, unsigned
 from sash.errors import type_error, value_error
+from sash.label_columns import (
+    column,
+    column_pairs,
+    common_type,
+    family,
+    has,
+    is_among,
+    quoted,
+    require_column,
+    require_same,
+    require_times,
+    time_pairs,
+    type_of,
+)
 from sash.loaded import is_loaded, missing
-from sash.spans import Span, checked
+from sash.spans import Distance, checked
 
 Keys = str | Iterable[str] | Mapping[str, str]
+Times = str | Iterable[str] | Mapping[str, str | Iterable[str]]
 Comparison = Callable[[Column, Column], Column]
+OfLabel = Callable[[str], Column]
 
 _ON = "the name of a column, a list of names, or a dict from the labels' names to the events'"
 _BY = "the name of a column, or a dict from the labels' name to the events'"
+_TIES = f"{_BY}; further names of the events' columns choose among events of one time"
+
+
+class Key(NamedTuple):
+    """Two columns that are equal: the labels' name, the events' name."""
+
+    of_label: str
+    of_event: str
+    is_null_safe: bool
+    """Whether NULL equals NULL."""
+
+    def equal(self, of_label: Column) -> Column:
+        """The condition on an event to have the label's key."""
+        of_event = column(self.of_event)
+        return of_event.eqNullSafe(of_label) if self.is_null_safe else of_event == of_label
 
 
 class Tables(NamedTuple):
-    """Labels and events, and the names by which they meet: the labels' name, the events' name."""
+    """Labels and events, and the names by which they meet."""
 
     labels: DataFrame
     events: DataFrame
-    keys: list[tuple[str, str]]
+    keys: list[Key]
     time: tuple[str, str]
+    """The labels' name, the events' name."""
+    order: list[str]
+    """The events' columns by which one of them is the last."""
     kind: DataType
     """The type of the labels' time."""
+    compared: str | None
+    """The type in which times are compared, if it is another one than Spark would take."""
     alias: str
     """The name of the labels in the query. No other table or column has it: the result of an
     earlier call keeps the name that it was given."""
 
     @staticmethod
-    def of(labels: DataFrame, events: DataFrame, on: Keys, by: str | Mapping[str, str]) -> Tables:
+    def of(
+        labels: DataFrame, events: DataFrame, on: Keys, by: Times, nulls_equal: bool, ties: bool
+    ) -> Tables:
         """Look at the arguments that both functions share."""
         require_frame("labels", labels)
         require_frame("events", events)
         if not is_loaded(labels.sparkSession):
             raise PySparkRuntimeError(missing(labels.sparkSession))
-        times = [(by, by)] if isinstance(by, str) else _pairs("by", by, _BY)
-        if len(times) != 1:
-            raise value_error("by", _BY, by)
-        keys = _pairs("on", on, _ON)
-        for argument, pairs in (("on", keys), ("by", times)):
+        require_flag("nulls_equal", nulls_equal)
+        time, *others = time_pairs(by, _TIES if ties else _BY)
+        if others and not ties:
+            raise value_error("by", _BY, by, "sash.as_of takes further columns.")
+        keys = column_pairs("on", on, _ON)
+        for argument, pairs in (("on", keys), ("by", [time])):
             for of_label, of_event in pairs:
-                _require_column(argument, "labels", labels, of_label)
-                _require_column(argument, "events", events, of_event)
+                require_column(argument, "labels", labels, of_label)
+                require_column(argument, "events", events, of_event)
+        for _, other in others:
+            require_column("by", "events", events, other)
         for pair in keys:
-            _require_same("on", labels, events, pair)
-        kind = _require_times(labels, events, times[0])
-        return Tables(labels, events, keys, times[0], kind, f"labels_{uuid.uuid4().hex}")
+            require_same("on", labels, events, pair)
+        kinds = require_times("by", labels, events, time)
+        return Tables(
+            labels,
+            events,
+            [Key(*pair, nulls_equal) for pair in keys],
+            time,
+            [time[1], *(other for _, other in others)],
+            kinds[0],
+            common_type(*kinds),
+            f"labels_{uuid.uuid4().hex}",
+        )
 
     def require_new(self, argument: str, columns: Mapping[str, object], expected: str) -> None:
         """Refuse no columns at all, and names that the labels have."""
@@ -76,16 +125,40 @@ class Tables(NamedTuple):
                 expected = "the name of a column that the labels lack"
                 raise value_error(name, expected, name)
             others = [other for other in columns if other != name]
-            if _is_among(self.labels, name, others):
+            if is_among(self.labels, name, others):
                 raise value_error(name, "a name that no other new column has", name)
 
-    def checked_span(self, argument: str, span: object) -> Span:
-        """A span that fits the time, or an error that says why it does not."""
+    def window(self, argument: str, given: object) -> Window:
+        """A feature's window: its span before the label, or a pair of ends."""
+        if not isinstance(given, tuple):
+            return Window(self.span(argument, given), HERE)
+        if len(given) != 2 or given == (None, None):
+            raise value_error(argument, PAIR, given)
+        window = Window(*(self._end(argument, end) for end in given))
+        if is_reversed(window):
+            raise value_error(argument, IN_ORDER, given)
+        return window
+
+    def span(self, argument: str, span: object) -> End | None:
+        """The end that is a span before the label, or an error that says why it is none."""
         if span is None:
             return None
         if isinstance(span, str) and has(self.labels, span):
-            self._require_own(argument, span)
-            return span
+            return self._own(argument, span)._replace(is_before=True)
+        return End(self._distance(argument, span), is_before=True)
+
+    def _end(self, argument: str, given: object) -> End | None:
+        """One of a pair of ends, before the label or after it."""
+        if given is None:
+            return None
+        if isinstance(given, str) and has(self.labels, given):
+            return self._own(argument, given)
+        if is_here(given):
+            return HERE
+        distance, is_before = unsigned(given)
+        return End(self._distance(argument, distance), is_before)
+
+    def _distance(self, argument: str, span: object) -> Distance:
         return checked(
             argument,
             span,
@@ -94,17 +167,43 @@ class Tables(NamedTuple):
             labels=self.labels.columns,
         )
 
-    def _require_own(self, argument: str, span: str) -> None:
-        """Refuse a column of the labels that is no distance in their time."""
+    def _own(self, argument: str, name: str) -> End:
+        """The end that a column of the labels has; none that is no distance in their time."""
+        kind = type_of(self.labels, column(name))
+        if family(kind) == "times" == family(self.kind):
+            return End(name, is_column=True, is_time=True)
         try:
-            shifted = _type_of(self.labels, column(self.time[0]) - column(span))
+            shifted = type_of(self.labels, column(self.time[0]) - column(name))
         except AnalysisException:
             shifted = None
-        if shifted is None or _family(shifted) != _family(self.kind):
-            fits = "numbers" if isinstance(self.kind, NumericType) else "intervals"
+        if shifted is None or family(shifted) != family(self.kind):
+            fits = "numbers" if isinstance(self.kind, NumericType) else "intervals or times"
             expected = f"a column of {fits}, since {self.time[0]} is {self.kind.simpleString()}"
-            kind = _type_of(self.labels, column(span)).simpleString()
-            raise value_error(argument, expected, f"{span} {kind}")
+            raise value_error(argument, expected, f"{name} {kind.simpleString()}")
+        return End(name, is_column=True)
+
+    def require_time(self, argument: str, name: object) -> None:
+        """Refuse everything but the name of a time of the events that fits the labels' time."""
+        if not isinstance(name, str):
+            raise type_error(argument, "the name of a column of the events", name)
+        require_column(argument, "events", self.events, name)
+        require_times(argument, self.labels, self.events, (self.time[0], name))
+        self.require_batch(argument, "None, since labels or events are streams", name)
+
+    def require_batch(self, argument: str, expected: str, given: object) -> None:
+        """Refuse streams."""
+        if self.labels.isStreaming or self.events.isStreaming:
+            raise value_error(argument, expected, given)
+
+    def known_by(self, known: str) -> Tables:
+        """The same with events that count from the later of two times, which have both."""
+        time, start = column(self.time[1]), f"{self.alias}_known"
+        events = self.events.where(time.isNotNull() & column(known).isNotNull())
+        return self._replace(
+            events=events.withColumn(start, F.greatest(time, column(known))),
+            time=(self.time[0], start),
+            order=[*self.order, known],
+        )
 
     def named(self) -> DataFrame:
         """The labels under their name in the query."""
@@ -114,35 +213,60 @@ class Tables(NamedTuple):
         """A column of the label around a subquery over the events."""
         return F.col(f"{self.alias}.{quoted(name)}").outer()
 
-    def _of_label(self) -> DataFrame:
-        """The events with the keys of the label around."""
+    def within(self, window: Window, lower: Comparison, upper: Comparison) -> DataFrame:
+        """The events of the label around, between two ends."""
         rows = self.events
-        for of_label, of_event in self.keys:
-            rows = rows.where(column(of_event) == self._outer(of_label))
+        for key in self.keys:
+            rows = rows.where(key.equal(self._outer(key.of_label)))
+        for condition in self.conditions(window, lower, upper, self._outer):
+            rows = rows.where(condition)
         return rows
 
-    def before(self, span: Span, lower: Comparison, upper: Comparison) -> DataFrame:
-        """The events of the label around, from its time minus the span to its time."""
-        event, label = column(self.time[1]), self._outer(self.time[0])
-        rows = self._of_label()
-        if span is not None:
-            rows = rows.where(lower(event, label - self._extent(span)))
-        return rows.where(upper(event, label))
+    def conditions(
+        self, window: Window, lower: Comparison, upper: Comparison, of_label: OfLabel
+    ) -> list[Column]:
+        """The conditions on an event to be between two ends."""
+        event = self.cast(column(self.time[1]))
+        return [
+            compare(event, self.place(end, of_label))
+            for end, compare in zip(window, (lower, upper), strict=True)
+            if end is not None
+        ]
 
-    def _after(self, span: Span, lower: Comparison) -> DataFrame:
-        """The events of the label around, from its time to its time plus the span."""
-        event, label = column(self.time[1]), self._outer(self.time[0])
-        rows = self._of_label().where(lower(event, label))
-        return rows if span is None else rows.where(event <= label + self._extent(span))
+    def place(self, end: End, of_label: OfLabel) -> Column:
+        """The value of an end for a label."""
+        if end.is_time:
+            return of_label(str(end.distance))
+        label = self.cast(of_label(self.time[0]))
+        if end == HERE:
+            return label
+        extent = of_label(str(end.distance)) if end.is_column else self._extent(end.distance)
+        return label - extent if end.is_before else label + extent
 
-    def one(self, ahead: bool, span: Span, exact: bool, columns: list[Column]) -> DataFrame:
+    def cast(self, time: Column) -> Column:
+        """A time in the type in which times are compared."""
+        return time if self.compared is None else time.cast(self.compared)
+
+    def one(
+        self, ahead: bool, tolerance: End | None, exact: bool, columns: list[Column]
+    ) -> DataFrame:
         """Columns of the first event after the label around, or of the last one before it."""
-        time = quoted(self.time[1])
-        if ahead:
-            rows = self._after(span, ge if exact else gt).orderBy(F.asc(time))
-        else:
-            rows = self.before(span, ge, le if exact else lt).orderBy(F.desc(time))
+        window, compares = self.towards(ahead, tolerance, exact)
+        order = F.asc if ahead else F.desc
+        rows = self.within(window, *compares).orderBy(
+            *(order(quoted(name)) for name in self.order)
+        )
         return rows.select(*columns).limit(1)
+
+    @staticmethod
+    def towards(
+        ahead: bool, tolerance: End | None, exact: bool
+    ) -> tuple[Window, tuple[Comparison, Comparison]]:
+        """The window in which an event is looked for."""
+        if ahead:
+            end = None if tolerance is None else tolerance._replace(is_before=False)
+            return Window(HERE, end), (ge if exact else gt, le)
+        return Window(tolerance, HERE), (ge, le if exact else lt)
 
     def distance(self, earlier: Column, later: Column) -> Column:
         """The distance of two times; a difference of timestamps would be of local times."""
@@ -156,98 +280,15 @@ class Tables(NamedTuple):
             return later.cast("decimal(38,9)") - earlier.cast("decimal(38,9)")
         return later - earlier
 
-    def _extent(self, span: str | float | Decimal | timedelta) -> Column:
-        if not isinstance(span, str):
-            return F.lit(span)
-        if has(self.labels, span):
-            return self._outer(span)
-        text = span.strip().lower().removeprefix("interval")
-        return F.expr(f"INTERVAL '{text.strip()}'")
-
-
-def _pairs(argument: str, names: object, expected: str) -> list[tuple[str, str]]:
-    if isinstance(names, str):
-        names = [names]
-    if isinstance(names, Mapping):
-        pairs = list(names.items())
-    elif isinstance(names, Iterable) and not isinstance(names, Column):
-        pairs = [(name, name) for name in names]
-    else:
-        raise type_error(argument, expected, names)
-    for name in (name for pair in pairs for name in pair):
-        if not isinstance(name, str):
-            raise type_error(argument, expected, name)
-    return pairs
-
-
-def _require_column(argument: str, table: str, df: DataFrame, name: str) -> None:
-    if not has(df, name):
-        raise value_error(argument, f"a column of the {table} ({', '.join(df.columns)})", name)
-
-
-def _require_same(
-    argument: str, labels: DataFrame, events: DataFrame, pair: tuple[str, str]
-) -> None:
-    """Refuse two columns that Spark does not compare."""
-    kinds = [_type_of(df, column(name)) for df, name in zip((labels, events), pair, strict=True)]
-    nulls = [F.lit(None).cast(kind) for kind in kinds]
-    try:
-        _type_of(labels, nulls[0] == nulls[1])
-    except AnalysisException as error:
-        raise value_error(argument, "columns that can be compared", _both(pair, kinds)) from error
-
-
-def _require_times(labels: DataFrame, events: DataFrame, pair: tuple[str, str]) -> DataType:
-    """The type of the labels' time, which both tables measure alike."""
-    kinds = [_type_of(df, column(name)) for df, name in zip((labels, events), pair, strict=True)]
-    for name, kind in zip(pair, kinds, strict=True):
-        if _family(kind) is None:
-            expected = "a column of dates, timestamps or numbers"
-            raise value_error("by", expected, f"{name} {kind.simpleString()}")
-    if _family(kinds[0]) != _family(kinds[1]):
-        expected = "two columns of numbers, or two of dates or timestamps"
-        raise value_error("by", expected, _both(pair, kinds))
-    return kinds[0]
-
-
-def _both(pair: tuple[str, str], kinds: list[DataType]) -> str:
-    label, event = (
-        f"{name} {kind.simpleString()}" for name, kind in zip(pair, kinds, strict=True)
-    )
-    return f"{label} of the labels, {event} of the events"
-
-
-def _family(kind: DataType) -> str | None:
-    """How times of a type are measured, if at all."""
-    if isinstance(kind, NumericType):
-        return "numbers"
-    is_time = isinstance(kind, (DateType, TimestampType, TimestampNTZType))
-    return "times" if is_time else None
-
-
-def _type_of(df: DataFrame, value: Column) -> DataType:
-    return df.select(value).schema[0].dataType
-
-
-def has(df: DataFrame, name: str) -> bool:
-    """Whether a DataFrame has a column of that name, as Spark compares names."""
-    return _is_among(df, name, df.columns)
-
-
-def _is_among(df: DataFrame, name: str, names: Iterable[str]) -> bool:
-    if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
-        return name in names
-    return name.lower() in (other.lower() for other in names)
-
-
-def quoted(name: str) -> str:
-    """A name as Spark's parser wants it."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def column(name: str) -> Column:
-    """The column of a name, which may have dots."""
-    return F.col(quoted(name))
+    def _extent(self, span: Distance) -> Column:
+        if isinstance(span, str):
+            text = span.strip().lower().removeprefix("interval")
+            return F.expr(f"INTERVAL '{text.strip()}'")
+        is_exact = isinstance(self.kind, (IntegralType, DecimalType))
+        if isinstance(span, float) and is_exact and span < 2**63:
+            # exact numbers are compared as they are, and not as floats
+            return F.lit(int(span) if span.is_integer() else Decimal(repr(span)))
+        return F.lit(span)
 
 
 @contextmanager

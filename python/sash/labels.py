@@ -6,8 +6,9 @@ Sash runs it as one window over the union of both tables (docs/training-sets.md)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from operator import ge, gt, le, lt
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import and_, ge, gt, le, lt, or_
 from typing import Literal
 
 from pyspark.errors import AnalysisException
@@ -15,11 +16,16 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sash.arguments import require_choice
-from sash.errors import type_error, value_error
-from sash.label_tables import Keys, Tables, column, named_columns
+from sash.ends import Ends, Window
+from sash.errors import no_column, type_error, value_error
+from sash.label_columns import column
+from sash.label_pairs import Pairs
+from sash.label_tables import Comparison, Keys, Tables, Times, named_columns
 from sash.spans import Span
 
-Feature = tuple[Column, Span]
+Aggregate = Column | Callable[[Callable[[str], Column]], Column]
+Feature = tuple[Aggregate, Span | Ends]
+Asked = dict[str, tuple[Aggregate, Window]]
 Closed = Literal["left", "right", "both", "neither"]
 
 _CLOSED = {"left": (ge, lt), "right": (gt, le), "both": (ge, le), "neither": (gt, lt)}
@@ -27,6 +33,7 @@ _FEATURE = "a tuple of an aggregate and its span, as in (F.sum('amount'), '7 day
 _AGGREGATE = (
     "an aggregate over the events, as in F.sum('amount'), with no OVER and no column beside it"
 )
+_ALONE = "an aggregate over the events alone, since labels or events are streams"
 
 
 def window_join(
@@ -35,8 +42,10 @@ def window_join(
     /,
     *,
     on: Keys,
-    by: str | Mapping[str, str],
+    by: Times,
     closed: Closed = "left",
+    known: str | None = None,
+    nulls_equal: bool = False,
     **features: Feature,
 ) -> DataFrame:
     """Add to each label the aggregates of its events in the time before it.
@@ -54,34 +63,45 @@ def window_join(
             ``{"the labels' name": "the events' name"}``. With an empty list all labels share all
             events.
         by: The name of the time column in both tables, or a dict of the two names. Times are
-            dates, timestamps or numbers.
+            dates, timestamps or numbers. Times of two types are compared as Spark compares them.
         closed: Which ends belong to the window, as in pandas' ``rolling``: "left" is
             ``[label - span, label)``, "right" is ``(label - span, label]``, and there are "both"
             and "neither".
+        known: The name of the events' column that says when each event became known. An event
+            counts if its time is in the window and it was known before the label's time, or at
+            that time if ``closed`` is "right" or "both". With NULL it is never known.
+        nulls_equal: Whether a NULL key equals a NULL key.
         features: For each new column an aggregate over the events and its span. The aggregate is
             any that Spark has, and names its columns as in ``F.sum("amount")``. The span is an
             interval as in "7 days" or "3 months", a timedelta, or a number if times are
             numbers. None stands for all earlier events. The name of a column of the labels
-            stands for each label's own span.
+            stands for each label's own span, or for each label's own start if it is a time.
+            In the span's place, a pair is a window with two ends, each a distance from the
+            label's time: ``("-8 days", "-1 day")`` lies before it, and ``("1 day", "8 days")``
+            after it. 0 is the label's time, None no limit, and a column of times an end itself.
+            In the aggregate's place, a function makes the aggregate from the label's columns, as
+            in ``lambda label: F.count_if(F.col("amount") > label("amount"))``.
 
     Returns:
         The labels' columns, then the features in the order given; one row for each label, in no
         promised order. The aggregate decides about a feature's type and about NULLs among its
         inputs. A label without events has the aggregate's answer for no rows: 0 for a count,
-        else mostly NULL. A label whose key, time or own span is NULL has no events, and an event
-        whose key or time is NULL belongs to no label.
+        else mostly NULL. A label whose key, time or own end is NULL has no events, and an event
+        whose key or time is NULL belongs to no label. ``nulls_equal`` makes NULL a key.
 
     Cost:
         One shuffle and one order of labels and events together. Each row then costs a constant
         number of combines, amortized, whatever the span. With times that are numbers, spans of
         months and own spans a label costs O(log n) combines, and DISTINCT, medians and modes
-        cost as much as the window is long.
+        cost as much as the window is long. With ``known``, or if a feature reads the label's
+        columns, Spark first joins each label with its events in the windows, one row a pair.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type; the message names the right one.
         PySparkValueError: an unknown column, side or interval, a span that does not fit the
-            time, two columns that cannot be compared, a feature that is no aggregate or has the
-            name of a column of the labels, or no feature.
+            time, a window that ends before it begins, two columns that cannot be compared, a
+            feature that is no aggregate or has the name of a column of the labels, or no feature.
+            On a stream, ``known`` or a feature that reads the label's columns.
             In a classic session, a feature over ``events["x"]`` where labels and events are
             read from one DataFrame; ``"x"`` by its name will do.
         AnalysisException: a feature reads a column that the events lack.
@@ -105,48 +125,87 @@ def window_join(
         +---+---+-------+------+
         <BLANKLINE>
     """
-    tables = Tables.of(labels, events, on, by)
+    tables = Tables.of(labels, events, on, by, nulls_equal, ties=False)
     require_choice("closed", closed, Closed)
+    if known is not None:
+        tables.require_time("known", known)
     tables.require_new("features", features, _FEATURE)
-    asked = {name: _checked(tables, name, feature) for name, feature in features.items()}
-    _require_aggregates(events, asked)
+    asked: Asked = {name: _checked(tables, name, given) for name, given in features.items()}
+    ends = _CLOSED[closed]
+    tables, aggregates = _alone(tables, asked, ends, known)
+    _require_aggregates(tables.events, aggregates)
+    windows = {name: window for name, (_, window) in asked.items()}
     with named_columns("features"):
         if labels.isStreaming:
             # one operator for all features: each call of lateralJoin would plan one of its own
             return tables.named().select(
                 f"{tables.alias}.*",
                 *(
-                    tables.before(span, *_CLOSED[closed]).select(aggregate).scalar().alias(name)
-                    for name, (aggregate, span) in asked.items()
+                    tables.within(window, *ends).select(aggregates[name]).scalar().alias(name)
+                    for name, window in windows.items()
                 ),
             )
-        groups: dict[Span, list[Column]] = {}
-        for name, (aggregate, span) in asked.items():
-            groups.setdefault(span, []).append(aggregate.alias(name))
+        groups: dict[Window, list[Column]] = {}
+        for name, window in windows.items():
+            groups.setdefault(window, []).append(aggregates[name].alias(name))
         joined = tables.named()
-        for number, (span, group) in enumerate(groups.items()):
+        for number, (window, group) in enumerate(groups.items()):
             # a count makes an aggregate of constants, too; Spark drops a column that nobody reads
             counted = F.count("*").alias(f"{tables.alias}_{number}")
-            rows = tables.before(span, *_CLOSED[closed])
-            joined = joined.lateralJoin(rows.select(*group, counted))
+            joined = joined.lateralJoin(tables.within(window, *ends).select(*group, counted))
         return joined.select(f"{tables.alias}.*", *map(column, features))
 
 
-def _checked(tables: Tables, name: str, feature: object) -> Feature:
-    """A feature with its span, or an error with its name."""
+def _checked(tables: Tables, name: str, feature: object) -> tuple[Aggregate, Window]:
+    """A feature with its window, or an error with its name."""
     if not isinstance(feature, tuple):
         raise type_error(name, _FEATURE, feature)
-    if len(feature) != 2 or not isinstance(feature[0], Column):
+    if len(feature) != 2 or not _is_aggregate(feature[0]):
         raise value_error(name, _FEATURE, feature)
-    return feature[0], tables.checked_span(name, feature[1])
+    return feature[0], tables.window(name, feature[1])
 
 
-def _require_aggregates(events: DataFrame, features: Mapping[str, Feature]) -> None:
+def _is_aggregate(given: object) -> bool:
+    """Whether it is a column, or a function of the user's that makes one."""
+    module = str(getattr(given, "__module__", ""))
+    return isinstance(given, Column) or (callable(given) and not module.startswith("pyspark."))
+
+
+def _alone(
+    tables: Tables, asked: Asked, ends: tuple[Comparison, Comparison], known: str | None
+) -> tuple[Tables, dict[str, Column]]:
+    """The tables and the aggregates, over events alone: pairs, if they read the label's row."""
+    alone = {name: given for name, (given, _) in asked.items() if isinstance(given, Column)}
+    of_both = [name for name in asked if name not in alone]
+    if not of_both and known is None:
+        return tables, alone
+    if of_both:
+        tables.require_batch(of_both[0], _ALONE, asked[of_both[0]][0])
+    pairs = Pairs(tables)
+    aggregates = {name: _over(pairs, name, given) for name, (given, _) in asked.items()}
+    windows = [
+        reduce(and_, tables.conditions(window, *ends, pairs.label))
+        for _, window in asked.values()
+    ]
+    condition = reduce(or_, windows)
+    if known is not None:
+        condition &= ends[1](column(known), pairs.label(tables.time[0]))
+    return pairs.where(condition), aggregates
+
+
+def _over(pairs: Pairs, name: str, given: Aggregate) -> Column:
+    """The aggregate of a feature, which may be a function of the label."""
+    made = given if isinstance(given, Column) else given(pairs.label)
+    if not isinstance(made, Column):
+        raise no_column(name, made)
+    return made
+
+
+def _require_aggregates(events: DataFrame, aggregates: Mapping[str, Column]) -> None:
     """Refuse features that are none over the events alone.
 
     In a subquery, a name that the events lack would be looked for among the labels.
     """
-    aggregates = {name: aggregate for name, (aggregate, _) in features.items()}
     try:
         _ = events.agg(*aggregates.values()).schema
     except AnalysisException as error:

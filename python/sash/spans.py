@@ -10,24 +10,25 @@ from decimal import Decimal
 from sash.arguments import NUMBERS, is_negative, is_zero, plain
 from sash.errors import type_error, value_error
 
-Span = str | int | float | Decimal | timedelta | None
+Distance = str | int | float | Decimal | timedelta
+Span = Distance | None
 _SPAN = (
     "an interval as in '7 days', a datetime.timedelta, a number if times are numbers, the name "
     "of a column of the labels, or None for no limit"
 )
-_UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
-_INTERVAL = re.compile(rf"(?:interval\s+)?((?:\d+\s+{_UNIT}|\d+\.\d+\s+seconds?)(?:\s+(?!$)|$))+")
-_MONTHS = re.compile(r"year|month")
+UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
+_INTERVAL = re.compile(rf"(?:interval\s+)?((?:\d+\s+{UNIT}|\d+\.\d+\s+seconds?)(?:\s+(?!$)|$))+")
+MONTHS = re.compile(r"year|month")
 _POSITIVE = "a positive length, since it is how far from the label's time the events may be"
 # what an interval lacks, from its look; the first that matches
 _FAULTS = [
     (
-        rf"(?:[+-]?\d+\s+{_UNIT}\s*)+",
+        rf"(?:[+-]?\d+\s+{UNIT}\s*)+",
         "an interval of months and years, or of weeks, days and times, but not of both, since a "
         "month has no fixed number of days",
     ),
     (
-        rf".*\d\.\d+\s*{_UNIT}.*",
+        rf".*\d\.\d+\s*{UNIT}.*",
         "an interval of whole numbers, where seconds alone have a fraction, as in '36 hours'",
     ),
     (
@@ -39,7 +40,9 @@ _FAULTS = [
 ]
 
 
-def checked(argument: str, value: object, time: str, *, numbers: bool, labels: list[str]) -> Span:
+def checked(
+    argument: str, value: object, time: str, *, numbers: bool, labels: list[str]
+) -> Distance:
     """A span that is no column of the labels, or an error that says why it is none.
 
     Args:
@@ -49,7 +52,7 @@ def checked(argument: str, value: object, time: str, *, numbers: bool, labels: l
         numbers: Whether that time is a number.
         labels: The names of the labels' columns.
     """
-    span: Span = plain(value)
+    span: Distance = plain(value)
     if isinstance(span, bool) or not isinstance(span, (*NUMBERS, str, timedelta)):
         raise type_error(argument, _SPAN, value)
     if isinstance(span, (float, Decimal)) and not math.isfinite(span):
@@ -69,8 +72,8 @@ def checked(argument: str, value: object, time: str, *, numbers: bool, labels: l
 
 def _is_interval(text: str) -> bool:
     """Whether Spark reads it as an interval; months have no length in days."""
-    units = re.findall(_UNIT, text.lower())
-    months = [unit for unit in units if _MONTHS.match(unit)]
+    units = re.findall(UNIT, text.lower())
+    months = [unit for unit in units if MONTHS.match(unit)]
     whole = _INTERVAL.fullmatch(text.strip().lower()) is not None
     return whole and len(months) in (0, len(units))
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
+import sash
 from killed_labels import EVENTS, LABELS, drawn, features, read
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -255,3 +257,64 @@ def test_streams_and_tables_of_events_are_not_asked_together(
             spark.sql(query)
     assert spark.sql(f"SELECT lab, ({n('e')}), ({maximum}) FROM l").isStreaming
     assert spark.sql(f"SELECT lab, ({n('t')}) FROM l").isStreaming
+
+
+def _streams(spark: SparkSession, tables: Path, stream: bool) -> tuple[DataFrame, DataFrame]:
+    return tuple(
+        read(spark, tables / folder, schema, stream).withWatermark("ts", "1 hour")
+        for folder, schema in (("labels", LABELS), ("events", EVENTS))
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda labels, events: sash.as_of(
+            labels,
+            events,
+            on="user",
+            by=("ts", "amount"),
+            direction="nearest",
+            tolerance="3 hours",
+            nulls_equal=True,
+            y="amount",
+        ),
+        lambda labels, events: sash.window_join(
+            labels,
+            events,
+            on="user",
+            by="ts",
+            outcome=(F.sum("amount"), ("1 hour", "5 hours")),
+            past=(F.count("*"), (None, "-1 hour")),
+            n=(F.count("*"), "7 hours"),
+        ),
+    ],
+    ids=["as_of", "window_join"],
+)
+def test_a_stream_looks_ahead_and_takes_further_columns(
+    spark: SparkSession, tables: Path, asked: Callable[..., DataFrame]
+) -> None:
+    expected = {row.lab: row for row in asked(*_streams(spark, tables, stream=False)).collect()}
+    frame = asked(*_streams(spark, tables, stream=True))
+    plan = frame._jdf.queryExecution().analyzed().toString()
+    assert plan.count("TransformWithState") == 1, plan
+    _run(frame, "ahead", tables)
+    answered = spark.read.parquet(str(tables / "out")).collect()
+    assert len(answered) > len(expected) // 2
+    assert {row.lab: row for row in answered} == {row.lab: expected[row.lab] for row in answered}
+
+
+def test_a_stream_joins_no_rows_one_by_one(spark: SparkSession, tables: Path) -> None:
+    labels, events = _streams(spark, tables, stream=True)
+    of = {"on": "user", "by": "ts"}
+    n = (F.count("*"), "1 hour")
+    above = (lambda label: F.count_if(F.col("amount") > label("lab")), "1 hour")
+    for call in (
+        lambda: sash.as_of(labels, events, **of, known="ts", y="amount"),
+        lambda: sash.as_of(labels, events, **of, valid_to="ts", y="amount"),
+        lambda: sash.window_join(labels, events, **of, known="ts", n=n),
+        lambda: sash.window_join(labels, events, **of, n=above),
+    ):
+        with pytest.raises(PySparkValueError, match="since labels or events are streams"):
+            call()

@@ -558,12 +558,13 @@ TEXTS: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
     (
         "a span from a string",
         lambda *df: _join(n="k")(*df),
-        "`n` should be a column of intervals, since t is timestamp, got 'k string'",
+        "`n` should be a column of intervals or times, since t is timestamp, got 'k string'",
     ),
     (
         "a tolerance from a number",
         lambda *df: _as_of(tolerance="id")(*df),
-        "`tolerance` should be a column of intervals, since t is timestamp, got 'id int'",
+        "`tolerance` should be a column of intervals or times, since t is timestamp, got "
+        "'id int'",
     ),
     (
         "-7 days",
