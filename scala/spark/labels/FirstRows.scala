@@ -8,8 +8,8 @@ import io.sash.spark.base.Described
 import io.sash.spark.monoids.MonoidTraits
 
 /**
- * The list of the n rows that ORDER BY puts first, in its order. It is empty over no rows. Of rows
- * that are equal in the order, the ones that came first stay.
+ * The list of the n rows that ORDER BY puts first, in its order. It is empty over no rows. Of
+ * rows that are equal in the order, the ones that came first stay.
  *
  * @param row a value that is never NULL
  */
