@@ -133,7 +133,8 @@ class Draw:
         if self.is_one_in(4):
             direction = self.random.choice(["DESC", "ASC"])
             last = self.subquery([f"e.t AS t{n}", f"1 AS c{n}"])
-            query = f"{last} ORDER BY e.t {direction} LIMIT 1"
+            limit = self.random.choice([1, 1, 2, 3])
+            query = f"{last} ORDER BY e.t {direction} LIMIT {limit}"
         else:
             some = self.random.choices(AGGREGATES, k=self.random.randint(1, 3))
             columns = [f"{a} AS a{n}_{i}" for i, a in enumerate(some)]

@@ -22,6 +22,7 @@ import io.sash.spark.kinds.OwnBound
  * @param ofLabel conditions over the label alone: a label that does not meet them has no events
  * @param results the subquery's columns, over `events`, with their aggregates
  * @param having the condition of HAVING over the same
+ * @param list the rows of a subquery that may have several; then columns and HAVING are over one
  */
 private[labels] final case class CorrelatedAggregate(
     events: LogicalPlan,
@@ -32,12 +33,13 @@ private[labels] final case class CorrelatedAggregate(
     ofEvents: Seq[Expression],
     ofLabel: Seq[Expression],
     results: Seq[NamedExpression],
-    having: Option[Expression]
+    having: Option[Expression],
+    list: Option[RowList]
 ) {
 
   /** The aggregates, each once. */
   def calls: Seq[AggregateExpression] =
-    (results ++ having)
+    (results ++ having ++ list.map(_.call))
       .flatMap(_.collect { case call: AggregateExpression => call })
       .distinctBy(_.canonicalized)
 
@@ -51,7 +53,7 @@ private[labels] final case class CorrelatedAggregate(
       case a: Attribute           => Seq(a)
       case other                  => other.children.flatMap(read)
     }
-    AttributeSet((results ++ having).flatMap(read))
+    AttributeSet((results ++ having).flatMap(read)) -- list.map(_.row)
   }
 
   /** A call in the subquery, as the user wrote it. */
@@ -67,9 +69,10 @@ private[labels] final case class CorrelatedAggregate(
     val where = conditions.mkString(" … WHERE ", " AND ", "")
     val function = call.aggregateFunction
     (function.getTagValue(FirstByOrder.Written), function) match {
-      case (Some(f), _)            => f.written(where)
-      case (None, f: FirstByOrder) => f.written(where)
-      case _                       => s"(SELECT ${LabelText(call)}$where)"
+      case (Some(f), _)                       => f.written(where)
+      case (None, f: FirstByOrder)            => f.written(where)
+      case (_, FirstRows(row, orders, limit)) => FirstByOrder.written(row, where, orders, limit)
+      case _                                  => s"(SELECT ${LabelText(call)}$where)"
     }
   }
 
@@ -140,6 +143,6 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
   }
 
   /** The value where the condition holds, else NULL. */
-  private def orNull(condition: Expression, value: Expression): Expression =
+  def orNull(condition: Expression, value: Expression): Expression =
     If(condition, value, Literal(null, value.dataType))
 }

@@ -85,7 +85,8 @@ private[labels] object EventSource {
       time = over(query.time),
       ofEvents = query.ofEvents.map(over(_)),
       results = query.results.map(over(_)),
-      having = query.having.map(over(_))
+      having = query.having.map(over(_)),
+      list = query.list.map(of => of.copy(over(of.call)))
     )
   }
 }

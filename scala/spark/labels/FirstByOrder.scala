@@ -43,13 +43,7 @@ private[labels] final case class FirstByOrder(row: Expression, orders: Seq[SortO
     Some(isYounger(aggBufferAttributes, inputAggBufferAttributes))
 
   /** The subquery that takes the row, as the user wrote it. */
-  def written(where: String): String = {
-    val columns = row match {
-      case struct: CreateNamedStruct => struct.valExprs.map(LabelText(_)).mkString(", ")
-      case other                     => LabelText(other)
-    }
-    s"(SELECT $columns$where ORDER BY ${orders.map(LabelText(_)).mkString(", ")} LIMIT 1)"
-  }
+  def written(where: String): String = FirstByOrder.written(row, where, orders, limit = 1)
 
   private def picked(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression] = {
     val isBetter = isYounger(older, younger)
@@ -77,6 +71,15 @@ private[labels] object FirstByOrder {
 
   /** The tag of an aggregate that stands for this one, where the rows come in its order. */
   val Written: TreeNodeTag[FirstByOrder] = TreeNodeTag("sash.order")
+
+  /** The subquery that takes the first rows, as the user wrote it. */
+  def written(row: Expression, where: String, orders: Seq[SortOrder], limit: Int): String = {
+    val columns = row match {
+      case struct: CreateNamedStruct => struct.valExprs.map(LabelText(_)).mkString(", ")
+      case other                     => LabelText(other)
+    }
+    s"(SELECT $columns$where ORDER BY ${orders.map(LabelText(_)).mkString(", ")} LIMIT $limit)"
+  }
 
   /** A comparison with a NULL is NULL itself, and then the place of NULLs decides. */
   private def isBefore(order: SortOrder, a: Expression, b: Expression): Expression = {

@@ -43,10 +43,6 @@ private[labels] final class LabelUnion private (
   def over(i: Int, e: Expression): Expression = e.transform { case call: AggregateExpression =>
     answers(i)(call.canonicalized)
   }
-
-  /** The same for a column, which keeps its id. */
-  def named(i: Int, column: NamedExpression): NamedExpression =
-    LabelColumns.mapped(column)(over(i, _))
 }
 
 private[spark] object LabelUnion {

@@ -3,9 +3,7 @@ package io.sash.spark.labels
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
@@ -31,6 +29,9 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
 
   /** The reason why a scalar subquery among aggregates is left to Spark. */
   val InGroups = "it stands in a query with GROUP BY or aggregates; compute it below"
+
+  /** The reason why a scalar subquery with LIMIT is left to Spark. */
+  val OfRows = "a scalar subquery has one row; write LIMIT 1, or LATERAL for several rows"
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.labelsEnabled(conf)) plan
@@ -81,8 +82,10 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
 
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
-    if (!isMeant(join.joinType, join.condition) && query(join.right.plan).nonEmpty)
-      leave(join.right.plan, s"${join.joinType.sql} JOIN LATERAL has a condition")
+    for (
+      why <- LabelStep.refusal(join.joinType, join.condition) if query(join.right.plan).nonEmpty
+    )
+      leave(join.right.plan, why)
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join else joined(labels, steps)
   }
@@ -101,10 +104,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
     val answered = LabelUnion(labels, steps.map(_.query), zone, filters)
     // a step may read the columns of the steps before it
     val plan = steps.zipWithIndex.foldLeft(answered.plan) { case (below, (step, i)) =>
-      val columns = step.columns.map(answered.named(i, _))
-      val kept = step.kept.map(answered.over(i, _))
-      val joined = Project(below.output ++ columns, Filtered(kept.toSeq, below))
-      Filtered(step.condition.filterNot(_ == TrueLiteral).toSeq, joined)
+      step.joined(below, answered.over(i, _))
     }
     val columns = steps.flatMap(_.query.results.map(_.exprId)).toSet
     Project(labels.output ++ plan.output.filter(a => columns(a.exprId)), plan)
@@ -112,7 +112,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
 
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
   private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LabelStep]) = plan match {
-    case join: LateralJoin if isMeant(join.joinType, join.condition) =>
+    case join: LateralJoin if LabelStep.refusal(join.joinType, join.condition).isEmpty =>
       query(join.right.plan).fold((plan, Seq.empty[LabelStep])) { query =>
         val step = LabelStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
@@ -125,9 +125,6 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
       if (steps.isEmpty) (plan, Nil) else (labels, steps)
     case _ => (plan, Nil)
   }
-
-  private def isMeant(joinType: JoinType, condition: Option[Expression]): Boolean =
-    joinType == Inner || (joinType == LeftOuter && condition.forall(_ == TrueLiteral))
 
   /**
    * Whether a query can be asked for `labels`.
@@ -192,6 +189,13 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
         None
     }
 
+  /** Likewise, if the subquery has one row at most. */
+  private def one(subquery: LogicalPlan): Option[CorrelatedAggregate] = {
+    val found = query(subquery)
+    if (found.exists(_.list.nonEmpty)) leave(subquery, LabelWindows.OfRows)
+    found.filter(_.list.isEmpty)
+  }
+
   private def leave(subquery: LogicalPlan, why: String): Unit =
     subquery
       .collectFirst {
@@ -231,7 +235,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   ): Option[(LabelUnion, Seq[Expression])] = {
     val found = expressions
       .flatMap(_.collect { case s: ScalarSubquery => s })
-      .flatMap(s => query(s.plan).filter(readsOnly(_, labels, labels)).map(s.exprId -> _))
+      .flatMap(s => one(s.plan).filter(readsOnly(_, labels, labels)).map(s.exprId -> _))
       .distinctBy(_._1)
     Option.when(found.nonEmpty) {
       val answered = LabelUnion(labels, found.map(_._2), zone, filters)
@@ -244,24 +248,4 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
       (answered, replaced)
     }
   }
-}
-
-/**
- * A join of the labels with the answers of a query.
- *
- * @param condition the condition of the join, on labels and answers
- */
-private[labels] final case class LabelStep(
-    query: CorrelatedAggregate,
-    joinType: JoinType,
-    condition: Option[Expression]
-) {
-
-  /** The query's columns. A left join keeps a label whose query has no row. */
-  def columns: Seq[NamedExpression] =
-    if (joinType == LeftOuter) query.results.map(LabelColumns.mapped(_)(query.orNull))
-    else query.results
-
-  /** The condition of HAVING on which an inner join keeps the label. */
-  def kept: Option[Expression] = query.having.filter(_ => joinType == Inner)
 }

@@ -27,7 +27,10 @@ private[labels] final case class SortedConditions(
       time = ranges.head.time
       results = top.results.map(LabelColumns.mapped(_)(e => inTime(rows.over(e), time)))
       having = top.having.map(e => inTime(rows.over(e), time))
-      calls = (results ++ having).flatMap(_.collect { case c: AggregateExpression => c })
+      list = top.list.map(of => of.copy(rows.over(of.call).asInstanceOf[AggregateExpression]))
+      calls = (results ++ having ++ list.map(_.call)).flatMap(_.collect {
+        case c: AggregateExpression => c
+      })
       lower <- atMostOne(ranges.filter(_.isLower), "lower")
       upper <- atMostOne(ranges.filterNot(_.isLower), "upper")
       _ <- calls.find(SubExprUtils.containsOuter).map(ofOuterRow).toLeft(())
@@ -48,7 +51,8 @@ private[labels] final case class SortedConditions(
       conditions,
       ofLabel,
       SubExprUtils.stripOuterReferences(results),
-      having.map(SubExprUtils.stripOuterReference(_))
+      having.map(SubExprUtils.stripOuterReference(_)),
+      list
     )
   }
 
@@ -63,10 +67,13 @@ private[labels] final case class SortedConditions(
   }
 
   private def ofOuterRow(call: AggregateExpression): String = call.aggregateFunction match {
-    case FirstByOrder(_, orders) =>
-      s"ORDER BY ${orders.map(LabelText(_)).mkString(", ")} reads the outer row"
-    case _ => s"${LabelText(call)} reads the outer row"
+    case FirstByOrder(_, orders) => ofOuterRow(orders)
+    case FirstRows(_, orders, _) => ofOuterRow(orders)
+    case _                       => s"${LabelText(call)} reads the outer row"
   }
+
+  private def ofOuterRow(orders: Seq[SortOrder]): String =
+    s"ORDER BY ${orders.map(LabelText(_)).mkString(", ")} reads the outer row"
 
   private def atMostOne(ends: Seq[End], which: String): Either[String, Option[OwnBound]] =
     if (ends.length <= 1) Right(ends.headOption.map(_.bound))

@@ -1,7 +1,6 @@
 package io.sash.spark.labels
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern._
@@ -73,6 +72,11 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
 
     def fail(why: String): Unit = throw SashErrors.invalidArgument(word, "subquery", why)
 
+    private def ofJoin: Option[String] = operator match {
+      case LateralJoin(_, _, kind, on) => LabelStep.refusal(kind, on)
+      case _                           => None
+    }
+
     def fault(rewrite: LabelRewrite): String = (subquery, operator) match {
       case (_: Exists, _) =>
         "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the same " +
@@ -81,14 +85,10 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
         "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the equality " +
           "among its conditions, and n > 0 in WHERE"
       case (_: ScalarSubquery, _: Aggregate) => LabelWindows.InGroups
-      case (_, LateralJoin(_, _, kind, Some(condition))) if condition != TrueLiteral =>
-        rewrite.refusal(plan, labels).getOrElse {
-          s"${kind.sql} JOIN LATERAL has the condition ${LabelText(condition)}; write ON " +
-            "true, and test it in a CASE above"
-        }
       case _ =>
         rewrite
           .refusal(plan, labels)
+          .orElse(ofJoin)
           .getOrElse(
             "it compares no range of event times with the outer row; add one, as in " +
               "e.ts >= l.ts - INTERVAL 1 HOUR AND e.ts < l.ts"

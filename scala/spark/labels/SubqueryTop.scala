@@ -4,19 +4,24 @@ import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  AggregateFunction
+}
 import org.apache.spark.sql.catalyst.plans.logical._
 
 /**
  * The top of a subquery, above the rows that it aggregates.
  *
- * @param results its columns, over the rows, with their aggregates
- * @param having the condition on which the subquery has a row
+ * @param results its columns, over the rows, with their aggregates; or over the row of `list`
+ * @param having the condition on which the subquery has a row, likewise
+ * @param list the rows of a subquery that may have several
  */
 private[labels] final case class SubqueryTop(
     rows: LogicalPlan,
     results: Seq[NamedExpression],
-    having: Option[Expression]
+    having: Option[Expression],
+    list: Option[RowList] = None
 ) {
 
   /** The expression over the rows. */
@@ -24,6 +29,14 @@ private[labels] final case class SubqueryTop(
     results.collectFirst { case x: Alias if x.exprId == a.exprId => x.child }.getOrElse(a)
   }
 }
+
+/**
+ * The rows of a subquery.
+ *
+ * @param call the aggregate that makes a list of them, each a struct
+ * @param row stands for one of them
+ */
+private[labels] final case class RowList(call: AggregateExpression, row: Attribute)
 
 private[labels] object SubqueryTop {
 
@@ -43,8 +56,9 @@ private[labels] object SubqueryTop {
       of(child).map { below =>
         below.copy(having = (below.having.toSeq :+ below.over(condition)).reduceOption(And))
       }
-    case GlobalLimit(Literal(1, _), LocalLimit(Literal(1, _), sorted)) => one(sorted)
-    case other                                                         => Left(fault(other))
+    case GlobalLimit(n, LocalLimit(_, sorted)) if n.foldable =>
+      first(n.eval().asInstanceOf[Int], sorted)
+    case other => Left(fault(other))
   }
 
   private def fault(plan: LogicalPlan): String = plan match {
@@ -52,27 +66,26 @@ private[labels] object SubqueryTop {
       val groups = a.groupingExpressions.map(LabelText(_)).mkString(", ")
       s"GROUP BY $groups makes several rows; count one group by FILTER (WHERE …), or group in " +
         "a query around"
-    case GlobalLimit(n, _) =>
-      s"LIMIT ${n.sql} takes several rows; write LIMIT 1, or collect values, as in last_n(x, n)"
     case p if p.expressions.exists(!_.deterministic) => CorrelatedRows.notDeterministic(p)
     case _ => "it takes the rows as they are; aggregate them, or write ORDER BY … LIMIT 1"
   }
 
-  /**
-   * ORDER BY … LIMIT 1: the first row as a struct. Without a row there is no struct.
-   */
-  private def one(sorted: LogicalPlan): Either[String, SubqueryTop] = sorted match {
+  /** ORDER BY … LIMIT n: the first rows as structs. */
+  private def first(n: Int, sorted: LogicalPlan): Either[String, SubqueryTop] = sorted match {
     case Sort(orders, true, child, _) if orders.forall(_.deterministic) =>
-      Right(ordered(orders, child, child.output))
+      Right(ordered(n, orders, child, child.output))
     case Project(list, Sort(orders, true, child, _))
         if list.forall(_.deterministic) && orders.forall(_.deterministic) =>
-      Right(ordered(orders, child, list))
-    case SubqueryAlias(_, child) => one(child)
+      Right(ordered(n, orders, child, list))
+    case SubqueryAlias(_, child) => first(n, child)
     case s: Sort                 => Left(fault(s))
-    case _ => Left("LIMIT 1 takes any row; write ORDER BY … LIMIT 1, or aggregate")
+    case _ =>
+      val any = if (n == 1) "row" else "rows"
+      Left(s"LIMIT $n takes any $any; write ORDER BY … LIMIT $n, or aggregate")
   }
 
   private def ordered(
+      n: Int,
       orders: Seq[SortOrder],
       rows: LogicalPlan,
       list: Seq[NamedExpression]
@@ -83,18 +96,42 @@ private[labels] object SubqueryTop {
       val values = AttributeMap(columns.map(c => c.toAttribute -> LabelColumns.value(c)))
       def over(e: Expression) = e.transformUp { case a: Attribute => values.getOrElse(a, a) }
       val by = orders.map(over(_).asInstanceOf[SortOrder])
-      ordered(by, below, list.map(LabelColumns.mapped(_)(over)))
-    case _ => picked(rows, list)(FirstByOrder(_, orders))
+      ordered(n, by, below, list.map(LabelColumns.mapped(_)(over)))
+    case _ if n == 1 => picked(rows, list)(FirstByOrder(_, orders))
+    case _           => listed(rows, list)(FirstRows(_, orders, n))
   }
 
   /**
-   * The columns of one row.
+   * The columns of one row. Without a row there is no struct.
    *
    * @param aggregate picks one of the rows, each a struct
    */
   def picked(rows: LogicalPlan, list: Seq[NamedExpression])(
       aggregate: Expression => AggregateFunction
   ): SubqueryTop = {
+    val (row, columns) = structOf(list)
+    val call = aggregate(row).toAggregateExpression()
+    SubqueryTop(rows, columns(call), Some(IsNotNull(call)))
+  }
+
+  /**
+   * The columns of several rows.
+   *
+   * @param aggregate makes a list of the rows, each a struct
+   */
+  private def listed(rows: LogicalPlan, list: Seq[NamedExpression])(
+      aggregate: Expression => AggregateFunction
+  ): SubqueryTop = {
+    val (row, columns) = structOf(list)
+    val one = AttributeReference("row", row.dataType)()
+    val all = RowList(aggregate(row).toAggregateExpression(), one)
+    SubqueryTop(rows, columns(one), None, Some(all))
+  }
+
+  /** A row as a struct, and the columns over such a struct. */
+  private def structOf(
+      list: Seq[NamedExpression]
+  ): (Expression, Expression => Seq[NamedExpression]) = {
     // a column that reads the outer row is computed above the window
     val (above, held) = list.partition(SubExprUtils.containsOuter)
     val read = AttributeSet.fromAttributeSets(above.map(_.references)).toSeq
@@ -103,15 +140,14 @@ private[labels] object SubqueryTop {
       case some  => some
     }
     val row = CreateNamedStruct(fields.flatMap(e => Seq(Literal(e.name), LabelColumns.value(e))))
-    val call = aggregate(row).toAggregateExpression()
-    def field(of: NamedExpression): Expression =
-      GetStructField(call, fields.indexWhere(_.exprId == of.exprId), Some(of.name))
-    val results = list.map { e =>
+    def field(row: Expression, of: NamedExpression): Expression =
+      GetStructField(row, fields.indexWhere(_.exprId == of.exprId), Some(of.name))
+    def columns(row: Expression) = list.map { e =>
       val value =
-        if (held.contains(e)) field(e)
-        else LabelColumns.value(e).transformUp { case a: Attribute => field(a) }
+        if (held.contains(e)) field(row, e)
+        else LabelColumns.value(e).transformUp { case a: Attribute => field(row, a) }
       Alias(value, e.name)(e.exprId, e.qualifier)
     }
-    SubqueryTop(rows, results, Some(IsNotNull(call)))
+    (row, columns)
   }
 }

@@ -175,7 +175,7 @@ private object LabelChainsSuite {
         val orders =
           order.map(o => s"e.$o ${one("", "DESC")} ${one("", "NULLS FIRST", "NULLS LAST")}")
         s"SELECT $value AS c, e.ts AS t FROM e WHERE ${where(before, one)} " +
-          s"ORDER BY ${orders.mkString(", ")} LIMIT 1"
+          s"ORDER BY ${orders.mkString(", ")} LIMIT ${one(1, 1, 0, 2, 3)}"
       } else {
         // of the type of a price: by a key of another type Spark alone loses events
         subquery(before, one, "int(count(*)) AS c, max(e.ts) AS t")
@@ -187,6 +187,7 @@ private object LabelChainsSuite {
     one(
       s"JOIN LATERAL ($query) f$n",
       s"LEFT JOIN LATERAL ($query) f$n ON true",
+      s"LEFT JOIN LATERAL ($query) f$n ON f$n.t > 2 OR f$n.c < ${read(before, one)}",
       s"JOIN LATERAL ($query) f$n ON f$n.c > ${read(before, one)}"
     )
   }

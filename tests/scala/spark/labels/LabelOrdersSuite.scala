@@ -43,10 +43,12 @@ final class LabelOrdersSuite extends LabelSuite {
           s"e.s $place, e.ts DESC, e.id DESC",
           s"e.ts, e.s $place, e.id DESC NULLS LAST"
         )
-        s"(SELECT e.id FROM e WHERE e.k = l.k AND e.ts <= l.ts ORDER BY $order LIMIT 1)"
+        s"SELECT e.id FROM e WHERE e.k = l.k AND e.ts <= l.ts ORDER BY $order LIMIT "
       }
-      val columns = last.zipWithIndex.map { case (q, i) => s"$q AS q$i" }
+      val columns = last.zipWithIndex.map { case (q, i) => s"(${q}1) AS q$i" }
       checkWindows(s"SELECT l.*, ${columns.mkString(", ")} FROM l")
+      for (q <- last)
+        checkWindows(s"SELECT * FROM l LEFT JOIN LATERAL ($q${one("2", "5")}) ON true")
     }
   }
 
