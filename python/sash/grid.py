@@ -18,7 +18,7 @@ from pyspark.sql.types import (
 
 from sash.arguments import INTERVAL, extent, require_frame, whole
 from sash.errors import type_error, value_error
-from sash.label_tables import column, has
+from sash.label_columns import column, has
 from sash.spans import checked
 
 Step = int | str | timedelta

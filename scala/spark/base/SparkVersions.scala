@@ -2,6 +2,7 @@ package io.sash.spark.base
 
 import java.lang.{Boolean => JBoolean}
 
+import org.apache.spark.sql.catalyst
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}
@@ -79,6 +80,16 @@ private[spark] object SparkVersions {
       child: LogicalPlan
   ): Window =
     withDefaults(classOf[Window], expressions, partition, order, child).asInstanceOf[Window]
+
+  /** The text by which Spark names a column; 4.2 added a parameter. */
+  def prettySql(e: Expression): String = {
+    val util = catalyst.util.`package`
+    val method = util.getClass.getMethods.find(_.getName == "toPrettySQL").get
+    val rest = (2 to method.getParameterCount).map { i =>
+      util.getClass.getMethod(s"toPrettySQL$$default$$$i").invoke(util)
+    }
+    method.invoke(util, e +: rest: _*).asInstanceOf[String]
+  }
 
   /**
    * Calls the constructor of a case class with `first` and the default values of all the others.

@@ -3,8 +3,10 @@ package io.sash.spark.kinds
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.util.{toPrettySQL, AUTO_GENERATED_ALIAS}
+import org.apache.spark.sql.catalyst.util.AUTO_GENERATED_ALIAS
 import org.apache.spark.sql.types.MetadataBuilder
+
+import io.sash.spark.base.SparkVersions
 
 /**
  * Names columns that the query does not name, if they ask for a window of a kind. Spark's name
@@ -21,7 +23,7 @@ private[kinds] object KindNames {
     case UnresolvedAlias(e, None) if e.resolved       =>
       // with the mark by which Spark refuses a permanent view of it
       val mark = new MetadataBuilder().putString(AUTO_GENERATED_ALIAS, "true").build()
-      Alias(e, KindName(toPrettySQL(_))(e))(explicitMetadata = Some(mark))
+      Alias(e, KindName(SparkVersions.prettySql(_))(e))(explicitMetadata = Some(mark))
     case _ => column // a cast or a lambda around the window waits for it
   }
 
@@ -43,7 +45,7 @@ private[kinds] object KindNames {
     override def apply(column: Expression): String = name(column.transform {
       case w: WindowExpression if isOfKind(w) =>
         val frame = s" ${w.windowSpec.frameSpecification.sql})"
-        PrettyAttribute(toPrettySQL(w).stripSuffix(frame) + ")", w.dataType)
+        PrettyAttribute(SparkVersions.prettySql(w).stripSuffix(frame) + ")", w.dataType)
     })
   }
 }

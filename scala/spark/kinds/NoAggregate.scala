@@ -1,7 +1,8 @@
 package io.sash.spark.kinds
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.toPrettySQL
+
+import io.sash.spark.base.SparkVersions
 
 /** The error of a window of a kind if its function is no aggregate. */
 private[kinds] object NoAggregate {
@@ -31,6 +32,6 @@ private[kinds] object NoAggregate {
 
   private def written(e: Expression): String = e match {
     case rank: RankLike => s"${rank.prettyName}()" // Spark's text of it has capitals
-    case _              => toPrettySQL(e)
+    case _              => SparkVersions.prettySql(e)
   }
 }

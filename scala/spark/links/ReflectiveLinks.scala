@@ -1,6 +1,6 @@
 package io.sash.spark.links
 
-import Standing.{Hops, Labels, Ordering, Streams, Windows}
+import Standing.{Functions, Hops, Labels, Ordering, Streams, Windows}
 
 /**
  * The links by reflection: those in `SparkVersions`, and fields that other code reads by their
@@ -38,6 +38,10 @@ private[spark] object ReflectiveLinks {
         .get(s"$Catalyst/plans/logical/Window")
         .flatMap(ReflectiveLink.longestConstructor)
         .exists(_.headOption.contains(Sequence))
+    },
+    ReflectiveLink(Seq(Functions, Windows), "Catalyst's toPrettySQL") { classes =>
+      val defaults = classes.get(s"$Catalyst/util/package$$").map(_.methodKeys).getOrElse(Array())
+      defaults.exists(_.startsWith(s"toPrettySQL(L$Catalyst/expressions/Expression;"))
     },
     fields(
       Seq("", "operators/stateful/transformwithstate/").map(p =>
