@@ -234,7 +234,7 @@ def test_a_stream_answers_chains_and_orders_of_several_columns(
 
 
 def test_a_stream_answers_several_rows_for_each_label(spark: SparkSession, tables: Path) -> None:
-    wide = OWN.replace("1 HOUR", "9 HOURS")
+    wide = "e.user = l.user AND l.ts - e.ts <= INTERVAL 9 HOURS AND e.ts < l.ts"
     query = f"""
         SELECT l.lab, a.ts, a.amount, b.n
         FROM l LEFT JOIN LATERAL (SELECT e.ts, e.amount FROM e WHERE {wide}

@@ -103,8 +103,12 @@ private[labels] object Distance {
   def of(e: Expression, zone: String): Option[Distance] = e match {
     case Cast(child, to, _, _) if child.dataType == to => of(child, zone)
     case r: RuntimeReplaceable                         => of(r.replacement, zone)
-    case DateAdd(start, days)                          => plus(start, days, 1, zone)
-    case DateSub(start, days)                          => plus(start, days, -1, zone)
+    case TimestampPlusMicros(start, micros) =>
+      of(start, zone)
+        .filter(from => math.abs(micros) <= Most && math.abs(from.units) <= Most)
+        .map(from => from.copy(units = from.units + micros))
+    case DateAdd(start, days) => plus(start, days, 1, zone)
+    case DateSub(start, days) => plus(start, days, -1, zone)
     case b: BinaryExpression if Additions(b.getClass.getSimpleName) =>
       for {
         from <- of(b.left, zone)

@@ -5,9 +5,12 @@ import java.time.Duration
 import scala.jdk.CollectionConverters._
 import scala.util.{Left, Right}
 
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Cast, DateSub, Expression, Literal}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
+
+import io.sash.spark.kinds.OwnBound
+import io.sash.spark.windows.TimestampPlusMicros
 
 /**
  * Ends of one range whose comparisons cast the same time to different types, as Spark does if the
@@ -17,17 +20,42 @@ private[labels] object SameTime {
   import SortedConditions.End
 
   /** The ends over one time, in the widest of the types; Left if no type holds all values. */
-  def of(ends: Seq[End]): Either[String, Seq[End]] = {
+  def of(ends: Seq[End], zone: String): Either[String, Seq[End]] =
+    if (ends.isEmpty) Left("no range of the rows is compared with the outer row")
+    else if (haveOne(ends)) Right(ends)
+    else ofOne(ends.map(alone(_, zone)))
+
+  private def haveOne(ends: Seq[End]): Boolean =
+    ends.map(_.time).distinctBy(_.canonicalized).length == 1
+
+  /**
+   * The end of a range of the time alone, where the event's side is a number of units of it, or
+   * the time at a fixed distance.
+   */
+  private def alone(end: End, zone: String): End = end.time match {
+    case UnixUnits(units, time) =>
+      val value = FirstTime(end.bound.value, units, more = end.isLower != end.bound.isIncluded)
+      End(time, OwnBound(value, isIncluded = end.isLower), end.isLower)
+    case time =>
+      Distance.of(time, zone).filter(_.units != 0).fold(end) { case Distance(base, units) =>
+        end.copy(time = base, bound = end.bound.copy(value = minus(end.bound.value, units)))
+      }
+  }
+
+  private def minus(value: Expression, units: Long): Expression =
+    if (value.dataType == DateType) DateSub(value, Literal(Math.toIntExact(units)))
+    else TimestampPlusMicros(value, -units)
+
+  private def ofOne(ends: Seq[End]): Either[String, Seq[End]] = {
     val times = ends.map(_.time).distinctBy(_.canonicalized)
-    if (times.isEmpty) Left("no range of the rows is compared with the outer row")
-    else if (times.length == 1) Right(ends)
+    if (times.length == 1) Right(ends)
     else {
       val zone = times.flatMap(_.collect { case c: Cast => c.timeZoneId }).flatten.headOption
       val types = times.map(_.dataType)
       val widest = types.find(to => types.forall(from => from == to || isExact(from, to, zone)))
       val bare = times.map(narrow).distinctBy(_.canonicalized)
       if (bare.length > 1 || widest.isEmpty)
-        Left(s"ranges of two expressions: ${times.map(_.sql).mkString(", ")}")
+        Left(onTwoClocks(times).getOrElse(s"ranges of two expressions: ${texts(times)}"))
       else
         Right(ends.map { end =>
           val value = as(end.bound.value, widest.get, zone)
@@ -36,6 +64,18 @@ private[labels] object SameTime {
         })
     }
   }
+
+  /** The reason where one end counts by the clock on the wall, and another one does not. */
+  private def onTwoClocks(times: Seq[Expression]): Option[String] = times.collectFirst {
+    case Cast(time, TimestampNTZType, Some(zone), _)
+        if time.dataType == TimestampType && times.exists(_.semanticEquals(time)) =>
+      val named = LabelText(time)
+      s"a difference of $named counts by the clock of $zone, whose hours may come twice, and " +
+        s"$named itself does not; write each end as $named >= l.ts - INTERVAL 1 HOUR, or set " +
+        "spark.sql.session.timeZone to UTC"
+  }
+
+  private def texts(times: Seq[Expression]): String = times.map(_.sql).mkString(", ")
 
   /** Whether two expressions order rows alike: they are one time, in types that lose no value. */
   def orderAlike(time: Expression, other: Expression): Boolean =

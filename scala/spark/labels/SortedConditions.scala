@@ -4,6 +4,7 @@ import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
+import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.Filtered
 import io.sash.spark.kinds.OwnBound
@@ -23,7 +24,7 @@ private[labels] final case class SortedConditions(
   ): Either[String, CorrelatedAggregate] = {
     val (fixed, conditions) = ofEvents.partition(_.exists(_.isInstanceOf[SubqueryExpression]))
     for {
-      ranges <- SameTime.of(this.ranges)
+      ranges <- SameTime.of(this.ranges, SQLConf.get.sessionLocalTimeZone)
       time = ranges.head.time
       results = top.results.map(LabelColumns.mapped(_)(e => inTime(rows.over(e), time)))
       having = top.having.map(e => inTime(rows.over(e), time))
@@ -88,6 +89,7 @@ private[labels] object SortedConditions {
   def of(conditions: Seq[Expression]): Either[String, SortedConditions] =
     conditions
       .flatMap(positive)
+      .map(TimeDifference.solved)
       .foldLeft[Either[String, SortedConditions]](Right(SortedConditions(Nil, Nil, Nil, Nil)))(
         (sorted, condition) => sorted.flatMap(add(_, condition))
       )
@@ -131,7 +133,10 @@ private[labels] object SortedConditions {
     Right(to.copy(keys = to.keys :+ keys))
 
   private def other(c: Expression): Either[String, SortedConditions] =
-    Left(s"${LabelText(c)} is neither an equality of keys nor an end of a range")
+    Left(
+      s"${LabelText(c)} is neither an equality of keys nor an end of a range" +
+        TimeDifference.advice(c)
+    )
 
   private def label(e: Expression): Expression = SubExprUtils.stripOuterReference(e)
 
