@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types._
 
-import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong}
+import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong, WrittenMonoid}
 
 /**
  * A monoid that a user wrote in lambdas, whose bodies are plain expressions here. `lift` refers
@@ -34,7 +34,8 @@ private[sash] final case class LambdaMonoid(
     selective: Option[Expression],
     constants: Seq[Expression]
 ) extends DeclarativeAggregate
-    with MonoidTraits {
+    with MonoidTraits
+    with WrittenMonoid {
   import LambdaBodies.{compilable, field, optimized}
 
   override def prettyName: String = MonoidCall.Function.name
@@ -43,8 +44,7 @@ private[sash] final case class LambdaMonoid(
   override def dataType: DataType = LambdaBodies.typeOf(lower.dataType)
   override def nullable: Boolean = true
 
-  /** The parts of the call that partials depend on, beside the inputs. A missing part is NULL. */
-  def bodies: Seq[Expression] = {
+  override def bodies: Seq[Expression] = {
     val lambdas = Seq(Some(lift), Some(combine), identity, inverse, selective)
     Literal(required) +: lambdas.map(_.fold[Expression](Literal(null))(_.transform {
       case r: BoundReference if r.ordinal < 0 => constants(-1 - r.ordinal)

@@ -6,14 +6,13 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.base.{Filtered, SparkVersions}
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
 import io.sash.spark.monoids.{Algorithm, OfCurrentRow}
 import io.sash.spark.plan.WrapMovingAggregates
-import io.sash.spark.windows.WindowCall
+import io.sash.spark.windows.{OfSubquery, WindowCall}
 
 /**
  * Labels with the answers of their queries.
@@ -46,9 +45,6 @@ private[labels] final class LabelUnion private (
 }
 
 private[spark] object LabelUnion {
-
-  /** The tag of a window that a subquery has become: the subquery as the user wrote it. */
-  val Written: TreeNodeTag[String] = TreeNodeTag("sash.subquery")
 
   private[labels] def apply(
       labels: LogicalPlan,
@@ -271,7 +267,7 @@ private[spark] object LabelUnion {
             BoundsWindow(query.lower.map(ownBound(query, _)), query.upper.map(ownBound(query, _)))
           windowOf(over, spec.copy(frameSpecification = Growing), kind)
       }
-      moved.setTagValue(Written, query.written(call))
+      moved.setTagValue(OfSubquery.Tag, query.written(call))
       // windows over streams are planned during analysis, before the optimizer
       if (overStreams) moved else WrapMovingAggregates.filtered(moved)
     }

@@ -21,6 +21,14 @@ private[spark] trait MonoidTraits {
   def recipe: Int = 1
 }
 
+/** An aggregate whose merge the user has written. A stream's checkpoint describes these parts. */
+private[spark] trait WrittenMonoid {
+  def inputs: Seq[Expression]
+
+  /** The parts of the call that partials depend on, beside the inputs. A missing part is NULL. */
+  def bodies: Seq[Expression]
+}
+
 private[spark] object MonoidTraits {
 
   /** Whether the younger of two cells is kept. A cell is NULL if it has no rows. */

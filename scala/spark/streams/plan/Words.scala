@@ -11,8 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.objects.LambdaVariable
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.{DataType, NullType, StructType}
 
-import io.sash.spark.functions.LambdaMonoid
 import io.sash.spark.kinds.SlidingAggregate
+import io.sash.spark.monoids.WrittenMonoid
 import io.sash.spark.running.MovingAggregate
 
 /**
@@ -92,9 +92,9 @@ private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
         case f                  => (f, a.isDistinct)
       }
       val said = function match {
-        case m: LambdaMonoid =>
+        case m: WrittenMonoid =>
           val parts = m.inputs ++ m.bodies
-          s"${m.prettyName}(${parts.map(of(_).sql).mkString(", ")})"
+          s"${function.prettyName}(${parts.map(of(_).sql).mkString(", ")})"
         case f =>
           (of(f) match {
             case plain: AggregateFunction => plain.sql(isDistinct)

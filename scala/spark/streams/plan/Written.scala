@@ -3,8 +3,7 @@ package io.sash.spark.streams.plan
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.Window
 
-import io.sash.spark.labels.LabelUnion
-import io.sash.spark.windows.FrameText
+import io.sash.spark.windows.{FrameText, OfSubquery}
 
 /**
  * Expressions of a Window as the user wrote them. The analyzer has moved expressions out of
@@ -31,7 +30,7 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
   def spec: String = of(window.partitionSpec, window.orderSpec)
 
   private def call(w: WindowExpression): String =
-    w.getTagValue(LabelUnion.Written).fold(overRows(w))(s => s"the subquery $s")
+    w.getTagValue(OfSubquery.Tag).fold(overRows(w))(s => s"the subquery $s")
 
   private def overRows(w: WindowExpression): String = {
     val spec = w.windowSpec

@@ -58,7 +58,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Absent(s"$execution.aggregate.BaseAggregateExec"),
-      Set(Hops, Labels),
+      Set(Hops),
       lacks(s"the class $execution.aggregate.BaseAggregateExec")
     ),
     (
