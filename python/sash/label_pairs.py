@@ -37,8 +37,6 @@ class Pairs:
         """The tables with the pairs of equal keys that meet a condition as events."""
         tables = self._tables
         keys = [key.equal(self.label(key.of_label)) for key in tables.keys]
-        # the pairs of a label are the events of its time, too
-        self.label(tables.time[0])
         labels = tables.labels.select(*(column(of).alias(to) for of, to in self._names.items()))
         return tables._replace(
             events=tables.events.join(labels.distinct(), reduce(and_, [*keys, condition])),
