@@ -17,6 +17,7 @@ from pyspark.sql.types import (
 )
 
 from sash.errors import type_error, value_error
+from sash.loaded import is_false
 
 
 def time_pairs(by: object, expected: str) -> list[tuple[str, str]]:
@@ -118,7 +119,7 @@ def has(df: DataFrame, name: str) -> bool:
 
 def is_among(df: DataFrame, name: str, names: Iterable[str]) -> bool:
     """Whether a name is among others, as the session of a DataFrame compares names."""
-    if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
+    if not is_false(df.sparkSession.conf.get("spark.sql.caseSensitive")):
         return name in names
     return name.lower() in (other.lower() for other in names)
 

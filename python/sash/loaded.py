@@ -59,10 +59,15 @@ def is_loaded(spark: SparkSession) -> bool:
     return spark.conf.isModifiable(ENABLED)
 
 
+def is_false(value: str | None) -> bool:
+    """Whether a setting says false, which Spark reads in any case."""
+    return value is not None and value.strip().lower() == "false"
+
+
 def missing(spark: SparkSession) -> str | None:
     """Why a session cannot run Sash's functions, and the remedy; None if it can."""
     if is_loaded(spark):
-        return SWITCHED_OFF if spark.conf.get(ENABLED) == "false" else None
+        return SWITCHED_OFF if is_false(spark.conf.get(ENABLED)) else None
     if is_remote():
         return _NOT_SERVED
     return left_alone(spark.version) if has_jar() else NOT_LOADED

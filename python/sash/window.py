@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 from importlib import import_module
+from math import isinf
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from pyspark.errors import PySparkValueError
@@ -389,5 +390,12 @@ def _same(cols: tuple[ColumnOrName, ...], others: tuple[ColumnOrName, ...]) -> b
 
 def _bounds(start: object, end: object) -> tuple[int, int]:
     """The bounds of a frame, as PySpark takes them."""
+    return _bound("start", start), _bound("end", end)
+
+
+def _bound(argument: str, value: object) -> int:
+    """A bound, which is unbounded beyond the range of a BIGINT and at an infinity."""
     least, most = -(2**63), 2**63 - 1
-    return whole("start", start, least, most), whole("end", end, least, most)
+    if isinstance(value, float) and isinf(value):
+        return most if value > 0 else least
+    return min(max(whole(argument, value, -(2**200), 2**200), least), most)

@@ -31,6 +31,7 @@ _HOPS = (
 STATEMENTS = {
     "aggregate": ("SELECT geomean(id + 1) > 2.2 FROM range(4)", "true"),
     "aggregate in Sash's schema": ("SELECT sash.geomean(id + 1) > 2.2 FROM range(4)", "true"),
+    "IDENTIFIER": ("SELECT IDENTIFIER('geomean')(id + 1) > 2.2 FROM range(4)", "true"),
     "version": ("SELECT sash_version() IS NOT NULL", "true"),
     "sliding_agg": (
         "SELECT max(s) FROM"

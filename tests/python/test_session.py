@@ -154,7 +154,7 @@ def _submit(run_python, tmp_path, *options):
 
 def test_an_inactive_session_has_a_reason(spark, monkeypatch):
     assert sash.inactive_reason(spark) is None
-    with setting(spark, "spark.sash.enabled", "false"):
+    with setting(spark, "spark.sash.enabled", "FALSE"):
         assert not sash.is_active(spark)
         assert "spark.sash.enabled is false" in sash.inactive_reason(spark)
     monkeypatch.setattr("sash.loaded.is_loaded", lambda spark: False)

@@ -278,6 +278,8 @@ def test_a_frame_in_the_place_of_a_kind(df):
     own = Window.partitionBy("k").orderBy("ts")
     pairs = [
         (BY_TS.rowsBetween(-2, 1), own.rowsBetween(-2, 1)),
+        (BY_TS.rowsBetween(float("-inf"), 0), own.rowsBetween(float("-inf"), 0)),
+        (BY_TS.rowsBetween(-(2**70), 2**70), own.rowsBetween(-(2**70), 2**70)),
         (BY_TS.rangeBetween(-90, 0), own.rangeBetween(-90, 0)),
     ]
     for ours, sparks in pairs:

@@ -527,6 +527,11 @@ TEXTS: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
         "Column<'sum(x)'>. sash.window_join takes aggregates.",
     ),
     (
+        "an aggregate with OVER",
+        lambda *df: _as_of(x=F.sum("x").over(Window.orderBy("t")))(*df),
+        "`x` should be a column of one event, and no aggregate or window of many, got ",
+    ),
+    (
         "no columns",
         lambda *df: sash.as_of(*df, on="k", by="t"),
         "`columns` should be one or more new columns, each the name of a column of the events",

@@ -18,6 +18,8 @@ private[spark] object FunctionsFeature extends Feature {
     Seq(guard.rule(new ResolveSashNames(_)))
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
+    // a name in IDENTIFIER(…) is known only now
+    extensions.injectResolutionRule(guard.rule(new ResolveSashNames(_)))
     extensions.injectPostHocResolutionRule(guard.rule(new CreateOverSash(_)))
     // windows that SQL's frames cannot express
     extensions.injectResolutionRule(guard.rule(_ => ResolveWindowKinds))
