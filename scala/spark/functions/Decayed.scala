@@ -21,7 +21,7 @@ private[sash] final case class DecayedSum(
   private lazy val sum = number("sum")
   private lazy val isEmpty = AttributeReference("empty", BooleanType, nullable = false)()
 
-  override def prettyName: String = Decayed.Sum.name
+  override def prettyName: String = HalvingWeights.Sum.name
   override protected def halfLifeName: String = "half_life"
   override protected def required: Seq[Expression] = Seq(time)
 
@@ -57,7 +57,7 @@ private[sash] final case class DecayedCount(halfLife: Expression, time: Expressi
   override def right: Expression = time
   override def nullable: Boolean = false
   override lazy val defaultResult: Option[Literal] = Some(Literal(0.0))
-  override def prettyName: String = Decayed.Count.name
+  override def prettyName: String = HalvingWeights.Count.name
   override protected def halfLifeName: String = "half_life"
   override def inputTypes: Seq[DataType] = Seq(halfLife.dataType, time.dataType)
   override protected def required: Seq[Expression] = Seq(time)
@@ -79,7 +79,7 @@ private[sash] final case class DecayedCount(halfLife: Expression, time: Expressi
     copy(halfLife = h, time = t)
 }
 
-private[sash] object Decayed {
+private[sash] object HalvingWeights {
   private val halfLife = "half_life" -> ("the age at which a weight is a half: a constant " +
     "interval, as in '1 hour', or a number if `ts` is one")
   private val ts = "ts" -> "the time, a timestamp, a date or a number"
