@@ -150,7 +150,10 @@ class Draw:
             column = self.subquery([self.random.choice(AGGREGATES)])
             return f"SELECT l.*, ({column}) AS q FROM labels l"
         if shape == 1:
-            return f"SELECT * FROM labels l WHERE ({self.subquery(['count(*)'])}) > 1"
+            any_row = f"EXISTS ({self.subquery(['1'])})"
+            count = f"({self.subquery(['count(*)'])}) > 1"
+            condition = self.random.choice([count, any_row, f"NOT {any_row}"])
+            return f"SELECT * FROM labels l WHERE {condition}"
         joins = [self.lateral(n) for n in range(self.random.randint(1, 3))]
         return f"SELECT * FROM labels l {' '.join(joins)}"
 

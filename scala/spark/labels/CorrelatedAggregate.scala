@@ -104,10 +104,19 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
    * Spark joins by equality alone; Left, with the reason, if it is of another shape.
    */
   def of(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
-    SubqueryTop.of(subquery) match {
-      case Right(top) => Option.when(hasRange(top.rows))(parsed(top))
-      case Left(why)  => Option.when(hasRange(subquery))(Left(why))
-    }
+    of(subquery, SubqueryTop.of(subquery))
+
+  /** Likewise, whether an EXISTS has rows. */
+  def exists(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
+    of(subquery, RangeExists.top(subquery))
+
+  private def of(
+      subquery: LogicalPlan,
+      top: Either[String, SubqueryTop]
+  ): Option[Either[String, CorrelatedAggregate]] = top match {
+    case Right(top) => Option.when(hasRange(top.rows))(parsed(top))
+    case Left(why)  => Option.when(hasRange(subquery))(Left(why))
+  }
 
   private def parsed(top: SubqueryTop): Either[String, CorrelatedAggregate] =
     for {
@@ -131,11 +140,18 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
     else First(row, ignoreNulls = false)
   })
 
-  private def hasRange(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(_.exists {
-    case b: Between          => SubExprUtils.containsOuter(b)
-    case c: BinaryComparison => isRange(c) && SubExprUtils.containsOuter(c)
-    case _                   => false
-  }))
+  /** Whether some condition compares a range with the row around the subquery. */
+  def hasRange(plan: LogicalPlan): Boolean = ranges(plan).nonEmpty
+
+  /** The comparisons that may be ends of a range. */
+  def ranges(plan: LogicalPlan): Seq[Expression] =
+    plan
+      .collect { case p => p.expressions }
+      .flatten
+      .flatMap(_.collect {
+        case b: Between if SubExprUtils.containsOuter(b)                        => b
+        case c: BinaryComparison if isRange(c) && SubExprUtils.containsOuter(c) => c
+      })
 
   private def isRange(c: BinaryComparison): Boolean = c match {
     case _: EqualTo | _: EqualNullSafe => false

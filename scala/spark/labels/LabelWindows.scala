@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, LATERAL_JOIN, SCALAR_SUBQUERY}
+import org.apache.spark.sql.catalyst.trees.TreePattern._
 
 import io.sash.spark.base.{Filtered, SashConf}
 
@@ -21,9 +21,9 @@ import io.sash.spark.base.{Filtered, SashConf}
 private[spark] object LabelWindows extends Rule[LogicalPlan] {
 
   /**
-   * The tag of an expression in a subquery that is left to Spark, with the reason: an aggregate
-   * function, the first of ORDER BY, or an as-of join's distance. Spark makes another plan, and
-   * the expression stays in it.
+   * The tag of expressions in a subquery that is left to Spark, with the reason. They are an
+   * aggregate function, expressions of ORDER BY, ends of a range, or an as-of join's distance.
+   * Spark makes another plan, and some expression stays in it.
    */
   val Refused: TreeNodeTag[String] = TreeNodeTag("sash.labels")
 
@@ -38,7 +38,13 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
     else {
       val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, Some(new EventFilters(plan)))
       plan.transformDownWithSubqueriesAndPruning(
-        _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY, AS_OF_JOIN)
+        _.containsAnyPattern(
+          LATERAL_JOIN,
+          SCALAR_SUBQUERY,
+          EXISTS_SUBQUERY,
+          IN_SUBQUERY,
+          AS_OF_JOIN
+        )
       ) {
         case p if rewrite.isDefinedAt(p) => rewrite(p)
       }
@@ -82,9 +88,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
 
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
-    for (
-      why <- LabelStep.refusal(join.joinType, join.condition) if query(join.right.plan).nonEmpty
-    )
+    for (why <- LabelStep.refusal(join.joinType, join.condition) if query(join.right).nonEmpty)
       leave(join.right.plan, why)
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join else joined(labels, steps)
@@ -113,7 +117,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
   private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LabelStep]) = plan match {
     case join: LateralJoin if LabelStep.refusal(join.joinType, join.condition).isEmpty =>
-      query(join.right.plan).fold((plan, Seq.empty[LabelStep])) { query =>
+      query(join.right).fold((plan, Seq.empty[LabelStep])) { query =>
         val step = LabelStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
         if (readsOnly(query, labels, join.left)) (labels, below :+ step)
@@ -144,8 +148,8 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
       (!overStreams || refusal(query, labels).isEmpty)
 
   /** The reason why a stream cannot answer a subquery, if it compares a range. */
-  def refusal(subquery: LogicalPlan, labels: LogicalPlan): Option[String] =
-    CorrelatedAggregate.of(subquery).flatMap {
+  def refusal(subquery: SubqueryExpression, labels: LogicalPlan): Option[String] =
+    parsed(subquery).flatMap {
       case Right(query) =>
         query.calls.flatMap(LabelUnion.refusal).headOption.orElse(refusal(query, labels))
       case Left(why) => Some(why)
@@ -178,35 +182,43 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   }
 
   /** The aggregate of a subquery, unless Spark runs it; then the plan gets the reason. */
-  private def query(subquery: LogicalPlan): Option[CorrelatedAggregate] =
-    CorrelatedAggregate.of(subquery).flatMap {
+  private def query(subquery: SubqueryExpression): Option[CorrelatedAggregate] =
+    parsed(subquery).flatMap {
       case Right(query) =>
         val refused = query.calls.flatMap(LabelUnion.refusal).headOption
-        refused.foreach(leave(subquery, _))
+        refused.foreach(leave(subquery.plan, _))
         Option.when(refused.isEmpty)(query)
       case Left(why) =>
-        leave(subquery, why)
+        leave(subquery.plan, why)
         None
     }
 
+  private def parsed(
+      subquery: SubqueryExpression
+  ): Option[Either[String, CorrelatedAggregate]] = subquery match {
+    case _: Exists | _: ListQuery => CorrelatedAggregate.exists(subquery.plan)
+    case _                        => CorrelatedAggregate.of(subquery.plan)
+  }
+
   /** Likewise, if the subquery has one row at most. */
-  private def one(subquery: LogicalPlan): Option[CorrelatedAggregate] = {
+  private def one(subquery: SubqueryExpression): Option[CorrelatedAggregate] = {
     val found = query(subquery)
-    if (found.exists(_.list.nonEmpty)) leave(subquery, LabelWindows.OfRows)
+    if (found.exists(_.list.nonEmpty)) leave(subquery.plan, LabelWindows.OfRows)
     found.filter(_.list.isEmpty)
   }
 
-  private def leave(subquery: LogicalPlan, why: String): Unit =
-    subquery
-      .collectFirst {
-        case a: Aggregate =>
-          a.aggregateExpressions.flatMap(_.collectFirst { case c: AggregateExpression =>
-            c.aggregateFunction
-          })
-        case s: Sort => s.order.map(_.child)
-      }
-      .flatMap(_.headOption)
+  /** The optimizer removes some expressions, and EXPLAIN prints a reason once. */
+  private def leave(subquery: LogicalPlan, why: String): Unit = {
+    val ofTop = subquery.collectFirst {
+      case a: Aggregate =>
+        a.aggregateExpressions.flatMap(_.collectFirst { case c: AggregateExpression =>
+          c.aggregateFunction
+        })
+      case s: Sort => s.order.map(_.child)
+    }
+    (ofTop.toSeq.flatten ++ CorrelatedAggregate.ranges(subquery))
       .foreach(_.setTagValue(LabelWindows.Refused, why))
+  }
 
   private def projected(project: Project): LogicalPlan =
     answers(project.child, project.projectList).fold[LogicalPlan](project) {
@@ -216,10 +228,10 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
 
   private def filtered(filter: Filter): LogicalPlan = {
     val (late, early) =
-      splitConjunctivePredicates(filter.condition).partition { c =>
+      splitConjunctivePredicates(filter.condition).map(RangeExists.ofIn).partition { c =>
         SubExprUtils.containsOuter(c) || c.exists {
-          case _: ScalarSubquery => true
-          case e                 => !e.deterministic
+          case _: ScalarSubquery | _: Exists => true
+          case e                             => !e.deterministic
         }
       }
     answers(Filtered(early, filter.child), late).fold[LogicalPlan](filter) {
@@ -234,8 +246,11 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
       expressions: Seq[Expression]
   ): Option[(LabelUnion, Seq[Expression])] = {
     val found = expressions
-      .flatMap(_.collect { case s: ScalarSubquery => s })
-      .flatMap(s => one(s.plan).filter(readsOnly(_, labels, labels)).map(s.exprId -> _))
+      .flatMap(_.collect {
+        case s: ScalarSubquery => s
+        case e: Exists         => e
+      })
+      .flatMap(s => one(s).filter(readsOnly(_, labels, labels)).map(s.exprId -> _))
       .distinctBy(_._1)
     Option.when(found.nonEmpty) {
       val answered = LabelUnion(labels, found.map(_._2), zone, filters)
@@ -243,7 +258,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
         id -> answered.over(i, query.orNull(LabelColumns.value(query.results.head)))
       }.toMap
       val replaced = expressions.map(_.transform {
-        case s: ScalarSubquery if values.contains(s.exprId) => values(s.exprId)
+        case s: SubqueryExpression if values.contains(s.exprId) => values(s.exprId)
       })
       (answered, replaced)
     }

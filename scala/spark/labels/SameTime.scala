@@ -70,9 +70,9 @@ private[labels] object SameTime {
     case Cast(time, TimestampNTZType, Some(zone), _)
         if time.dataType == TimestampType && times.exists(_.semanticEquals(time)) =>
       val named = LabelText(time)
-      s"a difference of $named counts by the clock of $zone, whose hours may come twice, and " +
-        s"$named itself does not; write each end as $named >= l.ts - INTERVAL 1 HOUR, or set " +
-        "spark.sql.session.timeZone to UTC"
+      s"a difference of $named counts by the clock of $zone, whose hours may come twice. The " +
+        s"other end is $named itself; compare it at both ends, as in $named >= l.ts - INTERVAL " +
+        "1 HOUR, or set spark.sql.session.timeZone to UTC"
   }
 
   private def texts(times: Seq[Expression]): String = times.map(_.sql).mkString(", ")

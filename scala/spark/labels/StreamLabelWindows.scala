@@ -21,7 +21,9 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
         _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY, EXISTS_SUBQUERY, LIST_SUBQUERY)
       ) {
         case p if p.resolved && askedBy(p).nonEmpty && p.exists(overStreams(_).nonEmpty) =>
-          p.foreach(overTables(_).foreach(a => rewrite.refusal(a.plan, a.labels).foreach(a.fail)))
+          p.foreach(
+            overTables(_).foreach(a => rewrite.refusal(a.subquery, a.labels).foreach(a.fail))
+          )
           val made = if (rewrite.isDefinedAt(p) && overStreams(p).nonEmpty) rewrite(p) else p
           // Spark runs no subquery over a stream
           overStreams(made).foreach(a => a.fail(a.fault(rewrite)))
@@ -58,9 +60,9 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
 
     /** Whether such a subquery may be a window. */
     def isAnswered: Boolean = (subquery, operator) match {
-      case (_: LateralSubquery, _)                     => true
-      case (_: ScalarSubquery, _: Project | _: Filter) => true
-      case _                                           => false
+      case (_: LateralSubquery, _)                                 => true
+      case (_: ScalarSubquery | _: Exists, _: Project | _: Filter) => true
+      case _                                                       => false
     }
 
     private def word: String = subquery match {
@@ -77,18 +79,22 @@ private[spark] object StreamLabelWindows extends Rule[LogicalPlan] {
       case _                           => None
     }
 
+    private def ofIn: Option[String] = subquery match {
+      case q: ListQuery if CorrelatedAggregate.hasRange(q.plan) =>
+        Some(
+          "over a stream, IN is a condition of WHERE by itself; for NOT IN write NOT EXISTS " +
+            "with the equality among its conditions"
+        )
+      case _ => None
+    }
+
     def fault(rewrite: LabelRewrite): String = (subquery, operator) match {
-      case (_: Exists, _) =>
-        "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the same " +
-          "conditions, and n > 0 in WHERE"
-      case (_: ListQuery, _) =>
-        "over a stream, count: write LATERAL (SELECT count(*) AS n …) with the equality " +
-          "among its conditions, and n > 0 in WHERE"
       case (_: ScalarSubquery, _: Aggregate) => LabelWindows.InGroups
       case _ =>
         rewrite
-          .refusal(plan, labels)
+          .refusal(subquery, labels)
           .orElse(ofJoin)
+          .orElse(ofIn)
           .getOrElse(
             "it compares no range of event times with the outer row; add one, as in " +
               "e.ts >= l.ts - INTERVAL 1 HOUR AND e.ts < l.ts"

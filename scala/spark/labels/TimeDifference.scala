@@ -57,7 +57,7 @@ private[labels] object TimeDifference {
     case _ => None
   }).getOrElse(condition)
 
-  /** What to write in the place of a condition on a difference that is left to Spark. */
+  /** Says how to write a condition on a difference that is left to Spark. */
   def advice(condition: Expression): String = condition
     .collectFirst {
       case d: TimestampDiff if !Micros.contains(unitOf(d)) =>
