@@ -104,9 +104,9 @@ def test_a_scalar_function_is_no_monoid(df, last_three):
     ("wrong", "argument", "remedy"),
     [
         ({"col": 3}, "col", "Column or the name of one, got int"),
-        ({"monoid": None}, "monoid", "'max'.*got NoneType"),
+        ({"monoid": None}, "monoid", "'max'.*got None"),
         ({"monoid": lambda x: 7}, "monoid", "returns a Column, got int"),
-        ({"window": Window}, "window", r"orderBy\('ts'\).*got type"),
+        ({"window": Window}, "window", r"orderBy\('ts'\).*got the class Window"),
         ({"window": "w"}, "window", "WindowSpec.*got str"),
     ],
     ids=["col", "monoid", "result of monoid", "window class", "window name"],

@@ -47,7 +47,8 @@ private[features] object WatchedParser {
     val parameters = types.zip(names).map { case (t, name) => s"$t $name" }.mkString(", ")
     val errors = method.getExceptionTypes.map(_.getCanonicalName).mkString(", ")
     val declared = if (errors.isEmpty) "" else s" throws $errors"
-    s"""  public ${method.getReturnType.getCanonicalName} ${method.getName}($parameters)$declared {
+    val result = method.getReturnType.getCanonicalName
+    s"""  public $result ${method.getName}($parameters)$declared {
        |    before.run();
        |    return parser.${method.getName}(${names.mkString(", ")});
        |  }""".stripMargin

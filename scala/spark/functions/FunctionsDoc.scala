@@ -59,8 +59,8 @@ private[sash] object FunctionsDoc {
       |FUNCTIONS does not list them, and CREATE and DROP FUNCTION do not see them. While
       |`spark.sash.enabled` is false there are none. A SQL function that calls one of them has to
       |be TEMPORARY on Spark 4.0 and 4.1. If you drop a function of yours, a view that calls its
-      |name calls Sash's from then on. If you create one, a view that called Sash's calls yours: write
-      |`sash.name` in views to be sure.
+      |name calls Sash's from then on. If you create one, a view that called Sash's calls yours:
+      |write `sash.name` in views to be sure.
       |
       |Aggregates that Spark has under another name are not here: concatenation is `listagg`, the
       |distinct values are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg`
