@@ -45,8 +45,11 @@ def check_classic(told: dict[str, object]) -> None:
     assert told["active"]
     assert told["wrong"] == {"session": {}, "cloned session": {}, "new session": {}}
     assert told["stream"] == STREAM
-    assert "INVALID_VARIABLE_DECLARATION.ONLY_AT_BEGINNING" in told["error of a script"]
-    assert "Undeclared" not in told["error of a script"]
+    syntax, script = told["errors"]
+    assert syntax.startswith("ParseException: ")
+    assert "[PARSE_SYNTAX_ERROR]" in syntax
+    assert "INVALID_VARIABLE_DECLARATION.ONLY_AT_BEGINNING" in script
+    assert "Undeclared" not in script
     for points in told["points"].values():
         assert points == dict.fromkeys(points, True)
 
