@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,13 +23,16 @@ PER_FILE = 8  # hours
 
 
 def _write(folder: Path, rows: int, seed: int) -> None:
-    """A file per eight hours."""
+    """A file per eight hours. Their times differ, since a stream reads them in that order."""
     folder.mkdir()
     draw = random.Random(seed)  # noqa: S311
     for part in range(HOURS // PER_FILE):
-        with (folder / f"{part}.json").open("w", encoding="utf-8") as out:
+        file = folder / f"{part}.json"
+        with file.open("w", encoding="utf-8") as out:
             for row in drawn(draw, part * PER_FILE, PER_FILE, rows // 3):
                 out.write(json.dumps(row) + "\n")
+        written = time.time() - HOURS + part
+        os.utime(file, (written, written))
 
 
 @pytest.fixture
