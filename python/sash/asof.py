@@ -151,21 +151,14 @@ def _checked(events: DataFrame, name: str, given: object) -> Column:
     return column(given)
 
 
-# an aggregate beside a column, an aggregate and a window in WHERE
-_OF_MANY = (
-    "MISSING_GROUP_BY",
-    "INVALID_WHERE_CONDITION",
-    "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE",
-)
+# an aggregate and a window in WHERE
+_OF_MANY = ("INVALID_WHERE_CONDITION", "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE")
 
 
 def _require_no_aggregates(tables: Tables, columns: Mapping[str, Column]) -> None:
     """Refuse columns that are none of one event."""
-    # beside the time an aggregate is an error, and in WHERE a window is one
-    time = column(tables.time[1])
     for name, one in columns.items():
         try:
-            _ = tables.events.select(time, one).schema
             _ = tables.events.where(one.isNull()).schema
         except AnalysisException as error:
             if error.getCondition() not in _OF_MANY:

@@ -10,7 +10,7 @@ import org.codehaus.janino.SimpleCompiler
  *
  * The class is generated, since the methods of the interface differ between versions of Spark. A
  * `java.lang.reflect.Proxy` has all of them, too, but wraps the exceptions that they do not
- * declare, such as those of SQL scripts.
+ * declare, such as the errors of SQL scripts.
  */
 private[features] object WatchedParser {
   private val Interface = classOf[ParserInterface]

@@ -68,11 +68,10 @@ private[labels] final case class CorrelatedAggregate(
       (ofEvents ++ ofLabel).map(LabelText(_))
     val where = conditions.mkString(" … WHERE ", " AND ", "")
     val function = call.aggregateFunction
-    (function.getTagValue(FirstByOrder.Written), function) match {
-      case (Some(f), _)                       => f.written(where)
-      case (None, f: FirstByOrder)            => f.written(where)
-      case (_, FirstRows(row, orders, limit)) => FirstByOrder.written(row, where, orders, limit)
-      case _                                  => s"(SELECT ${LabelText(call)}$where)"
+    function.getTagValue(FirstByOrder.Written).getOrElse(function) match {
+      case FirstByOrder(row, orders)     => FirstByOrder.written(row, where, orders, limit = 1)
+      case FirstRows(row, orders, limit) => FirstByOrder.written(row, where, orders, limit)
+      case _                             => s"(SELECT ${LabelText(call)}$where)"
     }
   }
 

@@ -42,9 +42,6 @@ private[labels] final case class FirstByOrder(row: Expression, orders: Seq[SortO
   override def selectsRight: Option[Expression] =
     Some(isYounger(aggBufferAttributes, inputAggBufferAttributes))
 
-  /** The subquery that takes the row, as the user wrote it. */
-  def written(where: String): String = FirstByOrder.written(row, where, orders, limit = 1)
-
   private def picked(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression] = {
     val isBetter = isYounger(older, younger)
     older.zip(younger).map { case (o, y) => If(isBetter, y, o) }

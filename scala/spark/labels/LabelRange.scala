@@ -118,6 +118,14 @@ private[labels] object Distance {
     case _ => Some(Distance(e, 0L))
   }
 
+  /** The value at a distance from another one. */
+  def from(base: Expression, units: Long): Expression = base.dataType match {
+    case _ if units == 0       => base
+    case DateType if units < 0 => DateSub(base, Literal(Math.toIntExact(-units)))
+    case DateType              => DateAdd(base, Literal(Math.toIntExact(units)))
+    case _                     => TimestampPlusMicros(base, units)
+  }
+
   /** The value that a sum begins with. */
   def base(e: Expression, zone: String): Expression = of(e, zone).fold(e)(_.base)
 

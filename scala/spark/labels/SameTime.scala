@@ -5,12 +5,11 @@ import java.time.Duration
 import scala.jdk.CollectionConverters._
 import scala.util.{Left, Right}
 
-import org.apache.spark.sql.catalyst.expressions.{Cast, DateSub, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.OwnBound
-import io.sash.spark.windows.TimestampPlusMicros
 
 /**
  * Ends of one range whose comparisons cast the same time to different types, as Spark does if the
@@ -38,13 +37,12 @@ private[labels] object SameTime {
       End(time, OwnBound(value, isIncluded = end.isLower), end.isLower)
     case time =>
       Distance.of(time, zone).filter(_.units != 0).fold(end) { case Distance(base, units) =>
-        end.copy(time = base, bound = end.bound.copy(value = minus(end.bound.value, units)))
+        end.copy(
+          time = base,
+          bound = end.bound.copy(value = Distance.from(end.bound.value, -units))
+        )
       }
   }
-
-  private def minus(value: Expression, units: Long): Expression =
-    if (value.dataType == DateType) DateSub(value, Literal(Math.toIntExact(units)))
-    else TimestampPlusMicros(value, -units)
 
   private def ofOne(ends: Seq[End]): Either[String, Seq[End]] = {
     val times = ends.map(_.time).distinctBy(_.canonicalized)

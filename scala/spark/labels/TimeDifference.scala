@@ -6,19 +6,15 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
-import io.sash.spark.windows.TimestampPlusMicros
-
 /**
  * The difference of two times in whole units, as a number that a condition compares.
  *
  * @param start the time that is subtracted
- * @param plus adds units to a time
  * @param least the least difference whose number is the given one or more
  */
 private[labels] final case class TimeDifference(
     start: Expression,
     end: Expression,
-    plus: (Expression, Long) => Expression,
     least: Long => Long = identity
 ) {
 
@@ -32,8 +28,10 @@ private[labels] final case class TimeDifference(
       case _                                   => last(number)
     }).toOption.filter(math.abs(_) <= Distance.Most)
     units.map { n =>
-      if (SubExprUtils.containsOuter(start)) compared.withNewChildren(Seq(end, plus(start, n)))
-      else TimeDifference.turned(compared).withNewChildren(Seq(start, plus(end, -n)))
+      if (SubExprUtils.containsOuter(start))
+        compared.withNewChildren(Seq(end, TimeDifference.from(start, n)))
+      else
+        TimeDifference.turned(compared).withNewChildren(Seq(start, TimeDifference.from(end, -n)))
     }
   }
 }
@@ -94,21 +92,21 @@ private[labels] object TimeDifference {
       of(child)
     case s: SubtractTimestamps if s.dataType.isInstanceOf[DayTimeIntervalType] =>
       val Seq(end, start) = Seq(s.left, s.right).map(onClock(_, s.timeZoneId))
-      Some(TimeDifference(start, end, plusMicros))
+      Some(TimeDifference(start, end))
     case d: TimestampDiff =>
       val Seq(start, end) = Seq(d.left, d.right).map(onClock(_, d.timeZoneId))
       Micros
         .get(unitOf(d))
-        .map(unit => TimeDifference(start, end, plusMicros, truncated(unit)))
-    case d: DateDiff => Some(TimeDifference(d.startDate, d.endDate, plusDays))
+        .map(unit => TimeDifference(start, end, truncated(unit)))
+    case d: DateDiff => Some(TimeDifference(d.startDate, d.endDate))
     case s: SubtractDates if s.dataType.isInstanceOf[DayTimeIntervalType] =>
-      Some(TimeDifference(s.right, s.left, plusDays, -Math.floorDiv(_: Long, -Day)))
+      Some(TimeDifference(s.right, s.left, -Math.floorDiv(_: Long, -Day)))
     case s: Subtract =>
       (s.left, s.right) match {
-        case (UnixMicros(end), UnixMicros(start)) => Some(TimeDifference(start, end, plusMicros))
-        case (UnixDate(end), UnixDate(start))     => Some(TimeDifference(start, end, plusDays))
+        case (UnixMicros(end), UnixMicros(start)) => Some(TimeDifference(start, end))
+        case (UnixDate(end), UnixDate(start))     => Some(TimeDifference(start, end))
         case (end, start) if UnixUnits.areAlike(end, start) =>
-          Some(TimeDifference(start, end, plusNumber))
+          Some(TimeDifference(start, end))
         case _ => None
       }
     case _ => None
@@ -139,16 +137,9 @@ private[labels] object TimeDifference {
   private def isFixed(zone: String): Boolean =
     DateTimeUtils.getZoneId(zone).getRules.isFixedOffset
 
-  private def plusMicros(time: Expression, n: Long): Expression =
-    if (n == 0) time else TimestampPlusMicros(time, n)
-
-  private def plusDays(date: Expression, n: Long): Expression =
-    if (n == 0) date
-    else if (n < 0) DateSub(date, Literal(Math.toIntExact(-n)))
-    else DateAdd(date, Literal(Math.toIntExact(n)))
-
-  private def plusNumber(number: Expression, n: Long): Expression =
-    if (n == 0) number
-    else if (n < 0) new Subtract(number, Literal(-n))
-    else new Add(number, Literal(n))
+  /** The time, or the number of units since 1970, at a distance from another one. */
+  private def from(base: Expression, units: Long): Expression =
+    if (base.dataType != LongType || units == 0) Distance.from(base, units)
+    else if (units < 0) new Subtract(base, Literal(-units))
+    else new Add(base, Literal(units))
 }
