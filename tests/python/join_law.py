@@ -6,7 +6,6 @@ Run as a program, with a number of rounds and a seed, it asks through Spark Conn
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -14,8 +13,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+import client
 import sash
-from conftest import QUIET
 from sash.plan import explanation
 
 
@@ -286,15 +285,5 @@ def check(spark: SparkSession, rounds: int, seed: int) -> int:
     return ran
 
 
-def main() -> None:
-    """Check through a client, and print the number of calls that ran as windows."""
-    builder = SparkSession.builder.remote("local[2]").config(map=QUIET)
-    spark = sash.configure(builder).getOrCreate()
-    assert type(spark).__module__.startswith("pyspark.sql.connect")
-    ran = check(spark, int(sys.argv[1]), int(sys.argv[2]))
-    spark.stop()
-    print(ran)
-
-
 if __name__ == "__main__":
-    main()
+    client.main(check)

@@ -6,14 +6,12 @@ Run as a program, with a number of rounds and a seed, it asks through Spark Conn
 from __future__ import annotations
 
 import random
-import sys
 from dataclasses import dataclass
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
-import sash
-from conftest import QUIET
+import client
 from sash.plan import explanation
 from windows import setting
 
@@ -193,18 +191,5 @@ def _sorted(rows: list[Row]) -> list[str]:
     return sorted(str(tuple(row)) for row in rows)
 
 
-def main() -> None:
-    """Check through a client, and print the number of queries that ran as windows."""
-    # a testing server of Spark 4.0 removes files that tasks of a finished query still read
-    kept = {"spark.sql.shuffleDependency.fileCleanup.enabled": "false"}
-    builder = SparkSession.builder.remote("local[2]").config(map={**QUIET, **kept})
-    spark = sash.configure(builder).getOrCreate()
-    assert type(spark).__module__.startswith("pyspark.sql.connect")
-    ran = check(spark, int(sys.argv[1]), int(sys.argv[2]))
-    # without it the client of Spark 4.0 asks a server that has ended until its patience ends
-    spark.stop()
-    print(ran)
-
-
 if __name__ == "__main__":
-    main()
+    client.main(check)
