@@ -18,6 +18,9 @@ private[labels] final case class TimeDifference(
     least: Long => Long = identity
 ) {
 
+  /** The longest distance that Spark adds to such a time. */
+  private def most: Long = if (start.dataType == DateType) Int.MaxValue else Distance.Most
+
   /** The greatest difference whose number is the given one or less. */
   private def last(number: Long): Long = Math.subtractExact(least(Math.addExact(number, 1L)), 1L)
 
@@ -26,7 +29,7 @@ private[labels] final case class TimeDifference(
     val units = Try(compared match {
       case _: GreaterThanOrEqual | _: LessThan => least(number)
       case _                                   => last(number)
-    }).toOption.filter(math.abs(_) <= Distance.Most)
+    }).toOption.filter(math.abs(_) <= most)
     units.map { n =>
       if (SubExprUtils.containsOuter(start))
         compared.withNewChildren(Seq(end, TimeDifference.from(start, n)))
