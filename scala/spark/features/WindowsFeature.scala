@@ -1,6 +1,8 @@
 package io.sash.spark.features
 
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.expressions.{Expression, RowNumber}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.links.Standing
@@ -29,9 +31,20 @@ private[spark] object WindowsFeature extends Feature {
       s.texts.map(c => s"slides: $c") ++
         s.getTagValue(KeptSort.Tag).map(kept => s"ordering: Spark's sort: ${kept.reason}")
     case p if p.nodeName.contains("Window") =>
-      p.logicalLink.flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {
+      p.logicalLink.filterNot(isOfLimit).flatMap(_.getTagValue(Refusal.Tag)).getOrElse(Nil).map {
         case (call, refusal) => s"left to Spark: $call: ${refusal.reason}"
       }
     case _ => Nil
   }
+
+  /**
+   * Whether Spark made the window, for LIMIT in a correlated subquery. No query can have a
+   * row_number without ORDER BY.
+   */
+  private def isOfLimit(plan: LogicalPlan): Boolean = plan match {
+    case w: Window => w.orderSpec.isEmpty && w.windowExpressions.exists(isNumber)
+    case _         => false
+  }
+
+  private def isNumber(e: Expression): Boolean = e.exists(_.isInstanceOf[RowNumber])
 }

@@ -214,7 +214,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
         a.aggregateExpressions.flatMap(_.collectFirst { case c: AggregateExpression =>
           c.aggregateFunction
         })
-      case s: Sort => s.order.map(_.child)
+      case s: Sort => s.order
     }
     (ofTop.toSeq.flatten ++ CorrelatedAggregate.ranges(subquery))
       .foreach(_.setTagValue(LabelWindows.Refused, why))

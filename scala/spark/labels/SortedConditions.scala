@@ -16,7 +16,6 @@ private[labels] final case class SortedConditions(
     ofEvents: Seq[Expression],
     ofLabel: Seq[Expression]
 ) {
-  import SortedConditions._
 
   def of(
       rows: CorrelatedRows,
@@ -32,8 +31,8 @@ private[labels] final case class SortedConditions(
       calls = (results ++ having ++ list.map(_.call)).flatMap(_.collect {
         case c: AggregateExpression => c
       })
-      lower <- atMostOne(ranges.filter(_.isLower), "lower")
-      upper <- atMostOne(ranges.filterNot(_.isLower), "upper")
+      lower <- SeveralEnds.one(ranges.filter(_.isLower), "lower")
+      upper <- SeveralEnds.one(ranges.filterNot(_.isLower), "upper")
       _ <- calls.find(SubExprUtils.containsOuter).map(ofOuterRow).toLeft(())
       _ <- (calls ++ ofEvents)
         .find(_.exists(_.isInstanceOf[PythonUDF]))
@@ -75,10 +74,6 @@ private[labels] final case class SortedConditions(
 
   private def ofOuterRow(orders: Seq[SortOrder]): String =
     s"ORDER BY ${orders.map(LabelText(_)).mkString(", ")} reads the outer row"
-
-  private def atMostOne(ends: Seq[End], which: String): Either[String, Option[OwnBound]] =
-    if (ends.length <= 1) Right(ends.headOption.map(_.bound))
-    else Left(s"two $which bounds: ${ends.map(e => LabelText(e.bound.value)).mkString(", ")}")
 }
 
 private[labels] object SortedConditions {

@@ -132,6 +132,9 @@ final class LabelWindowsSuite extends LabelSuite {
           )
         )
       case 0 => Seq(s"e.t ${one(Seq("<", "<=", ">", ">="))} $value")
+      case 4 =>
+        val sign = one(Seq(">", "<="))
+        Seq(s"e.t $sign $value", s"e.t $sign $value", s"e.t ${opposites(sign)} $value")
       case 1 => Seq(s"e.t BETWEEN $value AND $value")
       case 2 => Seq(s"$value ${one(Seq("<", "<="))} e.t", s"$value ${one(Seq(">", ">="))} e.t")
       case _ => Seq(s"e.t ${one(Seq(">", ">="))} $value", s"e.t ${one(Seq("<", "<="))} $value")
