@@ -242,6 +242,12 @@ bench-labels: $(INSTALLED) ## windows at another table's times: Sash, DuckDB and
 	$(BIN)/python benchmarks/bench_labels.py
 	$(BIN)/python benchmarks/bench_inputs.py
 
+.PHONY: bench-asof
+bench-asof: .venvs/4.3.0/.installed ## as-of joins: Sash, DuckDB and Spark's ASOF JOIN, which it has since 4.3
+	$(call step,benchmark of as-of joins)
+	$(call pip-for-pyspark,.venvs/4.3.0,4.3.0) -e './python[bench]'
+	.venvs/4.3.0/bin/python benchmarks/bench_asof.py
+
 .PHONY: bench-stream
 bench-stream: $(INSTALLED) $(FLINK) ## OVER on streams beside Spark's tumbling windows and Flink
 	$(call step,benchmark of streams)

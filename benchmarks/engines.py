@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+import asof_cells
 import cells
 import label_cells
 from cells import Query
@@ -32,7 +33,7 @@ class Engine(Protocol):
 
 def start(name: str, cores: int, memory: str) -> Engine:
     """Start an engine; libraries are imported here, after their environment is set."""
-    if name in label_cells.LABEL_ENGINES:
+    if name in label_cells.LABEL_ENGINES or name in asof_cells.ASOF_ENGINES:
         import label_engines
 
         return label_engines.start(name, cores, memory)

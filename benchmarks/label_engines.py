@@ -7,8 +7,10 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from asof_cells import SPARK_ASOF, AsOfQuery
 from label_cells import LABEL_SPARKS, SASH, LabelQuery
 
+Asked = LabelQuery | AsOfQuery
 MOST_COMPARED = 200_000
 """Labels, and no more than so many events: over more, answers are not compared."""
 
@@ -21,6 +23,8 @@ class SparkLabels:
 
         self._name = name
         self.spark = session(cores, memory, with_sash=name == SASH)
+        if name == SPARK_ASOF:
+            self.spark.conf.set("spark.sql.join.asofJoin.enabled", "true")
         self._folder = Path()
 
     def load(self, data: Path) -> None:
@@ -40,7 +44,7 @@ class SparkLabels:
 
         return versions(self.spark)
 
-    def check(self, query: LabelQuery) -> None:
+    def check(self, query: Asked) -> None:
         """Sash's operator is in the plan where it has to be, and the answers are the others'."""
         frame = self.spark.sql(query.sql(self._name))
         plan = frame._jdf.queryExecution().executedPlan().toString()
@@ -52,7 +56,7 @@ class SparkLabels:
     def _events(self) -> int:
         return self.spark.table("events").count()
 
-    def run(self, query: LabelQuery) -> None:
+    def run(self, query: Asked) -> None:
         """The noop sink takes every row, and keeps none."""
         frame = self.spark.sql(query.sql(self._name))
         frame.write.format("noop").mode("overwrite").save()
@@ -82,18 +86,18 @@ class DuckDBLabels:
         """DuckDB's version."""
         return {"DuckDB": self._version}
 
-    def check(self, query: LabelQuery) -> None:
+    def check(self, query: Asked) -> None:
         """The answers are the others'."""
         count = self._connection.execute("SELECT count(*) FROM events").fetchall()[0][0]
         _compare(self._folder, query, lambda: self._digest(query), count)
 
-    def _digest(self, query: LabelQuery) -> tuple[float, ...]:
+    def _digest(self, query: Asked) -> tuple[float, ...]:
         found: tuple[float, ...] = self._connection.execute(
             _digest(query, self._name)
         ).fetchall()[0]
         return found
 
-    def run(self, query: LabelQuery) -> None:
+    def run(self, query: Asked) -> None:
         """All columns of the answers, as Arrow."""
         self._connection.execute(query.sql(self._name)).to_arrow_table()
 
@@ -103,19 +107,19 @@ LabelEngine = SparkLabels | DuckDBLabels
 
 def start(name: str, cores: int, memory: str) -> LabelEngine:
     """Start an engine."""
-    if name in LABEL_SPARKS:
+    if name in (*LABEL_SPARKS, SPARK_ASOF):
         return SparkLabels(name, cores, memory)
     return DuckDBLabels(name, cores)
 
 
-def _digest(query: LabelQuery, engine: str) -> str:
+def _digest(query: Asked, engine: str) -> str:
     """The rows of the answer, and the sum and the count of each column."""
     sums = ", ".join(f"coalesce(sum({c}), 0), count({c})" for c in query.names)
     return f"SELECT count(*), {sums} FROM ({query.sql(engine)}) answers"
 
 
 def _compare(
-    folder: Path, query: LabelQuery, digest: Callable[[], tuple[float, ...]], events: int
+    folder: Path, query: Asked, digest: Callable[[], tuple[float, ...]], events: int
 ) -> None:
     """The first engine leaves its digest beside the tables, and the others compare theirs."""
     if events > MOST_COMPARED:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import engines
+from asof_cells import AsOfQuery
 from cells import Query
 from label_cells import LabelQuery
 
@@ -40,11 +41,17 @@ def _answer(engine: engines.Engine, request: dict[str, Any]) -> float:
     """The seconds of what is asked for, without those of a check."""
     if "load" in request:
         return _seconds(lambda: engine.load(Path(request["load"])))
-    asked = request["query"]
-    query = LabelQuery(**asked) if "spans" in asked else Query(**asked)
+    query = _query(request["query"])
     if request["check"]:
         engine.check(query)
     return _seconds(lambda: engine.run(query))
+
+
+def _query(asked: dict[str, Any]) -> Query | LabelQuery | AsOfQuery:
+    """The query of these fields."""
+    if "form" in asked:
+        return AsOfQuery(**asked)
+    return LabelQuery(**asked) if "spans" in asked else Query(**asked)
 
 
 def _seconds(act: Callable[[], None]) -> float:

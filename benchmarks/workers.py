@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +15,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
+from asof_cells import AsOfQuery
 from cells import Query
 from label_cells import LabelQuery
 
@@ -24,7 +25,7 @@ LOAD_SECONDS = 300
 
 
 @contextmanager
-def working(engines: list[str], cores: int, memory: str) -> Iterator[dict[str, Worker]]:
+def working(engines: Iterable[str], cores: int, memory: str) -> Iterator[dict[str, Worker]]:
     """A worker for each engine, all of which are stopped in the end."""
     workers = {engine: Worker(engine, cores, memory) for engine in engines}
     try:
@@ -67,7 +68,9 @@ class Worker:
         """Answer queries of this file from now on; it is loaded once it is needed."""
         self._data = data
 
-    def run(self, query: Query | LabelQuery, limit: float, check: bool = False) -> float | None:
+    def run(
+        self, query: Query | LabelQuery | AsOfQuery, limit: float, check: bool = False
+    ) -> float | None:
         """The seconds of a query, or None when it was stopped because it took too many."""
         if self._process is None:
             self._start()
