@@ -33,8 +33,9 @@ PAGE = """\
 Sash answers labels from one input: the union of labels and events, in which a label has NULLs
 for the columns of events, and an event has NULLs for the columns of labels. An operator of two
 inputs would exchange and order both tables apart. So it could save the difference of the second
-row and the third at most: a window of two rows exchanges and orders its input and does little
-more. There are
+row and the fourth at most: a window of two rows exchanges and orders its input and does little
+more. A packed row has one column for the label's id and the event's first value, since no row
+has both. There are
 {tables}.
 Each figure is the best of {runs} runs in turns on {cores} cores.
 
@@ -62,6 +63,7 @@ FEATURES = (1, 20)
 STEPS = [
     "Sash, LATERAL over 1 hour",
     "two rows of the union",
+    "two rows of the union, packed",
     "two rows of labels, and of events",
     "the union, exchanged",
     "the union, read",
@@ -109,17 +111,28 @@ def _row(name: str, seconds: Iterable[float]) -> str:
 
 def _inputs(spark: SparkSession, features: int) -> dict[str, Step]:
     values = [f"a{i}" for i in range(1 if features == 1 else COLUMNS)]
-    nothing = ", ".join(f"CAST(NULL AS DOUBLE) AS {value}" for value in values)
+    nothing = [f"CAST(NULL AS DOUBLE) AS {value}" for value in values]
     labels = spark.sql("SELECT id, user_id, ts FROM labels")
     events = spark.sql(f"SELECT user_id, ts, {', '.join(values)} FROM events")
-    union = spark.sql(
-        f"SELECT id, user_id, ts, {nothing} FROM labels UNION ALL "
-        f"SELECT NULL, user_id, ts, {', '.join(values)} FROM events"
+    union = _union(spark, ["id", "user_id", "ts", *nothing], ["NULL", "user_id", "ts", *values])
+    packed = _union(
+        spark,
+        ["CAST(id AS DOUBLE) AS value", "user_id", "ts", *nothing[1:]],
+        [values[0], "user_id", "ts", *values[1:]],
     )
     query = spark.sql(LabelQuery(("1 hour",), features).sql(SASH))
     apart = [_of_two_rows(labels), _of_two_rows(events)]
-    steps = [[query], [_of_two_rows(union)], apart, [union.repartition("user_id")], [union]]
+    windows = [[_of_two_rows(union)], [_of_two_rows(packed)], apart]
+    steps = [[query], *windows, [union.repartition("user_id")], [union]]
     return {name: Step(frames, NEVER) for name, frames in zip(STEPS, steps, strict=True)}
+
+
+def _union(spark: SparkSession, labels: list[str], events: list[str]) -> DataFrame:
+    """Labels and events, and the column that tells one from the other."""
+    return spark.sql(
+        f"SELECT {', '.join(labels)}, -1 AS source FROM labels UNION ALL "
+        f"SELECT {', '.join(events)}, 0 FROM events"
+    )
 
 
 def _filters(spark: SparkSession, span: str) -> dict[str, Step]:
