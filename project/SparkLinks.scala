@@ -7,7 +7,7 @@ import sbt._
 
 /**
  * All that the jar's bytecode links to of Spark, and of what Spark brings, by feature: the list
- * that io.sash.spark.links reads when the extension loads.
+ * that io.sash.spark.features.status reads when the extension loads.
  *
  * A feature is the classes of ours that are reachable from its entry, but for those that other
  * features begin with. What a class of them names is a link: classes, methods and fields in code
@@ -19,16 +19,11 @@ import sbt._
  */
 object SparkLinks {
 
-  /** The features by their entries, in the order of their bits. The first is what all need. */
-  val features: Seq[(String, String)] = Seq(
-    "base" -> "io/sash/spark/SashExtensions",
-    "functions" -> "io/sash/spark/features/FunctionsFeature$",
-    "ordering" -> "io/sash/spark/features/OrderingFeature$",
-    "windows" -> "io/sash/spark/features/WindowsFeature$",
-    "hops" -> "io/sash/spark/features/HopsFeature$",
-    "streams" -> "io/sash/spark/features/StreamsFeature$",
-    "labels" -> "io/sash/spark/features/LabelsFeature$"
-  )
+  /** The entry of what all features need. */
+  private val base = "base" -> "io/sash/spark/SashExtensions"
+
+  /** The entry of a feature is an object beside io.sash.spark.features.Feature. */
+  private val entry = """io/sash/spark/features/(\w+)Feature\$""".r
 
   /** Entries that Spark finds by name, without the extension. */
   private val alsoBase = Seq("io/sash/spark/Explain")
@@ -68,9 +63,12 @@ private final class SparkLinks(ours: Map[String, ClassLinks], theirs: ClassPath)
   private val memberBits = mutable.Map.empty[(String, String), Int].withDefaultValue(0)
   private val extendedBits = mutable.Map.empty[String, Int].withDefaultValue(0)
 
+  /** The features by their entries, in the order of their bits. */
+  private val features: Seq[(String, String)] =
+    base +: ours.keys.toSeq.sorted.collect { case c @ entry(name) => name.toLowerCase -> c }
+
   def text: String = {
     features.zipWithIndex.foreach { case ((name, entry), i) =>
-      if (!ours.contains(entry)) sys.error(s"$entry, the entry of $name, is no class")
       val entries = if (i == 0) entry +: alsoBase else Seq(entry)
       reachable(name, entries).foreach(c => links(ours(c), 1 << i))
     }

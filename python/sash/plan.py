@@ -17,7 +17,7 @@ _NODE = "SlidingWindow"
 _PROVIDERS = "spark.sql.extendedExplainProviders"
 _EXPLAIN = "io.sash.spark.Explain"
 _SLIDES = "slides: "
-_DOWN = re.compile(r"left to Spark: (?:all|windows|functions): ")
+_OFF = re.compile(r"left to Spark: (?:all|windows|functions): ")
 # the rows of labels have the source -1 in the union of labels and events
 _OF_LABELS = ", for rows where (source = -1)"
 _OF_EVENTS = re.compile(r" FILTER \(WHERE \(source = \d+\)\)")
@@ -85,10 +85,10 @@ def explanation(df: DataFrame) -> str:
     return _in_words(text) if _OF_LABELS in text else text
 
 
-def standing_down(spark: SparkSession) -> str | None:
-    """Why windows or functions stand down in a session that has Sash; None if they do not."""
+def features_off(spark: SparkSession) -> str | None:
+    """Why windows or functions are off in a session that has Sash; None if they are on."""
     _, lines = _explained(spark.range(0))
-    return "\n".join(filter(_DOWN.match, lines)) or None
+    return "\n".join(filter(_OFF.match, lines)) or None
 
 
 def _explained(df: DataFrame) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ from sash.errors import type_error
 from sash.install import check_installed_version
 from sash.jar import jar_path
 from sash.loaded import NOT_LOADED, has_jar, missing
-from sash.plan import standing_down
+from sash.plan import features_off
 
 _STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -79,7 +79,7 @@ def is_active(spark: SparkSession) -> bool:
 
     It is False where the jar is missing, where Sash is switched off or leaves this Spark alone,
     and where its functions have no names. ``inactive_reason`` tells which. Single features may
-    stand down all the same: ``explain`` has a line for each.
+    be off all the same: ``explain`` has a line for each.
 
     Args:
         spark: The session to ask. No job runs.
@@ -113,7 +113,7 @@ def inactive_reason(spark: SparkSession) -> str | None:
     # a class of Connect's is no subclass of the other, and a DataFrame has columns as attributes
     if not hasattr(type(spark), "createDataFrame"):
         raise type_error("spark", "a SparkSession", spark)
-    return missing(spark) or standing_down(spark)
+    return missing(spark) or features_off(spark)
 
 
 def _is_served_elsewhere(options: dict[str, Any]) -> bool:

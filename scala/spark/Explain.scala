@@ -7,7 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.features.{EarlyRules, Features}
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 
 /**
  * Adds Sash's lines to EXPLAIN: the windows that Sash runs, and for each other window the reason
@@ -19,17 +19,17 @@ final class Explain extends ExtendedExplainGenerator {
 
   override def generateExtendedInfo(plan: SparkPlan): String = {
     val lines =
-      if (!Standing.isUp(Standing.Base)) Standing.lines
+      if (!FeatureStatus.isOn(FeatureName.Base)) FeatureStatus.lines
       else if (!SashConf.enabled(SQLConf.get)) Nil
       else {
-        val all = ExplainedPlan.lines(plan) ++ Standing.lines ++ ofNames(plan.session)
+        val all = ExplainedPlan.lines(plan) ++ FeatureStatus.lines ++ ofNames(plan.session)
         if (all.isEmpty) Seq("no window") else all
       }
     lines.map(_ + "\n").mkString
   }
 
   private def ofNames(session: SparkSession): Option[String] =
-    if (!Standing.isUp(Standing.Functions)) None
+    if (!FeatureStatus.isOn(FeatureName.Functions)) None
     else EarlyRules.reason(session).map(why => s"left to Spark: functions: $why")
 }
 

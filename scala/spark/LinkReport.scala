@@ -1,6 +1,6 @@
 package io.sash.spark
 
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 
 /**
  * Checks Sash's links against the Spark on the class path, without starting Spark. Prints one
@@ -9,9 +9,9 @@ import io.sash.spark.links.Standing
 private object LinkReport {
   def main(args: Array[String]): Unit = {
     val begin = System.nanoTime
-    val missing = Standing.missing(getClass.getClassLoader)
+    val missing = FeatureStatus.missing(getClass.getClassLoader)
     val millis = (System.nanoTime - begin) / 1000000
-    (Standing.Base +: Standing.All).foreach { feature =>
+    (FeatureName.Base +: FeatureName.All).foreach { feature =>
       println(
         s"$feature: ${missing.get(feature).fold("all links")(_.mkString("\n  ", "\n  ", ""))}"
       )

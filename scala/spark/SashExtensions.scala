@@ -8,11 +8,11 @@ import org.slf4j.LoggerFactory
 
 import io.sash.spark.base.{KnownVersions, SashConf, SashVersion}
 import io.sash.spark.features.Features
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 
 /**
- * Adds Sash's `Features` to a Spark session. A feature stands down if this Spark lacks a class or
- * method that the feature links to. Spark finds this class through META-INF/services when the jar
+ * Adds Sash's `Features` to a Spark session. A feature is off if this Spark lacks a class or method
+ * that the feature links to. Spark finds this class through META-INF/services when the jar
  * is on the class path, or through `spark.sql.extensions=io.sash.spark.SashExtensions`. Both at
  * once do no harm: the second strategy finds no window left to plan.
  *
@@ -23,14 +23,14 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
   override def apply(extensions: SparkSessionExtensions): Unit =
     try {
       if (isMeant) {
-        Standing.log(SPARK_VERSION)
-        if (Standing.isUp(Standing.Base)) {
+        FeatureStatus.log(SPARK_VERSION)
+        if (FeatureStatus.isOn(FeatureName.Base)) {
           // registers the settings first, so that SET refuses a wrong value at once
           SashConf.register()
           Features.inject(extensions)
         }
       }
-    } catch { case e: LinkageError => Standing.failed(Standing.Base, e) }
+    } catch { case e: LinkageError => FeatureStatus.failed(FeatureName.Base, e) }
 
   /** Whether Sash knows this version of Spark, or else the user has asked to run it untested. */
   private def isMeant: Boolean = {

@@ -9,10 +9,10 @@ from sash.plan import explanation
 MOVING = "SELECT sum(id) OVER (PARTITION BY id % 2 ORDER BY id ROWS 1 PRECEDING) s FROM range(6)"
 
 
-def test_no_feature_stands_down(spark):
+def test_no_feature_is_off(spark):
     """The links of the jar are all there on each version that it is tested with."""
-    standing = spark._jvm.io.sash.spark.links.Standing
-    assert standing.lines().mkString("; ") == ""
+    status = spark._jvm.io.sash.spark.features.status.FeatureStatus
+    assert status.lines().mkString("; ") == ""
 
 
 def test_windows_and_their_order_are_ours(spark):

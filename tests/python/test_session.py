@@ -167,12 +167,14 @@ def test_an_inactive_session_has_a_reason(spark, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_feature_that_stands_down_is_a_reason(run_python):
+def test_a_feature_that_is_off_is_a_reason(run_python):
     script = f"""{MAKE}
 spark = {CONFIGURED}
 assert sash.is_active(spark)
 jvm = spark._jvm
-jvm.io.sash.spark.links.Standing.failed("windows", jvm.java.lang.LinkageError("it is gone"))
+status = jvm.io.sash.spark.features.status
+windows = getattr(getattr(status, "FeatureName$Windows$"), "MODULE$")
+status.FeatureStatus.failed(windows, jvm.java.lang.LinkageError("it is gone"))
 assert not sash.is_active(spark)
 assert "left to Spark: windows: " in sash.inactive_reason(spark), sash.inactive_reason(spark)
 assert "it is gone" in sash.inactive_reason(spark)

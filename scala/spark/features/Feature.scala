@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
 /**
- * A part of Sash that stands down by itself if this Spark lacks a class or method that it links
- * to. Then its object is not loaded, nor any class that only this feature needs.
+ * A part of Sash that is off by itself if this Spark lacks a class or method that it links to.
+ * Then its object is not loaded, nor any class that only this feature needs.
  */
 private[spark] trait Feature {
 

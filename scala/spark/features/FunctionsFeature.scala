@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.sash.spark.base.SashConf
 import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 
 /** Everything that SQL calls by name: aggregates, sliding_agg and the kinds of windows. */
 private[spark] object FunctionsFeature extends Feature {
-  private val guard = new Guard(Standing.Functions)
+  private val guard = new Guard(FeatureName.Functions)
 
   // sliding_agg and the functions of docs/functions.md, unless someone else has the name
   override def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] =
@@ -26,11 +26,11 @@ private[spark] object FunctionsFeature extends Feature {
     // the lambdas of monoid_agg
     extensions.injectResolutionRule(guard.rule(_ => ResolveMonoids))
     extensions.injectCheckRule(
-      guard.check(s => CheckWindowKinds(() => SashConf.enabled(s), () => whyDown))
+      guard.check(s => CheckWindowKinds(() => SashConf.enabled(s), () => whyOff))
     )
   }
 
   /** The reason why a window of a kind that only Sash has cannot run. */
-  private def whyDown: Option[String] =
-    Standing.reason(Standing.Windows).map(why => s"only Sash has it, and $why")
+  private def whyOff: Option[String] =
+    FeatureStatus.reason(FeatureName.Windows).map(why => s"only Sash has it, and $why")
 }

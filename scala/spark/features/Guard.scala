@@ -6,13 +6,13 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNode
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, SparkStrategy}
 
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 
 /**
- * Runs a feature's rules. If a rule meets a LinkageError, the feature stands down for the rest of
- * the JVM's life: its rules return every plan unchanged, and no user sees the error.
+ * Runs a feature's rules. If a rule meets a LinkageError, the feature is off for the rest of the
+ * JVM's life: its rules return every plan unchanged, and no user sees the error.
  */
-private[spark] final class Guard(feature: String) {
+private[spark] final class Guard(feature: FeatureName) {
 
   def rule[P <: TreeNode[_]](build: SparkSession => Rule[P])(session: SparkSession): Rule[P] =
     run[Rule[P]](new Idle[P])(new Guarded(build(session)))
@@ -36,12 +36,12 @@ private[spark] final class Guard(feature: String) {
   }
 
   def run[T](otherwise: => T)(body: => T): T =
-    if (!Standing.isUp(feature)) otherwise
+    if (!FeatureStatus.isOn(feature)) otherwise
     else
       try body
       catch {
         case e: LinkageError =>
-          Standing.failed(feature, e)
+          FeatureStatus.failed(feature, e)
           otherwise
       }
 

@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.hops._
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.FeatureName
 
 /** Aggregates over hop windows, `window(time, size, slide)`, in batch. */
 private[spark] object HopsFeature extends Feature {
-  private val guard = new Guard(Standing.Hops)
+  private val guard = new Guard(FeatureName.Hops)
 
   override def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] =
     Seq(guard.rule(new ManyHops.Find(_)))

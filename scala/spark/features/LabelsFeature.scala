@@ -4,18 +4,18 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 
 import io.sash.spark.labels.{ChooseEventFilters, LabelWindows, StreamLabelWindows}
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.FeatureName
 
 /** Correlated aggregates over a range of another table's rows. */
 private[spark] object LabelsFeature extends Feature {
-  private val guard = new Guard(Standing.Labels)
+  private val guard = new Guard(FeatureName.Labels)
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlanNormalizationRule(guard.rule(_ => LabelWindows))
     extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
     // on a stream the window that this rule makes is run by the streams feature
     extensions.injectPostHocResolutionRule(
-      guard.rule(new Guard(Standing.Streams).rule(_ => StreamLabelWindows))
+      guard.rule(new Guard(FeatureName.Streams).rule(_ => StreamLabelWindows))
     )
   }
 

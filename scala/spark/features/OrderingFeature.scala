@@ -3,12 +3,12 @@ package io.sash.spark.features
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.SparkPlan
 
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.FeatureName
 import io.sash.spark.ordering.{OneSort, OrderingExec}
 
-/** Orders the rows below windows by hashing their keys. When it stands down, Spark sorts. */
+/** Orders the rows below windows by hashing their keys. When it is off, Spark sorts. */
 private[spark] object OrderingFeature extends Feature {
-  private val guard = new Guard(Standing.Ordering)
+  private val guard = new Guard(FeatureName.Ordering)
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     // replaces an OrderingExec by Spark's sort if the rows get sorted anyway

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.hops.stream.SlimStreamHops
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.FeatureName
 import io.sash.spark.plan.WrapMovingAggregates
 import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, StreamWindows}
 import io.sash.spark.streams.start.StreamingWrite
@@ -14,7 +14,7 @@ import io.sash.spark.streams.task.BucketProcessor
 
 /** Sliding windows (OVER) and hop windows on a stream. */
 private[spark] object StreamsFeature extends Feature {
-  private val guard = new Guard(Standing.Streams)
+  private val guard = new Guard(FeatureName.Streams)
 
   override def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] =
     Seq(guard.rule(_ => StreamingWrite))

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, RowNumber}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.execution.SparkPlan
 
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.FeatureName
 import io.sash.spark.monoids.Refusal
 import io.sash.spark.ordering.KeptSort
 import io.sash.spark.plan.{
@@ -17,7 +17,7 @@ import io.sash.spark.plan.{
 
 /** Moving and shrinking frames of OVER, in batch. */
 private[spark] object WindowsFeature extends Feature {
-  private val guard = new Guard(Standing.Windows)
+  private val guard = new Guard(FeatureName.Windows)
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlannerStrategy(guard.strategy(SlidingWindowStrategy(_)))

@@ -91,18 +91,18 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
  * Refuses a kind that is not in a window's aggregate, and an aggregate of the current row without
  * OVER. Checks nothing while Sash is off, since no new kinds are made then.
  *
- * @param whyDown the reason why the windows feature stands down, if it does
+ * @param whyOff the reason why the windows feature is off, if it is
  */
 private[spark] final case class CheckWindowKinds(
     enabled: () => Boolean,
-    whyDown: () => Option[String]
+    whyOff: () => Option[String]
 ) extends (LogicalPlan => Unit) {
   import ResolveWindowKinds.misplaced
 
   override def apply(plan: LogicalPlan): Unit = if (enabled()) plan.foreach {
     case window: Window =>
       window.expressions.foreach(_.foreach {
-        case a: OnlySash => whyDown().foreach(why => throw a.left(why))
+        case a: OnlySash => whyOff().foreach(why => throw a.left(why))
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
         case _ => ()

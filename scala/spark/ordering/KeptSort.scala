@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.SortPrefixUtils
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.SashConf
-import io.sash.spark.links.Standing
+import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 
 /**
  * The reason why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it.
@@ -16,7 +16,7 @@ private[sash] sealed abstract class KeptSort(val reason: String)
 private[sash] object KeptSort {
   case object SwitchedOff extends KeptSort(s"${SashConf.OrderingEnabled.key} is false")
 
-  final case class StandsDown(why: String) extends KeptSort(why)
+  final case class FeatureOff(why: String) extends KeptSort(why)
 
   case object NoOrder extends KeptSort("the window has no ORDER BY")
 
@@ -49,8 +49,8 @@ private[sash] object KeptSort {
    */
   private[spark] def of(order: KeyOrder, conf: SQLConf): Option[KeptSort] =
     if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)
-    else if (!Standing.isUp(Standing.Ordering))
-      Standing.reason(Standing.Ordering).map(StandsDown(_))
+    else if (!FeatureStatus.isOn(FeatureName.Ordering))
+      FeatureStatus.reason(FeatureName.Ordering).map(FeatureOff(_))
     else if (order.within.isEmpty) Some(NoOrder)
     else if (!order.keys.forall(k => UnsafeRowUtils.isBinaryStable(k.dataType))) Some(Collated)
     else if (conf.enableRadixSort && isByRadix(order)) Some(NullsByRadix)

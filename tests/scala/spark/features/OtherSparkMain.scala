@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.ExplainMode
 
 import io.sash.spark.{Explain, SashExtensions}
 
-/** What a user sees on another Spark: one line an answer, for [[StandingDownSuite]] to read. */
+/** What a user sees on another Spark: one line an answer, for [[OtherSparkSuite]] to read. */
 object OtherSparkMain {
 
   /** @param args settings, as key=value */

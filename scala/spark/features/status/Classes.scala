@@ -1,4 +1,4 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 import java.util.LinkedHashSet
 import java.util.concurrent.ConcurrentHashMap

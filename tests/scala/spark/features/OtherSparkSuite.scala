@@ -11,11 +11,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
 import io.sash.spark.Thorough
-import io.sash.spark.links.{Asks, Longer, OtherSpark}
+import io.sash.spark.features.status.{Asks, Longer, OtherSpark}
 
 /** A session on another Spark, in a JVM of its own that has the changed classes first. */
 @Slow
-class StandingDownSuite extends AnyFunSuite {
+class OtherSparkSuite extends AnyFunSuite {
   private val windowRows = "window rows: 0 0, 1 1, 2 2, 3 4, 4 6, 5 8"
   private val lateralRows = "lateral rows: 0 0, 1 1, 2 2, 3 4, 4 6, 5 8"
   private val hopRows = "hops rows: 2, 2, 4, 4"

@@ -1,6 +1,6 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
-import Standing.{Functions, Hops, Labels, Ordering, Streams, Windows}
+import FeatureName.{Functions, Hops, Labels, Ordering, Streams, Windows}
 
 /**
  * The links by reflection: those in `SparkVersions`, and fields that other code reads by their
@@ -72,7 +72,7 @@ private[spark] object ReflectiveLinks {
   private def withDefaults(
       name: String,
       firsts: Seq[String],
-      features: String*
+      features: FeatureName*
   ): ReflectiveLink =
     ReflectiveLink(features, s"the constructor of ${name.split('/').last} with defaults") {
       classes =>

@@ -1,4 +1,4 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 import java.io.{ByteArrayInputStream, File, InputStream}
 import java.nio.file.Files

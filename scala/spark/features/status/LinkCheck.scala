@@ -1,4 +1,4 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 import java.io.BufferedReader
 import java.lang.reflect.Modifier
@@ -36,7 +36,7 @@ private[spark] final class LinkCheck(
     }
     lines.tail.foreach(look)
     reflective.filterNot(_.holds(classes)).foreach { link =>
-      link.features.foreach(f => lacks(1 << features.indexOf(f), link.text))
+      link.features.foreach(f => lacks(1 << features.indexOf(f.name), link.text))
     }
     features.zip(missing).filter(_._2.nonEmpty).toMap
   }

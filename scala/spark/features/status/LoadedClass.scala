@@ -1,10 +1,10 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 import java.lang.invoke.MethodType
 import java.util.HashMap
 
 /** A class read by reflection, because its loader shows no file of it. It is not initialized. */
-private[links] final class LoadedClass(c: Class[_]) extends ClassFacts {
+private[status] final class LoadedClass(c: Class[_]) extends ClassFacts {
   override def access: Int = c.getModifiers
 
   override def name: String = internal(c)

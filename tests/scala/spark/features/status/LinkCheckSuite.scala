@@ -1,10 +1,10 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.sash.spark.links.Standing._
+import FeatureName._
 
-/** Which features stand down on a Spark of which one class is another, and for which reason. */
+/** Which features are off on a Spark of which one class is another, and for which reason. */
 class LinkCheckSuite extends AnyFunSuite {
   private val expressions = "org.apache.spark.sql.catalyst.expressions"
   private val logical = "org.apache.spark.sql.catalyst.plans.logical"
@@ -12,8 +12,8 @@ class LinkCheckSuite extends AnyFunSuite {
 
   private def lacks(what: String): String = s"this Spark lacks $what"
 
-  /** A change, who stands down, and the first reason of one of them. */
-  private val changes: Seq[(OtherSpark, Set[String], String)] = Seq(
+  /** A change, which are off, and the first reason of one of them. */
+  private val changes: Seq[(OtherSpark, Set[FeatureName], String)] = Seq(
     (
       Longer(s"$expressions.XxHash64", "<init>"),
       Set(Labels, Ordering),
@@ -143,16 +143,16 @@ class LinkCheckSuite extends AnyFunSuite {
     )
   )
 
-  for ((change, down, reason) <- changes)
-    test(s"$change: ${if (down.isEmpty) "none" else down.mkString(", ")}") {
-      val missing = Standing.missing(OtherSpark.loader(change))
-      assert(missing.keySet == down, missing)
+  for ((change, off, reason) <- changes)
+    test(s"$change: ${if (off.isEmpty) "none" else off.mkString(", ")}") {
+      val missing = FeatureStatus.missing(OtherSpark.loader(change))
+      assert(missing.keySet == off, missing)
       for ((feature, all) <- missing)
         assert(all.exists(_.contains(reason)), s"$feature: $all")
     }
 
   test("nothing is missing of the Spark that it is compiled for") {
-    assert(Standing.missing(getClass.getClassLoader).isEmpty)
+    assert(FeatureStatus.missing(getClass.getClassLoader).isEmpty)
   }
 
   test("a class whose file is not shown is looked at by reflection") {
@@ -161,7 +161,7 @@ class LinkCheckSuite extends AnyFunSuite {
         if (name.contains("/spark/") && name.hashCode % 5 == 0) null
         else super.getResourceAsStream(name)
     }
-    assert(Standing.missing(hidden).isEmpty)
+    assert(FeatureStatus.missing(hidden).isEmpty)
   }
 
   test("files that are of no known format are looked at by reflection, too") {
@@ -171,6 +171,6 @@ class LinkCheckSuite extends AnyFunSuite {
           new java.io.ByteArrayInputStream(Array.fill(100)(99))
         else super.getResourceAsStream(name)
     }
-    assert(Standing.missing(broken).isEmpty)
+    assert(FeatureStatus.missing(broken).isEmpty)
   }
 }

@@ -1,9 +1,9 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 import java.lang.invoke.MethodType
 
 /** Prints links in the words of Spark's sources. */
-private[links] object LinkText {
+private[status] object LinkText {
   def of(owner: String): String = s"the class ${dotted(owner)}"
 
   def of(owner: String, name: String, descriptor: String): String =

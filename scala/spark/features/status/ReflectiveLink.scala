@@ -1,12 +1,12 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 /**
  * A link by reflection, which no bytecode shows. `holds` checks it against the classes.
  *
- * @param features the features that stand down without it
+ * @param features the features that are off without it
  * @param text a description that follows "this Spark lacks"
  */
-private[spark] final case class ReflectiveLink(features: Seq[String], text: String)(
+private[spark] final case class ReflectiveLink(features: Seq[FeatureName], text: String)(
     val holds: Classes => Boolean
 )
 

@@ -1,4 +1,4 @@
-package io.sash.spark.links
+package io.sash.spark.features.status
 
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.util.HashMap
@@ -7,7 +7,7 @@ import java.util.HashMap
  * Reads a class from its file, without loading it or any class that it names. Reads only the
  * tables of the file, in one pass, and no code.
  */
-private[links] final class ClassFile(file: Array[Byte]) extends ClassFacts {
+private[status] final class ClassFile(file: Array[Byte]) extends ClassFacts {
   private[this] val bytes = file
   private[this] var at = 8 // after magic number and version
   // the offset of each constant

@@ -1,0 +1,44 @@
+package io.sash.spark.features.status
+
+/**
+ * A part of Sash that can be off by itself.
+ *
+ * @param needs the features that it works through, and without which it is off
+ */
+private[spark] sealed abstract class FeatureName(val name: String, val needs: FeatureName*) {
+  override def toString: String = name
+}
+
+private[spark] object FeatureName {
+
+  /** All features need it. */
+  case object Base extends FeatureName("base")
+
+  case object Functions extends FeatureName("functions")
+
+  case object Windows extends FeatureName("windows")
+
+  // a subquery becomes a window over an aggregate that Spark alone cannot run
+  case object Labels extends FeatureName("labels", Windows)
+
+  case object Hops extends FeatureName("hops")
+
+  case object Streams extends FeatureName("streams")
+
+  // nothing else uses the ordering
+  case object Ordering extends FeatureName("ordering", Windows)
+
+  /** All features but the base, in the order in which their rules come into a session. */
+  val All: Seq[FeatureName] = Seq(
+    // the calls of Sash's own become expressions, which the rules of the others look for
+    Functions,
+    // moving aggregates are wrapped before anyone checks them
+    Windows,
+    // on a stream, a subquery becomes a window, which the streams then plan
+    Labels,
+    Hops,
+    Streams,
+    // looks at what the planner has made of the windows
+    Ordering
+  )
+}
