@@ -11,24 +11,19 @@ import io.sash.core.slots.Keys
  *
  * @param ring the keys of all rows that have arrived
  * @param user the number of this user of the ring
- * @param lower number of the shift that gives the lower bound, or CurrentRow, or Unbounded
- * @param upper likewise for the upper bound
- * @param lowerOpen whether keys equal to the lower bound lie below it
- * @param upperOpen whether keys equal to the upper bound lie above it
  */
-final class RangeKeys(
-    val ring: KeyRing,
-    user: Int,
-    lower: Int,
-    upper: Int,
-    lowerOpen: Boolean,
-    upperOpen: Boolean
-) {
+final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyBound) {
   import RangeKeys._
 
+  // the number of a bound's shift, or -1
+  private[this] val lowerShift = shiftOf(lower)
+  private[this] val upperShift = shiftOf(upper)
+  private[this] val isLowerPeers = lower == KeyBound.CurrentRow
+  private[this] val isUpperPeers = upper == KeyBound.CurrentRow
+
   // a key is below if it compares as less than the first, and above if as more than the second
-  private[this] val leastWithin = if (lowerOpen) 1 else 0
-  private[this] val mostWithin = if (upperOpen) -1 else 0
+  private[this] val leastWithin = if (isOpen(lower)) 1 else 0
+  private[this] val mostWithin = if (isOpen(upper)) -1 else 0
 
   private[this] val lowerBound = 2 * user
   private[this] val upperBound = 2 * user + 1
@@ -37,12 +32,8 @@ final class RangeKeys(
   private[this] var lastReach = 1L // how many rows the last search went back
   private[this] var lastBeyond = 1L // the same for the last search for the upper bound
 
-  /** Keys whose bounds belong to the frame. */
-  def this(ring: KeyRing, user: Int, lower: Int, upper: Int) =
-    this(ring, user, lower, upper, lowerOpen = false, upperOpen = false)
-
   /** Keys in a ring of their own, without other users. */
-  def this(initial: Keys, lower: Int, upper: Int) =
+  def this(initial: Keys, lower: KeyBound, upper: KeyBound) =
     this(new KeyRing(initial, users = 1), 0, lower, upper)
 
   /**
@@ -64,26 +55,26 @@ final class RangeKeys(
 
   /** Whether `row` lies above the upper bound of row `current`. */
   private[frames] def isAbove(row: Long, current: Long): Boolean =
-    if (upper >= 0) {
+    if (upperShift >= 0) {
       if (upperOf != current) {
-        keys.shift(upper, upperBound, slot(current))
+        keys.shift(upperShift, upperBound, slot(current))
         upperOf = current
       }
       keys.compare(slot(row), upperBound) > mostWithin
     } else {
-      upper == CurrentRow && keys.compare(slot(row), slot(current)) > 0
+      isUpperPeers && keys.compare(slot(row), slot(current)) > 0
     }
 
   /** Whether `row` lies below the lower bound of row `current`. */
   private[frames] def isBelow(row: Long, current: Long): Boolean =
-    if (lower >= 0) {
+    if (lowerShift >= 0) {
       if (lowerOf != current) {
-        keys.shift(lower, lowerBound, slot(current))
+        keys.shift(lowerShift, lowerBound, slot(current))
         lowerOf = current
       }
       keys.compare(slot(row), lowerBound) < leastWithin
     } else {
-      lower == CurrentRow && keys.compare(slot(row), slot(current)) < 0
+      isLowerPeers && keys.compare(slot(row), slot(current)) < 0
     }
 
   /**
@@ -139,11 +130,14 @@ final class RangeKeys(
   private def keys: Keys = ring.column
 }
 
-object RangeKeys {
+private object RangeKeys {
+  private def shiftOf(bound: KeyBound): Int = bound match {
+    case KeyBound.Shifted(shift, _) => shift
+    case _                          => -1
+  }
 
-  /** The bound is the current row, peers included. */
-  val CurrentRow: Int = -1
-
-  /** There is no bound. */
-  val Unbounded: Int = -2
+  private def isOpen(bound: KeyBound): Boolean = bound match {
+    case KeyBound.Shifted(_, isOpen) => isOpen
+    case _                           => false
+  }
 }

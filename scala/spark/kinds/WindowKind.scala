@@ -4,15 +4,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
-import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.sash.WithLambda
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.ArgumentChecks
-import io.sash.spark.monoids.{LambdaBodies, OfCurrentRow, Replacement}
 
 /**
  * A kind of window that SQL's frames cannot express, such as `delta_window(temperature, 5.0)`. It
@@ -33,7 +29,10 @@ private[spark] sealed abstract class WindowKind extends Expression {
   def orderFault(order: Seq[SortOrder]): Option[String]
 
   /** Whether a row's window may have no rows, as it may end before the row. */
-  def mayBeEmpty: Boolean = false
+  def mayBeEmpty: Boolean
+
+  /** Whether a row's window may begin before the window of the row before it. */
+  def movesBack: Boolean
 
   /** The expressions that the kind reads of each row. */
   def inputs: Seq[Expression] = children
@@ -61,31 +60,6 @@ private[spark] sealed abstract class WindowKind extends Expression {
   override def toString: String = sql
 }
 
-private[spark] object WindowKind {
-  def noOrder(order: Seq[SortOrder]): Option[String] =
-    Option.when(order.isEmpty)("its window has no order; add ORDER BY")
-
-  /** The fault where the order has to be one expression to which `extent` can be added. */
-  def unmoved(order: Seq[SortOrder], name: String, extent: Expression): Option[String] =
-    noOrder(order).orElse {
-      val by = order.head.child
-      if (order.length > 1) Some(s"a $name lies in an order by one expression")
-      else
-        Option.when(ArgumentChecks.checkDifference(by, extent).isFailure)(
-          s"its $name of type ${extent.dataType.sql} cannot be added to ${by.sql}, " +
-            s"the order, of type ${by.dataType.sql}; ${remedy(by.dataType, name)}"
-        )
-    }
-
-  private def remedy(order: DataType, name: String): String = order match {
-    case _: NumericType => s"write the $name as a number, or order by a timestamp"
-    case DateType =>
-      s"write the $name as whole days or months, as in '1 day', or order by a timestamp"
-    case TimestampType | TimestampNTZType => s"write the $name as an interval, as in '1 hour'"
-    case _                                => "order by a number, a date or a timestamp"
-  }
-}
-
 /** A kind that SQL has a frame for. */
 private[spark] sealed trait HasSqlFrame { this: WindowKind =>
   def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame
@@ -104,7 +78,11 @@ private[spark] final case class CountWindow(size: Expression)
     SpecifiedWindowFrame(RowFrame, preceding, CurrentRow)
   }
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+  override def mayBeEmpty: Boolean = false
+
+  override def movesBack: Boolean = false
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.checkCount("size", size, least = 1)
@@ -134,7 +112,7 @@ private[spark] final case class DurationWindow(
 
   /** Without it, Spark would cast an interval to the type of an order by numbers. */
   override def orderFault(order: Seq[SortOrder]): Option[String] =
-    WindowKind.unmoved(order, "size", size)
+    OrderFaults.unmoved(order, "size", size)
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val options = closed.map(ArgumentChecks.checkOneOf("closed", _, DurationWindow.Ends)) ++
@@ -154,6 +132,8 @@ private[spark] final case class DurationWindow(
   def isCentered: Boolean = center.exists(_.eval() == true)
 
   override def mayBeEmpty: Boolean = hasOpenEnd && !isCentered
+
+  override def movesBack: Boolean = false
 
   /** Whether the frame is RANGE size PRECEDING. */
   def isPlain: Boolean = !hasOpenStart && !hasOpenEnd && !isCentered
@@ -176,7 +156,11 @@ private[spark] final case class DeltaWindow(attribute: Expression, delta: Expres
   override def left: Expression = attribute
   override def right: Expression = delta
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+  override def mayBeEmpty: Boolean = false
+
+  override def movesBack: Boolean = false
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
     ArgumentChecks.checkDifference(attribute, delta),
@@ -194,7 +178,11 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
   override def name: String = "punctuation_window"
   override def child: Expression = punctuation
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+  override def mayBeEmpty: Boolean = false
+
+  override def movesBack: Boolean = false
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult =
     if (punctuation.dataType == BooleanType) TypeCheckSuccess
@@ -214,9 +202,13 @@ private[spark] final case class GapWindow(gap: Expression, longest: Option[Expre
   override def name: String = "gap_window"
   override def children: Seq[Expression] = gap +: longest.toSeq
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind
+  override def mayBeEmpty: Boolean = false
+
+  override def movesBack: Boolean = false
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults
     .unmoved(order, "gap", gap)
-    .orElse(longest.flatMap(WindowKind.unmoved(order, "longest session", _)))
+    .orElse(longest.flatMap(OrderFaults.unmoved(order, "longest session", _)))
 
   override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
     ArgumentChecks.checkExtent("gap", gap, positive = true) +:
@@ -238,7 +230,11 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
   override def left: Expression = preceding
   override def right: Expression = following
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+  override def mayBeEmpty: Boolean = false
+
+  override def movesBack: Boolean = false
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.inTurn(
@@ -260,7 +256,11 @@ private[spark] final case class OwnRowsWindow(preceding: Expression)
   override def name: String = "rows_window"
   override def child: Expression = preceding
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+  override def mayBeEmpty: Boolean = true
+
+  override def movesBack: Boolean = true
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult =
     if (ArgumentChecks.isInteger(preceding.dataType)) TypeCheckSuccess
@@ -280,8 +280,12 @@ private[spark] final case class OwnRangeWindow(preceding: Expression)
   override def name: String = "range_window"
   override def child: Expression = preceding
 
+  override def mayBeEmpty: Boolean = true
+
+  override def movesBack: Boolean = true
+
   override def orderFault(order: Seq[SortOrder]): Option[String] =
-    WindowKind.unmoved(order, "width", preceding)
+    OrderFaults.unmoved(order, "width", preceding)
 
   override def checkInputDataTypes(): TypeCheckResult =
     ArgumentChecks.checkExtentType("preceding", preceding)
@@ -308,7 +312,11 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
   override def name: String = "bounds_window"
   override def children: Seq[Expression] = (lower ++ upper).map(_.value).toSeq
 
-  override def orderFault(order: Seq[SortOrder]): Option[String] = WindowKind.noOrder(order)
+  override def mayBeEmpty: Boolean = true
+
+  override def movesBack: Boolean = true
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   override def sql: String = {
     val from = lower.map(b => s"${if (b.isIncluded) "from" else "after"} ${b.value.sql}")
@@ -345,6 +353,8 @@ private[spark] final case class JoinedWindow(kinds: Seq[WindowKind], ofAll: Bool
 
   override def mayBeEmpty: Boolean = kinds.exists(_.mayBeEmpty)
 
+  override def movesBack: Boolean = kinds.exists(_.movesBack)
+
   override def inputs: Seq[Expression] = kinds.flatMap(_.inputs)
 
   override def withInputs(inputs: Seq[Expression]): WindowKind = {
@@ -365,7 +375,7 @@ private[spark] object JoinedWindow {
 
   /** The reason why a kind cannot be joined with another; None if it can. */
   def fault(kind: Expression): Option[String] = kind match {
-    case _: OwnRowsWindow | _: OwnRangeWindow | _: BoundsWindow =>
+    case k: WindowKind if k.movesBack =>
       Some("its start may move back from row to row; join kinds whose windows only move forwards")
     case _: PredicateWindow =>
       Some("its condition is of the rows of its own window; ask for it alone")
@@ -377,88 +387,10 @@ private[spark] object JoinedWindow {
 }
 
 /** A property of a window besides its kind. It also applies to SQL's frames. */
-private[spark] sealed abstract class WindowModifier extends WindowKind
+private[spark] abstract class WindowModifier extends WindowKind {
+  override final def mayBeEmpty: Boolean = false
 
-/** EXCLUDE CURRENT ROW, GROUP or TIES: see `Exclusion`. */
-private[spark] final case class WindowExclude(rows: Expression)
-    extends WindowModifier
-    with UnaryLike[Expression] {
-  override def name: String = WindowExclude.Name
-  override def child: Expression = rows
-
-  override def orderFault(order: Seq[SortOrder]): Option[String] =
-    if (what == WindowExclude.CurrentRow) None else WindowKind.noOrder(order)
-
-  override def checkInputDataTypes(): TypeCheckResult =
-    ArgumentChecks.checkOneOf("rows", rows, WindowExclude.All)
-
-  def what: String = WindowExclude.nameIn(rows)
-
-  override protected def withNewChildInternal(newChild: Expression): WindowExclude =
-    copy(rows = newChild)
-}
-
-private[spark] object WindowExclude {
-  val Name = "window_exclude"
-  val CurrentRow = "current row"
-  val Group = "group"
-  val Ties = "ties"
-  val All: Seq[String] = Seq(CurrentRow, Group, Ties)
-
-  private def nameIn(e: Expression): String =
-    e.eval().toString.toLowerCase(java.util.Locale.ROOT)
-}
-
-/**
- * Returns an answer only at the rows where the window slides: once per `every` rows, or once per
- * pane of the order's values. The other rows get NULL.
- */
-private[spark] final case class WindowSlide(every: Expression)
-    extends WindowModifier
-    with UnaryLike[Expression] {
-  override def name: String = "window_slide"
-  override def child: Expression = every
-
-  def countsRows: Boolean = ArgumentChecks.isInteger(every.dataType)
-
-  override def orderFault(order: Seq[SortOrder]): Option[String] =
-    WindowKind.noOrder(order).orElse {
-      val by = order.head.child
-      Option.when(!countsRows && PaneNumbers.number(by, every, "UTC").isEmpty)(
-        s"${by.sql}, the order, of type ${by.dataType.sql}, has no panes of type " +
-          s"${every.dataType.sql}; slide by a number of rows"
-      )
-    }
-
-  override def checkInputDataTypes(): TypeCheckResult =
-    if (countsRows) ArgumentChecks.checkCount("every", every, least = 1)
-    else ArgumentChecks.checkInterval("every", every)
-
-  override protected def withNewChildInternal(newChild: Expression): WindowSlide =
-    copy(every = newChild)
-}
-
-/**
- * Returns NULL where fewer rows of the window have a value: see [[MinPeriods]].
- *
- * @param values the aggregate's arguments, as they were written; none before it is known
- */
-private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[Expression] = Nil)
-    extends WindowModifier {
-  override def name: String = "window_min_periods"
-  override def children: Seq[Expression] = count +: values
-  override def sql: String = s"$name(${count.sql})"
-
-  def least: Int = count.eval().asInstanceOf[Number].intValue
-
-  override def orderFault(order: Seq[SortOrder]): Option[String] = None
-
-  override def checkInputDataTypes(): TypeCheckResult =
-    ArgumentChecks.checkCount("n", count, least = 0)
-
-  override protected def withNewChildrenInternal(
-      children: IndexedSeq[Expression]
-  ): WindowMinPeriods = copy(children.head, children.tail)
+  override final def movesBack: Boolean = false
 }
 
 /**
@@ -474,65 +406,20 @@ private[spark] final case class PredicateWindow(
     condition: Expression,
     isPending: Boolean = false
 ) extends WindowKind
-    with WithLambda
+    with TotalCondition
     with BinaryLike[Expression] {
   override def name: String = "predicate_window"
   override def nullable: Boolean = true
   override lazy val resolved: Boolean = isBound && !isPending
-  override def argument: Expression = aggregate
-  override def lambda: Expression = condition
-  override def lambdaType: DataType = BooleanType
   override def left: Expression = aggregate
   override def right: Expression = condition
 
+  override def mayBeEmpty: Boolean = false
+
+  override def movesBack: Boolean = false
+
   override def orderFault(order: Seq[SortOrder]): Option[String] =
-    WindowKind.noOrder(order).orElse(conditionFault)
-
-  private def conditionFault: Option[String] =
-    if (!condition.deterministic || condition.exists(_.isInstanceOf[PythonUDF]))
-      Some("its condition has to be deterministic, and without Python")
-    else if (function.isInstanceOf[OfCurrentRow])
-      Some(s"${function.prettyName} is of one row, and a condition is of the window")
-    else if (condition.dataType != BooleanType)
-      Some(s"its condition answers a ${condition.dataType.sql}, not a BOOLEAN")
-    else if (condition.containsPattern(CURRENT_LIKE))
-      Some("its condition looks at the present time, user or catalog; put a constant there")
-    else
-      condition.references.headOption
-        .map(a => s"its condition may look at its argument only, not at ${a.sql}")
-
-  override protected def bindInternal(
-      f: (Expression, Seq[(DataType, Boolean)]) => LambdaFunction
-  ): HigherOrderFunction =
-    copy(condition = f(condition, Seq((aggregate.dataType, true))))
-
-  /** The condition over `total` in place of the lambda's variable. */
-  def of(total: Expression): Expression = condition match {
-    case LambdaFunction(body, Seq(variable: NamedLambdaVariable), _) =>
-      body.transform { case v: NamedLambdaVariable if v.exprId == variable.exprId => total }
-    case other => other
-  }
-
-  /** Whether the aggregate and the lambda are resolved, even if the kind is still pending. */
-  def isBound: Boolean = aggregate.resolved && (condition match {
-    case lambda: LambdaFunction => lambda.resolved
-    case _                      => false
-  })
-
-  def function: AggregateFunction = aggregate.asInstanceOf[AggregateFunction]
-
-  /**
-   * Optimizes the lambda and replaces the aggregate as the optimizer would. The optimizer does
-   * not reach into a kind.
-   */
-  def evaluable: PredicateWindow = PredicateWindow(
-    Replacement.of(aggregate),
-    condition match {
-      case lambda: LambdaFunction =>
-        lambda.copy(function = LambdaBodies.optimized(lambda.function))
-      case other => other
-    }
-  )
+    OrderFaults.noOrder(order).orElse(conditionFault)
 
   override def inputs: Seq[Expression] = aggregate.children
 

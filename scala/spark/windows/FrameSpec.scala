@@ -22,20 +22,20 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   /** Whether each row gets its answer as soon as it arrives. */
   def isImmediate: Boolean
 
-  /** The number of keys by which the frame compares rows. */
-  def keyCount: Int = 1
+  /** Whether rows that tie in the window's order enter together and leave together. */
+  def movesByPeers: Boolean
 
-  /** The keys by which the frame compares rows, with its bounds; of each part if it has parts. */
-  def keys(rows: RowsOfFrame): Seq[KeysSpec]
+  /** The elements for which windows are queried, unless rows are excluded. */
+  def place: Place
+
+  /** The keys by which the frame compares rows, with its bounds; none if it only counts rows. */
+  def keys(rows: RowsOfFrame): Option[KeysSpec]
 
   /** The predicate window whose aggregate bounds the frame, if it is one. */
   def bounding: Option[PredicateWindow] = None
 
-  /** The elements for which windows are queried, unless rows are excluded. */
-  def place: Place = Place.Ring
-
-  /** Whether rows that tie in the window's order enter together and leave together. */
-  def movesByPeers: Boolean = false
+  /** The frames that this one joins, each with keys of its own; the frame itself if it is one. */
+  def parts: Seq[FrameSpec] = Seq(this)
 
   /** The frame of the core that moves the windows. */
   def frame(of: FrameParts): Frame
@@ -51,16 +51,16 @@ private[spark] final case class RowsOfFrame(
 /**
  * The parts that a task has made for a frame.
  *
- * @param allKeys the keys of the rows; none if the frame compares no rows
+ * @param partKeys the keys of each part; none if a part compares no rows
  * @param bounding the window of the aggregate that bounds the frame, which is also one of
  *   `windows`; or null
  */
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
-    allKeys: Seq[RangeKeys],
+    partKeys: Seq[Option[RangeKeys]],
     bounding: InOrderWindow
 ) {
-  def keys: RangeKeys = allKeys.head
+  def keys: RangeKeys = partKeys.head.get
 }
 
 private[spark] object Extent {
@@ -116,9 +116,11 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
 
   override def isImmediate: Boolean = offset(specified.upper) <= 0
 
-  override def keyCount: Int = 0
+  override def movesByPeers: Boolean = false
 
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Nil
+  override def place: Place = Place.Ring
+
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
   override def frame(of: FrameParts): Frame =
     new RowsFrame(of.windows, offset(specified.lower), offset(specified.upper))
@@ -138,7 +140,9 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def movesByPeers: Boolean = true
 
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Seq(SqlFrameKeys(specified))
+  override def place: Place = Place.Ring
+
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys(specified))
 
   override def frame(of: FrameParts): Frame =
     new RangeFrame(of.windows, of.keys)
@@ -151,7 +155,9 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def movesByPeers: Boolean = true
 
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Seq(SqlFrameKeys.Peers)
+  override def place: Place = Place.Ring
+
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys.Peers)
 
   override def frame(of: FrameParts): Frame =
     new GroupsFrame(of.windows, of.keys, -count(kind.preceding), count(kind.following))
@@ -164,12 +170,16 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
   override final def text: String = kind.sql
 
   override final def isImmediate: Boolean = true
+
+  override final def movesByPeers: Boolean = false
+
+  override def place: Place = Place.Ring
 }
 
 private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val (attribute, delta) = Extent.ofNumbers(kind.attribute, kind.delta)
-    Seq(RangeBounds.back(rows, SortOrder(attribute, Ascending), delta))
+    Some(RangeBounds.back(rows, SortOrder(attribute, Ascending), delta))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -177,12 +187,12 @@ private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(
 }
 
 private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     // one type of keys for both extents
     val by = kind.children.foldLeft(order.child)(Extent.ofNumbers(_, _)._1)
     def extent(e: Expression) = Extent.ofNumbers(by, e)._2
-    Seq(
+    Some(
       RangeBounds.session(
         rows,
         order.copy(child = by, sameOrderExpressions = Nil),
@@ -204,7 +214,7 @@ private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
     extends SuffixSpec(kind) {
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val flag = AttributeReference("punctuation", BooleanType)()
     val program = SlotProgram
       .ofRow(rows.input, Seq(flag), Seq(kind.punctuation))
@@ -212,7 +222,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
         keyShifts = Seq(Literal.TrueLiteral),
         keyOrder = Seq(SortOrder(flag, Ascending))
       )
-    Seq(OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow))
+    Some(OwnKeys(program, KeyBound.Shifted(0), KeyBound.CurrentRow))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -222,7 +232,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
   override def place: Place = Place.Suffixes
 
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
     val program = SlotProgram.ofRow(
       rows.input,
@@ -230,7 +240,7 @@ private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixS
       Seq(Cast(kind.preceding, LongType)),
       results = Seq((0, Coalesce(Seq(width, Literal(-1L)))))
     )
-    Seq(OwnKeys(program, RangeKeys.Unbounded, RangeKeys.CurrentRow))
+    Some(OwnKeys(program, KeyBound.Unbounded, KeyBound.CurrentRow))
   }
 
   override def frame(of: FrameParts): Frame = {
@@ -255,11 +265,11 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def place: Place = Place.Suffixes
 
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = {
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     val (by, width) = Extent.ofNumbers(order.child, kind.preceding)
     val of = order.copy(child = by, sameOrderExpressions = Nil)
-    Seq(RangeBounds.ownWidth(rows, of, width))
+    Some(RangeBounds.ownWidth(rows, of, width))
   }
 
   override def frame(of: FrameParts): Frame =
@@ -279,8 +289,8 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 
   override def place: Place = Place.Stretches
 
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] =
-    Seq(RangeBounds.between(rows, rows.order.head, kind))
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
+    Some(RangeBounds.between(rows, rows.order.head, kind))
 
   override def frame(of: FrameParts): Frame =
     new BoundsFrame(
@@ -293,9 +303,7 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {
   override def bounding: Option[PredicateWindow] = Some(kind)
 
-  override def keyCount: Int = 0
-
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = Nil
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
   override def frame(of: FrameParts): Frame =
     new PredicateFrame(
@@ -305,22 +313,24 @@ private[spark] final case class PredicateSpec(kind: PredicateWindow) extends Suf
     )
 }
 
-private[spark] final case class JoinedSpec(kind: JoinedWindow, parts: Seq[FrameSpec])
+private[spark] final case class JoinedSpec(kind: JoinedWindow, joined: Seq[FrameSpec])
     extends FrameSpec {
   override def text: String = kind.sql
 
-  override def isImmediate: Boolean = parts.forall(_.isImmediate)
+  override def parts: Seq[FrameSpec] = joined.flatMap(_.parts)
 
-  override def movesByPeers: Boolean = parts.forall(_.movesByPeers)
+  override def isImmediate: Boolean = joined.forall(_.isImmediate)
 
-  override def keyCount: Int = parts.map(_.keyCount).sum
+  override def movesByPeers: Boolean = joined.forall(_.movesByPeers)
 
-  override def keys(rows: RowsOfFrame): Seq[KeysSpec] = parts.flatMap(_.keys(rows))
+  override def place: Place = Place.Ring
+
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
   override def frame(of: FrameParts): Frame = {
-    val ends = parts.map(_.keyCount).scanLeft(0)(_ + _)
-    val frames = parts.zip(ends.zip(ends.tail)).map { case (part, (from, until)) =>
-      part.frame(FrameParts(Array.empty, of.allKeys.slice(from, until), bounding = null))
+    val ends = joined.map(_.parts.length).scanLeft(0)(_ + _)
+    val frames = joined.zip(ends.zip(ends.tail)).map { case (part, (from, until)) =>
+      part.frame(FrameParts(Array.empty, of.partKeys.slice(from, until), bounding = null))
     }
     new JoinedFrame(of.windows, frames.toArray, kind.ofAll)
   }

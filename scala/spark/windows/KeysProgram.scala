@@ -2,7 +2,7 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.core.frames.{KeyRing, RangeKeys}
+import io.sash.core.frames.{KeyBound, KeyRing, RangeKeys}
 import io.sash.spark.slots.SlotProgram
 
 /** The keys by which a frame compares rows. */
@@ -22,21 +22,23 @@ private[spark] object SqlFrameKeys {
 /** Keys that belong to one frame only. */
 private[spark] final case class OwnKeys(
     slots: SlotProgram,
-    lower: Int,
-    upper: Int,
-    lowerOpen: Boolean = false,
-    upperOpen: Boolean = false
+    lower: KeyBound,
+    upper: KeyBound
 ) extends KeysSpec
 
-/** The keys of a frame, of the peers that it excludes, and of the panes by which it slides. */
+/**
+ * The keys of each part of a frame, of the peers that it excludes, and of the panes by which it
+ * slides.
+ */
 private[spark] final case class FrameKeys[A](
-    frame: Seq[A],
+    parts: Seq[Option[A]],
     peers: Option[A],
     panes: Option[A]
 ) {
-  def toSeq: Seq[A] = (frame ++ peers ++ panes).toSeq
+  def toSeq: Seq[A] = (parts.flatten ++ peers ++ panes).toSeq
 
-  def map[B](to: A => B): FrameKeys[B] = FrameKeys(frame.map(to), peers.map(to), panes.map(to))
+  def map[B](to: A => B): FrameKeys[B] =
+    FrameKeys(parts.map(_.map(to)), peers.map(to), panes.map(to))
 }
 
 /**
@@ -50,13 +52,11 @@ private[spark] final case class RingProgram(slots: SlotProgram, users: Int)
 private[spark] final case class KeysView(
     ring: Int,
     user: Int,
-    lower: Int,
-    upper: Int,
-    lowerOpen: Boolean = false,
-    upperOpen: Boolean = false
+    lower: KeyBound,
+    upper: KeyBound
 ) {
   def of(rings: IndexedSeq[KeyRing]): RangeKeys =
-    new RangeKeys(rings(ring), user, lower, upper, lowerOpen, upperOpen)
+    new RangeKeys(rings(ring), user, lower, upper)
 }
 
 /** The rings of all frames of an operator, and the view of each frame. */
@@ -78,9 +78,9 @@ private[spark] object KeysProgram {
         users += 1
         val (lower, upper) = bounds(users - 1)
         KeysView(ring = 0, users - 1, lower, upper)
-      case OwnKeys(_, lower, upper, lowerOpen, upperOpen) =>
+      case OwnKeys(_, lower, upper) =>
         others += 1
-        KeysView(others - 1, user = 0, lower, upper, lowerOpen, upperOpen)
+        KeysView(others - 1, user = 0, lower, upper)
     })
     KeysProgram(ofOrder ++ own, views)
   }

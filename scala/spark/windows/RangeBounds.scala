@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 
-import io.sash.core.frames.RangeKeys
+import io.sash.core.frames.KeyBound
 import io.sash.spark.base.SparkVersions
-import io.sash.spark.kinds.BoundsWindow
+import io.sash.spark.kinds.{BoundsWindow, OwnBound}
 import io.sash.spark.slots.SlotProgram
 
 /** Makes slot programs of order keys, with the shifts that compute the bounds of frames. */
@@ -20,7 +20,7 @@ private[spark] object RangeBounds {
       rows: RowsOfFrame,
       orderSpec: Seq[SortOrder],
       frames: Seq[SpecifiedWindowFrame]
-  ): (SlotProgram, Seq[(Int, Int)]) = {
+  ): (SlotProgram, Seq[(KeyBound, KeyBound)]) = {
     val keys = orderSpec.map(o => AttributeReference("key", o.child.dataType, nullable = true)())
     val offsets = frames.flatMap(f => Seq(f.lower, f.upper)).distinct.filter {
       case _: SpecialFrameBoundary => false
@@ -34,10 +34,10 @@ private[spark] object RangeBounds {
         keyShifts = offsets.map(shifted(keys.head, orderSpec.head.direction, _, rows.timeZone)),
         keyOrder = order
       )
-    def bound(of: Expression): Int = of match {
-      case CurrentRow              => RangeKeys.CurrentRow
-      case _: SpecialFrameBoundary => RangeKeys.Unbounded
-      case offset                  => offsets.indexOf(offset)
+    def bound(of: Expression): KeyBound = of match {
+      case CurrentRow              => KeyBound.CurrentRow
+      case _: SpecialFrameBoundary => KeyBound.Unbounded
+      case offset                  => KeyBound.Shifted(offsets.indexOf(offset))
     }
     (program, frames.map(f => (bound(f.lower), bound(f.upper))))
   }
@@ -49,7 +49,7 @@ private[spark] object RangeBounds {
   def back(rows: RowsOfFrame, by: SortOrder, extent: Expression): OwnKeys = {
     val key = AttributeReference("key", by.dataType, nullable = true)()
     val bound = reach(key, extent, isUp(by, before = true), strict = false, rows.timeZone)
-    OwnKeys(ofKey(rows, by, key, bound), lower = 0, upper = RangeKeys.CurrentRow)
+    OwnKeys(ofKey(rows, by, key, bound), KeyBound.Shifted(0), KeyBound.CurrentRow)
   }
 
   /**
@@ -69,8 +69,8 @@ private[spark] object RangeBounds {
     val bounds = bound(gap, before = false) +: longest.toSeq.map(bound(_, before = true))
     OwnKeys(
       ofKey(rows, by, key, bounds: _*),
-      lower = if (longest.isEmpty) RangeKeys.CurrentRow else 1,
-      upper = 0
+      lower = if (longest.isEmpty) KeyBound.CurrentRow else KeyBound.Shifted(1),
+      upper = KeyBound.Shifted(0)
     )
   }
 
@@ -119,7 +119,7 @@ private[spark] object RangeBounds {
         keyOrder = Seq(by.copy(child = key)),
         holds = Some(isWidth(own))
       )
-    OwnKeys(program, lower = 0, upper = RangeKeys.CurrentRow)
+    OwnKeys(program, KeyBound.Shifted(0), KeyBound.CurrentRow)
   }
 
   /** Keys with the bounds that each row says. Without one of them its row has no window. */
@@ -135,13 +135,9 @@ private[spark] object RangeBounds {
         keyOrder = Seq(by.copy(child = key, sameOrderExpressions = Nil)),
         holds = Some(own.map(IsNotNull(_): Expression).reduce(And))
       )
-    OwnKeys(
-      program,
-      lower = if (kind.lower.isEmpty) RangeKeys.Unbounded else 0,
-      upper = if (kind.upper.isEmpty) RangeKeys.Unbounded else own.length - 1,
-      lowerOpen = kind.lower.exists(!_.isIncluded),
-      upperOpen = kind.upper.exists(!_.isIncluded)
-    )
+    def bound(of: Option[OwnBound], shift: Int): KeyBound =
+      of.fold[KeyBound](KeyBound.Unbounded)(b => KeyBound.Shifted(shift, isOpen = !b.isIncluded))
+    OwnKeys(program, bound(kind.lower, 0), bound(kind.upper, own.length - 1))
   }
 
   /** Whether a row has a window: its width is not NULL, NaN or negative. */

@@ -58,7 +58,7 @@ private[spark] final case class FrameProgram(
     val moved = groups.map(_.window) ++ bound
     val ranges = keys.map(_.of(rings))
     new SlidingFrame(
-      framing.frame.frame(FrameParts(moved, ranges.frame, bound.orNull)),
+      framing.frame.frame(FrameParts(moved, ranges.parts, bound.orNull)),
       framing.exclude.map(_.exclusion(ranges.peers.orNull)).orNull,
       framing.slide.map(_.slide(ranges.panes.orNull)).orNull,
       groups,

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.LongType
 
-import io.sash.core.frames.{CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
+import io.sash.core.frames.{KeyBound, CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.Place
 import io.sash.spark.slots.SlotProgram
@@ -23,7 +23,7 @@ private[spark] final case class WindowShape(
 
   /** The keys by which rows are compared. */
   def keys(rows: RowsOfFrame): FrameKeys[KeysSpec] =
-    FrameKeys(frame.keys(rows), exclude.flatMap(_.keys), slide.flatMap(_.keys(rows)))
+    FrameKeys(frame.parts.map(_.keys(rows)), exclude.flatMap(_.keys), slide.flatMap(_.keys(rows)))
 }
 
 private[spark] object WindowShape {
@@ -62,7 +62,7 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
     val program = SlotProgram
       .ofRow(rows.input, Seq(pane), Seq(number))
       .copy(keyOrder = Seq(SortOrder(pane, Ascending)))
-    OwnKeys(program, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
+    OwnKeys(program, KeyBound.CurrentRow, KeyBound.CurrentRow)
   }
 
   /** @param panes the keys that tell panes apart, or null */

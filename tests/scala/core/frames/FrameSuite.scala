@@ -39,10 +39,10 @@ class FrameSuite extends FrameLaws {
     forAll(partitions(steps), bounds) { case (partitions, (lower, upper)) =>
       val windows = new Windows
       val column = new LongKeys(Array(lower, upper))
-      def bound(offset: Long, shift: Int): Int =
-        if (math.abs(offset) == Unbounded) RangeKeys.Unbounded
-        else if (offset == 0) RangeKeys.CurrentRow
-        else shift
+      def bound(offset: Long, shift: Int): KeyBound =
+        if (math.abs(offset) == Unbounded) KeyBound.Unbounded
+        else if (offset == 0) KeyBound.CurrentRow
+        else KeyBound.Shifted(shift)
       val keys = new RangeKeys(column, bound(lower, 0), bound(upper, 1))
       val frame = new RangeFrame(windows.all, keys)
       slides(partitions, windows, frame, key => column.lift(keys.open(), key))(
@@ -65,7 +65,7 @@ class FrameSuite extends FrameLaws {
   test("keys that no bound needs any more give their place to others") {
     val windows = new Windows
     val column = new LongKeys(Array(-2L, 2L))
-    val keys = new RangeKeys(column, 0, 1)
+    val keys = new RangeKeys(column, KeyBound.Shifted(0), KeyBound.Shifted(1))
     val frame = new RangeFrame(windows.all, keys)
     (0 until 10000).foreach { row =>
       windows.arrive(Element(row, row))
@@ -82,7 +82,7 @@ class FrameSuite extends FrameLaws {
       val partition = FrameLaws.Partition(at.toVector, Vector.fill(at.length)(0), at.indices)
       val windows = new Windows
       val column = new LongKeys(Array(-9L, 9L))
-      val keys = new RangeKeys(column, 0, 1)
+      val keys = new RangeKeys(column, KeyBound.Shifted(0), KeyBound.Shifted(1))
       val frame = new RangeFrame(windows.all, keys)
       check(
         slides(Seq(partition), windows, frame, key => column.lift(keys.open(), key))(
@@ -95,7 +95,7 @@ class FrameSuite extends FrameLaws {
   test("a bound that is never compared with is never computed") {
     val windows = new Windows
     val column = new LongKeys(Array(Long.MinValue, 1L))
-    val keys = new RangeKeys(column, 0, 1)
+    val keys = new RangeKeys(column, KeyBound.Shifted(0), KeyBound.Shifted(1))
     val frame = new RangeFrame(windows.all, keys)
     windows.arrive(Element(0, 0))
     column.lift(keys.open(), -5L)

@@ -21,7 +21,7 @@ class GroupsFrameSuite extends FrameLaws {
   }
 
   private def peers(column: LongKeys): RangeKeys =
-    new RangeKeys(column, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
+    new RangeKeys(column, KeyBound.CurrentRow, KeyBound.CurrentRow)
 
   /** The rows whose group number differs from the current row's by `lower` to `upper`. */
   private def within(lower: Long, upper: Long)(keys: Vector[Long], current: Int): Seq[Int] = {

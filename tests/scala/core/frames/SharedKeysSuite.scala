@@ -28,7 +28,10 @@ class SharedKeysSuite extends Laws {
       val ring = new KeyRing(keys, bounds.length)
       val windows = bounds.map(_ => new TwoStacksLite(TestColumn(Operation.Collect)))
       val frames = bounds.indices.map { i =>
-        new RangeFrame(Array(windows(i)), new RangeKeys(ring, i, 2 * i, 2 * i + 1))
+        new RangeFrame(
+          Array(windows(i)),
+          new RangeKeys(ring, i, KeyBound.Shifted(2 * i), KeyBound.Shifted(2 * i + 1))
+        )
       }
       val wrong = partitions.flatMap { rows =>
         frames.foreach(_.clear())

@@ -55,7 +55,7 @@ class StretchFramesSuite extends Laws {
       val keys = newKeys
       val frame = make(Array(window), keys)
       val peers = new LongKeys(Array.empty)
-      val ofPeers = new RangeKeys(peers, RangeKeys.CurrentRow, RangeKeys.CurrentRow)
+      val ofPeers = new RangeKeys(peers, KeyBound.CurrentRow, KeyBound.CurrentRow)
       val exclusion = excluded match {
         case NoRow      => null
         case CurrentRow => new Exclusion(null, keepsRow = false)
@@ -122,7 +122,7 @@ class StretchFramesSuite extends Laws {
     val either = Gen.oneOf(false, true)
     forAll(partitions, either, either, Gen.choose(0, 5)) {
       (partitions, lowerOpen, upperOpen, ahead) =>
-        def newKeys = new Keys(upper = 1, lowerOpen, upperOpen)
+        def newKeys = new Keys(KeyBound.Shifted(1, upperOpen), lowerOpen)
         slides(partitions, NoRow, ahead, newKeys)((windows, keys) =>
           new BoundsFrame(windows, keys.ring, keys.width(_).nonEmpty)
         ) { (rows, current) =>
@@ -200,9 +200,8 @@ object StretchFramesSuite {
    * key plus the distance.
    */
   final class Keys(
-      upper: Int = RangeKeys.CurrentRow,
-      lowerOpen: Boolean = false,
-      upperOpen: Boolean = false
+      upper: KeyBound = KeyBound.CurrentRow,
+      lowerOpen: Boolean = false
   ) {
     private var keys = Array.empty[Row]
 
@@ -222,7 +221,7 @@ object StretchFramesSuite {
     }
 
     val ring =
-      new RangeKeys(new KeyRing(Column, users = 1), 0, 0, upper, lowerOpen, upperOpen)
+      new RangeKeys(Column, KeyBound.Shifted(0, lowerOpen), upper)
 
     def arrive(row: Row): Unit = {
       val slot = ring.open() // this may replace the array

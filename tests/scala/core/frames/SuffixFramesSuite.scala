@@ -23,7 +23,11 @@ class SuffixFramesSuite extends FrameLaws {
     }
 
   private def backBy(delta: Long, column: LongKeys): RangeKeys =
-    new RangeKeys(column, if (delta == 0) RangeKeys.CurrentRow else 0, RangeKeys.CurrentRow)
+    new RangeKeys(
+      column,
+      if (delta == 0) KeyBound.CurrentRow else KeyBound.Shifted(0),
+      KeyBound.CurrentRow
+    )
 
   private def deltaFrame(windows: Windows, delta: Long): (Frame, Long => Unit) = {
     val column = new LongKeys(Array(-delta))
@@ -93,7 +97,8 @@ class SuffixFramesSuite extends FrameLaws {
         val windows = new Windows
         val column = new LongKeys(Array(if (boundStays) gap - 1 else gap))
         val keys =
-          if (boundStays) new RangeKeys(column, RangeKeys.CurrentRow, 0) else backBy(gap, column)
+          if (boundStays) new RangeKeys(column, KeyBound.CurrentRow, KeyBound.Shifted(0))
+          else backBy(gap, column)
         val frame = new GapFrame(windows.all, keys, peersStay, boundStays)
         def isStart(step: Long): Boolean = step >= gap && !(peersStay && step == 0)
         slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
@@ -109,7 +114,7 @@ class SuffixFramesSuite extends FrameLaws {
       (partitions, gap, longest) =>
         val windows = new Windows
         val column = new LongKeys(Array(gap - 1, 1 - longest))
-        val keys = new RangeKeys(column, 1, 0)
+        val keys = new RangeKeys(column, KeyBound.Shifted(1), KeyBound.Shifted(0))
         val frame = new GapFrame(
           windows.all,
           keys,

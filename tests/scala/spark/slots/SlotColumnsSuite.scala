@@ -15,9 +15,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.types.DataType
 
+import io.sash.core.frames.KeyBound
 import io.sash.spark.{SashSuite, TestTable, WindowCalls, WindowFrames}
 import io.sash.spark.monoids.Algorithm
-import io.sash.spark.windows.{KeysView, WindowCall, WindowProgram}
+import io.sash.spark.windows.{WindowCall, WindowProgram}
 
 /** Every operation of every kind of slots, for the programs of all aggregates and all keys. */
 class SlotColumnsSuite extends SashSuite {
@@ -123,7 +124,11 @@ class SlotColumnsSuite extends SashSuite {
       node.child.output,
       "Europe/Berlin"
     )
-    val KeysView(ring, _, lower, upper, _, _) = whole.frames.head.keys.frame.head
+    val view = whole.frames.head.keys.parts.head.get
+    val ring = view.ring
+    val Seq(lower, upper) = Seq(view.lower, view.upper).collect {
+      case KeyBound.Shifted(shift, _) => shift
+    }
     val program = whole.rings(ring).slots
     val kinds = new SlotKinds(program, Seq.empty[DataType])
     val random = new Random(seed)

@@ -1,0 +1,32 @@
+package io.sash.spark.kinds
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.ArgumentChecks
+
+/** Reasons why a kind of window cannot stand in a window of an order. */
+private[kinds] object OrderFaults {
+  def noOrder(order: Seq[SortOrder]): Option[String] =
+    Option.when(order.isEmpty)("its window has no order; add ORDER BY")
+
+  /** The fault where the order has to be one expression to which `extent` can be added. */
+  def unmoved(order: Seq[SortOrder], name: String, extent: Expression): Option[String] =
+    noOrder(order).orElse {
+      val by = order.head.child
+      if (order.length > 1) Some(s"a $name lies in an order by one expression")
+      else
+        Option.when(ArgumentChecks.checkDifference(by, extent).isFailure)(
+          s"its $name of type ${extent.dataType.sql} cannot be added to ${by.sql}, " +
+            s"the order, of type ${by.dataType.sql}; ${remedy(by.dataType, name)}"
+        )
+    }
+
+  private def remedy(order: DataType, name: String): String = order match {
+    case _: NumericType => s"write the $name as a number, or order by a timestamp"
+    case DateType =>
+      s"write the $name as whole days or months, as in '1 day', or order by a timestamp"
+    case TimestampType | TimestampNTZType => s"write the $name as an interval, as in '1 hour'"
+    case _                                => "order by a number, a date or a timestamp"
+  }
+}
