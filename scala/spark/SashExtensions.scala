@@ -11,8 +11,8 @@ import io.sash.spark.features.Features
 import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 
 /**
- * Adds Sash's `Features` to a Spark session. A feature is off if this Spark lacks a class or method
- * that the feature links to. Spark finds this class through META-INF/services when the jar
+ * Adds Sash's `Features` to a Spark session. A feature is off if this Spark lacks a class or
+ * method that the feature links to. Spark finds this class through META-INF/services when the jar
  * is on the class path, or through `spark.sql.extensions=io.sash.spark.SashExtensions`. Both at
  * once do no harm: the second strategy finds no window left to plan.
  *

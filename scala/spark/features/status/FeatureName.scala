@@ -38,7 +38,7 @@ private[spark] object FeatureName {
     Labels,
     Hops,
     Streams,
-    // looks at what the planner has made of the windows
+    // its rule runs over planned windows
     Ordering
   )
 }
