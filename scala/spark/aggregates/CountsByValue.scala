@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   ImperativeAggregate,
   TypedImperativeAggregate
 }
-import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, GenericArrayData}
+import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
@@ -110,94 +110,4 @@ private[aggregates] final case class AnswerByValue(function: CountsByValue)
   override def isInvertible: Boolean = true
   override def title: String = "counts of values"
   override def create(): RunningState = new CountedState(function.counted, function.eval)
-}
-
-/** An answer from counted values. */
-private[spark] sealed abstract class CountedAnswer extends Serializable {
-  def name: String
-
-  def dataType(of: DataType): DataType
-
-  /** The answer over no values; null for NULL. */
-  def ofNone: Any = null
-
-  private[aggregates] def ties: Ties = Ties.Unkept
-
-  def check(arguments: Seq[Expression]): TypeCheckResult = TypeCheckSuccess
-
-  /** The function that reads the answer of one value or more. */
-  private[aggregates] def read(arguments: Seq[Expression]): ValueMultiset => Any
-}
-
-private[aggregates] object CountedAnswer {
-
-  /** The type of a list of values with their counts. */
-  def listOf(value: DataType): ArrayType = ArrayType(
-    new StructType()
-      .add("value", value, nullable = false)
-      .add("count", LongType, nullable = false),
-    containsNull = false
-  )
-
-  def list(counts: Seq[(Any, Long)]): ArrayData =
-    new GenericArrayData(counts.map { case (of, count) => InternalRow(of, count) }.toArray[Any])
-}
-
-private[spark] case object ValueCounts extends CountedAnswer {
-  override def name: String = "value_counts"
-  override def dataType(of: DataType): DataType = MapType(of, LongType, valueContainsNull = false)
-
-  override def ofNone: Any = mapOf(Array.empty, Array.empty)
-
-  override private[aggregates] def read(arguments: Seq[Expression]) = { counted =>
-    val (keys, counts) = (new Array[Any](counted.distinct), new Array[Any](counted.distinct))
-    var i = 0
-    counted.foreach { (of, count) =>
-      keys(i) = of
-      counts(i) = count
-      i += 1
-    }
-    mapOf(keys, counts)
-  }
-
-  private def mapOf(keys: Array[Any], counts: Array[Any]) =
-    new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(counts))
-}
-
-private[spark] case object TopCounts extends CountedAnswer {
-  override def name: String = "top_counts"
-  override def dataType(of: DataType): DataType = CountedAnswer.listOf(of)
-  override def ofNone: Any = CountedAnswer.list(Nil)
-  override private[aggregates] def ties: Ties = Ties.ByValue(ascending = true)
-
-  override def check(arguments: Seq[Expression]): TypeCheckResult =
-    ArgumentChecks.checkCount("n", arguments.head, least = 1)
-
-  override private[aggregates] def read(arguments: Seq[Expression]) = {
-    val n = arguments.head.eval().asInstanceOf[Number].intValue
-    counted => CountedAnswer.list(counted.top(n))
-  }
-}
-
-private[spark] case object Entropy extends CountedAnswer {
-  override def name: String = "entropy"
-  override def dataType(of: DataType): DataType = DoubleType
-
-  override private[aggregates] def read(arguments: Seq[Expression]) = { counted =>
-    val total = counted.total.toDouble
-    var sum = 0.0
-    counted.foreachCount { (count, values) =>
-      val share = count / total
-      sum -= values * share * math.log(share)
-    }
-    sum / math.log(2)
-  }
-}
-
-private[spark] case object ModeShare extends CountedAnswer {
-  override def name: String = "mode_share"
-  override def dataType(of: DataType): DataType = DoubleType
-
-  override private[aggregates] def read(arguments: Seq[Expression]) =
-    counted => counted.greatest.toDouble / counted.total
 }

@@ -1,6 +1,6 @@
 package io.sash.spark.aggregates
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types.DoubleType
 
@@ -27,6 +27,17 @@ private[aggregates] object Doubles {
   /** The mean, from a sum and a BIGINT that counts its terms. */
   def mean(sum: Expression, count: Expression): Expression =
     call(DoubleArithmetic.getClass, "mean", sum, count)
+
+  /** The mean, from a sum and the sum of its terms' weights; NULL without a weight. */
+  def weightedMean(sum: Expression, weight: Expression): Expression = If(
+    EqualTo(weight, Literal(0.0)),
+    Literal.create(null, DoubleType),
+    quotient(sum, weight)
+  )
+
+  def plus(x: Expression, y: Expression): Expression = new Add(x, y)
+
+  def times(x: Expression, y: Expression): Expression = new Multiply(x, y)
 
   private def call(owner: Class[_], name: String, arguments: Expression*): Expression =
     StaticInvoke(owner, DoubleType, name, arguments, returnNullable = false)

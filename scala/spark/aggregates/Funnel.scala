@@ -11,61 +11,51 @@ import io.sash.spark.base.SashFunction
  * so far is a level, and a run of rows is a function from the level before it to the level after
  * it. The composition of two such functions is a third: see [[FunnelLevels]].
  */
-private[sash] final case class Funnel(children: Seq[Expression])
-    extends OwnMonoidAggregate
-    with ImplicitCastInputTypes {
-  private lazy val levels = OwnMonoidAggregate.count("levels")
+private[spark] case object Funnel extends MonoidKind {
+  override def types(arguments: Seq[Expression]): Seq[DataType] =
+    arguments.map(_ => BooleanType)
 
-  override def prettyName: String = Funnel.Function.name
-  override def inputTypes: Seq[DataType] = children.map(_ => BooleanType)
-  override def dataType: DataType = IntegerType
-  override def nullable: Boolean = false
-  override lazy val defaultResult: Option[Literal] = Some(Literal(0))
+  override def dataType(arguments: Seq[Expression]): DataType = IntegerType
+  override def ofNoRows: Any = 0
 
-  override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(levels)
-  override lazy val initialValues: Seq[Expression] = Seq(Literal(FunnelLevels.Same))
-  override protected def required: Seq[Expression] = Nil
-  override protected def lift: Seq[Expression] = {
-    val met = children.zipWithIndex.map { case (step, i) =>
+  override def parts(arguments: Seq[Expression]): MonoidParts = {
+    val met = arguments.zipWithIndex.map { case (step, i) =>
       If(step, Literal(1 << i), Literal(0)): Expression
     }
-    Seq(call("ofRow", met.reduce(BitwiseOr(_, _))))
+    val row = call("ofRow", met.reduce(BitwiseOr(_, _)))
+    MonoidParts(
+      Nil,
+      Seq(OneCell("levels", Literal(FunnelLevels.Same), row)),
+      combine = (o, y) => Seq(call("compose", o.head, y.head)),
+      lower = cells => Cast(BitwiseAnd(cells.head, Literal(15L)), IntegerType)
+    )
   }
-
-  override protected def combine(o: Seq[Expression], y: Seq[Expression]): Seq[Expression] =
-    Seq(call("compose", o.head, y.head))
 
   private def call(method: String, arguments: Expression*): Expression =
     StaticInvoke(FunnelLevels.getClass, LongType, method, arguments, returnNullable = false)
 
-  override lazy val evaluateExpression: Expression =
-    Cast(BitwiseAnd(levels, Literal(15L)), IntegerType)
+  override val function: SashFunction =
+    described("funnel", repeats = FunnelLevels.Most - 1)("""
+    Returns how many of the steps were met in order, each in a later row than the step
+    before.
 
-  override protected def withNewChildrenInternal(steps: IndexedSeq[Expression]): Funnel =
-    copy(children = steps)
-}
+    * step - a BOOLEAN, the condition of a step; 1 to 15 steps, the first one first
 
-private[sash] object Funnel {
-  private[spark] val Function: SashFunction = SashFunction(
-    "funnel",
-    "Returns how many of the steps were met in order, each in a later row than the step before.",
-    Seq("step" -> "a BOOLEAN, the condition of a step; 1 to 15 steps, the first one first"),
-    Seq(
-      "SELECT ts, _FUNC_(e = 'view', e = 'cart', e = 'pay') OVER (ORDER BY ts RANGE 7 " +
-        "PRECEDING) FROM VALUES (0, 'view'), (2, 'pay'), (3, 'cart'), (5, 'pay'), (9, 'pay') " +
-        "AS t(ts, e)" ->
-        "0\t1\n2\t1\n3\t2\n5\t3\n9\t0"
-    ),
-    Seq(
-      "Other rows may lie between two steps. A row is at most one step. The window bounds the",
-      "time from the first step to the last. So the greatest answer of a key over RANGE INTERVAL",
-      "7 DAYS PRECEDING is the `windowFunnel` of ClickHouse: how far the key came within 7 days.",
-      "The rows are taken in the window's order; a group of GROUP BY has none. A NULL is a step",
-      "that is not met; 0 over no rows."
-    ),
-    classOf[Funnel],
-    repeats = FunnelLevels.Most - 1
-  )(steps => Funnel(steps))
+    > SELECT ts, _FUNC_(e = 'view', e = 'cart', e = 'pay') OVER (ORDER BY ts RANGE 7
+      PRECEDING) FROM VALUES (0, 'view'), (2, 'pay'), (3, 'cart'), (5, 'pay'), (9, 'pay') AS
+      t(ts, e);
+    0  1
+    2  1
+    3  2
+    5  3
+    9  0
+
+    Other rows may lie between two steps. A row is at most one step. The window bounds the
+    time from the first step to the last. So the greatest answer of a key over RANGE
+    INTERVAL 7 DAYS PRECEDING is the `windowFunnel` of ClickHouse: how far the key came
+    within 7 days. The rows are taken in the window's order; a group of GROUP BY has none. A
+    NULL is a step that is not met; 0 over no rows.
+  """)
 }
 
 /**

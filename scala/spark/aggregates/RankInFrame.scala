@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.base.{ArgumentChecks, SashFunction}
 import io.sash.spark.monoids.OfCurrentRow
 import io.sash.spark.multisets.{HasRunningAnswer, OrderedLong, RankTree, RankTreeState}
 import io.sash.spark.slots.{RunningAnswer, RunningState}
@@ -54,12 +54,38 @@ private[spark] object RankInFrame {
 /** A rank, as SQL defines it for window functions that are ordered by the value. */
 private[spark] sealed abstract class RankKind(val name: String, val dataType: DataType)
     extends Serializable {
+  def function: SashFunction
 
   /** The rank of a value among the values in the tree. */
   private[aggregates] def of(value: Long, tree: RankTree): Any
+
+  /** @param answers the ranks of 5, 3 and 4 in a frame of three rows */
+  protected final def described(usage: String, answers: String*)(note: String): SashFunction =
+    SashFunction.of(
+      name,
+      s"""
+      $usage
+
+      * x - a number of 18 digits at most, a date, a timestamp or an interval; -x for the rank
+        from the greatest value
+
+      > SELECT ts, _FUNC_(x) OVER (ORDER BY ts ROWS 2 PRECEDING)
+        FROM VALUES (1, 5), (2, 3), (3, 4) AS t(ts, x);
+      1  ${answers(0)}
+      2  ${answers(1)}
+      3  ${answers(2)}
+
+      $note
+      For windows only. NULLs in the frame are skipped; NULL for a row whose value is NULL. A
+      value that the frame lacks, as by FILTER, is ranked as if it were there. NaN is the
+      greatest number. Each row that enters or leaves, and each answer, costs O(log n).
+      """,
+      classOf[RankInFrame]
+    ) { case Seq(x) => RankInFrame(this, x) }
 }
 
 private[spark] object RankKind {
+  val All: Seq[RankKind] = Seq(Standard, Dense, Percent, CumeDist)
 
   /** One more than the count of lesser values. */
   sealed abstract class Number(name: String) extends RankKind(name, LongType) {
@@ -67,10 +93,26 @@ private[spark] object RankKind {
       tree.countBelow(value) + 1
   }
 
-  case object Standard extends Number("rank_in_frame")
+  case object Standard extends Number("rank_in_frame") {
+    override val function: SashFunction = described(
+      "Returns one more than the number of values in the frame that are less than the row's own.",
+      "1",
+      "1",
+      "2"
+    )("`rank` among the frame's values: equal values have one rank, and leave a gap behind it.")
+  }
 
   /** In a tree that counts each value once. */
-  case object Dense extends Number("dense_rank_in_frame")
+  case object Dense extends Number("dense_rank_in_frame") {
+    override val function: SashFunction = described(
+      """
+      Returns one more than the number of different values in the frame that are less than the
+      row's own.""",
+      "1",
+      "1",
+      "2"
+    )("`dense_rank` among the frame's values: equal values have one rank, and leave no gap.")
+  }
 
   case object Percent extends RankKind("percent_rank_in_frame", DoubleType) {
     override private[aggregates] def of(value: Long, tree: RankTree): Any = {
@@ -78,6 +120,13 @@ private[spark] object RankKind {
       val others = if (tree.countUpTo(value) > below) tree.size - 1 else tree.size
       if (others == 0) 0.0 else below.toDouble / others
     }
+
+    override val function: SashFunction = described(
+      "Returns the share of the frame's other values that are less than the row's own.",
+      "0.0",
+      "0.0",
+      "0.5"
+    )("`percent_rank` among the frame's values, from 0 to 1; 0 where there is no other value.")
   }
 
   case object CumeDist extends RankKind("cume_dist_in_frame", DoubleType) {
@@ -86,6 +135,13 @@ private[spark] object RankKind {
       if (upTo > tree.countBelow(value)) upTo.toDouble / tree.size
       else (upTo + 1.0) / (tree.size + 1.0)
     }
+
+    override val function: SashFunction = described(
+      "Returns the share of the frame's values that are at most the row's own.",
+      "1.0",
+      "0.5",
+      "0.6666666666666666"
+    )("`cume_dist` among the frame's values.")
   }
 }
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types._
 
-import io.sash.spark.aggregates.OwnMonoidAggregate
+import io.sash.spark.aggregates.OwnMonoid
 import io.sash.spark.monoids.{LambdaBodies, MonoidTraits, WrappingLong, WrittenMonoid}
 
 /**
@@ -124,7 +124,7 @@ private[sash] final case class LambdaMonoid(
    */
   private lazy val absence: Option[AttributeReference] =
     if (identity.isDefined) None
-    else if (inverse.isDefined) Some(OwnMonoidAggregate.count("rows"))
+    else if (inverse.isDefined) Some(AttributeReference("rows", LongType, nullable = false)())
     else Some(AttributeReference("empty", BooleanType, nullable = false)())
 
   private def counted: Boolean = absence.exists(_.dataType == LongType)
@@ -174,7 +174,7 @@ private[sash] final case class LambdaMonoid(
   override lazy val updateExpressions: Seq[Expression] = {
     val present = absence.map(_ => if (counted) Literal(1L) else Literal(false))
     val row = layout.split(lifted).map(finished) ++ present
-    OwnMonoidAggregate.counting(
+    OwnMonoid.counting(
       inputs.take(required),
       next = combined(aggBufferAttributes, row),
       now = aggBufferAttributes

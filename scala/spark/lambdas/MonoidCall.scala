@@ -267,41 +267,42 @@ private[sash] object MonoidCall {
     case _                                => false
   }
 
-  private[spark] val Function: SashFunction = SashFunction(
+  private[spark] val Function: SashFunction = SashFunction.of(
     Name,
-    "Returns the aggregate of a monoid of your own, in lambdas. `lift` makes a partial " +
-      "aggregate of a value, `combine` makes one of two that are neighbours, and `lower` makes " +
-      "the answer of a partial aggregate.",
-    Seq(
-      "input" -> "the value, or a struct of several",
-      "lift" -> "x -> its partial aggregate, of any type",
-      "combine" -> ("(older, younger) -> the partial of both; must be associative, and " +
-        "not fail for any run of neighbouring rows"),
-      "lower" -> "partial -> the answer; by default the partial itself",
-      "identity" -> "the partial of no rows; without one the aggregate of no rows is NULL",
-      "inverse" -> "(whole, oldest) -> the rest, where whole = combine(oldest, rest)",
-      "selective" ->
-        ("true if combine always returns one of its operands, or (older, younger) -> whether " +
-          "it returns the younger")
-    ),
-    Seq(
-      "SELECT _FUNC_(x, x -> struct(x AS lo, x AS hi), (a, b) -> struct(least(a.lo, b.lo) AS " +
-        "lo, " +
-        "greatest(a.hi, b.hi) AS hi), a -> a.hi - a.lo) FROM VALUES (3), (1), (4) AS tab(x)" ->
-        "3",
-      "SELECT _FUNC_(x, x -> x, (a, b) -> a * b, a -> a, 1) OVER (ORDER BY x ROWS 1 PRECEDING) " +
-        "FROM VALUES (2), (3), (4) AS tab(x)" -> "2\n6\n12"
-    ),
-    Seq(
-      "All are Catalyst expressions and run in generated code; a partial that is a struct is " +
-        "kept",
-      "as its fields. NULL stands for an argument that is left out. Rows whose input is NULL are",
-      "skipped; a struct of several columns is not NULL, whatever they are. `combine` and " +
-        "`inverse`",
-      "have to return the type of `lift`. Only `lift` may refer to other columns. An inverse is",
-      "taken at its word, and of floats it drifts. With `inverse` or `selective` a moving window",
-      "takes fewer combines. FILTER is not supported; make the input NULL instead, by IF."
-    ),
+    """
+    Returns the aggregate of a monoid of your own, in lambdas. `lift` makes a partial
+    aggregate of a value, `combine` makes one of two that are neighbours, and `lower` makes
+    the answer of a partial aggregate.
+
+    * input - the value, or a struct of several
+    * lift - x -> its partial aggregate, of any type
+    * combine - (older, younger) -> the partial of both; must be associative, and not fail
+      for any run of neighbouring rows
+    * lower - partial -> the answer; by default the partial itself
+    * identity - the partial of no rows; without one the aggregate of no rows is NULL
+    * inverse - (whole, oldest) -> the rest, where whole = combine(oldest, rest)
+    * selective - true if combine always returns one of its operands, or (older, younger) ->
+      whether it returns the younger
+
+    > SELECT _FUNC_(x, x -> struct(x AS lo, x AS hi), (a, b) -> struct(least(a.lo, b.lo) AS
+      lo, greatest(a.hi, b.hi) AS hi), a -> a.hi - a.lo) FROM VALUES (3), (1), (4) AS
+      tab(x);
+    3
+
+    > SELECT _FUNC_(x, x -> x, (a, b) -> a * b, a -> a, 1) OVER (ORDER BY x ROWS 1
+      PRECEDING) FROM VALUES (2), (3), (4) AS tab(x);
+    2
+    6
+    12
+
+    All are Catalyst expressions and run in generated code; a partial that is a struct is
+    kept as its fields. NULL stands for an argument that is left out. Rows whose input is
+    NULL are skipped; a struct of several columns is not NULL, whatever they are. `combine`
+    and `inverse` have to return the type of `lift`. Only `lift` may refer to other columns.
+    An inverse is taken at its word, and of floats it drifts. With `inverse` or `selective`
+    a moving window takes fewer combines. FILTER is not supported; make the input NULL
+    instead, by IF.
+    """,
     classOf[LambdaMonoid],
     optional = 4,
     lambdas = Seq("lift", "combine", "lower", "inverse", "selective")

@@ -10,47 +10,54 @@ import io.sash.spark.lambdas.MonoidCall
 private[spark] object AllSashFunctions {
 
   /** Spark has this aggregate, too, but for DataFrames only. */
-  private val product: SashFunction = SashFunction(
+  private val product: SashFunction = SashFunction.of(
     "product",
-    "Returns the product of the values.",
-    Seq("x" -> "a number, taken as a DOUBLE"),
-    Seq("SELECT _FUNC_(col) FROM VALUES (2), (3), (NULL) AS tab(col)" -> "6.0"),
-    Seq(
-      "The aggregate of `pyspark.sql.functions.product`. NULLs are skipped; NULL over no rows."
-    ),
+    """
+    Returns the product of the values.
+
+    * x - a number, taken as a DOUBLE
+
+    > SELECT _FUNC_(col) FROM VALUES (2), (3), (NULL) AS tab(col);
+    6.0
+
+    The aggregate of `pyspark.sql.functions.product`. NULLs are skipped; NULL over no rows.
+    """,
     classOf[Product]
   ) { case Seq(x) => Product(x) }
 
   val All: Seq[SashFunction] = Seq(
-    GeometricMean.Function,
-    GeometricMean.Function.as("geomean"),
+    GeometricMean.function,
     product,
-    MaxCount.Function,
-    MinCount.Function,
-    ArgMax.Function,
-    ArgMin.Function,
-    ValueRange.Function,
-    RelativeVariation.Function,
-    CoefficientOfVariation.Function,
-    M4.Function,
-    LongestIncreasingRun.Function,
-    Funnel.Function,
-    CounterIncrease.Function,
-    CounterRate.Function,
-    Cusum.Function,
-    EwmByRows.Function,
-    Ema.Function,
-    HalvingWeights.Sum,
-    HalvingWeights.Count,
-    TimeWeightedAvg.Function,
-    LinearWeights.Mean,
-    LinearWeights.Sum,
+    MaxCount.function,
+    MinCount.function,
+    ArgMax.function,
+    ArgMin.function,
+    ValueRange.function,
+    RelativeVariation.function,
+    CoefficientOfVariation.function,
+    M4.function,
+    LongestIncreasingRun.function,
+    Funnel.function,
+    CounterIncrease.function,
+    CounterRate.function,
+    Cusum.function,
+    EwmMean.function,
+    Ema.function,
+    DecayedSum.function,
+    DecayedCount.function,
+    TimeWeightedAvg.function,
+    LinearWeightedAvg.function,
+    LinearWeightedSum.function,
     FirstN.function,
     LastN.function,
     LastDistinctN.function,
     MaxN.function,
     MinN.function,
     MaxNBy.function,
-    MinNBy.function
-  ) ++ CountFunctions.All ++ RankFunctions.All :+ MonoidCall.Function
+    MinNBy.function,
+    ValueCounts.function,
+    TopCounts.function,
+    Entropy.function,
+    ModeShare.function
+  ) ++ RankKind.All.map(_.function) :+ MonoidCall.Function
 }

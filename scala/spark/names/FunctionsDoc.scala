@@ -54,7 +54,7 @@ private[sash] object FunctionsDoc {
       |over copies of rows, and Sash the others.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs:
-      |Sash takes a name only where nobody else has it. `sash.geomean(x)` names Sash's in any
+      |Sash takes a name only where nobody else has it. `sash.m4(ts, x)` names Sash's in any
       |case, and `sash.functions` calls it so. Sash's functions are in no catalogue: SHOW
       |FUNCTIONS does not list them, and CREATE and DROP FUNCTION do not see them. While
       |`spark.sash.enabled` is false there are none. A SQL function that calls one of them has to

@@ -18,8 +18,7 @@ import io.sash.spark.kinds.WindowKindFunctions
 private[spark] object SashNames {
 
   /**
-   * A schema that need not exist: `sash.geomean` is Sash's function even if the user has a
-   * `geomean`.
+   * A schema that need not exist: `sash.m4` is Sash's function even if the user has an `m4`.
    */
   val Schema = "sash"
 

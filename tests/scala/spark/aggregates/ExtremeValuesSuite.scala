@@ -255,7 +255,6 @@ object ExtremeValuesSuite {
 
   private def anyOrder(span: Int): Seq[Call] = Seq[(String, Model)](
     "geometric_mean(x)" -> geometricMean,
-    "geomean(x)" -> geometricMean,
     "product(x)" -> product,
     "max_count(x)" -> extremeCount(identity),
     "min_count(x)" -> extremeCount(_.reverse),

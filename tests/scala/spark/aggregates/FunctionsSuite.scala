@@ -200,8 +200,8 @@ class FunctionsSuite extends SashSuite {
   /** Calls, the column without which a row does not count, and core's answer. */
   private val byCore = Seq[(String, String, Seq[Row] => Any)](
     ("geometric_mean(x)", "x", ofDouble(algebra.GeometricMean)),
-    ("geomean(small)", "small", ofDouble(algebra.GeometricMean)),
-    ("geomean(i)", "i", ofDouble(algebra.GeometricMean)),
+    ("geometric_mean(small)", "small", ofDouble(algebra.GeometricMean)),
+    ("geometric_mean(i)", "i", ofDouble(algebra.GeometricMean)),
     ("product(x)", "x", ofDouble(algebra.Product[Double])),
     ("max_count(d)", "d", rows => counts(rows, doubleCount(algebra.MaxCount.byRanking(ranking)))),
     ("min_count(d)", "d", rows => counts(rows, doubleCount(algebra.MinCount.byRanking(ranking)))),
@@ -418,8 +418,10 @@ class FunctionsSuite extends SashSuite {
   test("DISTINCT, and a column's name is the call") {
     TestTable.create(spark)
     val row =
-      spark.sql("SELECT geomean(DISTINCT tie), product(DISTINCT h) FROM data WHERE tie > 0")
-    assert(row.columns.toSeq == Seq("geomean(DISTINCT tie)", "product(DISTINCT h)"))
+      spark.sql(
+        "SELECT geometric_mean(DISTINCT tie), product(DISTINCT h) FROM data WHERE tie > 0"
+      )
+    assert(row.columns.toSeq == Seq("geometric_mean(DISTINCT tie)", "product(DISTINCT h)"))
     val set =
       spark.sql("SELECT DISTINCT tie FROM data WHERE tie > 0").collect().map(_.getInt(0).toDouble)
     assert(same(row.head().get(0), algebra.GeometricMean.aggregate(set.toSeq: _*)))
@@ -459,7 +461,7 @@ class FunctionsSuite extends SashSuite {
     assert(condition(s"longest_increasing_run(i, $map)").contains("INVALID_ORDERING_TYPE"))
     for (
       f <- Seq(
-        "geomean",
+        "geometric_mean",
         "relative_variation",
         "coefficient_of_variation",
         "value_range",

@@ -97,7 +97,6 @@ object NoRowsSuite {
     ("relative_variation", "relative_variation(vi)", null),
     ("coefficient_of_variation", "coefficient_of_variation(vi)", null),
     ("geometric_mean", "geometric_mean(vi)", null),
-    ("geomean", "geomean(vi)", null),
     ("product", "product(vi)", null),
     ("arg_max", "arg_max(id, vi)", null),
     ("arg_min", "arg_min(id, vi)", null),

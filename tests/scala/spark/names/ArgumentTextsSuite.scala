@@ -118,7 +118,6 @@ object ArgumentTextsSuite {
 
   private[spark] val Calls: Seq[Call] = Seq(
     aggregate("geometric_mean", "vi"),
-    aggregate("geomean", "vi"),
     aggregate("product", "vi"),
     aggregate("max_count", "vi"),
     aggregate("min_count", "vi"),

@@ -81,11 +81,11 @@ class NamesSuite extends SashSuite {
       assert(rows("SELECT mode_share(id) FROM range(2)") == Seq(Row("Java's 0"), Row("Java's 1")))
       assert(spark.range(1).select(call_udf("mode_share", col("id"))).head() == Row("Java's 0"))
     } finally spark.sql("DROP TEMPORARY FUNCTION mode_share")
-    having("CREATE FUNCTION geomean(x DOUBLE) RETURNS DOUBLE RETURN x * 100") {
-      assert(one("SELECT geomean(2.0D)") == 200.0)
-      assert(one("SELECT sash.geomean(2.0D)") == 2.0)
+    having("CREATE FUNCTION geometric_mean(x DOUBLE) RETURNS DOUBLE RETURN x * 100") {
+      assert(one("SELECT geometric_mean(2.0D)") == 200.0)
+      assert(one("SELECT sash.geometric_mean(2.0D)") == 2.0)
     }
-    assert(one("SELECT geomean(2.0D)") == 2.0)
+    assert(one("SELECT geometric_mean(2.0D)") == 2.0)
     having("CREATE TEMPORARY FUNCTION max_count(x INT) RETURNS INT RETURN x + 7") {
       assert(one("SELECT max_count(1)") == 8)
     }
@@ -150,18 +150,21 @@ class NamesSuite extends SashSuite {
 
   private val clauses = Table[String, Any](
     ("query", "answer"),
-    ("SELECT geomean(id) FROM range(4, 5)", 4.0),
-    ("SELECT `GeoMean`(id) FROM range(4, 5)", 4.0),
-    ("SELECT geomean(DISTINCT id) FILTER (WHERE id < 5) FROM range(4, 9)", 4.0),
-    ("SELECT (SELECT geomean(id) FROM range(4, 5))", 4.0),
-    ("SELECT 1 WHERE EXISTS (SELECT geomean(1))", 1),
-    ("SELECT g FROM range(1) t, LATERAL (SELECT geomean(id + 4) g FROM range(1))", 4.0),
-    ("WITH c AS (SELECT geomean(id) g FROM range(4, 5)) SELECT g FROM c", 4.0),
-    ("SELECT max(id) FROM range(4, 5) GROUP BY id HAVING geomean(id) = 4", 4L),
-    ("SELECT max(id) FROM range(4, 5) GROUP BY id ORDER BY geomean(id)", 4L),
-    ("SELECT * FROM (SELECT 0 k, id FROM range(4, 5)) PIVOT (geomean(id) FOR k IN (0))", 4.0),
+    ("SELECT geometric_mean(id) FROM range(4, 5)", 4.0),
+    ("SELECT `Geometric_Mean`(id) FROM range(4, 5)", 4.0),
+    ("SELECT geometric_mean(DISTINCT id) FILTER (WHERE id < 5) FROM range(4, 9)", 4.0),
+    ("SELECT (SELECT geometric_mean(id) FROM range(4, 5))", 4.0),
+    ("SELECT 1 WHERE EXISTS (SELECT geometric_mean(1))", 1),
+    ("SELECT g FROM range(1) t, LATERAL (SELECT geometric_mean(id + 4) g FROM range(1))", 4.0),
+    ("WITH c AS (SELECT geometric_mean(id) g FROM range(4, 5)) SELECT g FROM c", 4.0),
+    ("SELECT max(id) FROM range(4, 5) GROUP BY id HAVING geometric_mean(id) = 4", 4L),
+    ("SELECT max(id) FROM range(4, 5) GROUP BY id ORDER BY geometric_mean(id)", 4L),
     (
-      "SELECT geomean(id) OVER w FROM range(4, 5) WINDOW w AS (ORDER BY id ROWS 1 PRECEDING)",
+      "SELECT * FROM (SELECT 0 k, id FROM range(4, 5)) PIVOT (geometric_mean(id) FOR k IN (0))",
+      4.0
+    ),
+    (
+      "SELECT geometric_mean(id) OVER w FROM range(4, 5) WINDOW w AS (ORDER BY id ROWS 1 PRECEDING)",
       4.0
     ),
     (
@@ -169,9 +172,9 @@ class NamesSuite extends SashSuite {
       1L
     ),
     ("SELECT monoid_agg(id, x -> x, (a, b) -> a + b) FROM range(4, 5)", 4L),
-    ("SELECT sliding_agg(id, 'geomean') OVER (ORDER BY id) FROM range(4, 5)", 4.0),
-    ("FROM range(4, 5) |> AGGREGATE geomean(id)", 4.0),
-    ("EXECUTE IMMEDIATE 'SELECT geomean(id) FROM range(4, 5)'", 4.0)
+    ("SELECT sliding_agg(id, 'geometric_mean') OVER (ORDER BY id) FROM range(4, 5)", 4.0),
+    ("FROM range(4, 5) |> AGGREGATE geometric_mean(id)", 4.0),
+    ("EXECUTE IMMEDIATE 'SELECT geometric_mean(id) FROM range(4, 5)'", 4.0)
   )
 
   test("a name that nobody has is Sash's in every clause, and unknown while Sash is off") {
@@ -186,7 +189,7 @@ class NamesSuite extends SashSuite {
       condition(
         spark.sql(s"SELECT max(id) FROM range(9) GROUP BY id HAVING $f(id) = 4 ORDER BY $f(id)")
       )
-    assert(failure("geomean") == failure("avg"))
+    assert(failure("geometric_mean") == failure("avg"))
   }
 
   test("while Sash is off each name is as unknown as any") {
@@ -212,7 +215,7 @@ class NamesSuite extends SashSuite {
   }
 
   test("views, tables and SQL functions over a name of Sash's") {
-    val query = "SELECT geomean(id) g FROM range(4, 5)"
+    val query = "SELECT geometric_mean(id) g FROM range(4, 5)"
     created(s"CREATE TEMPORARY VIEW over_sash AS $query", "DROP VIEW over_sash", "FROM over_sash")
     created(s"CREATE VIEW over_sash AS $query", "DROP VIEW over_sash", "FROM over_sash")
     for (kind <- Seq("", "TEMPORARY")) {
@@ -242,10 +245,10 @@ class NamesSuite extends SashSuite {
   }
 
   test("a view made before the user's function calls it from then on, as Spark's views do") {
-    spark.sql("CREATE VIEW changing AS SELECT geomean(id) g FROM range(4, 5)")
+    spark.sql("CREATE VIEW changing AS SELECT geometric_mean(id) g FROM range(4, 5)")
     try {
       assert(one("FROM changing") == 4.0)
-      having("CREATE FUNCTION geomean(x DOUBLE) RETURNS DOUBLE RETURN x * 100") {
+      having("CREATE FUNCTION geometric_mean(x DOUBLE) RETURNS DOUBLE RETURN x * 100") {
         assert(one("FROM changing") == 400.0)
       }
     } finally spark.sql("DROP VIEW changing")
@@ -260,12 +263,14 @@ class NamesSuite extends SashSuite {
   }
 
   test("arguments have no names") {
-    assert(condition(spark.sql("SELECT geomean(x => 1)")) == "NAMED_PARAMETERS_NOT_SUPPORTED")
+    assert(
+      condition(spark.sql("SELECT geometric_mean(x => 1)")) == "NAMED_PARAMETERS_NOT_SUPPORTED"
+    )
   }
 
   test("a DataFrame that was analyzed with Sash on keeps its functions when Sash is off") {
     val analyzed =
-      spark.sql("SELECT geomean(id) OVER (ORDER BY id ROWS 1 PRECEDING) FROM range(4, 5)")
+      spark.sql("SELECT geometric_mean(id) OVER (ORDER BY id ROWS 1 PRECEDING) FROM range(4, 5)")
     withSash(enabled = false) {
       assert(analyzed.collect().toSeq == Seq(Row(4.0)))
       assert(sliding(analyzed.toDF("g")).isEmpty)
@@ -279,8 +284,8 @@ class NamesSuite extends SashSuite {
       rule(plan) eq plan
     }
     assert(isSame("SELECT sum(id), upper('a') FROM range(3) GROUP BY id % 2"))
-    assert(!isSame("SELECT geomean(id) FROM range(3)"))
-    withSash(enabled = false)(assert(isSame("SELECT geomean(id) FROM range(3)")))
+    assert(!isSame("SELECT geometric_mean(id) FROM range(3)"))
+    withSash(enabled = false)(assert(isSame("SELECT geometric_mean(id) FROM range(3)")))
   }
 
   private object Sum extends Aggregator[Long, Long, Long] {

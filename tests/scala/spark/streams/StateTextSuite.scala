@@ -586,7 +586,6 @@ class StateTextSuite extends StreamSuite {
 private object StateTextSuite {
   private val Recipes: Seq[String] = Seq(
     "geometric_mean(vi): recipe 1 dbd47450",
-    "geomean(vi): recipe 1 dbd47450",
     "product(vi): recipe 1 2e4abcb0",
     "max_count(vi): recipe 1 53159010",
     "min_count(vi): recipe 1 94aa54ed",
