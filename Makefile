@@ -306,7 +306,7 @@ docs/configuration.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.ConfigurationDoc >$@
 
 docs/functions.md: $(JAR) | $(INSTALLED)
-	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.functions.FunctionsDoc >$@
+	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.names.FunctionsDoc >$@
 
 docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/window_sweep.py | $(INSTALLED)
 	$(SUBMIT) examples/rolling_flights.py --chart $@

@@ -145,7 +145,7 @@ class Sides:
         )
         encoders = jvm.org.apache.spark.sql.Encoders
         anything = encoders.kryo(named("java.lang.Object"))
-        aggregator = jvm.io.sash.spark.functions.CoreAggregator(
+        aggregator = jvm.io.sash.spark.lambdas.CoreAggregator(
             operation, anything, encoders.DOUBLE()
         )
         udaf = jvm.org.apache.spark.sql.functions.udaf(aggregator, encoders.DOUBLE())

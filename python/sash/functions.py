@@ -38,7 +38,6 @@ __all__ = [
     "ewm_mean",
     "first_n",
     "funnel",
-    "geomean",
     "geometric_mean",
     "last_distinct_n",
     "last_n",
@@ -145,22 +144,6 @@ def geometric_mean(col: ColumnOrName) -> Column:
         4.0
     """
     return call("geometric_mean", to_column(col))
-
-
-def geomean(col: ColumnOrName) -> Column:
-    """Return the geometric mean, under the name that DuckDB also has for it.
-
-    See ``geometric_mean``.
-
-    Args:
-        col: A numeric column, or its name; taken as a double.
-
-    Example:
-        >>> df = spark.createDataFrame([(2.0,), (8.0,)], ["x"])
-        >>> df.select(geomean("x")).head()[0]
-        4.0
-    """
-    return call("geomean", to_column(col))
 
 
 def product(col: ColumnOrName) -> Column:

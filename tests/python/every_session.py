@@ -12,10 +12,11 @@ import tempfile
 from typing import Any
 
 SETUP = (
-    "CREATE OR REPLACE TEMPORARY VIEW means AS SELECT geomean(id + 1) > 2.2 AS m FROM range(4)",
+    "CREATE OR REPLACE TEMPORARY VIEW means AS"
+    " SELECT geometric_mean(id + 1) > 2.2 AS m FROM range(4)",
     "DROP TEMPORARY FUNCTION IF EXISTS mean_of",
     "CREATE TEMPORARY FUNCTION mean_of(n BIGINT) RETURNS TABLE(m DOUBLE)"
-    " RETURN SELECT geomean(id + 1) FROM range(4)",
+    " RETURN SELECT geometric_mean(id + 1) FROM range(4)",
     "DROP TEMPORARY FUNCTION IF EXISTS ema",
     "CREATE TEMPORARY FUNCTION ema(x BIGINT) RETURNS STRING RETURN 'my own'",
     "CREATE OR REPLACE FUNCTION m4(x BIGINT) RETURNS STRING RETURN 'kept'",
@@ -29,9 +30,12 @@ _HOPS = (
 
 # the feature, a statement, and what its answer contains
 STATEMENTS = {
-    "aggregate": ("SELECT geomean(id + 1) > 2.2 FROM range(4)", "true"),
-    "aggregate in Sash's schema": ("SELECT sash.geomean(id + 1) > 2.2 FROM range(4)", "true"),
-    "IDENTIFIER": ("SELECT IDENTIFIER('geomean')(id + 1) > 2.2 FROM range(4)", "true"),
+    "aggregate": ("SELECT geometric_mean(id + 1) > 2.2 FROM range(4)", "true"),
+    "aggregate in Sash's schema": (
+        "SELECT sash.geometric_mean(id + 1) > 2.2 FROM range(4)",
+        "true",
+    ),
+    "IDENTIFIER": ("SELECT IDENTIFIER('geometric_mean')(id + 1) > 2.2 FROM range(4)", "true"),
     "version": ("SELECT sash_version() IS NOT NULL", "true"),
     "sliding_agg": (
         "SELECT max(s) FROM"

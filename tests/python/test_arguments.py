@@ -55,7 +55,6 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
         (name, getattr(sash.functions, name), "col", WRONG_TYPES)
         for name in (
             "geometric_mean",
-            "geomean",
             "product",
             "max_count",
             "min_count",
@@ -348,7 +347,7 @@ def test_check_monoid_looks_at_its_options(df, wrong):
     "call",
     [
         lambda: sash.sliding_agg("x"),
-        lambda: sash.functions.geomean(),
+        lambda: sash.functions.geometric_mean(),
         lambda: sash.functions.m4("ts"),
         lambda: W.count(),
         lambda: W.delta("x"),

@@ -70,7 +70,7 @@ def test_every_sql_function_is_one_of_python(spark):
 
 @pytest.mark.parametrize(
     ("name", "maker"),
-    [("configuration", "ConfigurationDoc"), ("functions", "functions.FunctionsDoc")],
+    [("configuration", "ConfigurationDoc"), ("functions", "names.FunctionsDoc")],
 )
 def test_a_page_is_generated_from_this_jar(name, maker):
     class_path = f"{sash.jar_path()}:{jars_directory()}/*"

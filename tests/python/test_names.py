@@ -23,7 +23,7 @@ NAMES = [
 
 # what each function of the package is called with, where `df` has the columns id and ts
 CALLS = {
-    **{name: f'f.{name}("id")' for name in ("geometric_mean", "geomean")},
+    "geometric_mean": 'f.geometric_mean("id")',
     "sliding_agg": 'sash.sliding_agg("id", "sum", w.count(3))',
     "aggregate's name": 'sash.sliding_agg("id", "sum", Window.orderBy("id").rowsBetween(-2, 0))',
     "Monoid": 'sash.Monoid(lambda x: x, lambda a, b: a + b)("id")',
@@ -108,22 +108,24 @@ def test_a_registered_function_is_the_one_that_runs(spark, name):
 
 
 def test_a_function_of_the_catalogue_is_the_one_that_runs(spark):
-    assert spark.sql("SELECT geomean(2.0D)").head()[0] == 2.0
-    assert not spark.catalog.functionExists("geomean")
-    spark.sql("CREATE FUNCTION geomean(x DOUBLE) RETURNS DOUBLE RETURN x * 100")
+    assert spark.sql("SELECT geometric_mean(2.0D)").head()[0] == 2.0
+    assert not spark.catalog.functionExists("geometric_mean")
+    spark.sql("CREATE FUNCTION geometric_mean(x DOUBLE) RETURNS DOUBLE RETURN x * 100")
     try:
-        assert spark.catalog.functionExists("geomean")
-        assert spark.sql("SELECT geomean(2.0D)").head()[0] == 200.0
-        assert spark.sql("SELECT (SELECT geomean(2.0D))").head()[0] == 200.0
-        assert "io.sash" not in str(spark.sql("DESCRIBE FUNCTION geomean").collect())
+        assert spark.catalog.functionExists("geometric_mean")
+        assert spark.sql("SELECT geometric_mean(2.0D)").head()[0] == 200.0
+        assert spark.sql("SELECT (SELECT geometric_mean(2.0D))").head()[0] == 200.0
+        assert "io.sash" not in str(spark.sql("DESCRIBE FUNCTION geometric_mean").collect())
     finally:
-        spark.sql("DROP FUNCTION geomean")
-    assert spark.sql("SELECT geomean(2.0D)").head()[0] == 2.0
-    assert "Usage: geomean(x)" in str(spark.sql("DESCRIBE FUNCTION geomean").collect())
+        spark.sql("DROP FUNCTION geometric_mean")
+    assert spark.sql("SELECT geometric_mean(2.0D)").head()[0] == 2.0
+    assert "Usage: geometric_mean(x)" in str(
+        spark.sql("DESCRIBE FUNCTION geometric_mean").collect()
+    )
 
 
 def test_views_over_a_name_of_sash(spark):
-    query = "SELECT geomean(id) AS g FROM range(4, 5)"
+    query = "SELECT geometric_mean(id) AS g FROM range(4, 5)"
     for kind in ("TEMPORARY", ""):
         spark.sql(f"CREATE {kind} VIEW of_sash AS {query}")
         try:
@@ -139,14 +141,19 @@ def test_views_over_a_name_of_sash(spark):
 
 def test_switched_off_no_name_is_known(spark):
     windows = "SELECT sum(id) OVER (PARTITION BY delta_window(id, 2) ORDER BY id) FROM range(5)"
-    queries = ["SELECT geomean(1)", "SELECT sash_version()", "DESCRIBE FUNCTION m4", windows]
+    queries = [
+        "SELECT geometric_mean(1)",
+        "SELECT sash_version()",
+        "DESCRIBE FUNCTION m4",
+        windows,
+    ]
     with setting(spark, "spark.sash.enabled", "false"):
         for query in queries:
             with pytest.raises(AnalysisException) as caught:
                 spark.sql(query)
             assert caught.value.getCondition() == "UNRESOLVED_ROUTINE"
         with pytest.raises(PySparkRuntimeError, match=r"spark\.sash\.enabled is false"):
-            sash.functions.geomean("id")
+            sash.functions.geometric_mean("id")
     spark.sql(windows).collect()
 
 
@@ -163,10 +170,10 @@ builder = SparkSession.builder.remote("local[1]").config(map={QUIET!r})
 spark = sash.configure(builder.config("spark.sash.enabled", "false")).getOrCreate()
 check(spark, "spark.sash.enabled is false", "spark.conf.set")
 spark.conf.set("spark.sash.enabled", "true")
-assert spark.range(4, 5).select(f.geomean("id")).head()[0] == 4.0
-spark.sql("CREATE FUNCTION geomean(x DOUBLE) RETURNS DOUBLE RETURN x * 100")
-assert spark.range(1).select(F.call_function("geomean", F.lit(2.0))).head()[0] == 200.0
-assert spark.range(4, 5).select(f.geomean("id")).head()[0] == 4.0
+assert spark.range(4, 5).select(f.geometric_mean("id")).head()[0] == 4.0
+spark.sql("CREATE FUNCTION geometric_mean(x DOUBLE) RETURNS DOUBLE RETURN x * 100")
+assert spark.range(1).select(F.call_function("geometric_mean", F.lit(2.0))).head()[0] == 200.0
+assert spark.range(4, 5).select(f.geometric_mean("id")).head()[0] == 4.0
 """
 
 

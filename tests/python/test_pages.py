@@ -45,7 +45,7 @@ def test_the_sources_that_a_page_names_exist(page):
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     named = re.findall(r"`((?:\w+/)*\w+\.scala)`", text)
     assert len(named) >= 4
-    places = ["", "scala/spark", "scala/core", "scala/spark/functions", "scala/spark/monoids"]
+    places = ["", "scala/spark", "scala/core", "scala/spark/aggregates", "scala/spark/monoids"]
     places += ["tests/scala/core/inorder"]
     missing = [n for n in named if not any((REPOSITORY / p / n).exists() for p in places)]
     assert missing == []

@@ -95,7 +95,7 @@ def signatures(spark: SparkSession) -> Iterator[str]:
         if info.getGroup() == "agg_funcs":
             usage = re.search(r"_FUNC_(\(.*?\))", info.getUsage())
             yield info.getName() + (usage[1] if usage else "(a[, b, c, d])")
-    functions = getattr(spark._jvm, "io.sash.spark.functions.AllSashFunctions$")
+    functions = getattr(spark._jvm, "io.sash.spark.names.AllSashFunctions$")
     own = getattr(functions, "MODULE$").All()
     yield from (own.apply(i).signature() for i in range(own.size()))
 

@@ -1,6 +1,5 @@
 package io.sash.spark.base
 
-import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LambdaFunction}
 
 /**
@@ -30,13 +29,6 @@ private[spark] final case class SashFunction(
     lambdas: Seq[String] = Nil,
     repeats: Int = 0
 )(make: Seq[Expression] => Expression) {
-
-  /** The same function under another name. */
-  def as(alias: String): SashFunction = copy(name = alias) { arguments =>
-    val made = make(arguments)
-    made.setTagValue(FunctionRegistry.FUNC_ALIAS, alias)
-    made
-  }
 
   def build(actual: Seq[Expression]): Expression = {
     val (least, most) = (arguments.length - optional, arguments.length + repeats)
@@ -78,5 +70,64 @@ private[spark] final case class SashFunction(
       "",
       "scala_udf"
     )
+  }
+}
+
+private[spark] object SashFunction {
+
+  /**
+   * The function that a text describes. Its paragraphs are the usage, then the arguments, then
+   * the examples, and last the further facts:
+   * {{{
+   * Returns the sum of two numbers.
+   *
+   * * x - a number
+   * * y - another one, which may be
+   *   less than 0
+   *
+   * > SELECT _FUNC_(1, 2), _FUNC_(1, -2);
+   * 3  -1
+   *
+   * NULL if one of them is NULL.
+   * }}}
+   * Blanks at the begin of a line mean nothing. The columns of an answer are two blanks apart.
+   */
+  def of(
+      name: String,
+      text: String,
+      implementation: Class[_],
+      optional: Int = 0,
+      repeats: Int = 0,
+      group: String = "agg_funcs",
+      lambdas: Seq[String] = Nil
+  )(make: Seq[Expression] => Expression): SashFunction = {
+    val usage +: paragraphs =
+      text.linesIterator.map(_.trim).mkString("\n").trim.split("\n\n+").toSeq
+    val (arguments, others) = paragraphs.span(_.startsWith("* "))
+    val (examples, facts) = others.span(_.startsWith("> "))
+    SashFunction(
+      name,
+      joined(usage),
+      arguments.flatMap(_.stripPrefix("* ").split("\n\\* ")).map(argumentOf),
+      examples.map(exampleOf),
+      facts.flatMap(_.linesIterator),
+      implementation,
+      optional,
+      group,
+      lambdas,
+      repeats
+    )(make)
+  }
+
+  private def joined(text: String): String = text.linesIterator.mkString(" ")
+
+  private def argumentOf(text: String): (String, String) = {
+    val Array(name, meaning) = joined(text).split(" - ", 2)
+    name -> meaning
+  }
+
+  private def exampleOf(text: String): (String, String) = {
+    val Array(query, answer) = text.stripPrefix("> ").split(";\n", 2)
+    joined(query) -> answer.replaceAll(" {2,}", "\t")
   }
 }

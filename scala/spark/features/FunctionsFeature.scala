@@ -5,9 +5,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.sash.spark.base.SashConf
-import io.sash.spark.functions.{CreateOverSash, ResolveMonoids, ResolveSashNames}
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
 import io.sash.spark.features.status.{FeatureName, FeatureStatus}
+import io.sash.spark.lambdas.ResolveMonoids
+import io.sash.spark.names.{CreateOverSash, ResolveSashNames}
 
 /** Everything that SQL calls by name: aggregates, sliding_agg and the kinds of windows. */
 private[spark] object FunctionsFeature extends Feature {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.Metadata
 
-import io.sash.spark.running.WindowMonoid
+import io.sash.spark.multisets.WindowMonoid
 
 /**
  * An Aggregate over `window(time, size, slide)`, taken apart. The analyzer has copied each row

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.monoids.AggregateMonoid
-import io.sash.spark.running.WindowMonoid
+import io.sash.spark.multisets.WindowMonoid
 
 /**
  * The partial aggregate of a pane's rows, as a struct of its cells in the order of the monoid.

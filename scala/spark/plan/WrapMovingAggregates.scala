@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.kinds.SlidingAggregate
-import io.sash.spark.running.MovingAggregate
+import io.sash.spark.multisets.MovingAggregate
 
 /**
  * Allows aggregates over windows that Spark's analyzer would refuse: DISTINCT over any frame;

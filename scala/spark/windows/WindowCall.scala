@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
 import io.sash.spark.monoids._
-import io.sash.spark.running.WindowMonoid
+import io.sash.spark.multisets.WindowMonoid
 import io.sash.spark.slots.SlotProgram
 
 /**

@@ -17,7 +17,7 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.{Filtered, SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
-import io.sash.spark.running.WindowMonoid
+import io.sash.spark.multisets.WindowMonoid
 import io.sash.spark.streams.checkpoint.{Checkpoint, StateText}
 import io.sash.spark.streams.plan._
 import io.sash.spark.streams.program.AnswerMode

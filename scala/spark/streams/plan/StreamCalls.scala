@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.Metadata
 import io.sash.spark.base.SashConf
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
-import io.sash.spark.running.{ReplayedMonoid, WindowMonoid}
+import io.sash.spark.multisets.{ReplayedMonoid, WindowMonoid}
 import io.sash.spark.streams.checkpoint.StateText
 import io.sash.spark.streams.program._
 

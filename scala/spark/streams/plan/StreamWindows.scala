@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.plan.MergeWindows
-import io.sash.spark.running.Distinct
+import io.sash.spark.multisets.Distinct
 import io.sash.spark.streams.task.StreamProcessor
 
 /**

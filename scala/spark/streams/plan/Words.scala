@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{DataType, NullType, StructType}
 
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.WrittenMonoid
-import io.sash.spark.running.MovingAggregate
+import io.sash.spark.multisets.MovingAggregate
 
 /**
  * Describes the expressions of an operator by their SQL, in words that are the same at each start

@@ -22,7 +22,7 @@ object OtherSparkMain {
     spark.range(6).selectExpr("id", "id % 2 k", "timestamp_seconds(id) ts").createTempView("t")
     say("window", spark.sql(windows))
     say("hops", spark.sql(hops))
-    say("geomean", spark.sql("SELECT geomean(id + 1) BETWEEN 2.9 AND 3.0 FROM t"))
+    say("geometric_mean", spark.sql("SELECT geometric_mean(id + 1) BETWEEN 2.9 AND 3.0 FROM t"))
     say(
       "kind",
       spark.sql("SELECT sum(id) OVER (PARTITION BY k, delta_window(id, 2) ORDER BY id) FROM t")

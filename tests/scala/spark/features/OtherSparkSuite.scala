@@ -40,7 +40,7 @@ class OtherSparkSuite extends AnyFunSuite {
     )
     says(said, lateralRows)
     says(said, s"lateral explain: left to Spark: labels: $lacking")
-    says(said, "geomean error: AnalysisException [UNRESOLVED_ROUTINE]")
+    says(said, "geometric_mean error: AnalysisException [UNRESOLVED_ROUTINE]")
     says(said, "stream of Sash: false")
     Seq("functions", "hops", "streams", "ordering", "labels").foreach(logs(said, _, times = 1))
     logs(said, "windows", times = 0)
@@ -60,7 +60,7 @@ class OtherSparkSuite extends AnyFunSuite {
     }
     says(said, hopRows)
     says(said, "hops explain: hops: count by windows of 2 panes")
-    says(said, "geomean rows: true")
+    says(said, "geometric_mean rows: true")
     assert(
       said.exists(l => l.startsWith("kind error: ") && l.contains(asked)),
       said.mkString("\n")
@@ -75,7 +75,7 @@ class OtherSparkSuite extends AnyFunSuite {
     says(said, windowRows)
     says(said, hopRows)
     assert(!said.exists(_.contains("slides: ")), said.mkString("\n"))
-    says(said, "geomean error: AnalysisException [UNRESOLVED_ROUTINE]")
+    says(said, "geometric_mean error: AnalysisException [UNRESOLVED_ROUTINE]")
     val line = said.filter(_.contains("does not know Spark 4.4.0 and leaves it alone"))
     assert(line.size == 1 && line.head.contains("spark.sash.untestedVersions=true"), said)
     noLinkageError(said)
@@ -86,7 +86,7 @@ class OtherSparkSuite extends AnyFunSuite {
     says(said, windowRows)
     says(said, "window explain: slides: sum(t.id) ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")
     says(said, "hops explain: hops: count by windows of 2 panes")
-    says(said, "geomean rows: true")
+    says(said, "geometric_mean rows: true")
     val line =
       said.filter(_.contains("does not know Spark 4.4.0 and runs each feature that links to it"))
     assert(line.size == 1, said)

@@ -3,7 +3,7 @@ package io.sash.spark.streams
 import org.scalatest.tags.Slow
 
 import io.sash.spark.Thorough
-import io.sash.spark.running.WrapMovingAggregatesSuite
+import io.sash.spark.multisets.WrapMovingAggregatesSuite
 
 /** OVER on streams of unusual expressions, and beside unusual neighbours. */
 @Slow

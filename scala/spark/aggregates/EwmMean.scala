@@ -1,0 +1,111 @@
+package io.sash.spark.aggregates
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.DoubleType
+
+import io.sash.spark.aggregates.Doubles.{plus, times}
+import io.sash.spark.base.{ArgumentChecks, SashFunction}
+import io.sash.spark.kinds.IntervalText
+
+/** A mean in which a value's weight falls exponentially, by time or by rows. */
+private[spark] case object EwmMean extends OfDouble {
+  override protected def read(arguments: Seq[Expression]): Seq[Expression] = arguments match {
+    case Seq(x, halfLife, ts) => Seq(x, IntervalText.of(name, "decay", halfLife), ts)
+    case byRows               => byRows
+  }
+
+  override def check(arguments: Seq[Expression]): TypeCheckResult = arguments match {
+    case Seq(_, halfLife, ts) => HalfLife.check("decay", halfLife, ts)
+    case Seq(_, alpha)        => ArgumentChecks.checkShare("decay", alpha)
+  }
+
+  override def parts(arguments: Seq[Expression]): MonoidParts = arguments match {
+    case Seq(x, halfLife, ts) => byTime(x, halfLife, ts)
+    case Seq(x, alpha)        => byRows(x, Cast(alpha, DoubleType).eval().asInstanceOf[Double])
+  }
+
+  /**
+   * A weight halves in each half-life. The sums are those at the time of the youngest row, so two
+   * parts combine at the later of their times, in any order.
+   */
+  private def byTime(x: Expression, halfLife: Expression, ts: Expression): MonoidParts = {
+    val weights = new HalfLife(halfLife, ts)
+    MonoidParts(
+      Seq(x, ts),
+      Seq(
+        OneCell.number("youngest", TimeAxis.number(ts, name), Double.NegativeInfinity),
+        OneCell.number("sum", x),
+        OneCell.number("weight", Literal(1.0))
+      ),
+      combine = (o, y) => {
+        val at = Greatest(Seq(o(0), y(0)))
+        def aged(part: Seq[Expression], i: Int) =
+          Doubles.weighted(part(i), weights.decay(part(0), at))
+        Seq(at, plus(aged(o, 1), aged(y, 1)), plus(aged(o, 2), aged(y, 2)))
+      },
+      lower = { case Seq(_, sum, weight) => Doubles.weightedMean(sum, weight) }
+    )
+  }
+
+  /**
+   * Each row makes all older weights smaller by the factor 1 - alpha. The sums are as of the
+   * youngest row that has a value, whose weight is 1. So they stay as they are while NULLs
+   * follow, however many. The factors of the rows until then, and of the rows since then, are
+   * beside them.
+   */
+  private def byRows(x: Expression, alpha: Double): MonoidParts = {
+    val (one, ofRow) = (Literal(1.0), Literal(1.0 - alpha))
+
+    /** Without a weight an infinite sum leaves nothing: alpha is 1. */
+    def aged(sum: Expression, factor: Expression): Expression =
+      if (alpha == 1.0) Literal(0.0) else Doubles.weighted(sum, factor)
+
+    MonoidParts(
+      Nil, // a NULL ages the rows before it
+      Seq(
+        OneCell.number("sum", Coalesce(Seq(x, Literal(0.0)))),
+        OneCell.number("weight", If(IsNull(x), Literal(0.0), one)), // 0 or at least 1
+        OneCell.number("until", If(IsNull(x), one, ofRow), none = 1.0),
+        OneCell.number("since", If(IsNull(x), ofRow, one), none = 1.0)
+      ),
+      combine = (o, y) => {
+        val factor = times(o(3), y(2))
+        val joined = Seq(
+          plus(aged(o(0), factor), y(0)),
+          plus(times(o(1), factor), y(1)),
+          times(o(2), factor),
+          y(3)
+        )
+        val sameValue = o.take(3) :+ times(o(3), y(3))
+        MonoidParts.pick(EqualTo(y(1), Literal(0.0)))(joined, sameValue)
+      },
+      lower = cells => Doubles.weightedMean(cells(0), cells(1))
+    )
+  }
+
+  override val function: SashFunction = described("ewm_mean", optional = 1)("""
+    Returns the mean in which a value weighs the less the older it is, exponentially.
+
+    * x - a number, taken as a DOUBLE
+    * decay - with `ts` the half-life: a constant interval, as in '1 hour', or a number if
+      `ts` is one. Without `ts` alpha: the share, at most 1, by which a row takes weight
+      from all before it
+    * ts - the time, a timestamp, a date or a number
+
+    > SELECT ts, _FUNC_(x, 2, ts) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
+      (2, 3.0) AS t(ts, x);
+    0  6.0
+    2  4.0
+
+    > SELECT ts, _FUNC_(x, 0.5) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
+      (2, 3.0) AS t(ts, x);
+    0  6.0
+    2  4.0
+
+    The same as pandas' `ewm(halflife, times)` and `ewm(alpha)`, which have adjust=True.
+    Weights are relative to the youngest row of the window, so the answer does not depend on
+    the present time. A day has 24 hours. Rows in which `x` or `ts` is NULL are skipped; by
+    rows a NULL ages the rows before it. NULL over no rows.
+  """)
+}

@@ -1,0 +1,51 @@
+package io.sash.spark.aggregates
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.types.DoubleType
+
+import io.sash.spark.base.ArgumentChecks
+
+/** Weights that halve in each half-life. */
+private[aggregates] final class HalfLife(length: Expression, time: Expression) {
+  private val rate = Literal(math.log(2) / TimeAxis.number(length, time.dataType))
+
+  /** The factor by which weights fall from one time to a later one. */
+  def decay(from: Expression, to: Expression): Expression = call("factor", from, to)
+
+  /** A sum times that factor. */
+  def aged(sum: Expression, from: Expression, to: Expression): Expression =
+    call("aged", sum, from, to)
+
+  private def call(method: String, arguments: Expression*): Expression =
+    StaticInvoke(Decay.getClass, DoubleType, method, arguments :+ rate, returnNullable = false)
+}
+
+private[aggregates] object HalfLife {
+
+  /** @param name the half-life's name among the arguments */
+  def check(name: String, length: Expression, time: Expression): TypeCheckResult =
+    ArgumentChecks.inTurn(
+      TimeAxis.check("ts", time),
+      TimeAxis.checkDistance(name, length, time)
+    )
+}
+
+/** Generated code calls these methods. */
+private[sash] object Decay {
+
+  /** Times that are equal have the factor 1, also if both are infinite; no half-life ends. */
+  def factor(from: Double, to: Double, rate: Double): Double =
+    if (from == to || rate == 0.0) 1.0 else math.exp((from - to) * rate)
+
+  /** A factor that is too small for a double comes in two halves: the product may be a double. */
+  def aged(sum: Double, from: Double, to: Double, rate: Double): Double = {
+    val whole = factor(from, to, rate)
+    if (whole >= java.lang.Double.MIN_NORMAL) DoubleArithmetic.weighted(sum, whole)
+    else {
+      val half = math.exp((from - to) * rate / 2)
+      DoubleArithmetic.weighted(DoubleArithmetic.weighted(sum, half), half)
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.sash.spark.aggregates
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckSuccess
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.sash.spark.base.{ArgumentChecks, SashErrors}
+
+/**
+ * Times as numbers on one axis, for arithmetic in doubles: microseconds for a timestamp, days for
+ * a date, and the number itself for a number.
+ */
+private[aggregates] object TimeAxis {
+  private val Types = "(\"NUMERIC\" or \"DATE\" or \"TIMESTAMP\")"
+  private val MicrosPerDay = 86400e6
+
+  def check(name: String, time: Expression): TypeCheckResult = time.dataType match {
+    case _: NumericType | DateType | TimestampType | TimestampNTZType => TypeCheckSuccess
+    case _ => ArgumentChecks.unexpectedType(name, time, Types)
+  }
+
+  /**
+   * Checks a constant distance on the axis, more than 0. For timestamps and dates it is an
+   * interval of days and times; a day has 24 hours.
+   */
+  def checkDistance(name: String, distance: Expression, time: Expression): TypeCheckResult =
+    (distance.dataType, time.dataType) match {
+      case (_: DayTimeIntervalType, DateType | TimestampType | TimestampNTZType) |
+          (_: NumericType, _: NumericType) =>
+        ArgumentChecks.checkExtent(name, distance, positive = true)
+      case (_, _: NumericType) => ArgumentChecks.unexpectedType(name, distance, "\"NUMERIC\"")
+      case _ => ArgumentChecks.unexpectedType(name, distance, "\"INTERVAL DAY TO SECOND\"")
+    }
+
+  /** @param function the name of the function that asks, for errors */
+  def number(time: Expression, function: String): Expression = time.dataType match {
+    case TimestampType | TimestampNTZType =>
+      Cast(PreciseTimestampConversion(time, time.dataType, LongType), DoubleType)
+    case DateType => Cast(UnixDate(time), DoubleType)
+    case LongType =>
+      StaticInvoke(
+        ExactTime.getClass,
+        DoubleType,
+        "of",
+        Seq(time, Literal(function)),
+        returnNullable = false
+      )
+    case _ => Cast(time, DoubleType)
+  }
+
+  /** The value of a constant distance on the axis. */
+  def number(distance: Expression, time: DataType): Double = {
+    val value = Cast(
+      distance,
+      distance.dataType match {
+        case _: DayTimeIntervalType => DayTimeIntervalType()
+        case _                      => DoubleType
+      }
+    ).eval().asInstanceOf[Number].doubleValue
+    if (time == DateType) value / MicrosPerDay else value
+  }
+
+  /** A value times the time for which it holds. Over no time it is 0, even if it is infinite. */
+  def area(value: Expression, held: Expression): Expression =
+    If(EqualTo(held, Literal(0.0)), Literal(0.0), new Multiply(value, held))
+
+  /** A distance of the axis in seconds, or as it is if times are numbers. */
+  def seconds(distance: Expression, time: DataType): Expression = {
+    val perSecond = time match {
+      case TimestampType | TimestampNTZType => 1e6
+      case DateType                         => 1.0 / 86400
+      case _                                => 1.0
+    }
+    Doubles.quotient(distance, Literal(perSecond))
+  }
+}
+
+/** Generated code calls this method. */
+private[sash] object ExactTime {
+  private val Most = 1L << 53
+
+  /** The number as a double that it equals, or an error. */
+  def of(time: Long, function: UTF8String): Double =
+    if (time >= -Most && time <= Most) time.toDouble
+    else
+      throw SashErrors.invalidArgument(
+        function.toString,
+        "ts",
+        s"$time is more than 2^53, and no DOUBLE is exact there; take a coarser unit, as in " +
+          "ts / 1000, or a timestamp"
+      )
+}

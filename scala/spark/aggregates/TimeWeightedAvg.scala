@@ -1,0 +1,123 @@
+package io.sash.spark.aggregates
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.{ArgumentChecks, SashErrors, SashFunction}
+import io.sash.spark.kinds.IntervalText
+
+/**
+ * The average by time of a value that holds until the next row. The partial aggregate has the
+ * first and the last row, and the integral from the one to the other. With the length of the
+ * window and the value that held before each row, the time before the window's first row counts,
+ * too.
+ */
+private[spark] case object TimeWeightedAvg extends OfDouble {
+  override protected def read(arguments: Seq[Expression]): Seq[Expression] = arguments match {
+    case Seq(x, ts, span, before) => Seq(x, ts, IntervalText.of(name, "span", span), before)
+    case Seq(x, ts)               => Seq(x, ts)
+    case _ =>
+      throw SashErrors.invalidArgument(
+        name,
+        "before",
+        "it is missing; write the value that held before the row, as in lag(x)"
+      )
+  }
+
+  override def types(arguments: Seq[Expression]): Seq[DataType] =
+    super.types(arguments).take(3) ++ arguments.drop(3).map(_ => DoubleType)
+
+  override def check(arguments: Seq[Expression]): TypeCheckResult = {
+    val ts = arguments(1)
+    ArgumentChecks.inTurn(
+      TimeAxis.check("ts", ts) +:
+        arguments.lift(2).toSeq.map(TimeAxis.checkDistance("span", _, ts)): _*
+    )
+  }
+
+  override def parts(arguments: Seq[Expression]): MonoidParts = {
+    val Seq(x, ts, start @ _*) = arguments
+    val (at, unit) = (TimeAxis.number(ts, name), unitOf(ts.dataType))
+    def held(from: Expression, until: Expression) =
+      new Multiply(Doubles.distance(from, until), Literal(unit))
+    MonoidParts(
+      Seq(x, ts),
+      Seq(
+        OneCell.nullable("first_time", at),
+        OneCell.nullable("before", start.lift(1).getOrElse(nothing(DoubleType))),
+        OneCell.nullable("last_time", at),
+        OneCell.nullable("last", x),
+        OneCell.number("integral", Literal(0.0))
+      ),
+      combine = (o, y) => {
+        val between = TimeAxis.area(o(3), held(o(2), y(0)))
+        Seq(
+          Coalesce(Seq(o(0), y(0))),
+          If(IsNull(o(0)), y(1), o(1)),
+          Coalesce(Seq(y(2), o(2))),
+          Coalesce(Seq(y(3), o(3))),
+          // NULL beside a part without rows
+          new Add(new Add(o(4), Coalesce(Seq(between, Literal(0.0)))), y(4))
+        )
+      },
+      lower = { case Seq(firstTime, before, lastTime, _, integral) =>
+        val seen = held(firstTime, lastTime)
+        start.headOption.fold(average(integral, seen)) { span =>
+          val asked = Literal(TimeAxis.number(span, ts.dataType) * unit)
+          val unseen = Greatest(Seq(Literal(0.0), new Subtract(asked, seen)))
+          val whole = new Add(TimeAxis.area(before, unseen), integral)
+          If(
+            IsNull(before),
+            average(integral, seen),
+            average(whole, new Add(unseen, seen))
+          )
+        }
+      }
+    )
+  }
+
+  /**
+   * Microseconds times a great value overflow. This unit is about a second, and as exact as
+   * microseconds.
+   */
+  private def unitOf(time: DataType): Double = time match {
+    case TimestampType | TimestampNTZType => math.pow(2, -20)
+    case _                                => 1.0
+  }
+
+  private def average(integral: Expression, held: Expression): Expression =
+    If(GreaterThan(held, Literal(0.0)), Doubles.quotient(integral, held), nothing(DoubleType))
+
+  override val function: SashFunction = described("time_weighted_avg", optional = 2)("""
+    Returns the average of a value over time: a row's value holds until the next row, and
+    weighs as long as it holds.
+
+    * x - a number, taken as a DOUBLE
+    * ts - the time, by which the window is ordered: a timestamp, a date or a number
+    * span - the window's length, a constant interval, as in '1 hour', or a number if `ts`
+      is one
+    * before - the value that held before the row: `lag(x)`, or `lag(x) IGNORE NULLS`;
+      `span` needs it
+
+    > SELECT ts, _FUNC_(x, ts) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM VALUES (0, 6.0), (3,
+      2.0), (4, 9.0) AS t(ts, x);
+    0  NULL
+    3  6.0
+    4  5.0
+
+    > SELECT ts, _FUNC_(x, ts, 2, before) OVER (ORDER BY ts RANGE 2 PRECEDING) FROM (SELECT
+      *, lag(x) OVER (ORDER BY ts) AS before FROM VALUES (0, 6.0), (3, 2.0), (4, 9.0) AS
+      t(ts, x));
+    0  NULL
+    3  6.0
+    4  4.0
+
+    Without `span` the average is over the time from the window's first row to its last.
+    With `span` and `before` it is over the whole span until the last row: the value that
+    held before the first row counts, too, from the window's start. Where `before` is NULL
+    the span begins at the first row. A day has 24 hours. Rows in which `x` or `ts` is NULL
+    are skipped; NULL over no time. The rows are taken in the window's order; a group of
+    GROUP BY has none.
+  """)
+}

@@ -1,0 +1,40 @@
+package io.sash.spark.multisets
+
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+
+import io.sash.spark.monoids.OfCurrentRow
+import io.sash.spark.slots.RunningAnswer
+
+/** An aggregate that says itself which answer windows keep for it beside the slots. */
+private[spark] trait HasRunningAnswer {
+  def runningAnswer: RunningAnswer
+}
+
+/** Chooses the aggregates with a running answer beside the slots, and the answer's kind. */
+private[spark] object FindRunningAnswer {
+
+  def of(f: AggregateFunction): Option[RunningAnswer] = f match {
+    case own: HasRunningAnswer => Some(own.runningAnswer)
+    case p: PercentileBase     => Some(OrderStatistics.of(p).getOrElse(Replay(p)))
+    case m: Mode               => Some(ModeCounts.of(m).getOrElse(Replay(m)))
+    case set: CollectSet if Distinct.canKey(set.child.dataType) => Some(Distinct(Replay(set)))
+    case collect: Collect[_]                                    => Some(Replay(collect))
+    case counts: TypedAggregateWithHashMapAsBuffer              => Some(Replay(counts))
+    case _                                                      => None
+  }
+
+  /**
+   * The answer over the distinct inputs of `f`, or none if Sash cannot tell these inputs apart.
+   */
+  def distinct(f: AggregateFunction): Option[RunningAnswer] =
+    if (f.children.filterNot(_.foldable).forall(c => Distinct.canKey(c.dataType)))
+      members(f).map(Distinct(_))
+    else None
+
+  private def members(f: AggregateFunction): Option[RunningAnswer] = f match {
+    case _: OfCurrentRow         => None
+    case d: DeclarativeAggregate => MergedMembers.of(d)
+    case i: ImperativeAggregate  => Some(of(i).filter(_.isInvertible).getOrElse(Replay(i)))
+    case _                       => None
+  }
+}

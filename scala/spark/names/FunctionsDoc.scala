@@ -1,0 +1,69 @@
+package io.sash.spark.names
+
+import io.sash.spark.base.SashFunction
+import io.sash.spark.kinds.WindowKindFunctions
+
+/** Prints docs/functions.md. */
+private[sash] object FunctionsDoc {
+  def main(args: Array[String]): Unit = print(markdown)
+
+  def markdown: String =
+    ((heading +: AllSashFunctions.All
+      .map(section)) ++ (kinds +: WindowKindFunctions.All.map(section)))
+      .mkString("\n")
+
+  private def section(f: SashFunction): String = {
+    val arguments = f.arguments.map { case (name, meaning) => s"- `$name`: $meaning\n" }
+    val examples = f.examples.map { case (query, answer) => s"> $query;\n$answer\n" }
+    s"""## ${f.name}
+       |
+       |`${f.signature}`
+       |
+       |${f.usage}
+       |
+       |${arguments.mkString}
+       |${f.note.mkString("\n")}
+       |
+       |```
+       |${examples.mkString}```
+       |""".stripMargin.replace("_FUNC_", f.name)
+  }
+
+  private def kinds: String =
+    """# Window kinds
+      |
+      |Each kind says which rows a row's window holds, where SQL has no frame for it. It stands
+      |among the expressions of PARTITION BY, or as the last argument of `sliding_agg`. The
+      |window has an ORDER BY, and no ROWS or RANGE. `sash.SlidingWindow` has each of them for
+      |PySpark.
+      |""".stripMargin
+
+  private def heading: String =
+    """# Functions
+      |
+      |Generated from `AllSashFunctions.scala` and `WindowKindFunctions.scala` by `make docs`.
+      |Spark lacks these aggregates. They are in the papers, or users of moving windows asked for
+      |them. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`. The ranks in a
+      |frame (`rank_in_frame` and its like) are for OVER alone. `sash.functions` has each of them
+      |for PySpark, and `DESCRIBE FUNCTION EXTENDED` says the same as this page.
+      |
+      |In a moving window an aggregate costs a constant number of combines a row, whatever the
+      |window's length. The counts by value (`value_counts`, `top_counts`, `entropy`,
+      |`mode_share`) and the ranks have nothing to combine, and each says its own cost. All run
+      |in batch and in `OVER` on streams. In hop windows in batch Spark runs the counts by value,
+      |over copies of rows, and Sash the others.
+      |
+      |A function of yours with one of these names, or of a later Spark, is the one that runs:
+      |Sash takes a name only where nobody else has it. `sash.m4(ts, x)` names Sash's in any
+      |case, and `sash.functions` calls it so. Sash's functions are in no catalogue: SHOW
+      |FUNCTIONS does not list them, and CREATE and DROP FUNCTION do not see them. While
+      |`spark.sash.enabled` is false there are none. A SQL function that calls one of them has to
+      |be TEMPORARY on Spark 4.0 and 4.1. If you drop a function of yours, a view that calls its
+      |name calls Sash's from then on. If you create one, a view that called Sash's calls yours:
+      |write `sash.name` in views to be sure.
+      |
+      |Aggregates that Spark has under another name are not here: concatenation is `listagg`, the
+      |distinct values are `collect_set`, sketches are `approx_count_distinct`, `hll_sketch_agg`
+      |and `count_min_sketch`.
+      |""".stripMargin
+}

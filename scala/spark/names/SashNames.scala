@@ -1,0 +1,79 @@
+package io.sash.spark.names
+
+import java.util.Locale
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
+import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, NamedArgumentExpression}
+import org.apache.spark.sql.sash.FunctionInternals
+
+import io.sash.spark.base.SashVersionFunction
+import io.sash.spark.kinds.WindowKindFunctions
+
+/**
+ * Sash's functions by name. They are in no catalogue and in no session's registry, so CREATE,
+ * DROP and SHOW FUNCTIONS work as without Sash. They are in Spark's registry of internal
+ * functions, which the parser never reads, as `sash.name`.
+ */
+private[spark] object SashNames {
+
+  /**
+   * A schema that need not exist: `sash.m4` is Sash's function even if the user has an `m4`.
+   */
+  val Schema = "sash"
+
+  private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
+    ((AllSashFunctions.All ++ WindowKindFunctions.All)
+      .map(f => (f.name, f.info, f.build _: FunctionBuilder)) ++ Seq(
+      (SlidingAgg.Name, SlidingAgg.Info, SlidingAgg.build _: FunctionBuilder),
+      (
+        SashVersionFunction.Name,
+        SashVersionFunction.Info,
+        SashVersionFunction.build _: FunctionBuilder
+      )
+    )).map { case (name, info, build) => name -> (info -> positional(name, build)) }.toMap
+
+  private def positional(name: String, build: FunctionBuilder): FunctionBuilder = arguments =>
+    if (arguments.exists(_.isInstanceOf[NamedArgumentExpression]))
+      throw new AnalysisException(
+        "NAMED_PARAMETERS_NOT_SUPPORTED",
+        Map("functionName" -> s"`$name`")
+      )
+    else build(arguments)
+
+  /**
+   * The function's name in lower case, if Sash has it. The name is given in one part, or in two
+   * with Sash's schema first.
+   */
+  def of(parts: Seq[String]): Option[String] = parts match {
+    case Seq(name)                                            => known(name)
+    case Seq(schema, name) if schema.equalsIgnoreCase(Schema) => known(name)
+    case _                                                    => None
+  }
+
+  private def known(name: String): Option[String] =
+    Some(name.toLowerCase(Locale.ROOT)).filter(all.contains)
+
+  /** Names of Sash's functions among the words of a text. */
+  def in(text: String): Seq[String] =
+    "\\w+".r.findAllIn(text).toSeq.flatMap(known).distinct
+
+  def info(name: String): ExpressionInfo = all(name)._1
+
+  def build(name: String): FunctionBuilder = all(name)._2
+
+  /** The aggregates that `sliding_agg` accepts by name. */
+  def aggregates: Seq[String] =
+    all.collect { case (name, (info, _)) if info.getGroup == "agg_funcs" => name }.toSeq
+
+  /** The name of a Sash function in Spark's registry of internal functions. */
+  private[names] def internal(name: String): String = {
+    registered
+    s"$Schema.$name"
+  }
+
+  /** Registers all functions, once in a JVM, since the registry is global. */
+  private lazy val registered: Unit = all.foreach { case (name, (info, build)) =>
+    FunctionInternals.registerInternalFunction(s"$Schema.$name", info, build)
+  }
+}
