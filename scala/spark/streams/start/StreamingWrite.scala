@@ -33,6 +33,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         checkCommon(w, query)
         checkSemi(w, query)
         SlowestStream.warn(w, query, conf)
+        SplitSessions.warn(w, over.inputQuery)
         of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
       } else w
     case other => other
