@@ -34,7 +34,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         checkSemi(w, query)
         SlowestStream.warn(w, query, conf)
         SplitSessions.warn(w, over.inputQuery)
-        of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
+        val numbered =
+          AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
+        WholeBatches.of(of(w, numbered))
       } else w
     case other => other
   }
