@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkValueError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 import sash
@@ -20,6 +20,7 @@ from killed_labels import EVENTS, LABELS, drawn, features, read
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 HOURS = 24
 PER_FILE = 8  # hours
+KINDS = (("labels", LABELS), ("events", EVENTS))
 
 
 def _write(folder: Path, rows: int, seed: int) -> None:
@@ -98,6 +99,33 @@ def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: 
     assert len(answered) > len(expected) // 2
     assert len({row.lab for row in answered}) == len(answered)
     assert {row.lab: row for row in answered} == {row.lab: expected[row.lab] for row in answered}
+
+
+@pytest.mark.slow
+def test_in_update_mode_the_last_answer_of_a_label_is_the_batchs(
+    spark: SparkSession, tables: Path
+) -> None:
+    """A label is answered at once, and again if events that come later change its answer."""
+    later = tables / "events" / "2.json"
+    events = later.read_bytes()
+    later.unlink()
+    given: list[Row] = []
+
+    def run() -> None:
+        rows = [read(spark, tables / n, s, stream=True) for n, s in KINDS]
+        writer = features(*rows).writeStream.outputMode("update")
+        writer = writer.foreachBatch(lambda batch, _: given.extend(batch.collect()))
+        writer = writer.option("checkpointLocation", str(tables / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    run()
+    first = {row.lab: row for row in given}
+    later.write_bytes(events)
+    run()
+    expected = features(*(read(spark, tables / n, s, stream=False) for n, s in KINDS)).collect()
+    assert {row.lab: row for row in given} == {row.lab: row for row in expected}
+    assert len(given) > len(first) == len(expected)  # all labels were answered, and some again
+    assert first != {row.lab: row for row in expected}
 
 
 def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path) -> None:

@@ -67,7 +67,8 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
       case other => other.asInstanceOf[AnyRef]
     }
     val ours = operator.makeCopy(fields.toArray)
-    if (isRealTime) ours else StreamMetricsExec(place.map(_.getName), ours, metrics)
+    if (isRealTime) ours
+    else StreamMetricsExec(place.map(_.getName), ours, metrics, runOf(operator))
   }
 
   private def conf(operator: SparkPlan): Configuration =
@@ -78,6 +79,12 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     fieldOf(operator, "eventTimeWatermarkForLateEvents").collect { case Some(millis: Long) =>
       millis * 1000L
     }
+
+  /** The run of the query; None if the plan is only explained. */
+  private def runOf(operator: Product): Option[Any] =
+    fieldOf(operator, "stateInfo")
+      .collect { case Some(i: Product) => i }
+      .flatMap(fieldOf(_, "queryRunId"))
 
   /** The directory of the operator's state; None if the plan is only explained. */
   private def placeOf(operator: Product): Option[Path] =

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.{CollectMetricsExec, SparkPlan}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.sash.spark.base.Metrics
+import io.sash.spark.streams.state.StreamMetrics
 
 /**
  * Passes on the rows of Sash's operator. It reports the operator's metrics of a batch as observed
@@ -16,31 +17,40 @@ import io.sash.spark.base.Metrics
  * only.
  *
  * @param observed the name of the observed metrics
+ * @param run the run of the query; None if the plan is only explained
  */
 private[streams] final class StreamMetricsExec(
     observed: String,
     columns: Seq[NamedExpression],
     operator: SparkPlan,
-    done: Metrics
+    done: Metrics,
+    @transient read: ReadPartitions,
+    run: Option[Any]
 ) extends CollectMetricsExec(observed, columns, operator) {
+  import StreamMetricsExec._
 
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(done)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(done, read, run)
 
   override def stringArgs: Iterator[Any] = Iterator(observed)
 
   override lazy val metrics: Map[String, SQLMetric] = done.byName
 
   override def collectedMetrics: Row = {
-    val dropped = operator.metrics.get(StreamMetricsExec.SparksDropped)
-    val all = metrics ++ dropped.map(StreamMetricsExec.Dropped -> _)
-    val values = metricsSchema.fieldNames.map(all.get(_).fold(0L)(_.value): Any)
+    val dropped = operator.metrics.get(SparksDropped)
+    val all = metrics ++ dropped.map(Dropped -> _)
+    def count(name: String) = all.get(name).fold(0L)(_.value)
+    run.foreach(LateRows.check(_, operator, count(Dropped), count(StreamMetrics.InTime)))
+    val values = metricsSchema.fieldNames.map(count(_): Any)
     new GenericRowWithSchema(values, metricsSchema)
   }
 
-  override def doExecute(): RDD[InternalRow] = operator.execute()
+  /** Whether the rows of the batch have been read to their end. */
+  def isRead: Boolean = read.areAll
+
+  override def doExecute(): RDD[InternalRow] = read.of(operator.execute())
 
   override def withNewChildInternal(newChild: SparkPlan): CollectMetricsExec =
-    new StreamMetricsExec(observed, columns, newChild, done)
+    new StreamMetricsExec(observed, columns, newChild, done, read, run)
 }
 
 private[streams] object StreamMetricsExec {
@@ -50,10 +60,19 @@ private[streams] object StreamMetricsExec {
 
   private val Dropped = "rowsDropped"
 
-  /** @param number the operator's number in its query; None if the plan is only explained */
-  def apply(number: Option[String], operator: SparkPlan, done: Metrics): SparkPlan = {
+  /**
+   * @param number the operator's number in its query; None if the plan is only explained
+   * @param run the run of the query; None if the plan is only explained
+   */
+  def apply(
+      number: Option[String],
+      operator: SparkPlan,
+      done: Metrics,
+      run: Option[Any]
+  ): SparkPlan = {
     val names = Dropped +: done.names
     val columns = names.map(Alias(Literal(0L), _)())
-    new StreamMetricsExec(number.fold("sash")("sash." + _), columns, operator, done)
+    val read = new ReadPartitions(operator.session.sparkContext)
+    new StreamMetricsExec(number.fold("sash")("sash." + _), columns, operator, done, read, run)
   }
 }

@@ -33,7 +33,10 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         checkCommon(w, query)
         checkSemi(w, query)
         SlowestStream.warn(w, query, conf)
-        of(w, AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query)))
+        SplitSessions.warn(w, over.inputQuery)
+        val numbered =
+          AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
+        WholeBatches.of(of(w, numbered))
       } else w
     case other => other
   }

@@ -7,7 +7,8 @@ import io.sash.spark.base.MetricTable
  * order.
  */
 private[spark] object StreamMetrics extends MetricTable {
-  val RowsInTime = sum("rowsInTime", "rows in time")
+  val InTime = "rowsInTime"
+  val RowsInTime = sum(InTime, "rows in time")
   val RowsWithoutTime = sum("rowsWithoutTime", "rows whose event time is NULL")
   val RowsOutOfOrder = sum("rowsOutOfOrder", "rows in time that came out of order")
   val Answers = sum("answers", "answers")
