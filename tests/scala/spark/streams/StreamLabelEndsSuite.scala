@@ -5,7 +5,7 @@ import java.time.{LocalDateTime, ZoneId}
 
 import scala.util.Random
 
-import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
 
 import org.scalatest.tagobjects.Slow
 
@@ -36,26 +36,71 @@ class StreamLabelEndsSuite extends StreamSuite {
       "spark.sash.stream.buckets" -> "2"
     )(body)
 
-  test("an event stays for the labels of its day, and leaves after them") {
-    inZone("UTC")(inDirectory { checkpoint =>
-      val source = new Source("1 hour", checkpoint)
-      val ofDay = select(asked("count(*)", "e.ts >= date_trunc('day', l.ts) AND e.ts < l.ts"))
-      val others = (10 until 40).map(k => row(k, "2026-03-01T00:10", k))
-      source.start(sql(ofDay))
-      source.add(row(1, "2026-03-01T00:10") +: others)
-      source.add(Seq(row(2, "2026-03-01T22:00", k = 2)))
-      source.add(Seq(row(3, "2026-03-01T22:30", k = 2)))
-      source.stop()
-      val running = source.start(sql(ofDay))
-      source.add(Seq(row(4, "2026-03-01T23:59"), row(5, "2026-03-02T00:00")))
-      source.add(Seq(row(6, "2026-03-02T05:00", k = 2)))
-      val counts = source.rows.map(r => r.getLong(0) -> r.getLong(1)).toMap
-      assert(counts(1) == 0 && counts(3) == 1 && counts(4) == 1 && counts(5) == 0)
+  /** Answers batches, with a restart before the third, and then does more with the stream. */
+  private def answering(column: String, batches: => Seq[Seq[Event]])(
+      more: (Source, StreamingQuery) => Unit = (_, _) => ()
+  )(answers: (Long, Long)*): Unit = inZone("UTC")(inDirectory { checkpoint =>
+    val source = new Source("1 hour", checkpoint)
+    val rows = batches
+    val query = sql(select(column)) _
+    source.start(query)
+    rows.take(2).foreach(source.add)
+    source.stop()
+    val running = source.start(query)
+    rows.drop(2).foreach(source.add)
+    val counts = source.rows.map(r => r.getLong(0) -> r.getLong(1)).toMap
+    for ((id, count) <- answers) assert(counts.get(id).contains(count), s"$id of $counts")
+    more(source, running)
+    source.stop()
+  })
+
+  test("an event stays for the labels of its month, and leaves after them", Slow) {
+    def others = (10L until 40L).map(k => row(k, "2026-03-01T00:10", k.toInt))
+    answering(
+      asked("count(*)", "e.ts >= date_trunc('month', l.ts) AND e.ts < l.ts"),
+      Seq(
+        row(1, "2026-03-01T00:10") +: others,
+        Seq(row(2, "2026-03-08T00:00", k = 2)),
+        Seq(row(3, "2026-03-16T00:00", k = 2)),
+        Seq(row(4, "2026-03-24T00:00", k = 2)),
+        Seq(row(5, "2026-03-31T23:59"), row(6, "2026-04-01T00:00")),
+        Seq(row(7, "2026-04-01T05:00", k = 2))
+      )
+    ) { (source, running) =>
       val before = rowsInState(running)
-      for (day <- 5 to 7) source.add(Seq(row(90 + day, s"2026-03-0${day}T12:00", k = 3)))
+      for (month <- 6 to 8) source.add(Seq(row(90L + month, s"2026-0$month-05T12:00", k = 3)))
       assert(before > 30 && rowsInState(running) < 20, "30 keys had a row of the first day")
-      source.stop()
-    })
+    }(1L -> 0L, 3L -> 1L, 5L -> 1L, 6L -> 0L)
+  }
+
+  test("a label waits for its upper end, if that may lie later") {
+    answering(
+      asked("count(*)", "e.ts >= l.ts AND e.ts < date_trunc('hour', l.ts + INTERVAL 2 HOURS)"),
+      Seq(
+        Seq(row(1, "2026-03-01T10:30")),
+        Seq(row(2, "2026-03-01T12:00", k = 2)),
+        Seq(row(3, "2026-03-01T11:30")),
+        Seq(row(4, "2026-03-01T14:00", k = 2)),
+        Seq(row(5, "2026-03-01T15:00", k = 2))
+      )
+    )()(1L -> 2L, 2L -> 1L)
+  }
+
+  test("an end is open, or closed, where the unit begins") {
+    def rows = Seq("09:59:59.999999", "10:00:00", "10:30:00", "11:00:00", "12:59:59").zipWithIndex
+      .map { case (t, i) => Seq(row(1L + i, s"2026-03-01T$t")) }
+    val counts = Seq(">= <", ">= <=", "> <", "> <=").map { ends =>
+      val Array(lower, upper) = ends.split(" ")
+      asked(
+        "count(*)",
+        s"e.ts $lower date_trunc('hour', l.ts - INTERVAL 2 HOURS) AND " +
+          s"e.ts $upper date_trunc('hour', l.ts - INTERVAL 1 HOUR)"
+      )
+    }
+    answering(
+      counts.reduce((a, b) => s"($a * 10 + $b)"),
+      Seq(rows.flatten, Seq(row(9, "2026-03-02T00:00", k = 2)))
+    )()(5L -> 2312L)
   }
 
   private class Scale(val factor: Int, val units: Seq[String], val shifts: Seq[String])
