@@ -57,7 +57,9 @@ def window_join(
     Args:
         labels: The rows to which features are added, each a key and a time. On a stream, labels
             and events are both streams with a watermark on their time, times are timestamps, and
-            spans are fixed: no months, and no days in a session time zone with summer time.
+            spans are fixed: no months, and no days in a session time zone with summer time. A
+            column of times is an end if it is made of the labels' time by fixed distances and
+            units, as in ``F.date_trunc("hour", "ts")``.
         events: The rows that are aggregated. ``events.where(…)`` leaves some out.
         on: The names of the key columns, in both tables: one name, a list of names, or a dict
             ``{"the labels' name": "the events' name"}``. With an empty list all labels share all

@@ -7,10 +7,11 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException, PySparkValueError
+from pyspark.errors import AnalysisException, PySparkValueError, StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
@@ -69,17 +70,24 @@ def _run(frame: DataFrame, name: str, tables: Path) -> None:
     query.awaitTermination()
 
 
+@contextmanager
+def _hidden(tables: Path) -> Iterator[None]:
+    """The last eight hours are not there yet."""
+    last = [tables / kind / "2.json" for kind in ("labels", "events")]
+    hidden = [path.read_bytes() for path in last]
+    for path in last:
+        path.unlink()
+    yield
+    for path, content in zip(last, hidden, strict=True):
+        path.write_bytes(content)
+
+
 def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: Path) -> None:
     batch = features(
         read(spark, tables / "labels", LABELS, stream=False),
         read(spark, tables / "events", EVENTS, stream=False),
     )
     expected = {row.lab: row for row in batch.collect()}
-    hidden = {}
-    for kind in ("labels", "events"):  # the last eight hours come after a restart
-        last = tables / kind / "2.json"
-        hidden[last] = last.read_bytes()
-        last.unlink()
 
     def stream() -> DataFrame:
         return features(
@@ -89,10 +97,9 @@ def test_a_stream_answers_labels_as_the_batch_does(spark: SparkSession, tables: 
 
     plan = stream()._jdf.queryExecution().analyzed().toString()
     assert plan.count("TransformWithState") == 1, plan
-    _run(stream(), "before", tables)
-    first = spark.read.parquet(str(tables / "out")).count()
-    for path, content in hidden.items():
-        path.write_bytes(content)
+    with _hidden(tables):
+        _run(stream(), "before", tables)
+        first = spark.read.parquet(str(tables / "out")).count()
     _run(stream(), "after", tables)
     answered = spark.read.parquet(str(tables / "out")).collect()
     assert 0 < first < len(answered)
@@ -152,10 +159,22 @@ def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path)
     view("l", "labels", LABELS, stream=True)
     fails("l.ts - INTERVAL '1' MONTH", "counts months, which vary in length; write days or hours")
     fails("l.ts - make_dt_interval(0, lab)", "is at another distance for each row")
-    fails("date_trunc('day', l.ts)", "belong to two values, date_trunc..day., l.ts. and l.ts")
+    other = "timestamp_seconds(l.lab)"
+    fails(
+        f"date_trunc('day', {other})",
+        r"two values, date_trunc..day., timestamp_seconds.l.lab.. and l.ts.* cut to a unit of it",
+    )
+    fails("date_trunc('eon', l.ts)", "belong to two values, date_trunc..eon., l.ts. and l.ts")
+    fails("date_trunc('day', l.ts) - INTERVAL '1' MONTH", "counts months, which vary in length")
     fails("l.ts + INTERVAL 1 HOUR", "ends before it begins: l.ts . INTERVAL '01' HOUR to l.ts")
     spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
     fails("l.ts - INTERVAL 1 DAY", "counts days, which vary in length in Europe/Berlin")
+    spark.conf.set("spark.sql.session.timeZone", "America/St_Johns")
+    fails(
+        "date_trunc('day', l.ts) - INTERVAL 1 HOUR",
+        r"no end of a range moves back .* date_trunc..day., l.ts. does when clocks change in "
+        "America/St_Johns; set spark.sql.session.timeZone to UTC",
+    )
 
 
 OWN = "e.user = l.user AND e.ts >= l.ts - INTERVAL 1 HOUR AND e.ts < l.ts"
@@ -379,6 +398,58 @@ def test_a_stream_looks_ahead_and_takes_further_columns(
     answered = spark.read.parquet(str(tables / "out")).collect()
     assert len(answered) > len(expected) // 2
     assert {row.lab: row for row in answered} == {row.lab: expected[row.lab] for row in answered}
+
+
+def _cut(labels: DataFrame, events: DataFrame) -> DataFrame:
+    """Features whose windows begin or end with an hour or a day, in columns of the labels."""
+    ts, hour = F.col("ts"), F.expr("INTERVAL 1 HOUR")
+    ends = {
+        "day": F.date_trunc("day", ts - 3 * hour),
+        "midnight": F.to_timestamp(F.to_date("ts")),
+        "known": ts - hour,
+        "hour": F.date_trunc("hour", "ts"),
+        "later": F.date_trunc("hour", ts + 2 * hour),
+    }
+    return sash.window_join(
+        labels.withColumns(ends).where("lab >= 0"),
+        events,
+        on="user",
+        by="ts",
+        n=(F.count("*"), "day"),
+        spend=(F.sum("amount"), ("midnight", "known")),
+        kinds=(F.count_distinct("amount"), ("-5 hours", "hour")),
+        outcome=(F.max("amount"), ("hour", "later")),
+    )
+
+
+@pytest.mark.slow
+def test_windows_begin_and_end_with_a_unit(spark: SparkSession, tables: Path) -> None:
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Kathmandu")
+    expected = {row.lab: row for row in _cut(*_streams(spark, tables, stream=False)).collect()}
+    with _hidden(tables):
+        _run(_cut(*_streams(spark, tables, stream=True)), "before", tables)
+        first = spark.read.parquet(str(tables / "out")).count()
+    frame = _cut(*_streams(spark, tables, stream=True))
+    assert frame._jdf.queryExecution().analyzed().toString().count("TransformWithState") == 1
+    _run(frame, "after", tables)
+    answered = spark.read.parquet(str(tables / "out")).collect()
+    assert 0 < first < len(answered) > len(expected) // 2
+    assert {row.lab: row for row in answered} == {row.lab: expected[row.lab] for row in answered}
+    assert min(len({getattr(row, name) for row in answered}) for name in ("n", "kinds")) > 2
+
+
+@pytest.mark.slow
+def test_another_unit_does_not_go_on_from_the_state(spark: SparkSession, tables: Path) -> None:
+    def asked(unit: str) -> DataFrame:
+        labels, events = _streams(spark, tables, stream=True)
+        labels = labels.withColumn("start", F.date_trunc(unit, "ts"))
+        n = (F.count("*"), "start")
+        return sash.window_join(labels, events, on="user", by="ts", n=n).drop("start")
+
+    with _hidden(tables):
+        _run(asked("hour"), "hours", tables)
+    with pytest.raises(StreamingQueryException, match=r"date_trunc\('(hour|day)', ts\)"):
+        _run(asked("day"), "days", tables)
 
 
 def test_a_stream_joins_no_rows_one_by_one(spark: SparkSession, tables: Path) -> None:

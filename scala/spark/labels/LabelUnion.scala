@@ -52,7 +52,9 @@ private[spark] object LabelUnion {
       zone: String,
       filters: Option[EventFilters]
   ): LabelUnion = {
-    val sorted = queries.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
+    val overTimes =
+      if (filters.nonEmpty) queries else queries.map(StreamRange.overTimes(_, labels, zone))
+    val sorted = overTimes.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
       (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
     }
@@ -110,7 +112,9 @@ private[spark] object LabelUnion {
     private val overStreams = filters.isEmpty
     private val sources = EventSource.of(queries)
     private val sourceOf = queries.indices.map(i => sources.indexWhere(_.queries.contains(i)))
-    private val ranges = queries.map(LabelRange.of(_, zone))
+    private val ranges = queries.map { q =>
+      if (overStreams) StreamRange.of(q, zone) else LabelRange.of(q, zone)
+    }
     private val keys = queries.head.keys.map(_.ofLabel)
 
     /** The place of a label's row among the events. */
@@ -235,6 +239,12 @@ private[spark] object LabelUnion {
       bound.copy(value = boundColumns(bounds.indexWhere(_.child.semanticEquals(value))))
     }
 
+    /** An end that rises with the time of a row, over that time alone. */
+    private def risingBound(base: Attribute)(bound: OwnBound): OwnBound =
+      bound.copy(value = bound.value.transform {
+        case a: Attribute if a.semanticEquals(base) => keyColumns.last
+      })
+
     /** The columns of the union for each source's columns. */
     private val columnsOf: Seq[AttributeMap[Attribute]] = {
       val firsts = sources.scanLeft(0)(_ + _.columns.length)
@@ -257,15 +267,18 @@ private[spark] object LabelUnion {
         filter = Some(conditions.reduce[Expression](And(_, _)))
       )
       val query = queries(i)
+      def bounded(column: OwnBound => OwnBound) = {
+        val kind = BoundsWindow(query.lower.map(column), query.upper.map(column))
+        windowOf(over, spec.copy(frameSpecification = Growing), kind)
+      }
       val moved = ranges(i) match {
-        case offsets: OffsetRange if LabelRange.isAt(position, query, offsets) =>
+        case offsets: OffsetRange if LabelRange.isAt(position, query, offsets.base) =>
           val framed = spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone))
           if (overStreams) WrapMovingAggregates.moved(WindowExpression(over, framed))
           else windowOf(over, framed)
-        case _ =>
-          val kind =
-            BoundsWindow(query.lower.map(ownBound(query, _)), query.upper.map(ownBound(query, _)))
-          windowOf(over, spec.copy(frameSpecification = Growing), kind)
+        case RisingRange(base) if LabelRange.isAt(position, query, base) =>
+          bounded(risingBound(base))
+        case _ => bounded(ownBound(query, _))
       }
       moved.setTagValue(OfSubquery.Tag, query.written(call))
       // windows over streams are planned during analysis, before the optimizer

@@ -159,9 +159,10 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
    * The reason why a stream cannot answer, if it cannot. Labels and events are streams, with
    * watermarks on the times that the range compares.
    */
-  private def refusal(query: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
-    def times = query.upper.map(b => Distance.base(b.value, zone)).toSeq :+ query.time
-    if (!query.events.isStreaming)
+  private def refusal(asked: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
+    lazy val query = StreamRange.overTimes(asked, labels, zone)
+    def times = StreamRange.base(query, zone).toSeq :+ query.time
+    if (!asked.events.isStreaming)
       Some("the events are no stream; answer each micro-batch of labels in foreachBatch")
     else if (!labels.isStreaming)
       Some("its events are a stream and the rows around it are none; read both as streams")
@@ -171,14 +172,9 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
         .orElse(query.ofLabel.headOption.map { c =>
           s"${LabelText(c)} is a condition on the outer row; put it into a CASE above"
         })
-        .orElse(times.find(!hasWatermark(_)).map { t =>
+        .orElse(times.find(!StreamRange.hasWatermark(_)).map { t =>
           s"${LabelText(t)} has no watermark; call withWatermark on it, in both streams"
         })
-  }
-
-  private def hasWatermark(e: Expression): Boolean = e match {
-    case a: Attribute => a.metadata.contains(EventTimeWatermark.delayKey)
-    case _            => false
   }
 
   /** The aggregate of a subquery, unless Spark runs it; then the plan gets the reason. */

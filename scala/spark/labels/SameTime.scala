@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.OwnBound
+import io.sash.spark.windows.Distance
 
 /**
  * Ends of one range whose comparisons cast the same time to different types, as Spark does if the

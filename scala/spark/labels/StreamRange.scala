@@ -1,14 +1,78 @@
 package io.sash.spark.labels
 
-import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import io.sash.spark.kinds.OwnBound
+import io.sash.spark.windows.{Distance, RisingTime}
+
 /**
- * Says why a range is none for a stream. A row waits until the watermark has passed the end of
- * its range, so both ends are at fixed distances from one event time.
+ * The range of a query over streams. A row waits until the watermark has passed the end of its
+ * range, and an event leaves when no later label may need it. So both ends rise with one event
+ * time: at fixed distances from it, or cut to a unit such as its hour.
  */
 private[labels] object StreamRange {
+
+  /** `OwnRange`, or a range over another value than an event time, is none of a stream. */
+  def of(query: CorrelatedAggregate, zone: String): LabelRange = {
+    val ends = (query.lower ++ query.upper).map(_.value).toSeq
+    LabelRange.of(query, zone) match {
+      case fixed @ OffsetRange(_: Attribute, _, _)                              => fixed
+      case other if ends.forall(Distance.base(_, zone).isInstanceOf[Attribute]) => other
+      case other =>
+        ends.map(RisingTime.of(_, zone).map(_.base)).distinctBy(_.map(_.canonicalized)) match {
+          case Seq(Some(base: Attribute)) if base.dataType == TimestampType => RisingRange(base)
+          case _                                                            => other
+        }
+    }
+  }
+
+  /** The value of the label that the range belongs to. */
+  def base(query: CorrelatedAggregate, zone: String): Option[Expression] = of(query, zone) match {
+    case RisingRange(base) => Some(base)
+    case _                 => query.upper.map(b => Distance.base(b.value, zone))
+  }
+
+  def hasWatermark(e: Expression): Boolean = e match {
+    case a: Attribute => a.metadata.contains(EventTimeWatermark.delayKey)
+    case _            => false
+  }
+
+  /**
+   * The query with its ends over an event time of the labels. A column of the labels that is made
+   * of this time, such as its hour, is replaced by the expression.
+   */
+  def overTimes(
+      query: CorrelatedAggregate,
+      labels: LogicalPlan,
+      zone: String
+  ): CorrelatedAggregate = {
+    lazy val made = columns(labels)
+    def whole(e: Expression): Expression = e.transform {
+      case a: Attribute if !hasWatermark(ofLabels(a)) && made.contains(a) => whole(made(a))
+      case a: Attribute                                                   => ofLabels(a)
+    }
+    def ofLabels(a: Attribute): Attribute = labels.output.find(_.exprId == a.exprId).getOrElse(a)
+    def isOfTime(e: Expression) = e.references.subsetOf(labels.outputSet) &&
+      (RisingTime.of(e, zone).exists(t => hasWatermark(t.base)) ||
+        RisingTime.falling(e, zone).nonEmpty)
+    def end(bound: OwnBound): OwnBound =
+      Some(whole(bound.value)).filter(isOfTime).fold(bound)(e => bound.copy(value = e))
+    query.copy(lower = query.lower.map(end), upper = query.upper.map(end))
+  }
+
+  /** The columns that are made on the way to some rows, and their expressions. */
+  private def columns(plan: LogicalPlan): AttributeMap[Expression] = {
+    def of(plan: LogicalPlan): Seq[(Attribute, Expression)] = plan match {
+      case Project(list, child) =>
+        list.collect { case a: Alias if a.deterministic => a.toAttribute -> a.child } ++ of(child)
+      case _: SubqueryAlias | _: Filter | _: EventTimeWatermark => of(plan.children.head)
+      case _                                                    => Nil
+    }
+    AttributeMap(of(plan))
+  }
 
   def fault(query: CorrelatedAggregate, zone: String): Option[String] = {
     val (time, named) = (query.time, LabelText(query.time))
@@ -25,9 +89,19 @@ private[labels] object StreamRange {
           s"in $named < $base + INTERVAL 1 HOUR"
       )
     } else
-      Option.when(LabelRange.of(query, zone) == OwnRange) {
-        ends.flatMap(moving(_, zone)).headOption.getOrElse(others(named, ends, zone))
-      }
+      ends
+        .flatMap(falling(_, zone))
+        .headOption
+        .orElse(Option.when(of(query, zone) == OwnRange) {
+          ends.flatMap(moving(_, zone)).headOption.getOrElse(others(named, ends, zone))
+        })
+  }
+
+  /** The reason why an end may move back. */
+  private def falling(end: Expression, zone: String) = RisingTime.falling(end, zone).map { cut =>
+    s"on a stream, no end of a range moves back while the outer row's time goes on, and " +
+      s"${LabelText(cut.made)} does when clocks change in ${cut.zones.mkString(", ")}; set " +
+      "spark.sql.session.timeZone to UTC"
   }
 
   /** The reason why an end is at no fixed distance. */
@@ -45,15 +119,16 @@ private[labels] object StreamRange {
           else
             s"counts days, which vary in length in $zone; write hours, or set " +
               "spark.sql.session.timeZone to UTC"
-        s"on a stream, both ends of the range are at fixed distances from one event time: " +
-          s"${LabelText(end)} $why"
+        s"on a stream, both ends of the range are at fixed distances from one event time, " +
+          s"or cut to a unit of it: ${LabelText(end)} $why"
       }
 
   private def others(time: String, ends: Seq[Expression], zone: String): String = {
     val bases = ends.map(Distance.base(_, zone)).distinctBy(_.canonicalized).map(LabelText(_))
     if (bases.length > 1)
       s"the ends of the range of $time belong to two values, ${bases.mkString(" and ")}; on a " +
-        "stream, let both be at fixed distances from one event time"
+        "stream, let both be at fixed distances from one event time, or cut to a unit of it as " +
+        "in date_trunc('hour', l.ts)"
     else
       s"the range of $time ends before it begins: ${ends.map(LabelText(_)).mkString(" to ")}; " +
         "exchange its ends"

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.windows.Distance
+
 /**
  * The difference of two times in whole units, as a number that a condition compares.
  *

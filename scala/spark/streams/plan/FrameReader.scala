@@ -14,8 +14,14 @@ import io.sash.spark.windows._
  * beginnings that these frames ask for by number. Each of them is there once.
  *
  * @param time the event time, by which the windows are ordered
+ * @param overRows an expression without the columns made for the arguments of aggregates
  */
-private[streams] final class FrameReader(time: Expression, written: Written, conf: SQLConf) {
+private[streams] final class FrameReader(
+    time: Expression,
+    overRows: Expression => Expression,
+    written: Written,
+    conf: SQLConf
+) {
   import StreamCalls.InBatch
 
   private val numberedMarks = new Numbered[Expression](_ semanticEquals _)
@@ -59,7 +65,21 @@ private[streams] final class FrameReader(time: Expression, written: Written, con
     case j: JoinedSpec   => joined(j)
     case OwnRowsSpec(w)  => refuseOwnWidth(w)
     case OwnRangeSpec(w) => refuseOwnWidth(w)
-    case BoundsSpec(w)   => refuseOwnWidth(w)
+    case BoundsSpec(w)   => rising(w).getOrElse(refuseOwnWidth(w))
+  }
+
+  /** A window between two ends that rise with the event time; None if one of them does not. */
+  private def rising(w: BoundsWindow): Option[StreamFrame] = {
+    val bounds = (w.lower ++ w.upper).map(b => overRows(b.value)).toSeq
+    val times = bounds.flatMap(RisingTime.of(_, conf.sessionLocalTimeZone))
+    Option.when(times.length == bounds.length && times.forall(_.base.semanticEquals(time))) {
+      def mark(bound: OwnBound, inwards: Long) = {
+        val end = overRows(bound.value)
+        markOf(if (bound.isIncluded) end else TimestampPlusMicros(end, inwards))
+      }
+      val isAhead = w.upper.nonEmpty && times.last.most > 0
+      StreamRange(w.lower.map(mark(_, 1L)), w.upper.map(mark(_, -1L)), isAhead)
+    }
   }
 
   private def joined(of: JoinedSpec): StreamFrame = {

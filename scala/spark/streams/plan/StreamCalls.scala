@@ -39,7 +39,7 @@ private[streams] final class StreamCalls(
     .distinctBy(_.canonicalized)
 
   private val time = window.orderSpec.head
-  private val reader = new FrameReader(window.orderSpec.head.child, written, conf)
+  private val reader = new FrameReader(window.orderSpec.head.child, overRows, written, conf)
   private val windows = expressions.map(reader.read)
   private val aggregates = expressions.map(aggregateOf)
 

@@ -11,6 +11,7 @@ import org.scalatest.tagobjects.Slow
 
 import io.sash.spark.{Explain, SashSuite}
 import io.sash.spark.base.SashConf
+import io.sash.spark.windows.Distance
 
 /** Events that are of no label are left out, and no label loses one. */
 final class EventFilterSuite extends SashSuite {

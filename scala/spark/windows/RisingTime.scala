@@ -1,0 +1,46 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.expressions._
+
+/**
+ * A time that never falls while another one rises: the other one itself, at a fixed distance, cut
+ * to a unit, or all of that in turn. The other one is a time of a stream's row, which is not
+ * before 1970.
+ *
+ * @param base the other time
+ * @param least how far after `base` it lies at least, in microseconds
+ * @param most how far after `base` it lies at most
+ */
+private[spark] final case class RisingTime(base: Expression, least: Long, most: Long) {
+
+  /** None beyond all dates. */
+  private def moved(low: Long, high: Long): Option[RisingTime] =
+    Option.when(Seq(least, most, low, high).forall(math.abs(_) <= Distance.Most / 2)) {
+      RisingTime(base, least + low, most + high)
+    }
+
+  /** This time cut to a unit. */
+  private def cut(by: CutTime): Option[RisingTime] =
+    Option.when(by.rises(math.min(0L, least)))(moved(-CutTime.Longest, by.most)).flatten
+}
+
+private[spark] object RisingTime {
+
+  /** None if a distance or a cut on the way to the base may fall. */
+  def of(e: Expression, zone: String): Option[RisingTime] =
+    Distance.of(e, zone).flatMap { distance =>
+      CutTime.of(distance.base) match {
+        case None => Some(RisingTime(distance.base, distance.units, distance.units))
+        case Some(cut) =>
+          of(cut.time, zone)
+            .flatMap(_.cut(cut))
+            .flatMap(_.moved(distance.units, distance.units))
+      }
+    }
+
+  /** A cut on the way to the base that may fall. */
+  def falling(e: Expression, zone: String): Option[CutTime] =
+    e.collect { case part => CutTime.of(part) }.flatten.find { cut =>
+      of(cut.time, zone).nonEmpty && of(cut.made, zone).isEmpty
+    }
+}
