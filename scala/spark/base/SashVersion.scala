@@ -4,12 +4,14 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 
 private[spark] object SashVersion {
   val Version: String = Option(getClass.getPackage.getImplementationVersion).getOrElse("dev")
+}
 
-  /** The SQL function sash_version(). */
+/** The SQL function sash_version(). It lies apart, since all of Sash needs its version. */
+private[spark] object SashVersionFunction {
   val function: SashFunction = SashFunction.of(
     "sash_version",
     "Returns the version of Sash that is active in the session.",
     getClass,
     group = "misc_funcs"
-  )(_ => Literal(Version))
+  )(_ => Literal(SashVersion.Version))
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
 import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, NamedArgumentExpression}
 import org.apache.spark.sql.sash.FunctionInternals
 
-import io.sash.spark.base.SashVersion
+import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /**
@@ -24,7 +24,9 @@ private[spark] object SashNames {
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
     (AllSashFunctions.All ++ WindowKindFunctions.All :+ SlidingAgg.function :+
-      SashVersion.function).map(f => f.name -> (f.info -> positional(f.name, f.build))).toMap
+      SashVersionFunction.function)
+      .map(f => f.name -> (f.info -> positional(f.name, f.build)))
+      .toMap
 
   private def positional(name: String, build: FunctionBuilder): FunctionBuilder = arguments =>
     if (arguments.exists(_.isInstanceOf[NamedArgumentExpression]))

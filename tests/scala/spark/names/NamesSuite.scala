@@ -10,7 +10,7 @@ import org.scalatest.prop.TableDrivenPropertyChecks.{forAll, Table}
 import org.scalatest.tags.Slow
 
 import io.sash.spark.SashSuite
-import io.sash.spark.base.SashVersion
+import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /** A name that anybody else has is not Sash's: in every clause, whenever it was made. */
@@ -18,7 +18,7 @@ import io.sash.spark.kinds.WindowKindFunctions
 class NamesSuite extends SashSuite {
   private val names: Seq[String] =
     (AllSashFunctions.All ++ WindowKindFunctions.All).map(_.name) :+ SlidingAgg.Name :+
-      SashVersion.function.name
+      SashVersionFunction.function.name
 
   private def rows(query: String): Seq[Row] = spark.sql(query).collect().toSeq
 
