@@ -72,7 +72,7 @@ def few_points(readings: DataFrame, columns: int = COLUMNS) -> DataFrame:
     first, last = readings.select(F.min(seconds), F.max(seconds)).head()
     column = F.width_bucket(seconds, F.lit(first), F.lit(last + 1), F.lit(columns))
     m4 = readings.groupBy(column.alias("column")).agg(
-        sash.functions.m4("ts", "glucose").alias("m4")
+        sash.functions.m4("glucose", "ts").alias("m4")
     )
     points = F.array(*(F.col(f"m4.{which}") for which in ("first", "min", "max", "last")))
     return m4.select(F.inline(points)).distinct().orderBy("time")

@@ -2,7 +2,11 @@
 
 Besides ``sliding_agg`` these are the aggregates that Sash adds to SQL (docs/functions.md), for
 ``groupBy(…).agg``, for ``.over`` and for ``sliding_agg``. NULLs are skipped; a group or window
-without rows gives NULL, or 0 if the answer is a count, or an empty list.
+without rows gives NULL, or 0 if the answer is a count, or an empty list. SQL's ``product`` is
+``pyspark.sql.functions.product`` here.
+
+All have one order of arguments. Columns come first: the value, and behind it the time, or the
+value that orders it. Constants come last.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ __all__ = [
     "ema",
     "entropy",
     "ewm_mean",
+    "ewm_mean_by_rows",
     "first_n",
     "funnel",
     "geometric_mean",
@@ -53,7 +58,6 @@ __all__ = [
     "min_n_by",
     "mode_share",
     "percent_rank_in_frame",
-    "product",
     "rank_in_frame",
     "relative_variation",
     "sliding_agg",
@@ -144,22 +148,6 @@ def geometric_mean(col: ColumnOrName) -> Column:
         4.0
     """
     return call("geometric_mean", to_column(col))
-
-
-def product(col: ColumnOrName) -> Column:
-    """Return the product.
-
-    The same as ``pyspark.sql.functions.product``.
-
-    Args:
-        col: A numeric column, or its name; taken as a double.
-
-    Example:
-        >>> df = spark.createDataFrame([(2.0,), (3.0,)], ["x"])
-        >>> df.select(product("x")).head()[0]
-        6.0
-    """
-    return call("product", to_column(col))
 
 
 def max_count(col: ColumnOrName) -> Column:
@@ -278,7 +266,7 @@ def coefficient_of_variation(col: ColumnOrName) -> Column:
     return call("coefficient_of_variation", to_column(col))
 
 
-def m4(ts: ColumnOrName, col: ColumnOrName) -> Column:
+def m4(col: ColumnOrName, ts: ColumnOrName) -> Column:
     """Return the first, last, least and greatest point of a time series.
 
     The four that a chart needs of each column of pixels: a struct of ``first``, ``last``, ``min``
@@ -286,18 +274,18 @@ def m4(ts: ColumnOrName, col: ColumnOrName) -> Column:
     which either is NULL are skipped.
 
     Args:
-        ts: The time, of any type that can be ordered, or its name.
         col: The value, of any type that can be ordered, or its name.
+        ts: The time, of any type that can be ordered, or its name.
 
     Example:
         >>> df = spark.createDataFrame([(1, 3.0), (2, 1.0), (3, 4.0)], ["ts", "x"])
-        >>> df.select(m4("ts", "x").max).head()[0]
+        >>> df.select(m4("x", "ts").max).head()[0]
         Row(time=3, value=4.0)
     """
-    return call("m4", to_column(ts, "ts"), to_column(col))
+    return call("m4", to_column(col), to_column(ts, "ts"))
 
 
-def longest_increasing_run(ts: ColumnOrName, col: ColumnOrName) -> Column:
+def longest_increasing_run(col: ColumnOrName, ts: ColumnOrName) -> Column:
     """Return the longest run of neighbouring rows in which ``col`` increases strictly.
 
     A struct of the ``start`` and ``end`` of the run, by ``ts``, and its ``length``; the first of
@@ -305,17 +293,17 @@ def longest_increasing_run(ts: ColumnOrName, col: ColumnOrName) -> Column:
     its rows arrive. Rows in which either is NULL are skipped.
 
     Args:
-        ts: The time, or whatever else names a row; or its name.
         col: The value, of any type that can be ordered, or its name.
+        ts: The time, or whatever else names a row; or its name.
 
     Example:
         >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(1, 3.0), (4, 5.0), (6, 2.0)], ["ts", "x"])
         >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
-        >>> df.select(longest_increasing_run("ts", "x").over(last_three)).tail(1)[0][0]
+        >>> df.select(longest_increasing_run("x", "ts").over(last_three)).tail(1)[0][0]
         Row(start=1, end=4, length=2)
     """
-    return call("longest_increasing_run", to_column(ts, "ts"), to_column(col))
+    return call("longest_increasing_run", to_column(col), to_column(ts, "ts"))
 
 
 def counter_increase(col: ColumnOrName) -> Column:
@@ -338,24 +326,24 @@ def counter_increase(col: ColumnOrName) -> Column:
     return call("counter_increase", to_column(col))
 
 
-def counter_rate(ts: ColumnOrName, col: ColumnOrName) -> Column:
+def counter_rate(col: ColumnOrName, ts: ColumnOrName) -> Column:
     """Return by how much a counter has grown per second from the first row to the last.
 
     The increase of ``counter_increase``, divided by the time between these two rows. NULL where
     no time passes. Rows in which either is NULL are skipped.
 
     Args:
-        ts: The time, a timestamp or a date, or its name; or a number, and then the rate is per 1.
         col: The counter, a numeric column, or its name; taken as a double.
+        ts: The time, a timestamp or a date, or its name; or a number, and then the rate is per 1.
 
     Example:
         >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(1, 5), (2, 9), (5, 3)], ["ts", "x"])
         >>> last_three = Window.orderBy("ts").rowsBetween(-2, 0)
-        >>> df.select(counter_rate("ts", "x").over(last_three)).tail(1)[0][0]
+        >>> df.select(counter_rate("x", "ts").over(last_three)).tail(1)[0][0]
         1.75
     """
-    return call("counter_rate", to_column(ts, "ts"), to_column(col))
+    return call("counter_rate", to_column(col), to_column(ts, "ts"))
 
 
 def cusum(col: ColumnOrName) -> Column:
@@ -401,32 +389,50 @@ def funnel(*cols: ColumnOrName) -> Column:
     return call("funnel", *(to_column(step, "cols") for step in columns(cols)))
 
 
-def ewm_mean(col: ColumnOrName, decay: Extent, ts: ColumnOrName | None = None) -> Column:
-    """Return the mean in which a value weighs the less the older it is, exponentially.
+def ewm_mean(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Column:
+    """Return the mean in which a value weighs the less the older it is, exponentially by time.
 
-    With ``ts`` it is pandas' ``ewm(halflife, times)``, without it pandas' ``ewm(alpha)``; both
-    have ``adjust=True`` there. By time, rows in which either is NULL are skipped, and a day has
-    24 hours. By rows a NULL ages the rows before it.
+    It is pandas' ``ewm(halflife, times)``, which has ``adjust=True``. Rows in which either column
+    is NULL are skipped, and a day has 24 hours.
 
     Args:
         col: A numeric column, or its name; taken as a double.
-        decay: With ``ts`` the half-life, the time in which a weight halves: a timedelta or an
-            interval as in "1 hour", or a number if ``ts`` is one. Without ``ts`` alpha, the share
-            by which each row takes weight from all before it, more than 0 and at most 1.
         ts: The time, a timestamp, a date or a number, or its name.
+        half_life: The age at which a weight is a half: a timedelta or an interval as in "1 hour",
+            or a number if ``ts`` is one.
 
     Example:
         >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0)], ["ts", "x"])
         >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
-        >>> df.select(ewm_mean("x", 2, "ts").over(w), ewm_mean("x", 0.5).over(w)).tail(1)[0][:]
-        (4.0, 4.0)
+        >>> df.select(ewm_mean("x", "ts", 2).over(w)).tail(1)[0][0]
+        4.0
     """
-    times = [] if ts is None else [to_column(ts, "ts")]
-    return call("ewm_mean", to_column(col), constant("decay", decay), *times)
+    half = constant("half_life", half_life)
+    return call("ewm_mean", to_column(col), to_column(ts, "ts"), half)
 
 
-def ema(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
+def ewm_mean_by_rows(col: ColumnOrName, alpha: float) -> Column:
+    """Return the mean in which a value weighs the less the older it is, exponentially by rows.
+
+    It is pandas' ``ewm(alpha)``, which has ``adjust=True``. A NULL ages the rows before it.
+
+    Args:
+        col: A numeric column, or its name; taken as a double.
+        alpha: The share by which each row takes weight from all before it, more than 0 and at
+            most 1.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0)], ["ts", "x"])
+        >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
+        >>> df.select(ewm_mean_by_rows("x", 0.5).over(w)).tail(1)[0][0]
+        4.0
+    """
+    return call("ewm_mean_by_rows", to_column(col), constant("alpha", alpha))
+
+
+def ema(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Column:
     """Return the exponential moving average by time.
 
     Each row moves the average towards its value, by a share that grows with the time since the
@@ -436,22 +442,22 @@ def ema(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
 
     Args:
         col: A numeric column, or its name; taken as a double.
-        half_life: The time after which half of an old average is left: a timedelta or an interval
-            as in "1 hour", or a number if ``ts`` is one.
         ts: The time, by which the window is ordered: a timestamp, a date or a number, or its
             name.
+        half_life: The time after which half of an old average is left: a timedelta or an interval
+            as in "1 hour", or a number if ``ts`` is one.
 
     Example:
         >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0), (4, 3.0)], ["ts", "x"])
         >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
-        >>> [row[0] for row in df.select(ema("x", 2, "ts").over(w)).collect()]
+        >>> [row[0] for row in df.select(ema("x", "ts", 2).over(w)).collect()]
         [6.0, 4.5, 3.75]
     """
-    return call("ema", to_column(col), constant("half_life", half_life), to_column(ts, "ts"))
+    return call("ema", to_column(col), to_column(ts, "ts"), constant("half_life", half_life))
 
 
-def decayed_sum(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Column:
+def decayed_sum(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Column:
     """Return the sum in which a value weighs the less the older it is, exponentially.
 
     A weight is ``2 ** (-age / half_life)``. An age is the time from its row to the latest ``ts``
@@ -460,46 +466,46 @@ def decayed_sum(col: ColumnOrName, half_life: Extent, ts: ColumnOrName) -> Colum
 
     Args:
         col: A numeric column, or its name; taken as a double.
+        ts: The time, a timestamp, a date or a number, or its name.
         half_life: The age at which a weight is a half: a timedelta or an interval as in "1 hour",
             or a number if ``ts`` is one.
-        ts: The time, a timestamp, a date or a number, or its name.
 
     Example:
         >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(0, 6.0), (2, 3.0), (4, None)], ["ts", "x"])
         >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
-        >>> [row[0] for row in df.select(decayed_sum("x", 2, "ts").over(w)).collect()]
+        >>> [row[0] for row in df.select(decayed_sum("x", "ts", 2).over(w)).collect()]
         [6.0, 6.0, 3.0]
     """
     half = constant("half_life", half_life)
-    return call("decayed_sum", to_column(col), half, to_column(ts, "ts"))
+    return call("decayed_sum", to_column(col), to_column(ts, "ts"), half)
 
 
-def decayed_count(half_life: Extent, ts: ColumnOrName) -> Column:
+def decayed_count(ts: ColumnOrName, half_life: Extent) -> Column:
     """Return the number of rows, in which a row weighs the less the older it is.
 
     :func:`decayed_sum` has the same weights. Rows in which ``ts`` is NULL are skipped.
 
     Args:
+        ts: The time, a timestamp, a date or a number, or its name.
         half_life: The age at which a weight is a half: a timedelta or an interval as in "1 hour",
             or a number if ``ts`` is one.
-        ts: The time, a timestamp, a date or a number, or its name.
 
     Example:
         >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(0,), (2,), (4,)], ["ts"])
         >>> w = Window.orderBy("ts").rowsBetween(-9, 0)
-        >>> [row[0] for row in df.select(decayed_count(2, "ts").over(w)).collect()]
+        >>> [row[0] for row in df.select(decayed_count("ts", 2).over(w)).collect()]
         [1.0, 1.5, 1.75]
     """
-    return call("decayed_count", constant("half_life", half_life), to_column(ts, "ts"))
+    return call("decayed_count", to_column(ts, "ts"), constant("half_life", half_life))
 
 
 def time_weighted_avg(
     col: ColumnOrName,
     ts: ColumnOrName,
-    span: Extent | None = None,
     before: ColumnOrName | None = None,
+    span: Extent | None = None,
 ) -> Column:
     """Return the average of a value over time: a row's value holds until the next row.
 
@@ -511,16 +517,16 @@ def time_weighted_avg(
     Args:
         col: The value, a column of numbers or its name.
         ts: The time, by which the window is ordered: timestamps, dates or numbers.
-        span: The window's length: an interval such as ``"1 hour"``, or a number if ``ts`` is one.
         before: The value that held before the row: ``F.lag("x")`` over the same partitioning and
             order, computed as a column first.
+        span: The window's length: an interval such as ``"1 hour"``, or a number if ``ts`` is one.
 
     Example:
         >>> from pyspark.sql import Window
         >>> df = spark.createDataFrame([(0, 6.0), (3, 2.0), (4, 9.0)], ["ts", "x"])
         >>> by_time = Window.orderBy("ts")
         >>> df = df.withColumn("before", F.lag("x").over(by_time))
-        >>> average = time_weighted_avg("x", "ts", 2, "before")
+        >>> average = time_weighted_avg("x", "ts", "before", 2)
         >>> last_two = by_time.rangeBetween(-2, 0)
         >>> [r[0] for r in df.select(average.over(last_two)).collect()]
         [None, 6.0, 4.0]
@@ -532,7 +538,7 @@ def time_weighted_avg(
         raise value_error("span", "given, since before is", span)
     if before is None:
         raise value_error("before", "given, since span is", before)
-    return call("time_weighted_avg", *of, constant("span", span), to_column(before, "before"))
+    return call("time_weighted_avg", *of, to_column(before, "before"), constant("span", span))
 
 
 def linear_weighted_avg(col: ColumnOrName, ts: ColumnOrName, span: Extent) -> Column:

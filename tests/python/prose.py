@@ -203,6 +203,9 @@ def scala(source: str) -> Text:
         elif kind == "block":
             comments += re.split(r"\n\s*\n", _scaladoc(text))
             joins = ""
+        elif kind == "raw" and "\n" in text:
+            strings += _help(text)
+            joins = ""
         elif kind in ("string", "raw"):
             text = re.sub(r"\$(?:\{[^}]*\}?|\w+)", _CODE_WORD, text)
             if joins == "string" and between == "+":
@@ -217,6 +220,14 @@ def scala(source: str) -> Text:
     long_lines = [line for line in source.splitlines() if len(line) > LONGEST_LINE]
     paragraphs = comments + [s for s in strings if words(s) >= 4]
     return Text([s for p in paragraphs for s in sentences(_without_code(p))], long_lines)
+
+
+def _help(text: str) -> list[str]:
+    """The paragraphs of a function's help, without examples; each argument is one."""
+    text = "\n".join(line.strip(" |") for line in text.splitlines())
+    text = re.sub(r"^> .*?(?=\n\n|\Z)", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"\$(?:\{[^}]*\}?|\w+)", _CODE_WORD, text)
+    return re.split(r"\n\n+|\n(?=\* )", text)
 
 
 def _scaladoc(text: str) -> str:

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
+import signatures
 
 NAN = float("nan")
 W = sash.SlidingWindow.partitionBy("k").orderBy("id")
@@ -34,8 +35,18 @@ def _monoid(**wrong: Any) -> Column:
 
 
 WRONG_TYPES = [3, None, 2.5, ["x"], {"x": 1}, True, np.int64(3), pd.DataFrame({"x": [1]})]
-LISTS = ("first_n", "last_n", "last_distinct_n", "max_n", "min_n", "top_counts")
 NO_COUNTS = [None, "3", 2.5, True, 0, -1, 2**31, 2**63, np.float64(2), np.bool_(True), F.col]
+NO_EXTENTS = [None, True, [3], NAN, -1, 0, "abc", "1 hour", timedelta(hours=1), F.col]
+NO_SHARES = [None, True, [3], NAN, -1, 0, 1.5, "a", F.col]
+# wrong arguments of each type that a signature names
+WRONG = {
+    "ColumnOrName": WRONG_TYPES,
+    "int": NO_COUNTS,
+    "Extent": NO_EXTENTS,
+    "float": NO_SHARES,
+}
+# aggregates whose time may be a string
+ANY_TIME = ("m4", "longest_increasing_run")
 # the function of the one argument that is wrong, the argument's name, and the wrong values
 CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
     ("sliding_agg", lambda v: sash.sliding_agg(v, "sum", W.count(3)), "col", WRONG_TYPES),
@@ -51,138 +62,6 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
         "window",
         [*WRONG_TYPES, "w", Window, sash.SlidingWindow],
     ),
-    *(
-        (name, getattr(sash.functions, name), "col", WRONG_TYPES)
-        for name in (
-            "geometric_mean",
-            "product",
-            "max_count",
-            "min_count",
-            "value_range",
-            "relative_variation",
-            "coefficient_of_variation",
-            "counter_increase",
-            "cusum",
-            "value_counts",
-            "entropy",
-            "mode_share",
-            "rank_in_frame",
-            "dense_rank_in_frame",
-            "percent_rank_in_frame",
-            "cume_dist_in_frame",
-        )
-    ),
-    ("counter_rate", lambda v: sash.functions.counter_rate(v, "x"), "ts", WRONG_TYPES),
-    ("counter_rate", lambda v: sash.functions.counter_rate("x", v), "col", WRONG_TYPES),
-    ("ewm_mean", lambda v: sash.functions.ewm_mean(v, 0.5), "col", WRONG_TYPES),
-    (
-        "ewm_mean",
-        lambda v: sash.functions.ewm_mean("x", v),
-        "decay",
-        [None, True, [3], NAN, 0, -1, 1.5, "a", F.col],
-    ),
-    (
-        "ewm_mean",
-        lambda v: sash.functions.ewm_mean("x", v, "id"),
-        "decay",
-        [None, True, [3], NAN, -1, 0, "abc", "1 hour", timedelta(hours=1)],
-    ),
-    ("ewm_mean", lambda v: sash.functions.ewm_mean("x", 2, v), "ts", [3, 2.5, ["x"], "s"]),
-    ("ema", lambda v: sash.functions.ema(v, 2, "id"), "col", WRONG_TYPES),
-    (
-        "ema",
-        lambda v: sash.functions.ema("x", v, "id"),
-        "half_life",
-        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
-    ),
-    ("ema", lambda v: sash.functions.ema("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
-    ("decayed_sum", lambda v: sash.functions.decayed_sum(v, 2, "id"), "col", WRONG_TYPES),
-    (
-        "decayed_sum",
-        lambda v: sash.functions.decayed_sum("x", v, "id"),
-        "half_life",
-        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
-    ),
-    ("decayed_sum", lambda v: sash.functions.decayed_sum("x", 2, v), "ts", [*WRONG_TYPES, "s"]),
-    (
-        "decayed_count",
-        lambda v: sash.functions.decayed_count(v, "id"),
-        "half_life",
-        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
-    ),
-    ("decayed_count", lambda v: sash.functions.decayed_count(2, v), "ts", [*WRONG_TYPES, "s"]),
-    ("funnel", lambda v: sash.functions.funnel("x", v), "cols", [3, None, 2.5, True, ["x"]]),
-    *(
-        row
-        for name in ("linear_weighted_avg", "linear_weighted_sum")
-        for row in (
-            (name, lambda v, f=name: getattr(sash.functions, f)(v, "id", 2), "col", WRONG_TYPES),
-            (
-                name,
-                lambda v, f=name: getattr(sash.functions, f)("x", v, 2),
-                "ts",
-                [*WRONG_TYPES, "s"],
-            ),
-            (
-                name,
-                lambda v, f=name: getattr(sash.functions, f)("x", "id", v),
-                "span",
-                [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
-            ),
-        )
-    ),
-    (
-        "time_weighted_avg",
-        lambda v: sash.functions.time_weighted_avg(v, "id"),
-        "col",
-        WRONG_TYPES,
-    ),
-    (
-        "time_weighted_avg",
-        lambda v: sash.functions.time_weighted_avg("x", v),
-        "ts",
-        [*WRONG_TYPES, "s"],
-    ),
-    (
-        "time_weighted_avg",
-        lambda v: sash.functions.time_weighted_avg("x", "id", v, "x"),
-        "span",
-        [None, True, [3], NAN, -1, 0, "abc", "1 hour", F.col],
-    ),
-    (
-        "time_weighted_avg",
-        lambda v: sash.functions.time_weighted_avg("x", "id", 2, v),
-        "before",
-        [None, *WRONG_TYPES],
-    ),
-    *(
-        (name, lambda v, name=name: getattr(sash.functions, name)(v, 2), "col", WRONG_TYPES)
-        for name in LISTS
-    ),
-    *(
-        (name, lambda v, name=name: getattr(sash.functions, name)("x", v), "n", NO_COUNTS)
-        for name in LISTS
-    ),
-    *(
-        (name, lambda v, name=name: getattr(sash.functions, name)(v, "x", 2), "arg", WRONG_TYPES)
-        for name in ("max_n_by", "min_n_by")
-    ),
-    *(
-        (name, lambda v, name=name: getattr(sash.functions, name)("x", v, 2), "val", WRONG_TYPES)
-        for name in ("max_n_by", "min_n_by")
-    ),
-    *(
-        (name, lambda v, name=name: getattr(sash.functions, name)("x", "x", v), "n", NO_COUNTS)
-        for name in ("max_n_by", "min_n_by")
-    ),
-    ("arg_max", lambda v: sash.functions.arg_max(v, "x"), "arg", WRONG_TYPES),
-    ("arg_max", lambda v: sash.functions.arg_max("x", v), "val", WRONG_TYPES),
-    ("arg_min", lambda v: sash.functions.arg_min(v, "x"), "arg", WRONG_TYPES),
-    ("arg_min", lambda v: sash.functions.arg_min("x", v), "val", WRONG_TYPES),
-    ("m4", lambda v: sash.functions.m4(v, "x"), "ts", WRONG_TYPES),
-    ("m4", lambda v: sash.functions.m4("x", v), "col", WRONG_TYPES),
-    ("run", lambda v: sash.functions.longest_increasing_run(v, "x"), "ts", WRONG_TYPES),
-    ("run", lambda v: sash.functions.longest_increasing_run("x", v), "col", WRONG_TYPES),
     ("count", _over(W.count), "size", [None, "3", 2.5, True, 0, -1, 2**31, 2**63, F.col]),
     ("groups", _over(W.groups), "preceding", [None, "3", 2.5, True, -1, 2**31, 2**63]),
     (
@@ -266,8 +145,23 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
 ]
 
 
+def _aggregates() -> Iterator[tuple[str, Callable[[Any], Any], str, list[Any]]]:
+    for name, types in signatures.aggregates():
+        for at, (argument, of) in enumerate(types.items()):
+
+            def call(wrong: Any, name: str = name, types: Any = types, at: int = at) -> Column:
+                arguments = [signatures.RIGHT[right] for right in types.values()]
+                arguments[at] = wrong
+                if name == "funnel":
+                    arguments = ["id", *arguments]  # a list alone is its columns
+                return getattr(sash.functions, name)(*arguments)
+
+            text = ["s"] if argument == "ts" and name not in ANY_TIME else []
+            yield name, call, argument, [*WRONG[of], *text]
+
+
 def _cases() -> Iterator[Any]:
-    for function, call, argument, wrong in CASES:
+    for function, call, argument, wrong in [*CASES, *_aggregates()]:
         for value in wrong:
             named = getattr(value, "__name__", repr(value).replace("\n", " "))
             yield pytest.param(call, argument, value, id=f"{function}-{argument}-{named}")

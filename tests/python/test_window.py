@@ -409,7 +409,7 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
         (lambda: BY_TS.count(3).slide(0), "`every` should be an int from 1 to"),
         (lambda: BY_TS.count(3).slide("-1 hour"), "`every` should be more than 0"),
         (lambda: BY_TS.count(3).min_periods(-1), "`n` should be an int from 0 to"),
-        (lambda: sash.functions.ema("x", "0 hours", "at"), "`half_life` should be more than 0"),
+        (lambda: sash.functions.ema("x", "at", "0 hours"), "`half_life` should be more than 0"),
         (lambda: sash.functions.first_n("x", 0), "`n` should be an int from 1 to"),
     ],
 )

@@ -347,13 +347,13 @@ def test_words_that_depend_on_the_order_are_features(spark):
         "last": (f.last_n("p", 2), [2.0, 1.5]),
         "first": (f.first_n("p", 2), [1.0, 2.0]),
         "distinct": (f.last_distinct_n("p", 2), [2.0, 1.5]),
-        "ema": (f.ema("p", 1e9, "t"), pytest.approx(1.0)),
-        "ewm": (f.ewm_mean("p", 1.0), 1.5),
+        "ema": (f.ema("p", "t", 1e9), pytest.approx(1.0)),
+        "ewm": (f.ewm_mean_by_rows("p", 1.0), 1.5),
         "cusum": (f.cusum(F.col("p") - 1.5), pytest.approx(0.5)),
         "increase": (f.counter_increase("p"), 2.5),
-        "rate": (f.counter_rate("t", "p"), 0.5),
+        "rate": (f.counter_rate("p", "t"), 0.5),
         "held": (f.time_weighted_avg("p", "t"), 1.4),
-        "run": (f.longest_increasing_run("t", "p"), (1, 4, 2)),
+        "run": (f.longest_increasing_run("p", "t"), (1, 4, 2)),
     }
     features = {name: (word, None) for name, (word, _) in asked.items()}
     joined = sash.window_join(labels, events, on="k", by="t", **features)

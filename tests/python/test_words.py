@@ -53,18 +53,18 @@ def events(spark: SparkSession, rows: pd.DataFrame) -> DataFrame:
 def calls() -> dict[str, Column]:
     return {
         "increase": f.counter_increase("x"),
-        "rate": f.counter_rate("ts", "x"),
+        "rate": f.counter_rate("x", "ts"),
         "cusum": f.cusum(F.col("x") - 20),
-        "ewm": f.ewm_mean("x", HALF_LIFE, "ts"),
-        "ewm_rows": f.ewm_mean("x", 0.3),
-        "ema": f.ema("x", "90 minutes", "ts"),
-        "decayed": f.decayed_sum("x", HALF_LIFE, "ts"),
-        "rows_decayed": f.decayed_count(HALF_LIFE, "ts"),
+        "ewm": f.ewm_mean("x", "ts", HALF_LIFE),
+        "ewm_rows": f.ewm_mean_by_rows("x", 0.3),
+        "ema": f.ema("x", "ts", "90 minutes"),
+        "decayed": f.decayed_sum("x", "ts", HALF_LIFE),
+        "rows_decayed": f.decayed_count("ts", HALF_LIFE),
         "funnel": f.funnel(F.col("x") > 30, F.col("x") < 10, F.col("s") == "q"),
         "held": f.time_weighted_avg("x", "ts"),
         "line": f.linear_weighted_avg("x", "ts", SPAN),
         "line_sum": f.linear_weighted_sum("x", "ts", SPAN),
-        "held_span": f.time_weighted_avg("x", "ts", SPAN, F.col("x") + 1),
+        "held_span": f.time_weighted_avg("x", "ts", F.col("x") + 1, SPAN),
         "first": f.first_n("s", 3),
         "last": f.last_n("s", 3),
         "distinct": f.last_distinct_n("s", 2),
@@ -87,10 +87,10 @@ def test_weights_are_those_of_pandas(events, rows):
     whole = Window.partitionBy("k").orderBy("ts").rowsBetween(Window.unboundedPreceding, 0)
     moving = Window.partitionBy("k").orderBy("ts").rowsBetween(-49, 0)
     asked = {
-        "by_time": f.ewm_mean("x", HALF_LIFE, "ts").over(whole),
-        "by_rows": f.ewm_mean("x", 0.2).over(whole),
-        "moving": f.ewm_mean("x", HALF_LIFE, "ts").over(moving),
-        "moving_rows": f.ewm_mean("x", 0.2).over(moving),
+        "by_time": f.ewm_mean("x", "ts", HALF_LIFE).over(whole),
+        "by_rows": f.ewm_mean_by_rows("x", 0.2).over(whole),
+        "moving": f.ewm_mean("x", "ts", HALF_LIFE).over(moving),
+        "moving_rows": f.ewm_mean_by_rows("x", 0.2).over(moving),
     }
     answers = events.withColumns(asked).orderBy("k", "ts").toPandas()
 
@@ -117,8 +117,8 @@ def test_weights_are_those_of_pandas(events, rows):
 
 def test_decayed_sums_are_those_of_numpy(events, rows):
     asked = {
-        "sum": f.decayed_sum("x", HALF_LIFE, "ts").over(WINDOW),
-        "count": f.decayed_count("90 minutes", "ts").over(WINDOW),
+        "sum": f.decayed_sum("x", "ts", HALF_LIFE).over(WINDOW),
+        "count": f.decayed_count("ts", "90 minutes").over(WINDOW),
     }
     answers = events.withColumns(asked).toPandas()
     for _, key in answers.groupby("k"):

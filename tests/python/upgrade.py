@@ -39,7 +39,8 @@ OVER = "OVER (PARTITION BY k ORDER BY ts ROWS 4 PRECEDING)"
 # tried in turn; the first that a stream takes is kept
 ARGUMENTS = (
     *("b", "x", "d", "s", "n", "x, d", "d, x", "s, x", "x, 99", "x, d, 2", "s, x, 2", "x, 0.5"),
-    *("x, 2, ts", "x, ts", "x, 3, 100", "s, 0.1, 0.9, 1", "ts, x", "x, ts, INTERVAL 9 SECONDS"),
+    *("x, ts", "x, 3, 100", "s, 0.1, 0.9, 1", "x, ts, INTERVAL 9 SECONDS"),
+    "ts, INTERVAL 9 SECONDS",
     "x, v -> v, (a, b) -> a + b",
 )
 WRITTEN = (

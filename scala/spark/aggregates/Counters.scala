@@ -60,14 +60,11 @@ private[spark] case object CounterIncrease extends OfCounter {
 }
 
 private[spark] case object CounterRate extends OfCounter {
-  override def types(arguments: Seq[Expression]): Seq[DataType] =
-    Seq(arguments.head.dataType, DoubleType)
-
   override def check(arguments: Seq[Expression]): TypeCheckResult =
-    TimeAxis.check("ts", arguments(0))
+    TimeAxis.check("ts", arguments(1))
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val Seq(ts, counter) = arguments
+    val Seq(counter, ts) = arguments
     val at = TimeAxis.number(ts, name)
     MonoidParts(
       Seq(ts, counter),
@@ -87,10 +84,10 @@ private[spark] case object CounterRate extends OfCounter {
     Returns by how much a counter has grown per second from the first row to the last,
     although it restarts from 0.
 
-    * ts - the time, a timestamp or a date; or a number, and then the rate is per 1 of it
     * x - the counter's value, a number, taken as a DOUBLE
+    * ts - the time, a timestamp or a date; or a number, and then the rate is per 1 of it
 
-    > SELECT ts, _FUNC_(ts, x) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM VALUES (1, 5), (2,
+    > SELECT ts, _FUNC_(x, ts) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM VALUES (1, 5), (2,
       9), (5, 3) AS t(ts, x);
     1  NULL
     2  4.0

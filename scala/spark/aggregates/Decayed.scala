@@ -14,18 +14,16 @@ import io.sash.spark.kinds.IntervalText
 private[aggregates] sealed abstract class HalvedByTime extends MonoidKind {
   override def dataType(arguments: Seq[Expression]): DataType = DoubleType
 
-  override protected def read(arguments: Seq[Expression]): Seq[Expression] = {
-    val values :+ halfLife :+ ts = arguments
-    values :+ IntervalText.of(name, "half_life", halfLife) :+ ts
-  }
+  override protected def read(arguments: Seq[Expression]): Seq[Expression] =
+    arguments.init :+ IntervalText.of(name, "half_life", arguments.last)
 
   override def check(arguments: Seq[Expression]): TypeCheckResult = {
-    val Seq(halfLife, ts) = arguments.takeRight(2)
+    val Seq(ts, halfLife) = arguments.takeRight(2)
     HalfLife.check("half_life", halfLife, ts)
   }
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val values :+ halfLife :+ ts = arguments
+    val values :+ ts :+ halfLife = arguments
     val weights = new HalfLife(halfLife, ts)
     MonoidParts(
       Seq(ts),
@@ -62,11 +60,11 @@ private[spark] case object DecayedSum extends HalvedByTime with OfDouble {
     Returns the sum in which a value weighs the less the older it is, exponentially.
 
     * x - a number, taken as a DOUBLE
+    * ts - the time, a timestamp, a date or a number
     * half_life - the age at which a weight is a half: a constant interval, as in '1 hour',
       or a number if `ts` is one
-    * ts - the time, a timestamp, a date or a number
 
-    > SELECT ts, _FUNC_(x, 2, ts) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
+    > SELECT ts, _FUNC_(x, ts, 2) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
       (2, 3.0), (4, NULL) AS t(ts, x);
     0  6.0
     2  6.0
@@ -93,11 +91,11 @@ private[spark] case object DecayedCount extends HalvedByTime {
     Returns the number of rows, in which a row weighs the less the older it is,
     exponentially.
 
+    * ts - the time, a timestamp, a date or a number
     * half_life - the age at which a weight is a half: a constant interval, as in '1 hour',
       or a number if `ts` is one
-    * ts - the time, a timestamp, a date or a number
 
-    > SELECT ts, _FUNC_(2, ts) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0), (2), (4)
+    > SELECT ts, _FUNC_(ts, 2) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0), (2), (4)
       AS t(ts);
     0  1.0
     2  1.5

@@ -15,15 +15,15 @@ import io.sash.spark.kinds.IntervalText
  */
 private[spark] case object Ema extends OfDouble {
   override protected def read(arguments: Seq[Expression]): Seq[Expression] = {
-    val Seq(x, halfLife, ts) = arguments
-    Seq(x, IntervalText.of(name, "half_life", halfLife), ts)
+    val Seq(x, ts, halfLife) = arguments
+    Seq(x, ts, IntervalText.of(name, "half_life", halfLife))
   }
 
   override def check(arguments: Seq[Expression]): TypeCheckResult =
-    HalfLife.check("half_life", arguments(1), arguments(2))
+    HalfLife.check("half_life", arguments(2), arguments(1))
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val Seq(x, halfLife, ts) = arguments
+    val Seq(x, ts, halfLife) = arguments
     val weights = new HalfLife(halfLife, ts)
     val at = TimeAxis.number(ts, name)
     MonoidParts(
@@ -74,11 +74,11 @@ private[spark] case object Ema extends OfDouble {
     a share that grows with the time since the row before.
 
     * x - a number, taken as a DOUBLE
+    * ts - the time, by which the window is ordered: a timestamp, a date or a number
     * half_life - the time after which half of an old average is left: a constant interval,
       as in '1 hour', or a number if `ts` is one
-    * ts - the time, by which the window is ordered: a timestamp, a date or a number
 
-    > SELECT ts, _FUNC_(x, 2, ts) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
+    > SELECT ts, _FUNC_(x, ts, 2) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
       (2, 3.0), (4, 3.0) AS t(ts, x);
     0  6.0
     2  4.5

@@ -8,28 +8,19 @@ import io.sash.spark.aggregates.Doubles.{plus, times}
 import io.sash.spark.base.{ArgumentChecks, SashFunction}
 import io.sash.spark.kinds.IntervalText
 
-/** A mean in which a value's weight falls exponentially, by time or by rows. */
+/**
+ * A mean in which a weight halves in each half-life. The sums are those at the time of the
+ * youngest row, so two parts combine at the later of their times, in any order.
+ */
 private[spark] case object EwmMean extends OfDouble {
-  override protected def read(arguments: Seq[Expression]): Seq[Expression] = arguments match {
-    case Seq(x, halfLife, ts) => Seq(x, IntervalText.of(name, "decay", halfLife), ts)
-    case byRows               => byRows
-  }
+  override protected def read(arguments: Seq[Expression]): Seq[Expression] =
+    arguments.init :+ IntervalText.of(name, "half_life", arguments.last)
 
-  override def check(arguments: Seq[Expression]): TypeCheckResult = arguments match {
-    case Seq(_, halfLife, ts) => HalfLife.check("decay", halfLife, ts)
-    case Seq(_, alpha)        => ArgumentChecks.checkShare("decay", alpha)
-  }
+  override def check(arguments: Seq[Expression]): TypeCheckResult =
+    HalfLife.check("half_life", arguments(2), arguments(1))
 
-  override def parts(arguments: Seq[Expression]): MonoidParts = arguments match {
-    case Seq(x, halfLife, ts) => byTime(x, halfLife, ts)
-    case Seq(x, alpha)        => byRows(x, Cast(alpha, DoubleType).eval().asInstanceOf[Double])
-  }
-
-  /**
-   * A weight halves in each half-life. The sums are those at the time of the youngest row, so two
-   * parts combine at the later of their times, in any order.
-   */
-  private def byTime(x: Expression, halfLife: Expression, ts: Expression): MonoidParts = {
+  override def parts(arguments: Seq[Expression]): MonoidParts = {
+    val Seq(x, ts, halfLife) = arguments
     val weights = new HalfLife(halfLife, ts)
     MonoidParts(
       Seq(x, ts),
@@ -48,13 +39,38 @@ private[spark] case object EwmMean extends OfDouble {
     )
   }
 
-  /**
-   * Each row makes all older weights smaller by the factor 1 - alpha. The sums are as of the
-   * youngest row that has a value, whose weight is 1. So they stay as they are while NULLs
-   * follow, however many. The factors of the rows until then, and of the rows since then, are
-   * beside them.
-   */
-  private def byRows(x: Expression, alpha: Double): MonoidParts = {
+  override val function: SashFunction = described("ewm_mean")("""
+    Returns the mean in which a value weighs the less the older it is, exponentially by time.
+
+    * x - a number, taken as a DOUBLE
+    * ts - the time, a timestamp, a date or a number
+    * half_life - the age at which a weight is a half: a constant interval, as in '1 hour', or
+      a number if `ts` is one
+
+    > SELECT ts, _FUNC_(x, ts, 2) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
+      (2, 3.0) AS t(ts, x);
+    0  6.0
+    2  4.0
+
+    The same as pandas' `ewm(halflife, times)`, which has adjust=True. Weights are relative to
+    the youngest row of the window, so the answer does not depend on the present time. A day
+    has 24 hours. Rows in which `x` or `ts` is NULL are skipped; NULL over no rows.
+  """)
+}
+
+/**
+ * A mean in which each row makes all older weights smaller by the factor 1 - alpha. The sums are
+ * as of the youngest row that has a value, whose weight is 1. So they stay as they are while
+ * NULLs follow, however many. The factors of the rows until then, and of the rows since then, are
+ * beside them.
+ */
+private[spark] case object EwmMeanByRows extends OfDouble {
+  override def check(arguments: Seq[Expression]): TypeCheckResult =
+    ArgumentChecks.checkShare("alpha", arguments(1))
+
+  override def parts(arguments: Seq[Expression]): MonoidParts = {
+    val x = arguments.head
+    val alpha = Cast(arguments(1), DoubleType).eval().asInstanceOf[Double]
     val (one, ofRow) = (Literal(1.0), Literal(1.0 - alpha))
 
     /** Without a weight an infinite sum leaves nothing: alpha is 1. */
@@ -84,28 +100,19 @@ private[spark] case object EwmMean extends OfDouble {
     )
   }
 
-  override val function: SashFunction = described("ewm_mean", optional = 1)("""
-    Returns the mean in which a value weighs the less the older it is, exponentially.
+  override val function: SashFunction = described("ewm_mean_by_rows")("""
+    Returns the mean in which a value weighs the less the older it is, exponentially by rows.
 
     * x - a number, taken as a DOUBLE
-    * decay - with `ts` the half-life: a constant interval, as in '1 hour', or a number if
-      `ts` is one. Without `ts` alpha: the share, at most 1, by which a row takes weight
-      from all before it
-    * ts - the time, a timestamp, a date or a number
-
-    > SELECT ts, _FUNC_(x, 2, ts) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
-      (2, 3.0) AS t(ts, x);
-    0  6.0
-    2  4.0
+    * alpha - the constant share, more than 0 and at most 1, by which a row takes weight from
+      all before it
 
     > SELECT ts, _FUNC_(x, 0.5) OVER (ORDER BY ts ROWS 9 PRECEDING) FROM VALUES (0, 6.0),
       (2, 3.0) AS t(ts, x);
     0  6.0
     2  4.0
 
-    The same as pandas' `ewm(halflife, times)` and `ewm(alpha)`, which have adjust=True.
-    Weights are relative to the youngest row of the window, so the answer does not depend on
-    the present time. A day has 24 hours. Rows in which `x` or `ts` is NULL are skipped; by
-    rows a NULL ages the rows before it. NULL over no rows.
+    The same as pandas' `ewm(alpha)`, which has adjust=True. The rows are taken in the window's
+    order; a group of GROUP BY has none. A NULL ages the rows before it; NULL over no values.
   """)
 }

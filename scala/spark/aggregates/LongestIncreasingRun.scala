@@ -14,15 +14,15 @@ import io.sash.spark.monoids.WrappingLong
  */
 private[spark] case object LongestIncreasingRun extends MonoidKind {
   override def check(arguments: Seq[Expression]): TypeCheckResult =
-    TypeUtils.checkForOrderingExpr(arguments(1).dataType, name)
+    TypeUtils.checkForOrderingExpr(arguments(0).dataType, name)
 
   override def dataType(arguments: Seq[Expression]): DataType = {
-    val time = arguments(0).dataType
+    val time = arguments(1).dataType
     new StructType().add("start", time).add("end", time).add("length", LongType)
   }
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val Seq(ts, x) = arguments
+    val Seq(x, ts) = arguments
     MonoidParts(
       Seq(ts, x),
       Seq(
@@ -100,10 +100,10 @@ private[spark] case object LongestIncreasingRun extends MonoidKind {
     Returns the longest run of neighbouring rows in which `x` increases strictly: the `ts`
     of its start and its end, and its length.
 
-    * ts - of any type
     * x - a value of any type that can be ordered
+    * ts - of any type
 
-    > SELECT _FUNC_(ts, x) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM VALUES (1, 3.0), (4,
+    > SELECT _FUNC_(x, ts) OVER (ORDER BY ts ROWS 3 PRECEDING) FROM VALUES (1, 3.0), (4,
       5.0), (6, 2.0) AS tab(ts, x);
     {"start":1,"end":1,"length":1}
     {"start":1,"end":4,"length":2}

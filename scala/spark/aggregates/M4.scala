@@ -21,13 +21,13 @@ private[spark] case object M4 extends MonoidKind {
   )
 
   override def dataType(arguments: Seq[Expression]): DataType = {
-    val Seq(ts, x) = arguments
+    val Seq(x, ts) = arguments
     val point = new StructType().add("time", ts.dataType).add("value", x.dataType)
     StructType(Better.map { case (name, _) => StructField(name, point) })
   }
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val Seq(ts, x) = arguments
+    val Seq(x, ts) = arguments
     MonoidParts(
       Seq(ts, x),
       Better.flatMap { case (name, _) =>
@@ -69,10 +69,10 @@ private[spark] case object M4 extends MonoidKind {
     Returns the first, the last, the least and the greatest point of a time series: the four
     that a chart needs of each column of pixels.
 
-    * ts - the time, of any type that can be ordered
     * x - the value, of any type that can be ordered
+    * ts - the time, of any type that can be ordered
 
-    > SELECT _FUNC_(ts, x).max FROM VALUES (1, 3.5), (2, 1.0), (3, 4.5) AS tab(ts, x);
+    > SELECT _FUNC_(x, ts).max FROM VALUES (1, 3.5), (2, 1.0), (3, 4.5) AS tab(ts, x);
     {"time":3,"value":4.5}
 
     The answer is a struct of first, last, min and max, each a struct of time and value. Of

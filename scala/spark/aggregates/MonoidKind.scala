@@ -38,7 +38,7 @@ private[spark] abstract class MonoidKind extends Serializable {
       OwnMonoid(this, read(arguments))
     )
 
-  /** The arguments of the expression, from those of the call. */
+  /** Makes the expression's arguments from the arguments that the call has. */
   protected def read(arguments: Seq[Expression]): Seq[Expression] = arguments
 
   protected final def nothing(dataType: DataType): Expression = Literal.create(null, dataType)

@@ -15,24 +15,27 @@ import io.sash.spark.kinds.IntervalText
  */
 private[spark] case object TimeWeightedAvg extends OfDouble {
   override protected def read(arguments: Seq[Expression]): Seq[Expression] = arguments match {
-    case Seq(x, ts, span, before) => Seq(x, ts, IntervalText.of(name, "span", span), before)
+    case Seq(x, ts, before, span) => Seq(x, ts, before, IntervalText.of(name, "span", span))
     case Seq(x, ts)               => Seq(x, ts)
     case _ =>
       throw SashErrors.invalidArgument(
         name,
-        "before",
-        "it is missing; write the value that held before the row, as in lag(x)"
+        "span",
+        "it is missing; write the length of the window, as in '1 hour'"
       )
   }
 
   override def types(arguments: Seq[Expression]): Seq[DataType] =
-    super.types(arguments).take(3) ++ arguments.drop(3).map(_ => DoubleType)
+    arguments.zipWithIndex.map {
+      case (_, 0 | 2) => DoubleType
+      case (other, _) => other.dataType
+    }
 
   override def check(arguments: Seq[Expression]): TypeCheckResult = {
     val ts = arguments(1)
     ArgumentChecks.inTurn(
       TimeAxis.check("ts", ts) +:
-        arguments.lift(2).toSeq.map(TimeAxis.checkDistance("span", _, ts)): _*
+        arguments.lift(3).toSeq.map(TimeAxis.checkDistance("span", _, ts)): _*
     )
   }
 
@@ -45,7 +48,7 @@ private[spark] case object TimeWeightedAvg extends OfDouble {
       Seq(x, ts),
       Seq(
         OneCell.nullable("first_time", at),
-        OneCell.nullable("before", start.lift(1).getOrElse(nothing(DoubleType))),
+        OneCell.nullable("before", start.headOption.getOrElse(nothing(DoubleType))),
         OneCell.nullable("last_time", at),
         OneCell.nullable("last", x),
         OneCell.number("integral", Literal(0.0))
@@ -63,7 +66,7 @@ private[spark] case object TimeWeightedAvg extends OfDouble {
       },
       lower = { case Seq(firstTime, before, lastTime, _, integral) =>
         val seen = held(firstTime, lastTime)
-        start.headOption.fold(average(integral, seen)) { span =>
+        start.lift(1).fold(average(integral, seen)) { span =>
           val asked = Literal(TimeAxis.number(span, ts.dataType) * unit)
           val unseen = Greatest(Seq(Literal(0.0), new Subtract(asked, seen)))
           val whole = new Add(TimeAxis.area(before, unseen), integral)
@@ -95,10 +98,10 @@ private[spark] case object TimeWeightedAvg extends OfDouble {
 
     * x - a number, taken as a DOUBLE
     * ts - the time, by which the window is ordered: a timestamp, a date or a number
+    * before - the value that held before the row: `lag(x)`, or `lag(x) IGNORE NULLS`; it
+      comes with `span`
     * span - the window's length, a constant interval, as in '1 hour', or a number if `ts`
       is one
-    * before - the value that held before the row: `lag(x)`, or `lag(x) IGNORE NULLS`;
-      `span` needs it
 
     > SELECT ts, _FUNC_(x, ts) OVER (ORDER BY ts ROWS 2 PRECEDING) FROM VALUES (0, 6.0), (3,
       2.0), (4, 9.0) AS t(ts, x);
@@ -106,7 +109,7 @@ private[spark] case object TimeWeightedAvg extends OfDouble {
     3  6.0
     4  5.0
 
-    > SELECT ts, _FUNC_(x, ts, 2, before) OVER (ORDER BY ts RANGE 2 PRECEDING) FROM (SELECT
+    > SELECT ts, _FUNC_(x, ts, before, 2) OVER (ORDER BY ts RANGE 2 PRECEDING) FROM (SELECT
       *, lag(x) OVER (ORDER BY ts) AS before FROM VALUES (0, 6.0), (3, 2.0), (4, 9.0) AS
       t(ts, x));
     0  NULL

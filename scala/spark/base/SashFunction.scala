@@ -29,9 +29,11 @@ private[spark] final case class SashFunction(
     lambdas: Seq[String] = Nil,
     repeats: Int = 0
 )(make: Seq[Expression] => Expression) {
+  import SashFunction.AnyNumber
 
   def build(actual: Seq[Expression]): Expression = {
-    val (least, most) = (arguments.length - optional, arguments.length + repeats)
+    val least = arguments.length - optional
+    val most = if (repeats == AnyNumber) Int.MaxValue else arguments.length + repeats
     if (actual.length >= least && actual.length <= most) {
       actual.zip(arguments).foreach { case (value, (argument, _)) =>
         if (value.isInstanceOf[LambdaFunction] && !lambdas.contains(argument))
@@ -39,7 +41,10 @@ private[spark] final case class SashFunction(
       }
       make(actual)
     } else {
-      val expected = if (least == most) s"$most" else s"$least to $most"
+      val expected =
+        if (least == most) s"$most"
+        else if (repeats == AnyNumber) s"at least $least"
+        else s"$least to $most"
       throw SashErrors.wrongArguments(name, expected, actual.length)
     }
   }
@@ -62,8 +67,8 @@ private[spark] final case class SashFunction(
       null,
       name,
       s"${signature.replace(name, "_FUNC_")} - $usage",
-      listed.mkString("\n    Arguments:\n", "", "  "),
-      queries.mkString("\n    Examples:\n", "", "  "),
+      if (listed.isEmpty) "" else listed.mkString("\n    Arguments:\n", "", "  "),
+      if (queries.isEmpty) "" else queries.mkString("\n    Examples:\n", "", "  "),
       if (note.isEmpty) "" else note.mkString("\n    ", "\n      ", "\n  "),
       group,
       "0.1.0",
@@ -74,6 +79,9 @@ private[spark] final case class SashFunction(
 }
 
 private[spark] object SashFunction {
+
+  /** For a last argument that may be repeated without end. */
+  val AnyNumber: Int = Int.MaxValue
 
   /**
    * The function that a text describes. Its paragraphs are the usage, then the arguments, then

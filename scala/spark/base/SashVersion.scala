@@ -1,30 +1,17 @@
 package io.sash.spark.base
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.expressions.Literal
 
 private[spark] object SashVersion {
   val Version: String = Option(getClass.getPackage.getImplementationVersion).getOrElse("dev")
 }
 
-/** The SQL function sash_version(). */
+/** The SQL function sash_version(). It lies apart, since all of Sash needs its version. */
 private[spark] object SashVersionFunction {
-  val Name = "sash_version"
-
-  val Info = new ExpressionInfo(
-    getClass.getName.stripSuffix("$"),
-    null,
-    Name,
-    "_FUNC_() - Returns the version of Sash that is active in the session.",
-    "",
-    "",
-    "",
-    "misc_funcs",
-    "0.1.0",
-    "",
-    "scala_udf"
-  )
-
-  def build(arguments: Seq[Expression]): Expression =
-    if (arguments.isEmpty) Literal(SashVersion.Version)
-    else throw SashErrors.wrongArguments(Name, "0", arguments.length)
+  val function: SashFunction = SashFunction.of(
+    "sash_version",
+    "Returns the version of Sash that is active in the session.",
+    getClass,
+    group = "misc_funcs"
+  )(_ => Literal(SashVersion.Version))
 }

@@ -20,7 +20,8 @@ private[spark] object AllSashFunctions {
     > SELECT _FUNC_(col) FROM VALUES (2), (3), (NULL) AS tab(col);
     6.0
 
-    The aggregate of `pyspark.sql.functions.product`. NULLs are skipped; NULL over no rows.
+    The aggregate of `pyspark.sql.functions.product`, which SQL lacks. NULLs are skipped;
+    NULL over no rows.
     """,
     classOf[Product]
   ) { case Seq(x) => Product(x) }
@@ -42,6 +43,7 @@ private[spark] object AllSashFunctions {
     CounterRate.function,
     Cusum.function,
     EwmMean.function,
+    EwmMeanByRows.function,
     Ema.function,
     DecayedSum.function,
     DecayedCount.function,

@@ -45,7 +45,11 @@ private[sash] object FunctionsDoc {
       |Spark lacks these aggregates. They are in the papers, or users of moving windows asked for
       |them. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`. The ranks in a
       |frame (`rank_in_frame` and its like) are for OVER alone. `sash.functions` has each of them
-      |for PySpark, and `DESCRIBE FUNCTION EXTENDED` says the same as this page.
+      |for PySpark, except `product`, which `pyspark.sql.functions` has. `DESCRIBE FUNCTION
+      |EXTENDED` says the same as this page.
+      |
+      |All have one order of arguments. Columns come first: the value, and behind it the time, or
+      |the value that orders it. Constants come last.
       |
       |In a moving window an aggregate costs a constant number of combines a row, whatever the
       |window's length. The counts by value (`value_counts`, `top_counts`, `entropy`,
@@ -54,7 +58,7 @@ private[sash] object FunctionsDoc {
       |over copies of rows, and Sash the others.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs:
-      |Sash takes a name only where nobody else has it. `sash.m4(ts, x)` names Sash's in any
+      |Sash takes a name only where nobody else has it. `sash.m4(x, ts)` names Sash's in any
       |case, and `sash.functions` calls it so. Sash's functions are in no catalogue: SHOW
       |FUNCTIONS does not list them, and CREATE and DROP FUNCTION do not see them. While
       |`spark.sash.enabled` is false there are none. A SQL function that calls one of them has to

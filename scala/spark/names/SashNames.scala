@@ -23,15 +23,10 @@ private[spark] object SashNames {
   val Schema = "sash"
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
-    ((AllSashFunctions.All ++ WindowKindFunctions.All)
-      .map(f => (f.name, f.info, f.build _: FunctionBuilder)) ++ Seq(
-      (SlidingAgg.Name, SlidingAgg.Info, SlidingAgg.build _: FunctionBuilder),
-      (
-        SashVersionFunction.Name,
-        SashVersionFunction.Info,
-        SashVersionFunction.build _: FunctionBuilder
-      )
-    )).map { case (name, info, build) => name -> (info -> positional(name, build)) }.toMap
+    (AllSashFunctions.All ++ WindowKindFunctions.All :+ SlidingAgg.function :+
+      SashVersionFunction.function)
+      .map(f => f.name -> (f.info -> positional(f.name, f.build)))
+      .toMap
 
   private def positional(name: String, build: FunctionBuilder): FunctionBuilder = arguments =>
     if (arguments.exists(_.isInstanceOf[NamedArgumentExpression]))

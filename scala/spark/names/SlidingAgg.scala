@@ -3,12 +3,12 @@ package io.sash.spark.names
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.sash.spark.base.SashErrors
+import io.sash.spark.base.{SashErrors, SashFunction}
 import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate, WindowKind}
 import io.sash.spark.lambdas.MonoidCall
 
@@ -20,39 +20,30 @@ import io.sash.spark.lambdas.MonoidCall
 private[spark] object SlidingAgg {
   val Name = "sliding_agg"
 
-  val Info = new ExpressionInfo(
-    getClass.getName.stripSuffix("$"),
-    null,
+  val function: SashFunction = SashFunction.of(
     Name,
-    "_FUNC_(col, monoid, ...) - Returns the aggregate named by `monoid` of `col`, over a window.",
-    "",
     """
-    Examples:
-      > SELECT _FUNC_(x, 'max') OVER (ORDER BY x ROWS 1 PRECEDING) FROM VALUES (1), (2) AS t(x);
-       1
-       2
-  """,
-    "",
-    "agg_funcs",
-    "0.1.0",
-    "",
-    "scala_udf"
-  )
+    Returns the aggregate named by `monoid` of `col`, over a window.
 
-  def build(arguments: Seq[Expression]): Expression = arguments match {
-    case Seq(column, monoid, more @ _*) =>
-      val (kinds, arguments) = more.partitionMap {
-        case k: WindowKind => Left(k)
-        case a             => Right(a)
-      }
-      val aggregate = named(nameOf(monoid), column +: arguments)
-      if (kinds.isEmpty) aggregate else sliding(aggregate, kinds)
-    case _ =>
-      throw SashErrors.wrongArguments(
-        Name,
-        "at least 2 (the column and the name of a monoid)",
-        arguments.length
-      )
+    * col - the value
+    * monoid - the name of an aggregate, a constant
+    * argument - a further argument of the aggregate, or a kind of window
+
+    > SELECT _FUNC_(x, 'max') OVER (ORDER BY x ROWS 1 PRECEDING) FROM VALUES (1), (2) AS t(x);
+    1
+    2
+    """,
+    getClass,
+    optional = 1,
+    repeats = SashFunction.AnyNumber,
+    lambdas = Seq("argument") // the error says which function takes them
+  ) { case column +: monoid +: more =>
+    val (kinds, arguments) = more.partitionMap {
+      case k: WindowKind => Left(k)
+      case a             => Right(a)
+    }
+    val aggregate = named(nameOf(monoid), column +: arguments)
+    if (kinds.isEmpty) aggregate else sliding(aggregate, kinds)
   }
 
   private def sliding(aggregate: Expression, kinds: Seq[WindowKind]): Expression =

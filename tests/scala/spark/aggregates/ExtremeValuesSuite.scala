@@ -50,7 +50,7 @@ class ExtremeValuesSuite extends SashSuite {
   test("a mean by rows stays as it is while NULLs follow") {
     for (alpha <- Seq("0.5", "0.9", "0.99", "1")) {
       val means = answers(
-        s"SELECT ewm_mean(IF(id = 0, 3, NULL), $alpha) OVER (ORDER BY id ROWS 5000 PRECEDING) " +
+        s"SELECT ewm_mean_by_rows(IF(id = 0, 3, NULL), $alpha) OVER (ORDER BY id ROWS 5000 PRECEDING) " +
           "FROM range(2000)"
       )
       assert(means == Seq.fill(2000)(3.0), alpha)
@@ -59,7 +59,7 @@ class ExtremeValuesSuite extends SashSuite {
 
   test("a great value whose weight is too small for a double") {
     val sums = answers(
-      "SELECT decayed_sum(x, 1, t) OVER (ORDER BY t ROWS 9 PRECEDING) FROM VALUES (0, 1e300D), " +
+      "SELECT decayed_sum(x, t, 1) OVER (ORDER BY t ROWS 9 PRECEDING) FROM VALUES (0, 1e300D), " +
         "(1100, 0D), (1200, NULL), (1e9, double('Infinity')), (3e9, 1D) AS r(t, x)"
     )
     def halved(times: Double) = 1e300 * math.pow(2, -times / 2) * math.pow(2, -times / 2)
@@ -261,15 +261,15 @@ object ExtremeValuesSuite {
     "value_range(x)" -> range,
     "relative_variation(x)" -> relativeVariation,
     "coefficient_of_variation(x)" -> coefficientOfVariation,
-    "m4(t, x)" -> m4,
-    "ewm_mean(x, 3, t)" -> ewmByTime(3, byTime),
-    "ewm_mean(x, '0.5 seconds', s)" -> ewmByTime(0.5, byTime),
-    "decayed_sum(x, 3, t)" -> decayedSum(3, byTime),
-    "decayed_sum(x, 0.1, t)" -> decayedSum(0.1, byTime),
-    "decayed_sum(x, 2, u)" -> decayedSum(2, byEights),
-    "decayed_sum(x, '0.5 seconds', s)" -> decayedSum(0.5, byTime),
-    "decayed_count(3, t)" -> decayedCount(3, byTime),
-    "decayed_count('0.5 seconds', s)" -> decayedCount(0.5, byTime),
+    "m4(x, t)" -> m4,
+    "ewm_mean(x, t, 3)" -> ewmByTime(3, byTime),
+    "ewm_mean(x, s, '0.5 seconds')" -> ewmByTime(0.5, byTime),
+    "decayed_sum(x, t, 3)" -> decayedSum(3, byTime),
+    "decayed_sum(x, t, 0.1)" -> decayedSum(0.1, byTime),
+    "decayed_sum(x, u, 2)" -> decayedSum(2, byEights),
+    "decayed_sum(x, s, '0.5 seconds')" -> decayedSum(0.5, byTime),
+    "decayed_count(t, 3)" -> decayedCount(3, byTime),
+    "decayed_count(s, '0.5 seconds')" -> decayedCount(0.5, byTime),
     s"linear_weighted_avg(x, t, $span)" -> linear(byTime, span.toDouble, isMean = true),
     s"linear_weighted_sum(x, t, $span)" -> linear(byTime, span.toDouble, isMean = false),
     s"linear_weighted_sum(x, s, '$span seconds')" -> linear(
@@ -290,28 +290,28 @@ object ExtremeValuesSuite {
   private def inOrder(span: Int): Seq[Call] = Seq[(String, Model)](
     "arg_max(id, x)" -> argOfExtreme(identity),
     "arg_min(id, x)" -> argOfExtreme(_.reverse),
-    "longest_increasing_run(t, x)" -> longestRun,
+    "longest_increasing_run(x, t)" -> longestRun,
     "counter_increase(x)" -> increase,
-    "counter_rate(t, x)" -> rate,
-    "counter_rate(s, x)" -> rate,
+    "counter_rate(x, t)" -> rate,
+    "counter_rate(x, s)" -> rate,
     "cusum(x)" -> cusum,
     "funnel(x > 0)" -> funnel(Seq(above0)),
     "funnel(x > 0, x < 0, x IS NULL, x > 0, x > 0)" ->
       funnel(Seq(above0, below0, _.isEmpty, above0, above0)),
     s"funnel(${Seq.fill(15)("x > 0").mkString(", ")})" -> funnel(Seq.fill(15)(above0)),
-    "ewm_mean(x, 0.4)" -> ewmByRows(0.4),
-    "ewm_mean(x, 0.99)" -> ewmByRows(0.99),
-    "ewm_mean(x, 1)" -> ewmByRows(1),
-    "ewm_mean(x, 2, u)" -> ewmByTime(2, byEights),
-    "ema(x, 3, t)" -> ema(3, byTime),
-    "ema(x, 0.001, t)" -> ema(0.001, byTime),
-    "ema(x, 2, u)" -> ema(2, byEights),
-    "ema(x, '90 seconds', s)" -> ema(90, byTime),
+    "ewm_mean_by_rows(x, 0.4)" -> ewmByRows(0.4),
+    "ewm_mean_by_rows(x, 0.99)" -> ewmByRows(0.99),
+    "ewm_mean_by_rows(x, 1)" -> ewmByRows(1),
+    "ewm_mean(x, u, 2)" -> ewmByTime(2, byEights),
+    "ema(x, t, 3)" -> ema(3, byTime),
+    "ema(x, t, 0.001)" -> ema(0.001, byTime),
+    "ema(x, u, 2)" -> ema(2, byEights),
+    "ema(x, s, '90 seconds')" -> ema(90, byTime),
     "time_weighted_avg(x, t)" -> timeWeighted(byTime, None),
     "time_weighted_avg(x, u)" -> timeWeighted(byEights, None),
     "time_weighted_avg(x, s)" -> timeWeighted(byTime, None),
-    s"time_weighted_avg(x, t, $span, p)" -> timeWeighted(byTime, Some(span.toDouble)),
-    s"time_weighted_avg(x, s, '$span seconds', p)" -> timeWeighted(byTime, Some(span.toDouble)),
+    s"time_weighted_avg(x, t, p, $span)" -> timeWeighted(byTime, Some(span.toDouble)),
+    s"time_weighted_avg(x, s, p, '$span seconds')" -> timeWeighted(byTime, Some(span.toDouble)),
     "first_n(x, 3)" -> list(_.take(3)),
     "last_n(x, 3)" -> list(_.takeRight(3)),
     "last_distinct_n(x, 3)" -> list(lastDistinct.andThen(_.takeRight(3))),

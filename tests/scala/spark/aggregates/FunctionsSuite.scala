@@ -39,7 +39,7 @@ class FunctionsSuite extends SashSuite {
     Option(operation(rows)).getOrElse(0L)
 
   private def points(rows: Seq[Row]): Seq[Point] =
-    rows.map(r => Point(long(r.get(0)), double(r.get(1))))
+    rows.map(r => Point(long(r.get(1)), double(r.get(0))))
 
   private def m4(rows: Seq[Row]): Any = algebra.M4.aggregate(points(rows): _*).orNull match {
     case m: algebra.M4 =>
@@ -72,13 +72,13 @@ class FunctionsSuite extends SashSuite {
     values.zip(values.drop(1)).map { case (a, b) => if (b < a) b else b - a }.sum
 
   private def rate(perSecond: Double)(rows: Seq[Row]): Any = {
-    val (times, values) = (numbers(rows, 0), numbers(rows, 1))
+    val (values, times) = (numbers(rows, 0), numbers(rows, 1))
     if (rows.length < 2 || times.last <= times.head) null
     else increase(values) / ((times.last - times.head) / perSecond)
   }
 
   private def decayed(halfLife: Double)(rows: Seq[Row]): Any = ofSome(rows) {
-    val (values, times) = (numbers(rows, 0), numbers(rows, 2))
+    val (values, times) = (numbers(rows, 0), numbers(rows, 1))
     val weights = times.map(t => math.pow(0.5, (times.max - t) / halfLife))
     weights.zip(values).map { case (w, x) => w * x }.sum / weights.sum
   }
@@ -92,7 +92,7 @@ class FunctionsSuite extends SashSuite {
   }
 
   private def moved(halfLife: Double)(rows: Seq[Row]): Any = ofSome(rows) {
-    val (values, times) = (numbers(rows, 0), numbers(rows, 2))
+    val (values, times) = (numbers(rows, 0), numbers(rows, 1))
     times.zip(times.drop(1)).zip(values.drop(1)).foldLeft(values.head) {
       case (before, ((from, to), x)) =>
         val d = math.pow(0.5, (to - from) / halfLife)
@@ -104,8 +104,8 @@ class FunctionsSuite extends SashSuite {
   private def held(span: Option[Double])(rows: Seq[Row]): Any = ofSome(rows) {
     val (values, times) = (numbers(rows, 0), numbers(rows, 1))
     val steps = times.zip(times.drop(1)).map { case (from, to) => to - from }
-    val known = span.filterNot(_ => rows.head.isNullAt(3)).map { s =>
-      (double(rows.head.get(3)), math.max(0.0, s - (times.last - times.head)))
+    val known = span.filterNot(_ => rows.head.isNullAt(2)).map { s =>
+      (double(rows.head.get(2)), math.max(0.0, s - (times.last - times.head)))
     }
     val all = known.toSeq ++ values.zip(steps)
     if (all.map(_._2).sum == 0) null else all.map(a => a._1 * a._2).sum / all.map(_._2).sum
@@ -139,29 +139,29 @@ class FunctionsSuite extends SashSuite {
   /** Calls, the column without which a row does not count, and an answer in plain code. */
   private lazy val byPlainCode = Seq[(String, String, Seq[Row] => Any)](
     ("counter_increase(i)", "i", rows => ofSome(rows)(increase(numbers(rows, 0)))),
-    ("counter_rate(uq, i)", "i", rate(1)),
-    ("counter_rate(ts, i)", "i", rows => rate(1e6)(rows.filterNot(_.isNullAt(0)))),
-    ("counter_rate(dt, i)", "dt", rows => rate(1.0 / 86400)(rows.filterNot(_.isNullAt(1)))),
+    ("counter_rate(i, uq)", "i", rate(1)),
+    ("counter_rate(i, ts)", "i", rows => rate(1e6)(rows.filterNot(_.isNullAt(1)))),
+    ("counter_rate(i, dt)", "dt", rows => rate(1.0 / 86400)(rows.filterNot(_.isNullAt(0)))),
     ("cusum(i)", "i", neverBelow0),
-    ("ewm_mean(x, 3, uq)", "x", decayed(3)),
+    ("ewm_mean(x, uq, 3)", "x", decayed(3)),
     (
-      "ewm_mean(i, INTERVAL '30' HOUR, ts)",
+      "ewm_mean(i, ts, INTERVAL '30' HOUR)",
       "i",
-      rows => decayed(30 * 3600e6)(rows.filterNot(_.isNullAt(2)))
+      rows => decayed(30 * 3600e6)(rows.filterNot(_.isNullAt(1)))
     ),
     (
-      "ewm_mean(i, INTERVAL '36' HOUR, dt)",
+      "ewm_mean(i, dt, INTERVAL '36' HOUR)",
       "i",
-      rows => decayed(1.5)(rows.filterNot(_.isNullAt(2)))
+      rows => decayed(1.5)(rows.filterNot(_.isNullAt(1)))
     ),
-    ("ewm_mean(x, 0.3)", "0.3", decayedByRows(0.3)),
-    ("ema(x, 3, uq)", "x", moved(3)),
+    ("ewm_mean_by_rows(x, 0.3)", "0.3", decayedByRows(0.3)),
+    ("ema(x, uq, 3)", "x", moved(3)),
     ("time_weighted_avg(i, uq)", "i", held(None)),
     ("linear_weighted_avg(i, uq, 100000)", "i", lined(100000, isMean = true)),
     ("linear_weighted_avg(x, uq, 99999.5)", "x", lined(99999.5, isMean = true)),
     ("linear_weighted_sum(x, uq, 200000)", "x", lined(200000, isMean = false)),
-    ("time_weighted_avg(x, uq, 90, i)", "x", held(Some(90))),
-    ("time_weighted_avg(i, uq, 1.5, tie)", "i", held(Some(1.5))),
+    ("time_weighted_avg(x, uq, i, 90)", "x", held(Some(90))),
+    ("time_weighted_avg(i, uq, tie, 1.5)", "i", held(Some(1.5))),
     ("first_n(s, 2)", "s", rows => column(rows).take(2)),
     ("last_n(s, 3)", "s", rows => column(rows).takeRight(3)),
     ("last_n(st, 1)", "st", rows => column(rows).takeRight(1)),
@@ -224,10 +224,10 @@ class FunctionsSuite extends SashSuite {
     ("relative_variation(x)", "x", ofDouble(algebra.RelativeVariation)),
     ("relative_variation(i)", "i", ofDouble(algebra.RelativeVariation)),
     ("coefficient_of_variation(x)", "x", deviation _),
-    ("m4(uq, x)", "x", rows => m4(rows)),
-    ("m4(uq, i)", "i", rows => m4(rows)),
-    ("longest_increasing_run(uq, x)", "x", rows => run(rows)),
-    ("longest_increasing_run(uq, tie)", "tie", rows => run(rows))
+    ("m4(x, uq)", "x", rows => m4(rows)),
+    ("m4(i, uq)", "i", rows => m4(rows)),
+    ("longest_increasing_run(x, uq)", "x", rows => run(rows)),
+    ("longest_increasing_run(tie, uq)", "tie", rows => run(rows))
   ) ++ byPlainCode
 
   private def doubleCount(operation: algebra.Aggregation[Double, _, Long]): Seq[Row] => Any =
@@ -302,7 +302,7 @@ class FunctionsSuite extends SashSuite {
       "longest",
       "counter",
       "cusum",
-      "ewm_mean(x, 0.3)",
+      "ewm_mean_by_rows(x, 0.3)",
       "ema",
       "time_weighted",
       "first_n",
@@ -311,7 +311,7 @@ class FunctionsSuite extends SashSuite {
     val others =
       byCore.filterNot(c => ordered.exists(c._1.startsWith(_))).map { case (call, column, core) =>
         def byTime(rows: Seq[Row]): Seq[Row] =
-          if (call.startsWith("m4")) rows.sortBy(r => long(r.get(0))) else rows
+          if (call.startsWith("m4")) rows.sortBy(r => long(r.get(1))) else rows
         (call, column, (rows: Seq[Row]) => core(byTime(rows)))
       }
     checkByCore(others)(calls => s"SELECT g, ${calls.mkString(", ")} FROM scattered GROUP BY g")
@@ -337,7 +337,7 @@ class FunctionsSuite extends SashSuite {
       (for (
         f <- Seq("m4", "longest_increasing_run"); t <- Seq("ts", "s");
         c <- Seq("d", "large", "sc")
-      ) yield s"$f($t, $c)") ++
+      ) yield s"$f($c, $t)") ++
       (for (f <- Seq("first_n", "last_n"); c <- Seq("b", "sc", "bin", "ts", "st", "ar", "large"))
         yield s"$f($c, 2)") ++
       (for (
@@ -355,16 +355,16 @@ class FunctionsSuite extends SashSuite {
         // any of the strings that a collation finds equal stands for all
         if !(c == "sc" && (f.startsWith("value") || f.startsWith("top")))
       ) yield f.format(c)) ++
-      (for (c <- Seq("tn", "dt", "d")) yield s"counter_rate($c, x)") ++
-      Seq("ewm_mean(small, 2, l)", "ema(h, INTERVAL 1 DAY, tn)", "ema(x, '90 minutes', ts)") ++
-      Seq("decayed_sum(small, 2, l)", "decayed_count(INTERVAL 1 DAY, tn)") ++
+      (for (c <- Seq("tn", "dt", "d")) yield s"counter_rate(x, $c)") ++
+      Seq("ewm_mean(small, l, 2)", "ema(h, tn, INTERVAL 1 DAY)", "ema(x, ts, '90 minutes')") ++
+      Seq("decayed_sum(small, l, 2)", "decayed_count(tn, INTERVAL 1 DAY)") ++
       Seq(
-        "time_weighted_avg(small, tn, '2 days', f)",
+        "time_weighted_avg(small, tn, f, '2 days')",
         "linear_weighted_avg(small, tn, '20000 days')",
         "linear_weighted_sum(f, l, 10000000000)",
         "cusum(small - 2)",
         "funnel(small > 1, l > 0, bo, s > 'b', i IS NULL)",
-        "ewm_mean(f, 1)",
+        "ewm_mean_by_rows(f, 1)",
         "last_n(i, 2) FILTER (WHERE x > 1)"
       ) :+
       "geometric_mean(x) FILTER (WHERE i > 0)" :+ "arg_max(s, i) FILTER (WHERE x > 1)"
@@ -456,9 +456,9 @@ class FunctionsSuite extends SashSuite {
 
   test("wrong types are Spark's errors") {
     val map = "map(i, i)"
-    for (call <- Seq(s"max_count($map)", s"arg_max(i, $map)", s"m4($map, i)", s"m4(i, $map)"))
+    for (call <- Seq(s"max_count($map)", s"arg_max(i, $map)", s"m4(i, $map)", s"m4($map, i)"))
       assert(condition(call).startsWith("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE"), call)
-    assert(condition(s"longest_increasing_run(i, $map)").contains("INVALID_ORDERING_TYPE"))
+    assert(condition(s"longest_increasing_run($map, i)").contains("INVALID_ORDERING_TYPE"))
     for (
       f <- Seq(
         "geometric_mean",
@@ -497,11 +497,11 @@ class FunctionsSuite extends SashSuite {
     val nanos = "(VALUES (1700000000000000000, 1D), (1700000000000000100, 3D) AS t(ts, x))"
     Seq(
       "time_weighted_avg(x, ts)",
-      "counter_rate(ts, x)",
-      "ewm_mean(x, 100, ts)",
-      "ema(x, 100, ts)",
-      "decayed_sum(x, 100, ts)",
-      "decayed_count(100, ts)",
+      "counter_rate(x, ts)",
+      "ewm_mean(x, ts, 100)",
+      "ema(x, ts, 100)",
+      "decayed_sum(x, ts, 100)",
+      "decayed_count(ts, 100)",
       "linear_weighted_avg(x, ts, 100)"
     ).foreach { call =>
       val error = intercept[Exception](spark.sql(s"SELECT $call FROM $nanos").collect())
@@ -517,7 +517,7 @@ class FunctionsSuite extends SashSuite {
     val inf = "double('inf')"
     val rows = spark
       .sql(
-        s"""SELECT cusum(x) $over, ewm_mean(y, $inf, id) $over, ema(y, 1, t) $over,
+        s"""SELECT cusum(x) $over, ewm_mean(y, id, $inf) $over, ema(y, t, 1) $over,
            |  last_distinct_n(z, 5) $over
            |FROM VALUES (1, -$inf, 2, -$inf, 0.0D), (2, $inf, 4, 2D, -0.0D) AS r(id, x, y, t, z)
            |""".stripMargin

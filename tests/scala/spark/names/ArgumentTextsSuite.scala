@@ -6,10 +6,9 @@ import org.apache.spark.sql.AnalysisException
 import org.scalatest.tags.Slow
 
 import io.sash.spark.{ErrorCondition, SashSuite}
-import io.sash.spark.kinds.WindowKindFunctions
 
 /**
- * Each argument of each function of Sash's in turn is something that it hardly can be: the query runs,
+ * Each argument of each function's examples in turn is something that it hardly can be: the query runs,
  * or says under a condition of Spark's what is wrong, in words of the user's.
  */
 @Slow
@@ -51,23 +50,32 @@ class ArgumentTextsSuite extends SashSuite {
     ).flatten.headOption.map(why => s"$why: $query\n  $text")
   }
 
-  test("each function has a call here") {
-    val names =
-      AllSashFunctions.All.map(_.name) ++ WindowKindFunctions.All.map(_.name) :+ SlidingAgg.Name
-    assert(names.toSet == Calls.map(_.name).toSet)
+  test("columns come first: the value, and behind it the time. Constants come last") {
+    val aggregates = ExampleCall.All.filter(c => AllSashFunctions.All.contains(c.function))
+    for (call <- aggregates if call.function.lambdas.isEmpty) {
+      val isConstant = call.arguments.indices.map { i =>
+        val columns = call.arguments.updated(i, s"hash(${call.column})")
+        failure(call.query(columns)).exists(ErrorCondition.of(_) == NotConstant)
+      }
+      assert(isConstant == isConstant.sorted, call.function.signature)
+      val names = call.function.arguments.map(_._1)
+      assert(
+        Seq(-1, names.count(_ == "x")).contains(names.indexOf("ts")),
+        call.function.signature
+      )
+    }
   }
 
-  for (call <- Calls) test(s"arguments of ${call.query(call.arguments)}", each(3): _*) {
-    create()
-    assert(failure(call.query(call.arguments)).isEmpty, call.query(call.arguments))
-    val replaced =
-      for (i <- call.arguments.indices; odd <- Odd) yield call.arguments.updated(i, odd)
-    val fewer = call.arguments.indices.map(i => call.arguments.patch(i, Nil, 1))
-    val complaints =
-      (replaced ++ fewer :+ (call.arguments ++ Seq("1", "2", "3", "4", "5", "6", "7")))
-        .flatMap(of => complaint(call.query(of)))
-    assert(complaints.isEmpty, complaints.mkString("\n", "\n", "\n"))
-  }
+  for (call <- ExampleCall.All; arguments <- call.arguments +: More.getOrElse(call.name, Nil))
+    test(s"arguments of ${call.query(arguments)}", each(3): _*) {
+      assert(failure(call.query(arguments)).isEmpty)
+      val replaced =
+        for (i <- arguments.indices; odd <- call.column +: Odd) yield arguments.updated(i, odd)
+      val fewer = arguments.indices.map(i => arguments.patch(i, Nil, 1))
+      val many = arguments ++ Seq("1", "2", "3", "4", "5", "6", "7")
+      val complaints = (replaced ++ fewer :+ many).flatMap(of => complaint(call.query(of)))
+      assert(complaints.isEmpty, complaints.mkString("\n", "\n", "\n"))
+    }
 
   for ((query, condition, words) <- Texts) test(s"says what is wrong: $query") {
     create()
@@ -91,100 +99,18 @@ object ArgumentTextsSuite {
     "1.5BD",
     "2147483648",
     "9223372036854775808",
-    "id",
     "x -> x",
     "(SELECT 1)"
   )
 
-  private[spark] final case class Call(
-      name: String,
-      arguments: Seq[String],
-      order: Option[String]
-  ) {
-
-    /** A kind in PARTITION BY, or an aggregate over a moving frame. */
-    def query(of: Seq[String]): String = {
-      val call = of.mkString(s"$name(", ", ", ")")
-      order match {
-        case None => s"SELECT $call OVER (ORDER BY id ROWS 1 PRECEDING) FROM args"
-        case Some(by) =>
-          s"SELECT count(vi) OVER (PARTITION BY k, $call ORDER BY $by) FROM args"
-      }
-    }
-  }
-
-  private def aggregate(name: String, arguments: String*) = Call(name, arguments, None)
-  private def kind(name: String, arguments: String*) = Call(name, arguments, Some("id"))
-
-  private[spark] val Calls: Seq[Call] = Seq(
-    aggregate("geometric_mean", "vi"),
-    aggregate("product", "vi"),
-    aggregate("max_count", "vi"),
-    aggregate("min_count", "vi"),
-    aggregate("arg_max", "id", "vi"),
-    aggregate("arg_min", "id", "vi"),
-    aggregate("value_range", "vi"),
-    aggregate("relative_variation", "vi"),
-    aggregate("coefficient_of_variation", "vi"),
-    aggregate("m4", "id", "vi"),
-    aggregate("longest_increasing_run", "id", "vi"),
-    aggregate("counter_increase", "vi"),
-    aggregate("counter_rate", "id", "vi"),
-    aggregate("cusum", "vi"),
-    aggregate("funnel", "vb", "vi = 1", "vb"),
-    aggregate("ewm_mean", "vi", "2", "id"),
-    aggregate("ewm_mean", "vi", "0.5"),
-    aggregate("ema", "vi", "2", "id"),
-    aggregate("decayed_sum", "vi", "2", "id"),
-    aggregate("decayed_count", "2", "id"),
-    aggregate("time_weighted_avg", "vi", "id"),
-    aggregate("linear_weighted_avg", "vi", "id", "2"),
-    aggregate("linear_weighted_sum", "vi", "id", "2"),
-    aggregate("time_weighted_avg", "vi", "id", "2", "vi"),
-    aggregate("first_n", "vi", "2"),
-    aggregate("last_n", "vi", "2"),
-    aggregate("last_distinct_n", "vi", "2"),
-    aggregate("max_n", "vi", "2"),
-    aggregate("min_n", "vi", "2"),
-    aggregate("max_n_by", "id", "vi", "2"),
-    aggregate("min_n_by", "id", "vi", "2"),
-    aggregate("value_counts", "vi"),
-    aggregate("top_counts", "vi", "2"),
-    aggregate("entropy", "vi"),
-    aggregate("mode_share", "vi"),
-    aggregate("rank_in_frame", "vi"),
-    aggregate("dense_rank_in_frame", "vi"),
-    aggregate("percent_rank_in_frame", "vi"),
-    aggregate("cume_dist_in_frame", "vi"),
-    aggregate(
-      "monoid_agg",
-      "vi",
-      "x -> x",
-      "(a, b) -> a + b",
-      "a -> a",
-      "0",
-      "(a, b) -> a - b",
-      "NULL"
-    ),
-    aggregate("sliding_agg", "vi", "'sum'"),
-    kind("count_window", "2"),
-    kind("time_window", "2"),
-    kind("time_window", "2", "'left'", "false"),
-    kind("delta_window", "vi", "2"),
-    kind("punctuation_window", "vb"),
-    kind("gap_window", "2"),
-    kind("gap_window", "2", "3"),
-    kind("groups_window", "1", "1"),
-    kind("predicate_window", "sum(vi)", "t -> t < 5"),
-    kind("window_and", "count_window(2)", "gap_window(2)"),
-    kind("window_or", "count_window(2)", "gap_window(2)"),
-    kind("rows_window", "vi"),
-    kind("range_window", "vi"),
-    kind("window_exclude", "'current row'").copy(order = Some("id ROWS 1 PRECEDING")),
-    kind("window_slide", "2").copy(order = Some("id ROWS 1 PRECEDING")),
-    kind("window_min_periods", "2").copy(order = Some("id ROWS 1 PRECEDING"))
+  /** Arguments that no example has. */
+  private val More: Map[String, Seq[Seq[String]]] = Map(
+    "monoid_agg" -> Seq(
+      Seq("x", "x -> x", "(a, b) -> a + b", "a -> a", "0", "(a, b) -> a - b", "NULL")
+    )
   )
 
+  private val NotConstant = "DATATYPE_MISMATCH.NON_FOLDABLE_INPUT"
   private val Range = "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE"
   private val Type = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"
   private val Misplaced = "INVALID_PARAMETER_VALUE.PATTERN"

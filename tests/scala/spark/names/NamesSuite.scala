@@ -18,7 +18,7 @@ import io.sash.spark.kinds.WindowKindFunctions
 class NamesSuite extends SashSuite {
   private val names: Seq[String] =
     (AllSashFunctions.All ++ WindowKindFunctions.All).map(_.name) :+ SlidingAgg.Name :+
-      SashVersionFunction.Name
+      SashVersionFunction.function.name
 
   private def rows(query: String): Seq[Row] = spark.sql(query).collect().toSeq
 
