@@ -14,7 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{Filtered, SashConf, StreamVersions}
+import io.sash.spark.base.{Filtered, NoWatermark, SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.multisets.WindowMonoid
@@ -122,7 +122,7 @@ private[spark] final class StreamHops(
     val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
     val calls = hop.calls.map(columns.of)
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) =>
-      Alias(SqlInternals.normalized(value), k.name)(explicitMetadata = none)
+      Alias(SqlInternals.normalized(value), k.name)(explicitMetadata = NoWatermark.Explicit)
     }
     val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
     // Spark drops rows by this column, and counts them, once all their windows are over
@@ -205,8 +205,6 @@ private[spark] final class StreamHops(
     val used = AttributeSet.fromAttributeSets(calls.map(_.references))
     child.output.filter(used.contains)
   }
-
-  private val none = Some(Metadata.empty)
 
   private def watermarkOf(window: Attribute): Metadata =
     new MetadataBuilder()

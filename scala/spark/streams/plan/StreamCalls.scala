@@ -7,9 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.Metadata
 
-import io.sash.spark.base.SashConf
+import io.sash.spark.base.{NoWatermark, SashConf}
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
 import io.sash.spark.multisets.{ReplayedMonoid, WindowMonoid}
@@ -49,7 +48,7 @@ private[streams] final class StreamCalls(
    * time, the same for all of them.
    */
   lazy val waiting: Seq[Alias] = due.toSeq.flatMap { d =>
-    Seq(d, Alias(time.child, "position")(explicitMetadata = Some(Metadata.empty)))
+    Seq(d, Alias(time.child, "position")(explicitMetadata = NoWatermark.Explicit))
   }
 
   private val due: Option[Alias] = {

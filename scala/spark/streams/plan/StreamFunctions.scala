@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.types.{IntegerType, Metadata}
+import org.apache.spark.sql.types.IntegerType
 
-import io.sash.spark.base.SparkVersions
+import io.sash.spark.base.{NoWatermark, SparkVersions}
 
 /**
  * Rewrites window functions that are no aggregates as aggregates, over frames that streams have.
@@ -90,7 +90,7 @@ private[spark] final class InputColumns(isHidden: Attribute => Boolean = _ => fa
       inputs
         .getOrElseUpdate(
           if (other.deterministic) other.canonicalized else other,
-          Alias(other, "input")(explicitMetadata = Some(Metadata.empty))
+          Alias(other, "input")(explicitMetadata = NoWatermark.Explicit)
         )
         .toAttribute
   }
