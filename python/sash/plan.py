@@ -23,8 +23,8 @@ _DOWN = re.compile(r"left to Spark: (?:all|windows|functions): ")
 def explain(df: DataFrame) -> None:
     """Print which windows of a query Sash runs, and why Spark runs the others.
 
-    First come the ``SlidingWindow`` nodes of the physical plan, with their keys and order, then
-    one line for each window function and each correlated subquery: the algorithm that runs it, or
+    First come the ``SlidingWindow`` nodes of the physical plan, with their keys and order. Then
+    each window function and each correlated subquery has a line: the algorithm that runs it, or
     the reason why Spark does. The lines of ``window_join`` and ``as_of`` begin with their names.
     ``df.explain()`` prints such lines below the whole plan where the setting
     ``spark.sql.extendedExplainProviders`` names ``io.sash.spark.Explain``, as it does here for

@@ -663,14 +663,15 @@ def test_the_explanation_has_the_words_of_each_call(spark):
     near = sash.as_of(
         labels, events, on="k", by="t", y="x", direction="nearest", tolerance="1 day"
     )
-    found = "named_struct('at', t, 'found', named_struct('y', x))"
-    assert explanation(near).splitlines() == [
-        node,
-        f"slides: as_of (SELECT {found} … WHERE k = label.k AND t >= label.t - INTERVAL '1' DAY "
-        "AND t <= label.t ORDER BY t DESC NULLS LAST LIMIT 1) AS before: SlickDeque (Non-Inv)",
-        f"slides: as_of (SELECT {found} … WHERE k = label.k AND t >= label.t AND t <= label.t + "
-        "INTERVAL '1' DAY ORDER BY t ASC NULLS FIRST LIMIT 1) AS after: Two-Stacks Lite",
-        ordering,
+    lines = explanation(near).splitlines()
+    assert [lines[0], lines[-1]] == [node, ordering]
+    asked = [line.partition(" AS y … WHERE ") for line in lines[1:-1]]
+    assert all(line.startswith("slides: as_of (SELECT ") for line, _, _ in asked)
+    assert [conditions.partition(": ")[0] for _, _, conditions in asked] == [
+        "k = label.k AND t >= label.t - INTERVAL '1' DAY AND t <= label.t ORDER BY t DESC NULLS "
+        "LAST LIMIT 1) AS before",
+        "k = label.k AND t >= label.t AND t <= label.t + INTERVAL '1' DAY ORDER BY t ASC NULLS "
+        "FIRST LIMIT 1) AS after",
     ]
 
 
@@ -690,9 +691,8 @@ def test_the_explanation_has_the_words_of_each_call(spark):
                 by="t",
                 n=(lambda label: F.count_if(F.col("x") > label("x")), "1 day"),
             ),
-            "window_join (SELECT count_if((x > label.x)) AS n … WHERE label.k <=> label.k AND "
-            "label.x <=> label.x AND label.t <=> label.t AND t >= label.t - INTERVAL '1' DAY AND "
-            "t < label.t)",
+            "window_join (SELECT count_if((x > label.x)) AS n … WHERE t >= label.t - INTERVAL "
+            "'1' DAY AND t < label.t)",
         ),
     ],
 )

@@ -29,8 +29,8 @@ private[labels] final class LeftSubqueries {
     calls(subquery).foreach(_.unsetTagValue(LeftSubqueries.Lines))
 
   /**
-   * Expressions of the subquery that stay in Spark's plan. No other query shares them, as it may
-   * share those of a view below.
+   * Expressions of the subquery that stay in Spark's plan. Other queries may share the
+   * expressions of a view below, and do not share these.
    */
   private def calls(subquery: LogicalPlan): Seq[Expression] =
     subquery
@@ -77,8 +77,8 @@ private[spark] object LeftSubqueries {
 
   /** The reason for NOT IN. */
   val NotIn =
-    "NOT IN is NULL where the subquery has a NULL; if NULLs are to be skipped, write NOT EXISTS " +
-      "with the equality among its conditions"
+    "NOT IN is NULL where the subquery has a NULL; if NULLs are to be skipped, write NOT " +
+      "EXISTS with the equality among its conditions"
 
   /** The reason where a subquery, or the rows around it, depend on a further query around. */
   val Beyond = "it depends on rows of a query around the one that it stands in"

@@ -38,7 +38,7 @@ private[labels] object OneGroup {
   /**
    * The reason why the events of a label may be several groups, or one with several keys.
    *
-   * @param calls the aggregates, with those that stand for keys
+   * @param calls the aggregates, some of which stand for keys
    */
   def fault(
       groups: Seq[Expression],

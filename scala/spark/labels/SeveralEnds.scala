@@ -21,9 +21,10 @@ private[labels] object SeveralEnds {
       val ends = bounds.map { e =>
         s"${LabelText(e.time)} ${sign(e)} ${LabelText(e.bound.value)}"
       }
+      val signs = bounds.map(sign).distinct.sorted.mkString(" or ")
       Left(
         s"of several $which ends, one belongs to the range and another one does not: " +
-          s"${ends.mkString(", ")}; write ${bounds.map(sign).distinct.sorted.mkString(" or ")} in all"
+          s"${ends.mkString(", ")}; write $signs in all"
       )
     }
   }

@@ -140,7 +140,8 @@ private[labels] object SortedConditions {
       case _: Or => "; ask each side of OR in a subquery of its own"
       case b: BinaryComparison
           if mayBeEnd && b.children.exists(e => readsLabel(e) && readsEvents(e)) =>
-        s"${TimeDifference.advice(c)}; leave the event's column alone on one side of the comparison"
+        s"${TimeDifference.advice(c)}; leave the event's column alone on one side of the " +
+          "comparison"
       case _ => ""
     }
     s"${LabelText.quoted(c)} is neither an equality of keys nor an end of a range$advice"

@@ -13,8 +13,16 @@ private[labels] final class SubqueryText(query: CorrelatedAggregate) extends Pre
   def in(words: SubqueryWords): String =
     words.around(
       if (words.asksRows) words.columns else shown.map(column),
-      s" WHERE ${query.where.map(LabelText.condition).mkString(" AND ")}$top"
+      s" WHERE ${where.mkString(" AND ")}$top"
     )
+
+  /** A pair of a label and an event, as Python makes them, has the key of its label. */
+  private def where: Seq[String] = query.where
+    .filter {
+      case EqualNullSafe(l, r) => LabelText(l) != LabelText(r)
+      case _                   => true
+    }
+    .map(LabelText.condition)
 
   private def shown: Seq[NamedExpression] =
     query.results.filterNot(c => LabelText.isHidden(c.name))

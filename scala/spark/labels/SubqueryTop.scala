@@ -91,7 +91,8 @@ private[labels] object SubqueryTop {
   }
 
   private def skips(o: Offset): String =
-    s"OFFSET ${LabelText(o.offsetExpr)} leaves out the first rows; write ORDER BY … LIMIT without it"
+    s"OFFSET ${LabelText(o.offsetExpr)} leaves out the first rows; write ORDER BY … LIMIT " +
+      "without it"
 
   private def ordered(
       n: Int,

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.util.AUTO_GENERATED_ALIAS
 
 /**
- * The words around a subquery, as the user wrote them: `LATERAL (…)`, `EXISTS (…)`, `(…) AS n`.
+ * The words around a subquery, as the user wrote them: `LATERAL (…)`, `(…) AS n`.
  *
  * @param columns the names of the subquery's columns
  * @param asksRows whether it asks for rows, whatever columns they have
