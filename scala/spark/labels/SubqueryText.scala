@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateFunction,
   First
 }
-import org.apache.spark.sql.catalyst.util.{toPrettySQL, AUTO_GENERATED_ALIAS}
+import org.apache.spark.sql.catalyst.util.AUTO_GENERATED_ALIAS
 
 /** A subquery that Sash runs, as the user wrote it. */
 private[labels] final class SubqueryText(query: CorrelatedAggregate) extends PredicateHelper {
@@ -32,10 +32,15 @@ private[labels] final class SubqueryText(query: CorrelatedAggregate) extends Pre
 
   private def column(c: NamedExpression): String = {
     val value = unpacked(LabelColumns.value(c))
-    val isUnnamed = c.metadata.contains(AUTO_GENERATED_ALIAS) || c.name == toPrettySQL(value)
+    val isUnnamed = c.metadata.contains(AUTO_GENERATED_ALIAS) || c.name == bare(value)
     if (isUnnamed) LabelText(value)
     else s"${LabelText(value)} AS ${c.name}"
   }
+
+  /** The name that Spark gives to a column without one. */
+  private def bare(value: Expression): String = LabelText(value.transform { case a: Attribute =>
+    a.withQualifier(Nil)
+  })
 
   /** With the columns of the first row in the place of the fields in its struct. */
   private def unpacked(e: Expression): Expression = e.transformUp {
