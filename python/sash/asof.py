@@ -200,7 +200,8 @@ class _Search(NamedTuple):
 def _nearest(search: _Search) -> DataFrame:
     """The labels with the columns of the nearer of two events."""
     tables = search.tables
-    event = search.event(tables.time[1])
+    # EXPLAIN shows the names of the new columns
+    event = search.event(tables.time[1]).alias(", ".join(search.found))
     sides = [f"{tables.alias}_before", f"{tables.alias}_after"]
     # on a stream, each call of lateralJoin would plan an operator of its own
     joined = tables.named().select(

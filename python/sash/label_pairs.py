@@ -31,7 +31,7 @@ class Pairs:
         if not has(labels, name):
             expected = f"a column of the labels ({', '.join(labels.columns)})"
             raise value_error("label", expected, name)
-        return column(self._names.setdefault(name, f"{self._tables.alias}_{name}"))
+        return column(self._names.setdefault(name, f"{self._tables.alias}_of_{name}"))
 
     def where(self, condition: Column) -> Tables:
         """The tables with the pairs of equal keys that meet a condition as events."""

@@ -79,8 +79,8 @@ class Tables(NamedTuple):
     compared: str | None
     """The type in which times are compared, if it is another one than Spark would take."""
     alias: str
-    """The name of the labels in the query. No other table or column has it: the result of an
-    earlier call keeps the name that it was given."""
+    """The name of the labels in the query, by which EXPLAIN knows the function. No other table or
+    column has it: the result of an earlier call keeps the name that it was given."""
 
     @staticmethod
     def of(
@@ -113,7 +113,7 @@ class Tables(NamedTuple):
             [time[1], *(other for _, other in others)],
             kinds[0],
             common_type(*kinds),
-            f"labels_{uuid.uuid4().hex}",
+            f"{'as_of' if ties else 'window_join'}_{uuid.uuid4().hex}",
         )
 
     def require_new(self, argument: str, columns: Mapping[str, object], expected: str) -> None:

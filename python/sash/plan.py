@@ -18,20 +18,14 @@ _PROVIDERS = "spark.sql.extendedExplainProviders"
 _EXPLAIN = "io.sash.spark.Explain"
 _SLIDES = "slides: "
 _OFF = re.compile(r"left to Spark: (?:all|windows|functions): ")
-# the rows of labels have the source -1 in the union of labels and events
-_OF_LABELS = ", for rows where (source = -1)"
-_OF_EVENTS = re.compile(r" FILTER \(WHERE \(source = \d+\)\)")
-# the name of the labels in the query
-_ALIAS = re.compile(r"labels_[0-9a-f]{32}_?")
-# the least that a time differs by
-_BEFORE = re.compile(r"AND INTERVAL '0 00:00:00\.000001' DAY TO SECOND PRECEDING")
 
 
 def explain(df: DataFrame) -> None:
     """Print which windows of a query Sash runs, and why Spark runs the others.
 
-    First come the ``SlidingWindow`` nodes of the physical plan, with their keys and order, then
-    one line for each window function: the algorithm that runs it, or the reason why Spark does.
+    First come the ``SlidingWindow`` nodes of the physical plan, with their keys and order. Then
+    each window function and each correlated subquery has a line: the algorithm that runs it, or
+    the reason why Spark does. The lines of ``window_join`` and ``as_of`` begin with their names.
     ``df.explain()`` prints such lines below the whole plan where the setting
     ``spark.sql.extendedExplainProviders`` names ``io.sash.spark.Explain``, as it does here for
     the time of the call. Where the session has no jar of Sash, or Sash is switched off, that is
@@ -81,8 +75,7 @@ def explanation(df: DataFrame) -> str:
     plan, lines = _explained(df)
     calls = [line.removeprefix(_SLIDES) for line in lines if line.startswith(_SLIDES)]
     nodes = [line.lstrip(" +-:*()0123456789") for line in plan.splitlines() if _NODE in line]
-    text = "\n".join([*(_without(calls, node) for node in nodes), *lines])
-    return _in_words(text) if _OF_LABELS in text else text
+    return "\n".join([*(_without(calls, node) for node in nodes), *lines])
 
 
 def features_off(spark: SparkSession) -> str | None:
@@ -110,12 +103,6 @@ def _without(calls: list[str], node: str) -> str:
             return f"{head}{_NODE} {rest.removeprefix('], ')}"
         rest = rest.removeprefix("; ")
     return node
-
-
-def _in_words(text: str) -> str:
-    """A text about labels and events without the columns that Sash adds to their union."""
-    text = _OF_EVENTS.sub(" of the events", text.replace(_OF_LABELS, ", for each label"))
-    return _ALIAS.sub("", _BEFORE.sub("AND before the label's time", text))
 
 
 @contextmanager

@@ -177,4 +177,7 @@ def test_nothing_is_before_minus_infinity(asof):
 def test_a_condition_between_both_sides_is_left_to_spark(asof):
     tables(asof, {"k": ["1", "2"], "s": NUMBERS, "x": NUMBERS}, seed="both")
     query = "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.s >= r.s) ON l.k = r.k AND l.x < r.x"
-    assert "subquery left to Spark: ranges of two expressions" in explanation(same(asof, query))
+    assert (
+        "left to Spark: ASOF JOIN (l.s >= r.s AND l.k = r.k AND l.x < r.x): ranges of two "
+        "expressions, and a window has one: r.s, r.x"
+    ) in explanation(same(asof, query))

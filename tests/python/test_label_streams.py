@@ -245,6 +245,19 @@ def test_complete_mode_names_the_subquery(spark: SparkSession, tables: Path) -> 
         assert written.replace("INTERVAL 1 HOUR", "INTERVAL '01' HOUR") in str(caught.value)
 
 
+def test_the_explanation_names_the_call(spark: SparkSession, tables: Path) -> None:
+    labels, events = (
+        read(spark, tables / folder, schema, stream=True).withWatermark("ts", "1 hour")
+        for folder, schema in (("labels", LABELS), ("events", EVENTS))
+    )
+    feature = (F.count("*"), "1 hour")
+    said = sash.explanation(sash.window_join(labels, events, on="user", by="ts", n=feature))
+    assert (
+        "slides on a stream: window_join (SELECT count(1) … WHERE user = label.user AND ts >= "
+        "label.ts - INTERVAL '01' HOUR AND ts < label.ts) AS n by "
+    ) in said
+
+
 def test_the_event_time_need_not_be_selected(spark: SparkSession, tables: Path) -> None:
     frame = read(spark, tables / "events", EVENTS, stream=True)
     frame.withWatermark("ts", "1 hour").createOrReplaceTempView("e")

@@ -645,24 +645,60 @@ def test_other_forms_of_arguments_are_the_same(utc):
         assert in_order(rows) == plain
 
 
-def test_the_explanation_has_each_window_once_and_no_mark_of_events(spark):
+def test_the_explanation_has_the_words_of_each_call(spark):
     labels = spark.sql("SELECT 1 AS k, TIMESTAMP'2026-03-05' AS t")
     events = spark.sql("SELECT 1 AS k, TIMESTAMP'2026-03-01' AS t, 2 AS x")
     week, always = (F.sum("x"), "7 days"), (F.max("x"), None)
     said = explanation(sash.window_join(labels, events, on="k", by="t", week=week, always=always))
-    node, *lines = said.splitlines()
-    assert node == "SlidingWindow [k], [t ASC NULLS FIRST], for each label"
-    assert [line.partition(": ")[2].rpartition(": ")[0] for line in lines[:2]] == [
-        "sum(x) of the events RANGE BETWEEN INTERVAL '7 00:00:00' DAY TO SECOND PRECEDING AND "
-        "before the label's time",
-        "max(x) of the events RANGE BETWEEN UNBOUNDED PRECEDING AND before the label's time",
+    node = "SlidingWindow [k], [t ASC NULLS FIRST], for each label"
+    ordering = "ordering: hash + adaptive"
+    assert said.splitlines() == [
+        node,
+        "slides: window_join (SELECT sum(x) AS week … WHERE k = label.k AND t >= label.t - "
+        "INTERVAL '7' DAY AND t < label.t): SlickDeque (Inv)",
+        "slides: window_join (SELECT max(x) AS always … WHERE k = label.k AND t < label.t): "
+        "SlickDeque (Non-Inv)",
+        ordering,
     ]
-    near = sash.as_of(labels, events, on="k", by="t", x="x", direction="nearest")
-    for text in (said, explanation(near)):
-        assert "source" not in text
-        assert "labels_" not in text
-        assert "00.000001" not in text
-        assert text.count("SlidingWindow") == 1
+    near = sash.as_of(
+        labels, events, on="k", by="t", y="x", direction="nearest", tolerance="1 day"
+    )
+    lines = explanation(near).splitlines()
+    assert [lines[0], lines[-1]] == [node, ordering]
+    asked = [line.partition(" AS y … WHERE ") for line in lines[1:-1]]
+    assert all(line.startswith("slides: as_of (SELECT ") for line, _, _ in asked)
+    assert [conditions.partition(": ")[0] for _, _, conditions in asked] == [
+        "k = label.k AND t >= label.t - INTERVAL '1' DAY AND t <= label.t ORDER BY t DESC NULLS "
+        "LAST LIMIT 1) AS before",
+        "k = label.k AND t >= label.t AND t <= label.t + INTERVAL '1' DAY ORDER BY t ASC NULLS "
+        "FIRST LIMIT 1) AS after",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda df: sash.as_of(df, df, on="k", by="t", y="x"),
+            "as_of (SELECT x AS y … WHERE k = label.k AND t <= label.t ORDER BY t DESC NULLS "
+            "LAST LIMIT 1)",
+        ),
+        (
+            lambda df: sash.window_join(
+                df,
+                df,
+                on="k",
+                by="t",
+                n=(lambda label: F.count_if(F.col("x") > label("x")), "1 day"),
+            ),
+            "window_join (SELECT count_if((x > label.x)) AS n … WHERE t >= label.t - INTERVAL "
+            "'1' DAY AND t < label.t)",
+        ),
+    ],
+)
+def test_the_explanation_says_label_for_its_columns(spark, call, words):
+    df = spark.sql("SELECT 1 AS k, TIMESTAMP'2026-03-05' AS t, 2 AS x")
+    assert f"slides: {words}: " in explanation(call(df))
 
 
 def test_without_the_jar_the_remedy_is_named(utc, monkeypatch):

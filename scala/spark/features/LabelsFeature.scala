@@ -3,8 +3,8 @@ package io.sash.spark.features
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 
-import io.sash.spark.labels.{ChooseEventFilters, LabelWindows, StreamLabelWindows}
 import io.sash.spark.features.status.FeatureName
+import io.sash.spark.labels.{ChooseEventFilters, LabelWindows, LeftSubqueries, StreamLabelWindows}
 
 /** Correlated aggregates over a range of another table's rows. */
 private[spark] object LabelsFeature extends Feature {
@@ -20,8 +20,7 @@ private[spark] object LabelsFeature extends Feature {
   }
 
   override def explained(plan: SparkPlan): Seq[String] = {
-    val refused = plan.expressions.flatMap(_.flatMap(_.getTagValue(LabelWindows.Refused)))
-    refused.map(why => s"subquery left to Spark: $why") ++ filtered(plan)
+    LeftSubqueries.in(plan).map(line => s"left to Spark: $line") ++ filtered(plan)
   }
 
   private def filtered(plan: SparkPlan): Option[String] = Some(plan).collect {

@@ -14,6 +14,7 @@ import io.sash.spark.plan.{
   SlidingWindowExec,
   SlidingWindowStrategy
 }
+import io.sash.spark.windows.OfSubquery
 
 /** Moving and shrinking frames of OVER, in batch. */
 private[spark] object WindowsFeature extends Feature {
@@ -42,8 +43,10 @@ private[spark] object WindowsFeature extends Feature {
    * row_number without ORDER BY.
    */
   private def isOfLimit(plan: LogicalPlan): Boolean = plan match {
-    case w: Window => w.orderSpec.isEmpty && w.windowExpressions.exists(isNumber)
-    case _         => false
+    case w: Window =>
+      w.windowExpressions.exists(isNumber) &&
+      w.orderSpec.forall(_.getTagValue(OfSubquery.Order).nonEmpty)
+    case _ => false
   }
 
   private def isNumber(e: Expression): Boolean = e.exists(_.isInstanceOf[RowNumber])

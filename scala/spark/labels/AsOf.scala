@@ -32,6 +32,19 @@ private[labels] object AsOf extends PredicateHelper {
       case (other, _) => Left(s"${other.sql} does not compare the left rows with the right ones")
     }
 
+  /** The join as the user wrote it. */
+  def words(join: AsOfJoin): String = {
+    val conditions = (join.asOfCondition +: join.condition.toSeq)
+      .flatMap(splitConjunctivePredicates)
+      .filterNot(_ == TrueLiteral)
+      .map(LabelText.condition)
+    val nearest = join.orderExpression match {
+      case If(GreaterThan(l, r), _, _) => Seq(s"${LabelText(l)} is nearest to ${LabelText(r)}")
+      case _                           => Nil
+    }
+    (nearest ++ conditions).mkString("ASOF JOIN (", " AND ", ")")
+  }
+
   /** Whether the one is of the left rows and the other of the right rows. */
   private def isMatch(join: AsOfJoin, left: Expression, right: Expression): Boolean =
     left.references.subsetOf(join.left.outputSet) &&

@@ -23,6 +23,9 @@ import io.sash.spark.kinds.OwnBound
  * @param results the subquery's columns, over `events`, with their aggregates
  * @param having the condition of HAVING over the same
  * @param list the rows of a subquery that may have several; then columns and HAVING are over one
+ * @param where the conditions of WHERE, as the user wrote them
+ * @param groups the expressions of GROUP BY
+ * @param text the subquery, as the user wrote it
  */
 private[labels] final case class CorrelatedAggregate(
     events: LogicalPlan,
@@ -34,7 +37,10 @@ private[labels] final case class CorrelatedAggregate(
     ofLabel: Seq[Expression],
     results: Seq[NamedExpression],
     having: Option[Expression],
-    list: Option[RowList]
+    list: Option[RowList],
+    where: Seq[Expression],
+    groups: Seq[Expression],
+    text: String = ""
 ) {
 
   /** The aggregates, each once. */
@@ -54,25 +60,6 @@ private[labels] final case class CorrelatedAggregate(
       case other                  => other.children.flatMap(read)
     }
     AttributeSet((results ++ having).flatMap(read)) -- list.map(_.row)
-  }
-
-  /** A call in the subquery, as the user wrote it. */
-  def written(call: AggregateExpression): String = {
-    def sign(bound: OwnBound, strict: String) = if (bound.isIncluded) s"$strict=" else strict
-    val conditions = keys.map { k =>
-      val sign = if (k.isNullSafe) "<=>" else "="
-      s"${LabelText(k.ofEvents)} $sign ${LabelText(k.ofLabel)}"
-    } ++
-      lower.map(b => s"${LabelText(time)} ${sign(b, ">")} ${LabelText(b.value)}") ++
-      upper.map(b => s"${LabelText(time)} ${sign(b, "<")} ${LabelText(b.value)}") ++
-      (ofEvents ++ ofLabel).map(LabelText(_))
-    val where = conditions.mkString(" … WHERE ", " AND ", "")
-    val function = call.aggregateFunction
-    function.getTagValue(FirstByOrder.Written).getOrElse(function) match {
-      case FirstByOrder(row, orders)     => FirstByOrder.written(row, where, orders, limit = 1)
-      case FirstRows(row, orders, limit) => FirstByOrder.written(row, where, orders, limit)
-      case _                             => s"(SELECT ${LabelText(call)}$where)"
-    }
   }
 
   /** A value of the label, or NULL if the label does not meet its conditions. */
@@ -108,6 +95,20 @@ private[labels] object CorrelatedAggregate extends PredicateHelper {
   /** Likewise, whether an EXISTS has rows. */
   def exists(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
     of(subquery, RangeExists.top(subquery))
+
+  /** The reason why Spark runs a subquery that compares no range. */
+  def withoutRange(subquery: LogicalPlan): String = {
+    val sorted = for {
+      top <- SubqueryTop.of(subquery).orElse(RangeExists.top(subquery))
+      rows <- CorrelatedRows.of(top.rows)
+      sorted <- SortedConditions.of(rows.conditions)
+    } yield sorted.keys
+    sorted match {
+      case Left(why)    => why
+      case Right(Seq()) => SameTime.NoRange
+      case Right(_)     => s"${SameTime.NoRange}; Spark joins by the equal keys"
+    }
+  }
 
   private def of(
       subquery: LogicalPlan,

@@ -3,6 +3,7 @@ package io.sash.spark.labels
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 
 /**
@@ -45,7 +46,28 @@ private[labels] object CorrelatedRows extends PredicateHelper {
     case p if p.expressions.exists(!_.deterministic) =>
       Left(notDeterministic(p))
     case other =>
-      Left(s"${other.nodeName} lies between the aggregate and a condition on the outer row")
+      Left(s"${words(other)} lies above a condition on the outer row${advice(other)}")
+  }
+
+  /** An operator as SQL calls it. */
+  private def words(plan: LogicalPlan): String = plan match {
+    case _: Distinct                    => "DISTINCT"
+    case _: Aggregate                   => "GROUP BY or an aggregate"
+    case _: Union                       => "UNION"
+    case _: Join                        => "JOIN"
+    case _: Window                      => "OVER"
+    case _: GlobalLimit | _: LocalLimit => "LIMIT"
+    case _: Offset                      => "OFFSET"
+    case _: Sort                        => "ORDER BY"
+    case other                          => other.nodeName
+  }
+
+  private def advice(plan: LogicalPlan): String = plan match {
+    case _: Distinct => "; write DISTINCT in the aggregate, as in count(DISTINCT …)"
+    case _: Union    => "; write the condition once, above UNION"
+    case j: Join if j.joinType == Inner && j.condition.exists(SubExprUtils.containsOuter) =>
+      "; write the conditions on the outer row in WHERE"
+    case _ => ""
   }
 
   /** Says which expressions of an operator are not deterministic. */
@@ -61,13 +83,12 @@ private[labels] object CorrelatedRows extends PredicateHelper {
    * The condition with each BETWEEN as two comparisons. They are its replacement; its parameters
    * may have names that the analyzer has given up.
    */
-  private def spelled(condition: Expression): Expression = condition.transform {
-    case b: Between if SubExprUtils.containsOuter(b) =>
-      b.replacement match {
-        case w: With =>
-          val values = w.defs.map(d => d.id -> d.child).toMap
-          w.child.transform { case ref: CommonExpressionRef => values(ref.id) }
-        case comparisons => comparisons
-      }
+  def spelled(condition: Expression): Expression = condition.transform { case b: Between =>
+    b.replacement match {
+      case w: With =>
+        val values = w.defs.map(d => d.id -> d.child).toMap
+        w.child.transform { case ref: CommonExpressionRef => values(ref.id) }
+      case comparisons => comparisons
+    }
   }
 }

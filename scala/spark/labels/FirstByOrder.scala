@@ -69,15 +69,6 @@ private[labels] object FirstByOrder {
   /** The tag of an aggregate that stands for this one, where the rows come in its order. */
   val Written: TreeNodeTag[FirstByOrder] = TreeNodeTag("sash.order")
 
-  /** The subquery that takes the first rows, as the user wrote it. */
-  def written(row: Expression, where: String, orders: Seq[SortOrder], limit: Int): String = {
-    val columns = row match {
-      case struct: CreateNamedStruct => struct.valExprs.map(LabelText(_)).mkString(", ")
-      case other                     => LabelText(other)
-    }
-    s"(SELECT $columns$where ORDER BY ${orders.map(LabelText(_)).mkString(", ")} LIMIT $limit)"
-  }
-
   /** A comparison with a NULL is NULL itself, and then the place of NULLs decides. */
   private def isBefore(order: SortOrder, a: Expression, b: Expression): Expression = {
     val compared = if (order.isAscending) LessThan(a, b) else GreaterThan(a, b)

@@ -20,6 +20,9 @@ private[labels] final case class LabelStep(
   private val isLeft = joinType == LeftOuter
   private val condition = on.filterNot(_ == TrueLiteral)
 
+  /** The same, for a query that the user wrote as `text`. */
+  def named(text: String): LabelStep = copy(query = query.copy(text = text))
+
   /**
    * The join of a plan with the query's answers.
    *
@@ -82,8 +85,10 @@ private[labels] object LabelStep {
       s"LEFT JOIN LATERAL has the condition ${LabelText(on)}, which $why"
     )
     if (!on.deterministic) says("is not deterministic; join ON true, and test it above")
-    else if (on.exists(_.isInstanceOf[PythonUDF])) says("runs in Python")
-    else if (on.exists(_.isInstanceOf[SubqueryExpression])) says("has a subquery")
+    else if (on.exists(_.isInstanceOf[PythonUDF]))
+      says("runs in Python; compute it as a column before")
+    else if (on.exists(_.isInstanceOf[SubqueryExpression]))
+      says("has a subquery; compute that as a column before")
     else None
   }
 }

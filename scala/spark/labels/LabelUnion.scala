@@ -280,9 +280,10 @@ private[spark] object LabelUnion {
           bounded(risingBound(base))
         case _ => bounded(ownBound(query, _))
       }
-      moved.setTagValue(OfSubquery.Tag, query.written(call))
       // windows over streams are planned during analysis, before the optimizer
-      if (overStreams) moved else WrapMovingAggregates.filtered(moved)
+      val shown = if (overStreams) moved else WrapMovingAggregates.filtered(moved)
+      shown.setTagValue(OfSubquery.Tag, OfSubquery(query.text, SubqueryText.call(call)))
+      shown
     }
 
     private val windows: Seq[Seq[(Expression, Alias)]] = queries.indices.map { i =>
@@ -297,7 +298,9 @@ private[spark] object LabelUnion {
     val plan: LogicalPlan = {
       val made = windows.flatten.map(_._2)
       val moved = SparkVersions.window(made, spec.partitionSpec, spec.orderSpec, union)
-      val ofLabels = Filter(EqualTo(sourceColumn, Literal(OfLabel)), moved)
+      val isLabel = EqualTo(sourceColumn, Literal(OfLabel))
+      isLabel.setTagValue(OfSubquery.Asks, ())
+      val ofLabels = Filter(isLabel, moved)
       val restored = labels.output.zip(labelColumns).map { case (a, column) =>
         val value = if (a.nullable || !column.nullable) column else KnownNotNull(column)
         Alias(value, a.name)(a.exprId, a.qualifier, Some(a.metadata))

@@ -3,10 +3,8 @@ package io.sash.spark.labels
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern._
 
 import io.sash.spark.base.{Filtered, SashConf}
@@ -20,13 +18,6 @@ import io.sash.spark.base.{Filtered, SashConf}
  */
 private[spark] object LabelWindows extends Rule[LogicalPlan] {
 
-  /**
-   * The tag of expressions in a subquery that is left to Spark, with the reason. They are an
-   * aggregate function, expressions of ORDER BY, ends of a range, or an as-of join's distance.
-   * Spark makes another plan, and some expression stays in it.
-   */
-  val Refused: TreeNodeTag[String] = TreeNodeTag("sash.labels")
-
   /** The reason why a scalar subquery among aggregates is left to Spark. */
   val InGroups = "it stands in a query with GROUP BY or aggregates; compute it below"
 
@@ -34,10 +25,11 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
   val OfRows = "a scalar subquery has one row; write LIMIT 1, or LATERAL for several rows"
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.labelsEnabled(conf)) plan
+    if (!SashConf.enabled(conf)) plan
     else {
+      val isOn = SashConf.labelsEnabled(conf)
       val rewrite = new LabelRewrite(conf.sessionLocalTimeZone, Some(new EventFilters(plan)))
-      plan.transformDownWithSubqueriesAndPruning(
+      val made = plan.transformDownWithSubqueriesAndPruning(
         _.containsAnyPattern(
           LATERAL_JOIN,
           SCALAR_SUBQUERY,
@@ -46,8 +38,14 @@ private[spark] object LabelWindows extends Rule[LogicalPlan] {
           AS_OF_JOIN
         )
       ) {
-        case p if rewrite.isDefinedAt(p) => rewrite(p)
+        case p if isOn && rewrite.isDefinedAt(p) => rewrite(p)
+        case p =>
+          rewrite.leaveAll(p, if (isOn) LeftSubqueries.place(p) else LeftSubqueries.Off)
+          p
       }
+      if (isOn)
+        GroupedJoins.in(plan).foreach { case (words, why) => rewrite.left.add(words, why) }
+      rewrite.left.tagged(made)
     }
 }
 
@@ -61,6 +59,9 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
     with PredicateHelper {
   private val overStreams = filters.isEmpty
 
+  /** The subqueries that are left to Spark. */
+  val left = new LeftSubqueries
+
   override def isDefinedAt(plan: LogicalPlan): Boolean = plan match {
     case p @ (_: LateralJoin | _: Project | _: Filter | _: Aggregate) =>
       p.isStreaming == overStreams
@@ -73,23 +74,49 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
     case join: AsOfJoin    => joined(join)
     case project: Project  => projected(project)
     case filter: Filter    => filtered(filter)
-    case groups: Aggregate => left(groups)
-    case other             => other
+    case groups: Aggregate =>
+      leaveAll(groups, LabelWindows.InGroups)
+      groups
+    case other => other
   }
 
-  /** Spark joins the answers of scalar subqueries below GROUP BY. */
-  private def left(groups: Aggregate): LogicalPlan = {
-    groups.expressions.flatMap(_.collect { case s: ScalarSubquery => s.plan }).foreach {
-      subquery =>
-        if (CorrelatedAggregate.of(subquery).nonEmpty) leave(subquery, LabelWindows.InGroups)
+  /** Leaves all subqueries of an operator to Spark. */
+  def leaveAll(operator: LogicalPlan, why: String): Unit = if (!operator.isStreaming) {
+    operator match {
+      case join: LateralJoin => leave(join.right, SubqueryWords.of(join), why)
+      case join: AsOfJoin    => left.add(AsOf.words(join), why)
+      case _ =>
+        for (e <- operator.expressions; s <- subqueries(e)) leave(s, SubqueryWords.of(s, e), why)
     }
-    groups
+  }
+
+  /** Leaves IN to Spark where no EXISTS stands for it. */
+  private def leaveIn(e: Expression): Unit = subqueries(e).foreach {
+    case q: ListQuery =>
+      val isNot = e.exists {
+        case Not(in: InSubquery) => in.query eq q
+        case _                   => false
+      }
+      val why = if (isNot) LeftSubqueries.NotIn else LeftSubqueries.In
+      leave(q, SubqueryWords.of(q, e), why)
+    case _ =>
+  }
+
+  private def leave(subquery: SubqueryExpression, words: SubqueryWords, why: String): Unit =
+    if (CorrelatedAggregate.hasRange(subquery.plan)) left.add(subquery.plan, words, why)
+    else leaveEqual(subquery, words)
+
+  private def subqueries(e: Expression): Seq[SubqueryExpression] = e.collect {
+    case s: SubqueryExpression => s
   }
 
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
-    for (why <- LabelStep.refusal(join.joinType, join.condition) if query(join.right).nonEmpty)
-      leave(join.right.plan, why)
+    val words = SubqueryWords.of(join)
+    for {
+      why <- LabelStep.refusal(join.joinType, join.condition)
+      if query(join.right, words).nonEmpty
+    } left.add(join.right.plan, words, why)
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join else joined(labels, steps)
   }
@@ -97,10 +124,9 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   private def joined(join: AsOfJoin): LogicalPlan =
     AsOf.of(join) match {
       case Right(asOf) if asOf.steps.forall(s => readsOnly(s.query, join.left, join.left)) =>
-        asOf.over(joined(join.left, asOf.steps))
-      case Right(_) => join
-      case Left(why) =>
-        join.orderExpression.setTagValue(LabelWindows.Refused, why)
+        asOf.over(joined(join.left, asOf.steps.map(_.named(AsOf.words(join)))))
+      case refused =>
+        left.add(AsOf.words(join), refused.swap.getOrElse(LeftSubqueries.Beyond))
         join
     }
 
@@ -117,12 +143,16 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
   private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LabelStep]) = plan match {
     case join: LateralJoin if LabelStep.refusal(join.joinType, join.condition).isEmpty =>
-      query(join.right).fold((plan, Seq.empty[LabelStep])) { query =>
+      val words = SubqueryWords.of(join)
+      query(join.right, words).fold((plan, Seq.empty[LabelStep])) { query =>
         val step = LabelStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
         if (readsOnly(query, labels, join.left)) (labels, below :+ step)
         else if (readsOnly(query, join.left, join.left)) (join.left, Seq(step))
-        else (plan, Nil)
+        else {
+          left.add(join.right.plan, words, LeftSubqueries.Beyond)
+          (plan, Nil)
+        }
       }
     case SubqueryAlias(_, child) =>
       val (labels, steps) = chain(child)
@@ -177,17 +207,27 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
         })
   }
 
-  /** The aggregate of a subquery, unless Spark runs it; then the plan gets the reason. */
-  private def query(subquery: SubqueryExpression): Option[CorrelatedAggregate] =
-    parsed(subquery).flatMap {
-      case Right(query) =>
+  /** The aggregate of a subquery, unless Spark runs it; then EXPLAIN has the reason. */
+  private def query(
+      subquery: SubqueryExpression,
+      words: SubqueryWords
+  ): Option[CorrelatedAggregate] =
+    parsed(subquery) match {
+      case Some(Right(query)) =>
         val refused = query.calls.flatMap(LabelUnion.refusal).headOption
-        refused.foreach(leave(subquery.plan, _))
-        Option.when(refused.isEmpty)(query)
-      case Left(why) =>
-        leave(subquery.plan, why)
+        refused.fold(left.forget(subquery.plan))(left.add(subquery.plan, words, _))
+        Option.when(refused.isEmpty)(query.copy(text = new SubqueryText(query).in(words)))
+      case Some(Left(why)) =>
+        left.add(subquery.plan, words, why)
+        None
+      case None =>
+        leaveEqual(subquery, words)
         None
     }
+
+  private def leaveEqual(subquery: SubqueryExpression, words: SubqueryWords): Unit =
+    if (SubExprUtils.hasOuterReferences(subquery.plan) && readsTable(subquery.plan))
+      left.add(subquery.plan, words, CorrelatedAggregate.withoutRange(subquery.plan))
 
   private def parsed(
       subquery: SubqueryExpression
@@ -196,24 +236,25 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
     case _                        => CorrelatedAggregate.of(subquery.plan)
   }
 
-  /** Likewise, if the subquery has one row at most. */
-  private def one(subquery: SubqueryExpression): Option[CorrelatedAggregate] = {
-    val found = query(subquery)
-    if (found.exists(_.list.nonEmpty)) leave(subquery.plan, LabelWindows.OfRows)
-    found.filter(_.list.isEmpty)
-  }
+  private def readsTable(plan: LogicalPlan): Boolean =
+    plan.collectLeaves().exists(!_.isInstanceOf[OneRowRelation])
 
-  /** The optimizer removes some expressions, and EXPLAIN prints a reason once. */
-  private def leave(subquery: LogicalPlan, why: String): Unit = {
-    val ofTop = subquery.collectFirst {
-      case a: Aggregate =>
-        a.aggregateExpressions.flatMap(_.collectFirst { case c: AggregateExpression =>
-          c.aggregateFunction
-        })
-      case s: Sort => s.order
-    }
-    (ofTop.toSeq.flatten ++ CorrelatedAggregate.ranges(subquery))
-      .foreach(_.setTagValue(LabelWindows.Refused, why))
+  /** Likewise, if the subquery has one row at most. */
+  private def one(
+      subquery: SubqueryExpression,
+      words: SubqueryWords,
+      labels: LogicalPlan
+  ): Option[CorrelatedAggregate] = {
+    val found = query(subquery, words)
+    found
+      .flatMap { query =>
+        if (query.list.nonEmpty) Some(LabelWindows.OfRows)
+        else Option.unless(readsOnly(query, labels, labels))(LeftSubqueries.Beyond)
+      }
+      .fold(found) { why =>
+        left.add(subquery.plan, words, why)
+        None
+      }
   }
 
   private def projected(project: Project): LogicalPlan =
@@ -230,6 +271,7 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
           case e                             => !e.deterministic
         }
       }
+    early.foreach(leaveIn)
     answers(Filtered(early, filter.child), late).fold[LogicalPlan](filter) {
       case (answered, conditions) =>
         Project(filter.output, Filtered(conditions, answered.plan))
@@ -241,12 +283,13 @@ private[labels] final class LabelRewrite(zone: String, filters: Option[EventFilt
       labels: LogicalPlan,
       expressions: Seq[Expression]
   ): Option[(LabelUnion, Seq[Expression])] = {
-    val found = expressions
-      .flatMap(_.collect {
-        case s: ScalarSubquery => s
-        case e: Exists         => e
-      })
-      .flatMap(s => one(s).filter(readsOnly(_, labels, labels)).map(s.exprId -> _))
+    val asked = expressions.flatMap(e => subqueries(e).map(s => (s, SubqueryWords.of(s, e))))
+    expressions.foreach(leaveIn)
+    val found = asked
+      .collect { case (s @ (_: ScalarSubquery | _: Exists), words) =>
+        one(s, words, labels).map(s.exprId -> _)
+      }
+      .flatten
       .distinctBy(_._1)
     Option.when(found.nonEmpty) {
       val answered = LabelUnion(labels, found.map(_._2), zone, filters)

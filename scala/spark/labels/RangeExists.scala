@@ -5,6 +5,7 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 /** EXISTS, and IN as a condition of WHERE: they ask whether a label has any event. */
 private[labels] object RangeExists {
@@ -18,7 +19,7 @@ private[labels] object RangeExists {
     case GlobalLimit(IntegerLiteral(n), LocalLimit(_, child)) if n > 0 => top(child)
     case rows if hasAggregate(rows) =>
       Left(
-        "EXISTS over an aggregate; compare it as a scalar subquery, or count groups in LATERAL"
+        "it asks for rows of an aggregate; compare a scalar subquery, or count groups in LATERAL"
       )
     case rows =>
       val isAny = GreaterThan(Count(Literal(1)).toAggregateExpression(), Literal(0L))
@@ -41,8 +42,19 @@ private[labels] object RangeExists {
       val equal = values.zip(query.plan.output).map { case (value, column) =>
         EqualTo(value.transform(outer), column)
       }
-      Exists(Filter(equal.reduce[Expression](And), query.plan), query.outerAttrs)
+      val exists = Exists(Filter(equal.reduce[Expression](And), query.plan), query.outerAttrs)
+      (equal :+ exists).foreach(_.setTagValue(Values, text(values)))
+      exists
     case other => other
+  }
+
+  /** The tag of an EXISTS that stands for IN, and of its equalities: the values before IN. */
+  val Values: TreeNodeTag[String] = TreeNodeTag("sash.in")
+
+  /** The values before IN. */
+  def text(values: Seq[Expression]): String = values.map(LabelText(_)) match {
+    case Seq(one) => one
+    case several  => several.mkString("(", ", ", ")")
   }
 
   private def isOfRow(value: Expression): Boolean = value.deterministic && !value.exists {

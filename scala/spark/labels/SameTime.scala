@@ -5,7 +5,7 @@ import java.time.Duration
 import scala.jdk.CollectionConverters._
 import scala.util.{Left, Right}
 
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
@@ -21,9 +21,11 @@ private[labels] object SameTime {
 
   /** The ends over one time, in the widest of the types; Left if no type holds all values. */
   def of(ends: Seq[End], zone: String): Either[String, Seq[End]] =
-    if (ends.isEmpty) Left("no range of the rows is compared with the outer row")
+    if (ends.isEmpty) Left(NoRange)
     else if (haveOne(ends)) Right(ends)
     else ofOne(ends.map(alone(_, zone)))
+
+  val NoRange = "no range of the rows is compared with the outer row"
 
   private def haveOne(ends: Seq[End]): Boolean =
     ends.map(_.time).distinctBy(_.canonicalized).length == 1
@@ -54,7 +56,7 @@ private[labels] object SameTime {
       val widest = types.find(to => types.forall(from => from == to || isExact(from, to, zone)))
       val bare = times.map(narrow).distinctBy(_.canonicalized)
       if (bare.length > 1 || widest.isEmpty)
-        Left(onTwoClocks(times).getOrElse(s"ranges of two expressions: ${texts(times)}"))
+        Left(onTwoClocks(times).getOrElse(ofSeveral(times)))
       else
         Right(ends.map { end =>
           val value = as(end.bound.value, widest.get, zone)
@@ -74,7 +76,16 @@ private[labels] object SameTime {
         "1 HOUR, or set spark.sql.session.timeZone to UTC"
   }
 
-  private def texts(times: Seq[Expression]): String = times.map(_.sql).mkString(", ")
+  private def ofSeveral(times: Seq[Expression]): String = {
+    val texts = times.map(LabelText(_))
+    // casts that Spark made are shown where nothing else differs
+    val shown = if (texts.distinct.length == texts.length) texts else times.map(_.sql)
+    val bare = times.find(_.isInstanceOf[Attribute]).filter { time =>
+      times.forall(_.references.subsetOf(time.references))
+    }
+    val advice = bare.fold("")(time => s"; leave ${LabelText(time)} alone at both ends")
+    s"ranges of two expressions, and a window has one: ${shown.mkString(", ")}$advice"
+  }
 
   /** Whether two expressions order rows alike: they are one time, in types that lose no value. */
   def orderAlike(time: Expression, other: Expression): Boolean =

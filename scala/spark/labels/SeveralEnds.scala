@@ -18,10 +18,19 @@ private[labels] object SeveralEnds {
     if (bounds.map(_.bound.isIncluded).distinct.length <= 1) Right(nearest(bounds))
     else if (bounds.forall(e => isWhole(e.bound.value))) Right(nearest(bounds.map(included)))
     else {
-      val values = bounds.map(e => LabelText(e.bound.value)).mkString(", ")
-      Left(s"two $which bounds, one with the event's own time and one without: $values")
+      val ends = bounds.map { e =>
+        s"${LabelText(e.time)} ${sign(e)} ${LabelText(e.bound.value)}"
+      }
+      val signs = bounds.map(sign).distinct.sorted.mkString(" or ")
+      Left(
+        s"of several $which ends, one belongs to the range and another one does not: " +
+          s"${ends.mkString(", ")}; write $signs in all"
+      )
     }
   }
+
+  private def sign(e: End): String =
+    (if (e.isLower) ">" else "<") + (if (e.bound.isIncluded) "=" else "")
 
   private def nearest(ends: Seq[End]): Option[OwnBound] = ends match {
     case Seq()    => None

@@ -1,7 +1,5 @@
 package io.sash.spark.labels
 
-import scala.util.{Left, Right}
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
 import org.apache.spark.sql.internal.SQLConf
@@ -31,16 +29,17 @@ private[labels] final case class SortedConditions(
       calls = (results ++ having ++ list.map(_.call)).flatMap(_.collect {
         case c: AggregateExpression => c
       })
+      _ <- OneGroup.fault(top.groups.map(rows.over), keys, calls).toLeft(())
       lower <- SeveralEnds.one(ranges.filter(_.isLower), "lower")
       upper <- SeveralEnds.one(ranges.filterNot(_.isLower), "upper")
       _ <- calls.find(SubExprUtils.containsOuter).map(ofOuterRow).toLeft(())
       _ <- (calls ++ ofEvents)
         .find(_.exists(_.isInstanceOf[PythonUDF]))
-        .map(e => s"${e.sql} runs in Python")
+        .map(e => s"${LabelText(e)} runs in Python; compute it as a column of a table before")
         .toLeft(())
       _ <- (time +: keys.map(_.ofEvents))
         .find(e => !RowOrdering.isOrderable(e.dataType))
-        .map(e => s"rows cannot be ordered by ${e.sql}")
+        .map(e => s"rows cannot be ordered by ${LabelText(e)}")
         .toLeft(())
     } yield CorrelatedAggregate(
       Filtered(fixed, rows.events),
@@ -52,7 +51,9 @@ private[labels] final case class SortedConditions(
       ofLabel,
       SubExprUtils.stripOuterReferences(results),
       having.map(SubExprUtils.stripOuterReference(_)),
-      list
+      list,
+      rows.conditions.filter(_.getTagValue(RangeExists.Values).isEmpty),
+      top.groups
     )
   }
 
@@ -81,13 +82,14 @@ private[labels] object SortedConditions {
   /** One end of a range. */
   final case class End(time: Expression, bound: OwnBound, isLower: Boolean)
 
-  def of(conditions: Seq[Expression]): Either[String, SortedConditions] =
-    conditions
-      .flatMap(positive)
-      .map(TimeDifference.solved)
-      .foldLeft[Either[String, SortedConditions]](Right(SortedConditions(Nil, Nil, Nil, Nil)))(
-        (sorted, condition) => sorted.flatMap(add(_, condition))
-      )
+  def of(conditions: Seq[Expression]): Either[String, SortedConditions] = {
+    val none = SortedConditions(Nil, Nil, Nil, Nil)
+    val all = conditions.flatMap(positive).map(TimeDifference.solved)
+    val (sorted, others) = all.foldLeft((none, Seq.empty[Expression])) {
+      case ((sorted, others), c) => add(sorted, c).fold((sorted, others :+ c))((_, others))
+    }
+    others.headOption.map(other(_, sorted.ranges)).toLeft(sorted)
+  }
 
   /**
    * The conditions that together say the same of a row without NOT. A NULL fails either way, and
@@ -104,12 +106,12 @@ private[labels] object SortedConditions {
     case other                         => Seq(other)
   }
 
-  private def add(to: SortedConditions, c: Expression): Either[String, SortedConditions] =
+  private def add(to: SortedConditions, c: Expression): Option[SortedConditions] =
     c match {
-      case _ if !readsLabel(c)  => Right(to.copy(ofEvents = to.ofEvents :+ c))
-      case _ if !readsEvents(c) => Right(to.copy(ofLabel = to.ofLabel :+ label(c)))
+      case _ if !readsLabel(c)  => Some(to.copy(ofEvents = to.ofEvents :+ c))
+      case _ if !readsEvents(c) => Some(to.copy(ofLabel = to.ofLabel :+ label(c)))
       case Sides(events, value, flipped) =>
-        def end(isLower: Boolean, isIncluded: Boolean) = Right(
+        def end(isLower: Boolean, isIncluded: Boolean) = Some(
           to.copy(ranges = to.ranges :+ End(events, OwnBound(label(value), isIncluded), isLower))
         )
         c match {
@@ -119,19 +121,31 @@ private[labels] object SortedConditions {
           case _: GreaterThan        => end(isLower = !flipped, isIncluded = false)
           case _: LessThanOrEqual    => end(isLower = flipped, isIncluded = true)
           case _: LessThan           => end(isLower = flipped, isIncluded = false)
-          case _                     => other(c)
+          case _                     => None
         }
-      case _ => other(c)
+      case _ => None
     }
 
-  private def equal(to: SortedConditions, keys: EqualKeys): Either[String, SortedConditions] =
-    Right(to.copy(keys = to.keys :+ keys))
+  private def equal(to: SortedConditions, keys: EqualKeys): Option[SortedConditions] =
+    Some(to.copy(keys = to.keys :+ keys))
 
-  private def other(c: Expression): Either[String, SortedConditions] =
-    Left(
-      s"${LabelText(c)} is neither an equality of keys nor an end of a range" +
-        TimeDifference.advice(c)
-    )
+  /** @param ranges the ends that the other conditions say */
+  private def other(c: Expression, ranges: Seq[End]): String = {
+    // a window has one range, so that another expression cannot have one, too
+    val mayBeEnd =
+      ranges.isEmpty || c.references.subsetOf(
+        AttributeSet.fromAttributeSets(ranges.map(_.time.references))
+      )
+    val advice = c match {
+      case _: Or => "; ask each side of OR in a subquery of its own"
+      case b: BinaryComparison
+          if mayBeEnd && b.children.exists(e => readsLabel(e) && readsEvents(e)) =>
+        s"${TimeDifference.advice(c)}; leave the event's column alone on one side of the " +
+          "comparison"
+      case _ => ""
+    }
+    s"${LabelText.quoted(c)} is neither an equality of keys nor an end of a range$advice"
+  }
 
   private def label(e: Expression): Expression = SubExprUtils.stripOuterReference(e)
 

@@ -16,12 +16,14 @@ import org.apache.spark.sql.catalyst.plans.logical._
  * @param results its columns, over the rows, with their aggregates; or over the row of `list`
  * @param having the condition on which the subquery has a row, likewise
  * @param list the rows of a subquery that may have several
+ * @param groups expressions over the rows, alike for all rows of a label
  */
 private[labels] final case class SubqueryTop(
     rows: LogicalPlan,
     results: Seq[NamedExpression],
     having: Option[Expression],
-    list: Option[RowList] = None
+    list: Option[RowList] = None,
+    groups: Seq[Expression] = Nil
 ) {
 
   /** The expression over the rows. */
@@ -45,6 +47,7 @@ private[labels] object SubqueryTop {
     case SubqueryAlias(_, child) => of(child)
     case a: Aggregate if a.groupingExpressions.isEmpty =>
       Right(SubqueryTop(a.child, a.aggregateExpressions, None))
+    case a: Aggregate if a.groupingExpressions.forall(_.deterministic) => Right(OneGroup.of(a))
     case Project(list, child) if list.forall(_.deterministic) =>
       of(child).map { below =>
         below.copy(results = list.map {
@@ -62,11 +65,12 @@ private[labels] object SubqueryTop {
   }
 
   private def fault(plan: LogicalPlan): String = plan match {
-    case a: Aggregate =>
-      val groups = a.groupingExpressions.map(LabelText(_)).mkString(", ")
-      s"GROUP BY $groups makes several rows; count one group by FILTER (WHERE …), or group in " +
-        "a query around"
     case p if p.expressions.exists(!_.deterministic) => CorrelatedRows.notDeterministic(p)
+    case _: Distinct => "DISTINCT makes several rows; write an aggregate, as in collect_set"
+    case o: Offset   => skips(o)
+    case Project(_, _: Window) | _: Window =>
+      "OVER makes a row of each row; aggregate, or write ORDER BY … LIMIT 1"
+    case Project(_, below: Project) => fault(below)
     case _ => "it takes the rows as they are; aggregate them, or write ORDER BY … LIMIT 1"
   }
 
@@ -79,10 +83,16 @@ private[labels] object SubqueryTop {
       Right(ordered(n, orders, child, list))
     case SubqueryAlias(_, child) => first(n, child)
     case s: Sort                 => Left(fault(s))
+    case o: Offset               => Left(skips(o))
+    case Project(_, o: Offset)   => Left(skips(o))
     case _ =>
       val any = if (n == 1) "row" else "rows"
       Left(s"LIMIT $n takes any $any; write ORDER BY … LIMIT $n, or aggregate")
   }
+
+  private def skips(o: Offset): String =
+    s"OFFSET ${LabelText(o.offsetExpr)} leaves out the first rows; write ORDER BY … LIMIT " +
+      "without it"
 
   private def ordered(
       n: Int,

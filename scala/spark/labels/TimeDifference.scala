@@ -60,16 +60,12 @@ private[labels] object TimeDifference {
     case _ => None
   }).getOrElse(condition)
 
-  /** Says how to write a condition on a difference that is left to Spark. */
+  /** Says why a condition on a difference is left to Spark. */
   def advice(condition: Expression): String = condition
     .collectFirst {
-      case d: TimestampDiff if !Micros.contains(unitOf(d)) =>
-        s"; ${d.unit} has no fixed length"
-      case _: Subtract | _: SubtractTimestamps | _: SubtractDates | _: DateDiff |
-          _: TimestampDiff =>
-        ""
+      case d: TimestampDiff if !Micros.contains(unitOf(d)) => s"; ${d.unit} has no fixed length"
     }
-    .fold("")(why => s"$why; leave the event's column alone on one side of the comparison")
+    .getOrElse("")
 
   private def unitOf(d: TimestampDiff): String = d.unit.toUpperCase(java.util.Locale.ROOT)
 

@@ -11,8 +11,9 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.sash.spark.ordering.{KeptOrder, KeptSort, KeyOrder}
 import io.sash.spark.windows.{
+  CallTexts,
   ImmediateWindows,
-  SharedElements,
+  OfSubquery,
   Ties,
   WaitingWindowTask,
   WindowCall,
@@ -54,13 +55,14 @@ private[sash] final case class SlidingWindowExec(
       .distinctBy(_.canonicalized)
       .map(WindowCall.of(_, forced).fold(r => throw new IllegalStateException(r.reason), c => c))
 
-  /** The text of each call for EXPLAIN. */
-  private[spark] def texts: Seq[String] = {
-    val sharing = SharedElements.of(calls)
-    calls.zipWithIndex.map { case (call, i) =>
-      val ranges = sharing.rangesOf(i)
-      if (ranges == 1) call.toString else s"$call, $ranges ranges of one store"
-    }
+  /** The windows for EXPLAIN. */
+  private[spark] def texts: Seq[String] = CallTexts.of(windowExpression, calls)
+
+  /** The rows that get results, for EXPLAIN; none if all of them do. */
+  private def askedRows: Seq[String] = {
+    val (ofLabels, others) = asked.partition(_.getTagValue(OfSubquery.Asks).nonEmpty)
+    ofLabels.take(1).map(_ => "each label") ++
+      others.reduceOption(And(_, _)).map(c => s"rows where ${c.sql}")
   }
 
   @transient private lazy val program: WindowProgram =
@@ -191,7 +193,7 @@ private[sash] final case class SlidingWindowExec(
   override def simpleString(maxFields: Int): String =
     s"$nodeName [${texts.mkString("; ")}], " +
       s"[${partitionSpec.map(_.sql).mkString(", ")}], [${orderSpec.map(_.sql).mkString(", ")}]" +
-      (if (asked.isEmpty) "" else s", for rows where ${condition.sql}") +
+      askedRows.map(rows => s", for $rows").mkString +
       getTagValue(KeptSort.Tag).fold("")(kept => s", ordering: Spark's sort: ${kept.reason}")
 
   override def verboseStringWithOperatorId(): String =
@@ -200,6 +202,6 @@ private[sash] final case class SlidingWindowExec(
        |Windows: ${texts.mkString("[", "; ", "]")}
        |Partition by: ${partitionSpec.map(_.sql).mkString("[", ", ", "]")}
        |Order by: ${orderSpec.map(_.sql).mkString("[", ", ", "]")}
-       |Rows that get results: ${if (asked.isEmpty) "all" else condition.sql}
+       |Rows that get results: ${if (asked.isEmpty) "all" else askedRows.mkString(", ")}
        |""".stripMargin
 }

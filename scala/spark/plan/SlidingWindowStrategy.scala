@@ -66,7 +66,11 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
         refusal(e, window).map(r => (e, r)).toLeft(e)
       }
       theirs.foreach { case (e, r) => checkSparks(e, r.reason) }
-      window.setTagValue(Refusal.Tag, theirs.map { case (e, r) => (described(e), r) })
+      // Spark puts columns of its own beside the windows of a correlated subquery
+      window.setTagValue(
+        Refusal.Tag,
+        theirs.collect { case (e, r) if !e.isInstanceOf[Attribute] => (described(e), r) }
+      )
       if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1), asked))
     case _ =>
       window.windowExpressions.foreach(checkSparks(_, ResolveWindowKinds.Off))

@@ -22,10 +22,14 @@ private[spark] final case class WindowCall(
     algorithm: Algorithm,
     bounding: Option[BoundingCall]
 ) {
-  override def toString: String = {
-    val of = monoid.running.fold("")(answer => s" of ${answer.title}")
-    s"${WindowCall.textOf(expression)}: ${algorithm.title}$of"
-  }
+
+  /** The SQL of the aggregate and its frame. */
+  def said: String = WindowCall.textOf(expression)
+
+  /** The algorithm, and the store that holds the window's values beside its slots. */
+  def how: String = algorithm.title + monoid.running.fold("")(answer => s" of ${answer.title}")
+
+  override def toString: String = s"$said: $how"
 }
 
 /** The aggregate whose condition bounds a frame. */

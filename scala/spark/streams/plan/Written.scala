@@ -30,7 +30,7 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
   def spec: String = of(window.partitionSpec, window.orderSpec)
 
   private def call(w: WindowExpression): String =
-    w.getTagValue(OfSubquery.Tag).fold(overRows(w))(s => s"the subquery $s")
+    w.getTagValue(OfSubquery.Tag).fold(overRows(w))(_.subquery)
 
   private def overRows(w: WindowExpression): String = {
     val spec = w.windowSpec

@@ -25,10 +25,7 @@ private[spark] final class StreamProcessor(
     new StreamProcessor(program, Some(metrics))
 
   override def explained: String = {
-    val windows = program.windows.length match {
-      case 1 => "a window"
-      case n => s"$n windows"
-    }
+    val windows = program.written.distinct.mkString(", ")
     val columns = program.input.length - 1
     val algorithms = program.trees.map(_.title).distinct.mkString(", ")
     s"slides on a stream: $windows by $algorithms; a pending row has $columns columns in the " +

@@ -1,0 +1,41 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
+
+/** The texts of windows for EXPLAIN: one for each subquery, and one for each other window. */
+private[spark] object CallTexts {
+
+  /**
+   * @param expressions the window expressions, some of them perhaps twice
+   * @param calls each of them once
+   */
+  def of(expressions: Seq[Expression], calls: Seq[WindowCall]): Seq[String] = {
+    val sharing = SharedElements.of(calls)
+    val numbers = calls.map(_.expression.canonicalized).zipWithIndex.toMap
+    val windows = expressions
+      .flatMap(_.collect { case w: WindowExpression => w })
+      .map(w => (w.getTagValue(OfSubquery.Tag), numbers(w.canonicalized)))
+      .distinct
+    def how(i: Int): String = calls(i).how + (sharing.rangesOf(i) match {
+      case 1 => ""
+      case n => s", $n ranges of one store"
+    })
+    windows.map(_._1.map(_.subquery)).distinct.flatMap {
+      case None => windows.collect { case (None, i) => s"${calls(i).said}: ${how(i)}" }
+      case Some(subquery) =>
+        val parts = windows.collect { case (Some(OfSubquery(`subquery`, call)), i) =>
+          call -> how(i)
+        }
+        Seq(s"$subquery: ${together(parts)}")
+    }
+  }
+
+  /** How each call is computed, said once if all are computed alike. */
+  private def together(parts: Seq[(Option[String], String)]): String = {
+    val written = parts.collect { case (Some(call), how) => s"$call by $how" }
+    val ways = parts.collect {
+      case (call, how) if call.nonEmpty || written.isEmpty => how
+    }.distinct
+    if (ways.length == 1) ways.head else written.mkString("; ")
+  }
+}
