@@ -147,7 +147,7 @@ def _best(
     best = dict.fromkeys(steps, float("inf"))
     for _ in range(runs + 1):  # the first of them warms up, and is never the best
         for name, step in steps.items():
-            spark.conf.set("spark.sash.labels.filterThreshold", step.threshold)
+            spark.conf.set("spark.sash.lateral.filterThreshold", step.threshold)
             start = time.perf_counter()
             for frame in step.frames:
                 frame.write.format("noop").mode("overwrite").save()

@@ -164,7 +164,7 @@ def check(spark: SparkSession, rounds: int, seed: int) -> int:
     whose rule "Pullup Correlated Expressions" changes some plans twice.
     """
     ran, filtered = 0, 0
-    spark.conf.set("spark.sash.labels.filterThreshold", "0")
+    spark.conf.set("spark.sash.lateral.filterThreshold", "0")
     for n in range(rounds):
         draw = Draw(f"{seed} {n}")
         spark.sql(draw.labels()).repartition(2).createOrReplaceTempView("labels")
@@ -182,7 +182,7 @@ def check(spark: SparkSession, rounds: int, seed: int) -> int:
         told = explanation(df)
         ran += "SlidingWindow" in told
         filtered += "not exchanged" in told
-    spark.conf.unset("spark.sash.labels.filterThreshold")
+    spark.conf.unset("spark.sash.lateral.filterThreshold")
     assert filtered >= rounds / 10
     return ran
 

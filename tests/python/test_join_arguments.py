@@ -282,7 +282,7 @@ def test_without_sash_the_answers_are_the_same(days):
     enabled = True
     assert answers() == [(1, 0), (3, 1)]
     enabled = False
-    with setting(labels.sparkSession, "spark.sash.labels.enabled", "false"):
+    with setting(labels.sparkSession, "spark.sash.lateral.enabled", "false"):
         assert answers() == [(1, 0), (3, 1)]
 
 

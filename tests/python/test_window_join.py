@@ -286,7 +286,7 @@ def test_without_sash_the_answers_are_the_same(utc):
     def joined() -> DataFrame:
         return sash.window_join(*df, on="k", by="t", n=(F.count("*"), 4), s=(F.sum("x"), None))
 
-    with setting(utc, "spark.sash.labels.enabled", "false"):
+    with setting(utc, "spark.sash.lateral.enabled", "false"):
         theirs = joined()
         assert "SlidingWindow" not in explanation(theirs)
         rows = theirs.collect()

@@ -72,7 +72,7 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
-  val LabelsEnabled = buildConf("spark.sash.labels.enabled")
+  val LateralEnabled = buildConf("spark.sash.lateral.enabled")
     .doc(
       "Whether a correlated aggregate over a range of another table's rows (LATERAL or a " +
         "scalar subquery) runs as a window over the union of both tables. When false, " +
@@ -82,7 +82,7 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
-  val LabelsFilterThreshold = buildConf("spark.sash.labels.filterThreshold")
+  val LateralFilterThreshold = buildConf("spark.sash.lateral.filterThreshold")
     .doc(
       "The estimated size from which the rows of a correlated aggregate are filtered: a job " +
         "over the rows around makes a Bloom filter of their keys and times, and only rows of " +
@@ -108,8 +108,8 @@ object SashConf {
       WindowAlgorithm,
       OrderingEnabled,
       HopsEnabled,
-      LabelsEnabled,
-      LabelsFilterThreshold,
+      LateralEnabled,
+      LateralFilterThreshold,
       StreamBuckets,
       UntestedVersions
     )
@@ -132,7 +132,7 @@ object SashConf {
 
   def hopsEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(HopsEnabled)
 
-  def labelsEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(LabelsEnabled)
+  def lateralEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(LateralEnabled)
 
   def streamBuckets(conf: SQLConf): Int = conf.getConf(StreamBuckets)
 

@@ -27,7 +27,7 @@ private[spark] object Features {
   private def of(name: FeatureName): Feature = name match {
     case FeatureName.Windows   => WindowsFeature
     case FeatureName.Functions => FunctionsFeature
-    case FeatureName.Labels    => LabelsFeature
+    case FeatureName.Lateral   => LateralFeature
     case FeatureName.Hops      => HopsFeature
     case FeatureName.Streams   => StreamsFeature
     case FeatureName.Ordering  => OrderingFeature

@@ -305,7 +305,7 @@ private[spark] final case class OwnBound(value: Expression, isIncluded: Boolean)
 /**
  * The rows whose order lies between two bounds, which are the current row's own values. A row
  * without one of them (NULL) has a window without rows. No function makes this kind: the rule
- * `LabelWindows` does.
+ * `LateralWindows` does.
  */
 private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Option[OwnBound])
     extends WindowKind {

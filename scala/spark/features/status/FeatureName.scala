@@ -19,7 +19,7 @@ private[spark] object FeatureName {
   case object Windows extends FeatureName("windows")
 
   // a subquery becomes a window over an aggregate that Spark alone cannot run
-  case object Labels extends FeatureName("labels", Windows)
+  case object Lateral extends FeatureName("lateral", Windows)
 
   case object Hops extends FeatureName("hops")
 
@@ -35,7 +35,7 @@ private[spark] object FeatureName {
     // moving aggregates are wrapped before anyone checks them
     Windows,
     // on a stream, a subquery becomes a window, which the streams then plan
-    Labels,
+    Lateral,
     Hops,
     Streams,
     // its rule runs over planned windows

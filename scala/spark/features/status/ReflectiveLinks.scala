@@ -1,6 +1,6 @@
 package io.sash.spark.features.status
 
-import FeatureName.{Functions, Hops, Labels, Ordering, Streams, Windows}
+import FeatureName.{Functions, Hops, Lateral, Ordering, Streams, Windows}
 
 /**
  * The links by reflection: those in `SparkVersions`, and fields that other code reads by their
@@ -23,7 +23,7 @@ private[spark] object ReflectiveLinks {
     withDefaults(
       s"$Catalyst/plans/logical/Window",
       Seq(Sequence, Sequence, Sequence, s"L$Catalyst/plans/logical/LogicalPlan;"),
-      Labels
+      Lateral
     ),
     ReflectiveLink(Seq(Windows, Streams), "an expression that adds an interval to a time") {
       classes =>

@@ -36,7 +36,7 @@ class GuardSuite extends AnyFunSuite with BeforeAndAfterEach {
     test(
       s"a rule that ends with ${error.getClass.getSimpleName} leaves plans as they are, from then on"
     ) {
-      val feature = FeatureName.Labels
+      val feature = FeatureName.Lateral
       val failing = new Failing(error)
       val rule = new Guard(feature).rule(_ => failing)(noSession)
       assert(rule.ruleName == failing.ruleName)

@@ -39,10 +39,10 @@ class OtherSparkSuite extends AnyFunSuite {
         "org.apache.spark.sql.catalyst.expressions.NonSQLExpression.groups(), which Sash does not have"
     )
     says(said, lateralRows)
-    says(said, s"lateral explain: left to Spark: labels: $lacking")
+    says(said, s"lateral explain: left to Spark: lateral: $lacking")
     says(said, "geometric_mean error: AnalysisException [UNRESOLVED_ROUTINE]")
     says(said, "stream of Sash: false")
-    Seq("functions", "hops", "streams", "ordering", "labels").foreach(logs(said, _, times = 1))
+    Seq("functions", "hops", "streams", "ordering", "lateral").foreach(logs(said, _, times = 1))
     logs(said, "windows", times = 0)
     noLinkageError(said)
   }
@@ -55,7 +55,7 @@ class OtherSparkSuite extends AnyFunSuite {
     says(said, s"window explain: left to Spark: windows: $asked")
     assert(!said.exists(_.contains("slides: ")), said.mkString("\n"))
     says(said, lateralRows)
-    Seq("ordering", "labels").foreach { f =>
+    Seq("ordering", "lateral").foreach { f =>
       says(said, s"lateral explain: left to Spark: $f: it needs windows, and $asked")
     }
     says(said, hopRows)

@@ -16,7 +16,7 @@ class LinkCheckSuite extends AnyFunSuite {
   private val changes: Seq[(OtherSpark, Set[FeatureName], String)] = Seq(
     (
       Longer(s"$expressions.XxHash64", "<init>"),
-      Set(Labels, Ordering),
+      Set(Lateral, Ordering),
       lacks(s"new $expressions.XxHash64(Seq)")
     ),
     (
@@ -109,13 +109,13 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Absent("org.apache.spark.sql.catalyst.plans.logical.LateralJoin"),
-      Set(Labels),
+      Set(Lateral),
       lacks("the class org.apache.spark.sql.catalyst.plans.logical.LateralJoin")
     ),
     // reached by reflection
     (
       Absent("org.apache.spark.sql.catalyst.plans.logical.Window$"),
-      Set(Labels),
+      Set(Lateral),
       lacks("the constructor of Window with defaults")
     ),
     (

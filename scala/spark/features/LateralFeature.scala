@@ -1,0 +1,35 @@
+package io.sash.spark.features
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+
+import io.sash.spark.features.status.FeatureName
+import io.sash.spark.lateral.{
+  ChooseEventFilters,
+  LateralWindows,
+  LeftSubqueries,
+  StreamLateralWindows
+}
+
+/** Correlated aggregates over a range of another table's rows. */
+private[spark] object LateralFeature extends Feature {
+  private val guard = new Guard(FeatureName.Lateral)
+
+  override def inject(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectPlanNormalizationRule(guard.rule(_ => LateralWindows))
+    extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
+    // on a stream the window that this rule makes is run by the streams feature
+    extensions.injectPostHocResolutionRule(
+      guard.rule(new Guard(FeatureName.Streams).rule(_ => StreamLateralWindows))
+    )
+  }
+
+  override def explained(plan: SparkPlan): Seq[String] = {
+    LeftSubqueries.in(plan).map(line => s"left to Spark: $line") ++ filtered(plan)
+  }
+
+  private def filtered(plan: SparkPlan): Option[String] = Some(plan).collect {
+    case f: FilterExec if ChooseEventFilters.isChosen(f.condition) =>
+      "subquery's events that are of no label are not exchanged"
+  }
+}

@@ -1,0 +1,164 @@
+package io.sash.spark.lateral
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
+import org.apache.spark.sql.catalyst.plans.logical._
+
+import io.sash.spark.kinds.OwnBound
+
+/**
+ * A correlated subquery that aggregates the events of one label: the rows of `events` whose keys
+ * equal the label's, and whose time lies between two values of the label's.
+ *
+ * Expressions over the label have plain attributes; [[OuterReference]] is gone.
+ *
+ * @param keys the pairs of equal expressions
+ * @param time the expression over `events` whose range is meant
+ * @param lower the value of the label at which the range begins, if it does
+ * @param upper the value of the label at which the range ends, if it does
+ * @param ofEvents conditions over `events` alone
+ * @param ofLabel conditions over the label alone: a label that does not meet them has no events
+ * @param results the subquery's columns, over `events`, with their aggregates
+ * @param having the condition of HAVING over the same
+ * @param list the rows of a subquery that may have several; then columns and HAVING are over one
+ * @param where the conditions of WHERE, as the user wrote them
+ * @param groups the expressions of GROUP BY
+ * @param text the subquery, as the user wrote it
+ */
+private[lateral] final case class CorrelatedAggregate(
+    events: LogicalPlan,
+    keys: Seq[EqualKeys],
+    time: Expression,
+    lower: Option[OwnBound],
+    upper: Option[OwnBound],
+    ofEvents: Seq[Expression],
+    ofLabel: Seq[Expression],
+    results: Seq[NamedExpression],
+    having: Option[Expression],
+    list: Option[RowList],
+    where: Seq[Expression],
+    groups: Seq[Expression],
+    text: String = ""
+) {
+
+  /** The aggregates, each once. */
+  def calls: Seq[AggregateExpression] =
+    (results ++ having ++ list.map(_.call))
+      .flatMap(_.collect { case call: AggregateExpression => call })
+      .distinctBy(_.canonicalized)
+
+  /** The expressions over the label that say which events are its own. */
+  def ofLabels: Seq[Expression] = keys.map(_.ofLabel) ++ (lower ++ upper).map(_.value) ++ ofLabel
+
+  /** The label's columns that stand beside the aggregates, in columns and HAVING. */
+  def besideCalls: AttributeSet = {
+    def read(e: Expression): Seq[Attribute] = e match {
+      case _: AggregateExpression => Nil
+      case a: Attribute           => Seq(a)
+      case other                  => other.children.flatMap(read)
+    }
+    AttributeSet((results ++ having).flatMap(read)) -- list.map(_.row)
+  }
+
+  /** A value of the label, or NULL if the label does not meet its conditions. */
+  def ifApplies(value: Expression): Expression = ofLabel
+    .reduceOption(And)
+    .fold(value)(CorrelatedAggregate.orNull(_, value))
+
+  /** A value of the subquery's row, or NULL where HAVING leaves none. */
+  def orNull(value: Expression): Expression =
+    having.fold(value)(CorrelatedAggregate.orNull(_, value))
+}
+
+/**
+ * An equality of keys.
+ *
+ * @param isNullSafe whether NULL equals NULL
+ */
+private[lateral] final case class EqualKeys(
+    ofEvents: Expression,
+    ofLabel: Expression,
+    isNullSafe: Boolean
+)
+
+private[lateral] object CorrelatedAggregate extends PredicateHelper {
+
+  /**
+   * The aggregate of a subquery. None if it compares no range with the row around it, so that
+   * Spark joins by equality alone; Left, with the reason, if it is of another shape.
+   */
+  def of(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
+    of(subquery, SubqueryTop.of(subquery))
+
+  /** Likewise, whether an EXISTS has rows. */
+  def exists(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
+    of(subquery, RangeExists.top(subquery))
+
+  /** The reason why Spark runs a subquery that compares no range. */
+  def withoutRange(subquery: LogicalPlan): String = {
+    val sorted = for {
+      top <- SubqueryTop.of(subquery).orElse(RangeExists.top(subquery))
+      rows <- CorrelatedRows.of(top.rows)
+      sorted <- SortedConditions.of(rows.conditions)
+    } yield sorted.keys
+    sorted match {
+      case Left(why)    => why
+      case Right(Seq()) => SameTime.NoRange
+      case Right(_)     => s"${SameTime.NoRange}; Spark joins by the equal keys"
+    }
+  }
+
+  private def of(
+      subquery: LogicalPlan,
+      top: Either[String, SubqueryTop]
+  ): Option[Either[String, CorrelatedAggregate]] = top match {
+    case Right(top) => Option.when(hasRange(top.rows))(parsed(top))
+    case Left(why)  => Option.when(hasRange(subquery))(Left(why))
+  }
+
+  private def parsed(top: SubqueryTop): Either[String, CorrelatedAggregate] =
+    for {
+      rows <- CorrelatedRows.of(top.rows)
+      sorted <- SortedConditions.of(rows.conditions)
+      found <- sorted.of(rows, top)
+    } yield found
+
+  /**
+   * The last row of a plan over the row around it, or the first.
+   *
+   * @param direction descending for the last row
+   * @param list the columns of the row
+   */
+  def one(
+      direction: SortDirection,
+      rows: LogicalPlan,
+      list: Seq[NamedExpression]
+  ): Either[String, CorrelatedAggregate] = parsed(SubqueryTop.picked(rows, list) { row =>
+    if (direction == Descending) Last(row, ignoreNulls = false)
+    else First(row, ignoreNulls = false)
+  })
+
+  /** Whether some condition compares a range with the row around the subquery. */
+  def hasRange(plan: LogicalPlan): Boolean = ranges(plan).nonEmpty
+
+  /** The comparisons that may be ends of a range. */
+  def ranges(plan: LogicalPlan): Seq[Expression] =
+    plan
+      .collect { case p => p.expressions }
+      .flatten
+      .flatMap(_.collect {
+        case b: Between if SubExprUtils.containsOuter(b)                        => b
+        case c: BinaryComparison if isRange(c) && SubExprUtils.containsOuter(c) => c
+      })
+
+  private def isRange(c: BinaryComparison): Boolean = c match {
+    case _: EqualTo | _: EqualNullSafe => false
+    case _                             => true
+  }
+
+  /** The value where the condition holds, else NULL. */
+  def orNull(condition: Expression, value: Expression): Expression =
+    If(condition, value, Literal(null, value.dataType))
+}

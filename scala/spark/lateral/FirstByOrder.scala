@@ -1,0 +1,78 @@
+package io.sash.spark.lateral
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.types.DataType
+
+import io.sash.spark.monoids.MonoidTraits
+
+/**
+ * The row that ORDER BY puts first. NULL over no rows; of rows that are equal in the order, the
+ * one that came first.
+ *
+ * @param row a value that is never NULL
+ */
+private[lateral] final case class FirstByOrder(row: Expression, orders: Seq[SortOrder])
+    extends DeclarativeAggregate
+    with MonoidTraits {
+  override def prettyName: String = "first_by_order"
+  override def children: Seq[Expression] = row +: orders
+  override def dataType: DataType = row.dataType
+  override def nullable: Boolean = true
+
+  override lazy val aggBufferAttributes: Seq[AttributeReference] =
+    AttributeReference("row", row.dataType)() +:
+      orders.map(o => AttributeReference("key", o.dataType)())
+
+  override lazy val inputAggBufferAttributes: Seq[AttributeReference] =
+    aggBufferAttributes.map(_.newInstance())
+
+  override lazy val initialValues: Seq[Expression] =
+    aggBufferAttributes.map(a => Literal.create(null, a.dataType))
+
+  override lazy val updateExpressions: Seq[Expression] =
+    picked(aggBufferAttributes, row +: orders.map(_.child))
+
+  override lazy val mergeExpressions: Seq[Expression] =
+    picked(aggBufferAttributes, inputAggBufferAttributes)
+
+  override lazy val evaluateExpression: Expression = aggBufferAttributes.head
+
+  override def selectsRight: Option[Expression] =
+    Some(isYounger(aggBufferAttributes, inputAggBufferAttributes))
+
+  private def picked(older: Seq[Expression], younger: Seq[Expression]): Seq[Expression] = {
+    val isBetter = isYounger(older, younger)
+    older.zip(younger).map { case (o, y) => If(isBetter, y, o) }
+  }
+
+  private def isYounger(older: Seq[Expression], younger: Seq[Expression]): Expression =
+    MonoidTraits.outdone(older.head, younger.head, isBefore(younger.tail, older.tail))
+
+  /** Whether the keys `a` come before the keys `b`. */
+  private def isBefore(a: Seq[Expression], b: Seq[Expression]): Expression =
+    orders
+      .lazyZip(a)
+      .lazyZip(b)
+      .toSeq
+      .foldRight[Expression](Literal.FalseLiteral) { case ((order, a, b), rest) =>
+        Or(FirstByOrder.isBefore(order, a, b), And(EqualNullSafe(a, b), rest))
+      }
+
+  override protected def withNewChildrenInternal(made: IndexedSeq[Expression]): FirstByOrder =
+    copy(made.head, made.tail.map(_.asInstanceOf[SortOrder]))
+}
+
+private[lateral] object FirstByOrder {
+
+  /** The tag of an aggregate that stands for this one, where the rows come in its order. */
+  val Written: TreeNodeTag[FirstByOrder] = TreeNodeTag("sash.order")
+
+  /** A comparison with a NULL is NULL itself, and then the place of NULLs decides. */
+  private def isBefore(order: SortOrder, a: Expression, b: Expression): Expression = {
+    val compared = if (order.isAscending) LessThan(a, b) else GreaterThan(a, b)
+    val (first, last) = if (order.nullOrdering == NullsFirst) (a, b) else (b, a)
+    Coalesce(Seq(compared, And(IsNull(first), IsNotNull(last))))
+  }
+}

@@ -1,0 +1,61 @@
+package io.sash.spark.lateral
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
+
+import io.sash.spark.monoids.MonoidTraits
+
+/**
+ * The list of the n rows that ORDER BY puts first, in its order. It is empty over no rows. Of
+ * rows that are equal in the order, the ones that came first stay.
+ *
+ * @param row a value that is never NULL
+ */
+private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrder], n: Int)
+    extends DeclarativeAggregate
+    with MonoidTraits {
+  override def prettyName: String = "first_rows"
+
+  /** A stream's checkpoint tells lists of other lengths apart by this text. */
+  override def sql(isDistinct: Boolean): String =
+    s"$prettyName(${(children.map(_.sql) :+ s"$n").mkString(", ")})"
+
+  override def children: Seq[Expression] = row +: orders
+  override def dataType: DataType = evaluateExpression.dataType
+  override def nullable: Boolean = false
+  override def defaultResult: Option[Literal] = Some(Literal.create(Seq.empty, dataType))
+
+  /** A row with its keys. */
+  private lazy val element = CreateNamedStruct(
+    (row +: orders.map(_.child)).zipWithIndex.flatMap { case (e, i) => Seq(Literal(s"c$i"), e) }
+  )
+
+  private lazy val list = AttributeReference(
+    "list",
+    ArrayType(element.dataType, containsNull = false),
+    nullable = false
+  )()
+
+  override lazy val aggBufferAttributes: Seq[AttributeReference] = Seq(list)
+  override lazy val inputAggBufferAttributes: Seq[AttributeReference] = Seq(list.newInstance())
+  override lazy val initialValues: Seq[Expression] =
+    Seq(Literal.create(Seq.empty, list.dataType))
+
+  override lazy val updateExpressions: Seq[Expression] =
+    Seq(merged(list, CreateArray(Seq(element))))
+
+  override lazy val mergeExpressions: Seq[Expression] =
+    Seq(merged(list, inputAggBufferAttributes.head))
+
+  override lazy val evaluateExpression: Expression = {
+    val fields = element.dataType.asInstanceOf[StructType]
+    GetArrayStructFields(list, fields.head, ordinal = 0, fields.length, containsNull = false)
+  }
+
+  private def merged(older: Expression, younger: Expression): Expression =
+    MergedRows(older, younger, orders.map(o => (o.direction, o.nullOrdering)), n)
+
+  override protected def withNewChildrenInternal(made: IndexedSeq[Expression]): FirstRows =
+    copy(made.head, made.tail.map(_.asInstanceOf[SortOrder]))
+}

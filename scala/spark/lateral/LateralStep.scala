@@ -1,0 +1,94 @@
+package io.sash.spark.lateral
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.plans.{InnerLike, JoinType, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.logical._
+
+import io.sash.spark.base.Filtered
+
+/**
+ * A join of the labels with the answers of a query.
+ *
+ * @param on the condition of the join, on labels and answers
+ */
+private[lateral] final case class LateralStep(
+    query: CorrelatedAggregate,
+    joinType: JoinType,
+    on: Option[Expression]
+) {
+  private val isLeft = joinType == LeftOuter
+  private val condition = on.filterNot(_ == TrueLiteral)
+
+  /** The same, for a query that the user wrote as `text`. */
+  def named(text: String): LateralStep = copy(query = query.copy(text = text))
+
+  /**
+   * The join of a plan with the query's answers.
+   *
+   * @param answered puts answers, which are columns of the plan, into the place of aggregates
+   */
+  def joined(below: LogicalPlan, answered: Expression => Expression): LogicalPlan = {
+    val rows = query.list.fold(below)(listed(_, below, answered))
+    val columns = this.columns.map(LateralColumns.mapped(_)(answered))
+    val kept = query.having.filterNot(_ => isLeft).map(answered)
+    val joined = Project(below.output ++ columns, Filtered(kept.toSeq, rows))
+    Filtered(condition.filterNot(_ => isLeft).toSeq, joined)
+  }
+
+  /** The query's columns. A left join keeps a label whose query has no row. */
+  private def columns: Seq[NamedExpression] = {
+    val found = if (query.list.isEmpty) met else query.list.map(l => IsNotNull(l.row))
+    if (isLeft) query.results.map(LateralColumns.mapped(_)(orNull(found, _))) else query.results
+  }
+
+  private def orNull(found: Option[Expression], value: Expression): Expression =
+    found.fold(value)(CorrelatedAggregate.orNull(_, value))
+
+  /** The condition on which a row of the query is one of a left join. */
+  private def met: Option[Expression] = {
+    val values = AttributeMap(query.results.map(c => c.toAttribute -> LateralColumns.value(c)))
+    val met = condition.map(_.transformUp { case a: Attribute => values.getOrElse(a, a) })
+    (query.having ++ met).reduceOption(And)
+  }
+
+  /** A row of the plan for each row of the query. A left join has one row at least. */
+  private def listed(
+      list: RowList,
+      below: LogicalPlan,
+      answered: Expression => Expression
+  ): LogicalPlan = {
+    val all = answered(list.call)
+    val some = met.filter(_ => isLeft).fold(all) { condition =>
+      val row = NamedLambdaVariable(list.row.name, list.row.dataType, nullable = false)
+      val isMet = condition.transform { case a: Attribute if a.exprId == list.row.exprId => row }
+      ArrayFilter(all, LambdaFunction(answered(isMet), Seq(row)))
+    }
+    Generate(Explode(some), Nil, outer = isLeft, None, Seq(list.row), below)
+  }
+}
+
+private[lateral] object LateralStep {
+
+  /**
+   * The reason why a join is left to Spark. The condition of a left join decides which columns
+   * are NULL, so it is computed among them.
+   */
+  def refusal(joinType: JoinType, on: Option[Expression]): Option[String] = joinType match {
+    case _: InnerLike => None
+    case LeftOuter    => on.flatMap(refusal)
+    case other        => Some(s"${other.sql} JOIN LATERAL")
+  }
+
+  private def refusal(on: Expression): Option[String] = {
+    def says(why: String) = Some(
+      s"LEFT JOIN LATERAL has the condition ${LateralText(on)}, which $why"
+    )
+    if (!on.deterministic) says("is not deterministic; join ON true, and test it above")
+    else if (on.exists(_.isInstanceOf[PythonUDF]))
+      says("runs in Python; compute it as a column before")
+    else if (on.exists(_.isInstanceOf[SubqueryExpression]))
+      says("has a subquery; compute that as a column before")
+    else None
+  }
+}

@@ -1,0 +1,79 @@
+package io.sash.spark.lateral
+
+import scala.util.matching.Regex
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, NullType}
+
+import io.sash.spark.windows.TimestampPlusMicros
+
+/** Expressions of a subquery as the user wrote them. */
+private[lateral] object LateralText {
+  def apply(e: Expression): String = {
+    val bare = e.transformUp {
+      case OuterReference(a)                                          => a
+      case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => c.child
+      case KnownNotNull(child)                                        => child
+      case If(IsNull(_) | _: Or, Literal(null, _), udf: Called)       => udf
+      case udf: ScalaUDF                         => Called(udf.name, udf.children)
+      case FirstTime(number, _, _)               => number
+      case TimestampPlusMicros(time, n) if n < 0 => new Subtract(time, micros(-n))
+      case TimestampPlusMicros(time, n)          => new Add(time, micros(n))
+    }
+    // a function that Spark replaces keeps its arguments beside the tree
+    plain(Outer.replaceAllIn(bare.sql, m => Regex.quoteReplacement(m.group(1))))
+  }
+
+  /** A condition without parentheses around it. */
+  def condition(c: Expression): String = c match {
+    case Not(EqualTo(l, r))              => s"${apply(l)} <> ${apply(r)}"
+    case b: BinaryComparison             => s"${apply(b.left)} ${b.symbol} ${apply(b.right)}"
+    case _: And | _: Or | _: Not | _: In => apply(c).drop(1).dropRight(1)
+    case other                           => apply(other)
+  }
+
+  /** A condition with parentheses, unless it has none in SQL. */
+  def quoted(c: Expression): String = c match {
+    case Not(_: EqualTo) => s"(${condition(c)})"
+    case other           => apply(other)
+  }
+
+  /** The function of Python that wrote a subquery. */
+  def caller(subquery: LogicalPlan): Option[String] =
+    subquery
+      .collect { case p => p.expressions }
+      .flatten
+      .flatMap(_.collect { case OuterReference(a) => a.qualifier })
+      .flatten
+      .collectFirst { case OfPython(function, _) => function }
+
+  /** Whether a function of Python made a column that the user knows nothing of. */
+  def isHidden(column: String): Boolean = Hidden.matches(column)
+
+  /** A text without the names by which functions of Python find labels and their columns. */
+  def plain(text: String): String = OfPython.replaceAllIn(
+    text,
+    _.group(2) match {
+      case "." | "_of_" => "label."
+      case _            => ""
+    }
+  )
+
+  /** A function of the user's as it was called. */
+  private final case class Called(name: String, children: Seq[Expression])
+      extends Expression
+      with Unevaluable {
+    override def dataType: DataType = NullType
+    override def nullable: Boolean = true
+    override def sql: String = s"$name(${children.map(_.sql).mkString(", ")})"
+    override protected def withNewChildrenInternal(made: IndexedSeq[Expression]): Called =
+      copy(children = made)
+  }
+
+  private def micros(n: Long): Expression = Literal(n, DayTimeIntervalType())
+
+  private val Outer = """outer\(([^()]+)\)""".r
+  private val OfPython = "(window_join|as_of)_[0-9a-f]{32}([.]|_of_|_|)".r
+  private val Hidden = "(window_join|as_of)_[0-9a-f]{32}_[0-9]+".r
+}

@@ -1,0 +1,314 @@
+package io.sash.spark.lateral
+
+import scala.collection.mutable
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types.LongType
+
+import io.sash.spark.base.{Filtered, SparkVersions}
+import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
+import io.sash.spark.monoids.{Algorithm, OfCurrentRow}
+import io.sash.spark.plan.WrapMovingAggregates
+import io.sash.spark.windows.{OfSubquery, WindowCall}
+
+/**
+ * Labels with the answers of their queries.
+ *
+ * The plan puts labels and events into one table, moves windows over it that aggregate the
+ * events alone, and keeps the labels' rows:
+ * {{{
+ *   Project     labels' columns, answers
+ *     Filter    the row is a label
+ *       Window  aggregate FILTER (WHERE the row is an event) OVER (
+ *               PARTITION BY keys ORDER BY time RANGE BETWEEN … AND …)
+ *         Union
+ *           Project  labels
+ *           Project  events of the first table, …
+ * }}}
+ * Queries over one table share its rows. Queries whose keys are the same expressions over the
+ * label share one exchange.
+ *
+ * @param answers for each query the columns of its aggregates, by their canonical form
+ */
+private[lateral] final class LateralUnion private (
+    val plan: LogicalPlan,
+    answers: Seq[Map[Expression, Attribute]]
+) {
+
+  /** An expression over the aggregates of query `i`, with the answers in their place. */
+  def over(i: Int, e: Expression): Expression = e.transform { case call: AggregateExpression =>
+    answers(i)(call.canonicalized)
+  }
+}
+
+private[spark] object LateralUnion {
+
+  private[lateral] def apply(
+      labels: LogicalPlan,
+      queries: Seq[CorrelatedAggregate],
+      zone: String,
+      filters: Option[EventFilters]
+  ): LateralUnion = {
+    val overTimes =
+      if (filters.nonEmpty) queries else queries.map(StreamRange.overTimes(_, labels, zone))
+    val sorted = overTimes.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
+    val groups = sorted.indices.groupBy { i =>
+      (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
+    }
+    val ordered = groups.values.toSeq.sortBy(_.head)
+    val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) = (labels, Map.empty)
+    val (plan, answers) = ordered.foldLeft(none) { case ((below, before), group) =>
+      val one = new OneUnion(below, labels, group.map(sorted), zone, filters)
+      (one.plan, before ++ group.zip(one.answers))
+    }
+    new LateralUnion(plan, queries.indices.map(answers))
+  }
+
+  /** The reason why no window can answer an aggregate. */
+  private[lateral] def refusal(call: AggregateExpression): Option[String] =
+    call.aggregateFunction match {
+      case f: OfCurrentRow => Some(s"${f.prettyName} is of a row of the window, not of a label")
+      case _               => refusalOfWindow(call)
+    }
+
+  private def refusalOfWindow(call: AggregateExpression): Option[String] = {
+    val order = SortOrder(AttributeReference("time", LongType)(), Ascending)
+    val spec = WindowSpecDefinition(Nil, Seq(order), Growing)
+    val window = windowOf(call, spec, BoundsWindow(None, None))
+    WindowCall.of(window, Algorithm.Auto).swap.toOption.map(_.reason)
+  }
+
+  private val Growing = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
+
+  /**
+   * A window that only Sash's operator runs. Spark's own window ignores FILTER before 4.2, and
+   * would run frames that only grow.
+   */
+  private def windowOf(
+      call: AggregateExpression,
+      spec: WindowSpecDefinition,
+      kinds: BoundsWindow*
+  ): WindowExpression = {
+    val sliding = SlidingAggregate.of(call.aggregateFunction, kinds)
+    WrapMovingAggregates.moved(WindowExpression(call.copy(aggregateFunction = sliding), spec))
+  }
+
+  /**
+   * One union of labels and all events with the same keys of the label.
+   *
+   * @param labels the labels with the answers of other unions
+   * @param unanswered the labels alone
+   */
+  private final class OneUnion(
+      labels: LogicalPlan,
+      unanswered: LogicalPlan,
+      queries: Seq[CorrelatedAggregate],
+      zone: String,
+      filters: Option[EventFilters]
+  ) {
+    private val overStreams = filters.isEmpty
+    private val sources = EventSource.of(queries)
+    private val sourceOf = queries.indices.map(i => sources.indexWhere(_.queries.contains(i)))
+    private val ranges = queries.map { q =>
+      if (overStreams) StreamRange.of(q, zone) else LateralRange.of(q, zone)
+    }
+    private val keys = queries.head.keys.map(_.ofLabel)
+
+    /** The place of a label's row among the events. */
+    private val position = LateralRange.position(queries, ranges)
+
+    private val bounds: Seq[Alias] = queries
+      .flatMap(q => (q.lower ++ q.upper).map(b => q.ifApplies(b.value)))
+      .distinctBy(_.canonicalized)
+      .map(Alias(_, "bound")())
+
+    /**
+     * For the keys and the time: the label's column that has the value already. An event puts
+     * its own value there.
+     */
+    private val reused: Seq[Int] = (keys :+ position).foldLeft(Seq.empty[Int]) { (taken, e) =>
+      val at = labels.output.indexWhere(a => e.semanticEquals(a) && a.dataType == e.dataType)
+      taken :+ (if (taken.contains(at)) -1 else at)
+    }
+
+    private def extra(values: Seq[Expression]): Seq[Alias] =
+      values.zip(reused).collect { case (value, -1) => Alias(value, "key")() }
+
+    private def nothing(of: NamedExpression): Alias =
+      Alias(Literal(null, of.dataType), of.name)()
+
+    /**
+     * A value that nobody reads, for an event in a column of the labels. It is no NULL where the
+     * column has none: the optimizer may remove the union, and the column must then be itself.
+     */
+    private def unread(of: Attribute): Alias =
+      if (of.nullable) nothing(of)
+      else
+        Alias(
+          Try(Literal.default(of.dataType)).getOrElse(Literal(null, of.dataType)),
+          of.name
+        )()
+
+    /** The same value. An attribute keeps its metadata, such as a watermark. */
+    private def notNull(value: Expression): Expression = value match {
+      case a: Attribute => a.withNullability(false)
+      case e            => KnownNotNull(e)
+    }
+
+    /** Whether only events with a value can be of a label, since all labels have one. */
+    private def isWanted(value: Expression, at: Int): Boolean =
+      at >= 0 && value.nullable && !labels.output(at).nullable
+
+    private val ofLabels = Project(
+      labels.output.map(a => Alias(a, a.name)()) ++
+        extra(keys :+ position) ++
+        bounds ++
+        sources.flatMap(_.columns).map(nothing) :+
+        Alias(Literal(OfLabel), "source")(),
+      labels
+    )
+
+    private def ofEvents(number: Int): LogicalPlan = {
+      val source = sources(number)
+      val (wanted, values) = (source.keys :+ source.time)
+        .zip(reused)
+        .map { case (value, at) =>
+          if (isWanted(value, at)) (Some(IsNotNull(value)), notNull(value)) else (None, value)
+        }
+        .unzip
+      val columns = labels.output.zipWithIndex.map { case (a, i) =>
+        val at = reused.indexOf(i)
+        if (at < 0) unread(a) else Alias(values(at), a.name)()
+      } ++
+        extra(values) ++
+        bounds.map(nothing) ++
+        sources.flatMap { s =>
+          s.columns.map(c => if (s eq source) Alias(c, c.name)() else nothing(c))
+        } :+
+        Alias(Literal(number), "source")()
+      val rows = Filtered(wanted.flatten, source.rows)
+      Project(unlike(columns), Filtered(filter(number).toSeq, rows))
+    }
+
+    /** The condition on the events to be of some label, in batch. */
+    private def filter(number: Int): Option[Expression] = filters.flatMap { f =>
+      val source = sources(number)
+      val span = LateralRange.span(source.queries.keys.toSeq.map(ranges))
+      f.of(unanswered, source.keys.zip(keys), source.time, span)
+    }
+
+    /**
+     * No two columns are one attribute. Spark's optimizer would remove their aliases, and a Union
+     * refuses equal columns.
+     */
+    private def unlike(columns: Seq[Alias]): Seq[Alias] = {
+      val seen = mutable.Set.empty[ExprId]
+      columns.map {
+        case a @ Alias(of: Attribute, _) if !seen.add(of.exprId) =>
+          a.withNewChildren(Seq(KnownNullable(of))).asInstanceOf[Alias]
+        case a => a
+      }
+    }
+
+    private val union = Union(ofLabels +: sources.indices.map(ofEvents))
+
+    private val labelColumns = union.output.take(labels.output.length)
+    private val (keyColumns, boundColumns, eventColumns) = {
+      val others = union.output.drop(labels.output.length)
+      val made = reused.count(_ < 0)
+      val own = others.take(made).iterator
+      (
+        reused.map(at => if (at < 0) own.next() else labelColumns(at)),
+        others.slice(made, made + bounds.length),
+        others.drop(made + bounds.length)
+      )
+    }
+    private val sourceColumn = union.output.last
+
+    private val spec = WindowSpecDefinition(
+      keyColumns.init,
+      Seq(SortOrder(keyColumns.last, Ascending)),
+      UnspecifiedFrame
+    )
+
+    private def ownBound(query: CorrelatedAggregate, bound: OwnBound): OwnBound = {
+      val value = query.ifApplies(bound.value)
+      bound.copy(value = boundColumns(bounds.indexWhere(_.child.semanticEquals(value))))
+    }
+
+    /** An end that rises with the time of a row, over that time alone. */
+    private def risingBound(base: Attribute)(bound: OwnBound): OwnBound =
+      bound.copy(value = bound.value.transform {
+        case a: Attribute if a.semanticEquals(base) => keyColumns.last
+      })
+
+    /** The columns of the union for each source's columns. */
+    private val columnsOf: Seq[AttributeMap[Attribute]] = {
+      val firsts = sources.scanLeft(0)(_ + _.columns.length)
+      sources.zip(firsts).map { case (source, first) =>
+        AttributeMap(source.columns.zip(eventColumns.drop(first)))
+      }
+    }
+
+    /** @param call an aggregate of query `i`, over the columns of its source */
+    private def window(i: Int, call: AggregateExpression): WindowExpression = {
+      val number = sourceOf(i)
+      def made(e: Expression) = e.transform { case a: Attribute =>
+        columnsOf(number).getOrElse(a, a)
+      }
+      val conditions =
+        EqualTo(sourceColumn, Literal(number)) +:
+          (sources(number).conditionsOf(i) ++ call.filter).map(made)
+      val over = call.copy(
+        aggregateFunction = made(call.aggregateFunction).asInstanceOf[AggregateFunction],
+        filter = Some(conditions.reduce[Expression](And(_, _)))
+      )
+      val query = queries(i)
+      def bounded(column: OwnBound => OwnBound) = {
+        val kind = BoundsWindow(query.lower.map(column), query.upper.map(column))
+        windowOf(over, spec.copy(frameSpecification = Growing), kind)
+      }
+      val moved = ranges(i) match {
+        case offsets: OffsetRange if LateralRange.isAt(position, query, offsets.base) =>
+          val framed = spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone))
+          if (overStreams) WrapMovingAggregates.moved(WindowExpression(over, framed))
+          else windowOf(over, framed)
+        case RisingRange(base) if LateralRange.isAt(position, query, base) =>
+          bounded(risingBound(base))
+        case _ => bounded(ownBound(query, _))
+      }
+      // windows over streams are planned during analysis, before the optimizer
+      val shown = if (overStreams) moved else WrapMovingAggregates.filtered(moved)
+      shown.setTagValue(OfSubquery.Tag, OfSubquery(query.text, SubqueryText.call(call)))
+      shown
+    }
+
+    private val windows: Seq[Seq[(Expression, Alias)]] = queries.indices.map { i =>
+      queries(i).calls.zip(sources(sourceOf(i)).queries(i).calls).map { case (asked, call) =>
+        asked.canonicalized -> Alias(window(i, call), asked.sql)()
+      }
+    }
+
+    val answers: Seq[Map[Expression, Attribute]] =
+      windows.map(_.map { case (call, alias) => call -> alias.toAttribute }.toMap)
+
+    val plan: LogicalPlan = {
+      val made = windows.flatten.map(_._2)
+      val moved = SparkVersions.window(made, spec.partitionSpec, spec.orderSpec, union)
+      val isLabel = EqualTo(sourceColumn, Literal(OfLabel))
+      isLabel.setTagValue(OfSubquery.Asks, ())
+      val ofLabels = Filter(isLabel, moved)
+      val restored = labels.output.zip(labelColumns).map { case (a, column) =>
+        val value = if (a.nullable || !column.nullable) column else KnownNotNull(column)
+        Alias(value, a.name)(a.exprId, a.qualifier, Some(a.metadata))
+      }
+      Project(restored ++ made.map(_.toAttribute), ofLabels)
+    }
+  }
+
+  /** The number of the labels among the sources of rows. */
+  private val OfLabel = -1
+}

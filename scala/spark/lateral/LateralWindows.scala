@@ -1,0 +1,305 @@
+package io.sash.spark.lateral
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern._
+
+import io.sash.spark.base.{Filtered, SashConf}
+
+/**
+ * Runs correlated aggregates over a range as windows. For each row around the subquery (the
+ * label) such an aggregate reads rows of another table (the events): LATERAL, inner or left, and
+ * scalar subqueries in SELECT and WHERE. [[LateralUnion]] makes the plan.
+ *
+ * The rule runs after analysis, before Spark takes correlated subqueries apart.
+ */
+private[spark] object LateralWindows extends Rule[LogicalPlan] {
+
+  /** The reason why a scalar subquery among aggregates is left to Spark. */
+  val InGroups = "it stands in a query with GROUP BY or aggregates; compute it below"
+
+  /** The reason why a scalar subquery with LIMIT is left to Spark. */
+  val OfRows = "a scalar subquery has one row; write LIMIT 1, or LATERAL for several rows"
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.enabled(conf)) plan
+    else {
+      val isOn = SashConf.lateralEnabled(conf)
+      val rewrite = new LateralRewrite(conf.sessionLocalTimeZone, Some(new EventFilters(plan)))
+      val made = plan.transformDownWithSubqueriesAndPruning(
+        _.containsAnyPattern(
+          LATERAL_JOIN,
+          SCALAR_SUBQUERY,
+          EXISTS_SUBQUERY,
+          IN_SUBQUERY,
+          AS_OF_JOIN
+        )
+      ) {
+        case p if isOn && rewrite.isDefinedAt(p) => rewrite(p)
+        case p =>
+          rewrite.leaveAll(p, if (isOn) LeftSubqueries.place(p) else LeftSubqueries.Off)
+          p
+      }
+      if (isOn)
+        GroupedJoins.in(plan).foreach { case (words, why) => rewrite.left.add(words, why) }
+      rewrite.left.tagged(made)
+    }
+}
+
+/**
+ * Replaces one operator with correlated subqueries.
+ *
+ * @param filters the filters of events in batch; none if labels and events are streams
+ */
+private[lateral] final class LateralRewrite(zone: String, filters: Option[EventFilters])
+    extends PartialFunction[LogicalPlan, LogicalPlan]
+    with PredicateHelper {
+  private val overStreams = filters.isEmpty
+
+  /** The subqueries that are left to Spark. */
+  val left = new LeftSubqueries
+
+  override def isDefinedAt(plan: LogicalPlan): Boolean = plan match {
+    case p @ (_: LateralJoin | _: Project | _: Filter | _: Aggregate) =>
+      p.isStreaming == overStreams
+    case join: AsOfJoin => !overStreams && !join.isStreaming && !join.left.isStreaming
+    case _              => false
+  }
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case join: LateralJoin => joined(join)
+    case join: AsOfJoin    => joined(join)
+    case project: Project  => projected(project)
+    case filter: Filter    => filtered(filter)
+    case groups: Aggregate =>
+      leaveAll(groups, LateralWindows.InGroups)
+      groups
+    case other => other
+  }
+
+  /** Leaves all subqueries of an operator to Spark. */
+  def leaveAll(operator: LogicalPlan, why: String): Unit = if (!operator.isStreaming) {
+    operator match {
+      case join: LateralJoin => leave(join.right, SubqueryWords.of(join), why)
+      case join: AsOfJoin    => left.add(AsOf.words(join), why)
+      case _ =>
+        for (e <- operator.expressions; s <- subqueries(e)) leave(s, SubqueryWords.of(s, e), why)
+    }
+  }
+
+  /** Leaves IN to Spark where no EXISTS stands for it. */
+  private def leaveIn(e: Expression): Unit = subqueries(e).foreach {
+    case q: ListQuery =>
+      val isNot = e.exists {
+        case Not(in: InSubquery) => in.query eq q
+        case _                   => false
+      }
+      val why = if (isNot) LeftSubqueries.NotIn else LeftSubqueries.In
+      leave(q, SubqueryWords.of(q, e), why)
+    case _ =>
+  }
+
+  private def leave(subquery: SubqueryExpression, words: SubqueryWords, why: String): Unit =
+    if (CorrelatedAggregate.hasRange(subquery.plan)) left.add(subquery.plan, words, why)
+    else leaveEqual(subquery, words)
+
+  private def subqueries(e: Expression): Seq[SubqueryExpression] = e.collect {
+    case s: SubqueryExpression => s
+  }
+
+  /** A chain of lateral joins over the same labels becomes one plan. */
+  private def joined(join: LateralJoin): LogicalPlan = {
+    val words = SubqueryWords.of(join)
+    for {
+      why <- LateralStep.refusal(join.joinType, join.condition)
+      if query(join.right, words).nonEmpty
+    } left.add(join.right.plan, words, why)
+    val (labels, steps) = chain(join)
+    if (steps.isEmpty) join else joined(labels, steps)
+  }
+
+  private def joined(join: AsOfJoin): LogicalPlan =
+    AsOf.of(join) match {
+      case Right(asOf) if asOf.steps.forall(s => readsOnly(s.query, join.left, join.left)) =>
+        asOf.over(joined(join.left, asOf.steps.map(_.named(AsOf.words(join)))))
+      case refused =>
+        left.add(AsOf.words(join), refused.swap.getOrElse(LeftSubqueries.Beyond))
+        join
+    }
+
+  private def joined(labels: LogicalPlan, steps: Seq[LateralStep]): LogicalPlan = {
+    val answered = LateralUnion(labels, steps.map(_.query), zone, filters)
+    // a step may read the columns of the steps before it
+    val plan = steps.zipWithIndex.foldLeft(answered.plan) { case (below, (step, i)) =>
+      step.joined(below, answered.over(i, _))
+    }
+    val columns = steps.flatMap(_.query.results.map(_.exprId)).toSet
+    Project(labels.output ++ plan.output.filter(a => columns(a.exprId)), plan)
+  }
+
+  /** The labels below a chain of lateral joins, and the joins that run as windows. */
+  private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LateralStep]) = plan match {
+    case join: LateralJoin if LateralStep.refusal(join.joinType, join.condition).isEmpty =>
+      val words = SubqueryWords.of(join)
+      query(join.right, words).fold((plan, Seq.empty[LateralStep])) { query =>
+        val step = LateralStep(query, join.joinType, join.condition)
+        val (labels, below) = chain(join.left)
+        if (readsOnly(query, labels, join.left)) (labels, below :+ step)
+        else if (readsOnly(query, join.left, join.left)) (join.left, Seq(step))
+        else {
+          left.add(join.right.plan, words, LeftSubqueries.Beyond)
+          (plan, Nil)
+        }
+      }
+    case SubqueryAlias(_, child) =>
+      val (labels, steps) = chain(child)
+      if (steps.isEmpty) (plan, Nil) else (labels, steps)
+    case _ => (plan, Nil)
+  }
+
+  /**
+   * Whether a query can be asked for `labels`.
+   *
+   * @param around the labels, perhaps with the answers of other queries, which the query's
+   *   columns and HAVING may read
+   */
+  private def readsOnly(
+      query: CorrelatedAggregate,
+      labels: LogicalPlan,
+      around: LogicalPlan
+  ): Boolean =
+    // Spark removes references to a further query around only from operators that it knows
+    !SubExprUtils.hasOuterReferences(labels) &&
+      query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
+      query.besideCalls.subsetOf(around.outputSet) &&
+      (!overStreams || refusal(query, labels).isEmpty)
+
+  /** The reason why a stream cannot answer a subquery, if it compares a range. */
+  def refusal(subquery: SubqueryExpression, labels: LogicalPlan): Option[String] =
+    parsed(subquery).flatMap {
+      case Right(query) =>
+        query.calls.flatMap(LateralUnion.refusal).headOption.orElse(refusal(query, labels))
+      case Left(why) => Some(why)
+    }
+
+  /**
+   * The reason why a stream cannot answer, if it cannot. Labels and events are streams, with
+   * watermarks on the times that the range compares.
+   */
+  private def refusal(asked: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
+    lazy val query = StreamRange.overTimes(asked, labels, zone)
+    def times = StreamRange.base(query, zone).toSeq :+ query.time
+    if (!asked.events.isStreaming)
+      Some("the events are no stream; answer each micro-batch of labels in foreachBatch")
+    else if (!labels.isStreaming)
+      Some("its events are a stream and the rows around it are none; read both as streams")
+    else
+      StreamRange
+        .fault(query, zone)
+        .orElse(query.ofLabel.headOption.map { c =>
+          s"${LateralText(c)} is a condition on the outer row; put it into a CASE above"
+        })
+        .orElse(times.find(!StreamRange.hasWatermark(_)).map { t =>
+          s"${LateralText(t)} has no watermark; call withWatermark on it, in both streams"
+        })
+  }
+
+  /** The aggregate of a subquery, unless Spark runs it; then EXPLAIN has the reason. */
+  private def query(
+      subquery: SubqueryExpression,
+      words: SubqueryWords
+  ): Option[CorrelatedAggregate] =
+    parsed(subquery) match {
+      case Some(Right(query)) =>
+        val refused = query.calls.flatMap(LateralUnion.refusal).headOption
+        refused.fold(left.forget(subquery.plan))(left.add(subquery.plan, words, _))
+        Option.when(refused.isEmpty)(query.copy(text = new SubqueryText(query).in(words)))
+      case Some(Left(why)) =>
+        left.add(subquery.plan, words, why)
+        None
+      case None =>
+        leaveEqual(subquery, words)
+        None
+    }
+
+  private def leaveEqual(subquery: SubqueryExpression, words: SubqueryWords): Unit =
+    if (SubExprUtils.hasOuterReferences(subquery.plan) && readsTable(subquery.plan))
+      left.add(subquery.plan, words, CorrelatedAggregate.withoutRange(subquery.plan))
+
+  private def parsed(
+      subquery: SubqueryExpression
+  ): Option[Either[String, CorrelatedAggregate]] = subquery match {
+    case _: Exists | _: ListQuery => CorrelatedAggregate.exists(subquery.plan)
+    case _                        => CorrelatedAggregate.of(subquery.plan)
+  }
+
+  private def readsTable(plan: LogicalPlan): Boolean =
+    plan.collectLeaves().exists(!_.isInstanceOf[OneRowRelation])
+
+  /** Likewise, if the subquery has one row at most. */
+  private def one(
+      subquery: SubqueryExpression,
+      words: SubqueryWords,
+      labels: LogicalPlan
+  ): Option[CorrelatedAggregate] = {
+    val found = query(subquery, words)
+    found
+      .flatMap { query =>
+        if (query.list.nonEmpty) Some(LateralWindows.OfRows)
+        else Option.unless(readsOnly(query, labels, labels))(LeftSubqueries.Beyond)
+      }
+      .fold(found) { why =>
+        left.add(subquery.plan, words, why)
+        None
+      }
+  }
+
+  private def projected(project: Project): LogicalPlan =
+    answers(project.child, project.projectList).fold[LogicalPlan](project) {
+      case (answered, list) =>
+        project.copy(list.map(_.asInstanceOf[NamedExpression]), answered.plan)
+    }
+
+  private def filtered(filter: Filter): LogicalPlan = {
+    val (late, early) =
+      splitConjunctivePredicates(filter.condition).map(RangeExists.ofIn).partition { c =>
+        SubExprUtils.containsOuter(c) || c.exists {
+          case _: ScalarSubquery | _: Exists => true
+          case e                             => !e.deterministic
+        }
+      }
+    early.foreach(leaveIn)
+    answers(Filtered(early, filter.child), late).fold[LogicalPlan](filter) {
+      case (answered, conditions) =>
+        Project(filter.output, Filtered(conditions, answered.plan))
+    }
+  }
+
+  /** The expressions with their subqueries replaced by answers; none if there is no window. */
+  private def answers(
+      labels: LogicalPlan,
+      expressions: Seq[Expression]
+  ): Option[(LateralUnion, Seq[Expression])] = {
+    val asked = expressions.flatMap(e => subqueries(e).map(s => (s, SubqueryWords.of(s, e))))
+    expressions.foreach(leaveIn)
+    val found = asked
+      .collect { case (s @ (_: ScalarSubquery | _: Exists), words) =>
+        one(s, words, labels).map(s.exprId -> _)
+      }
+      .flatten
+      .distinctBy(_._1)
+    Option.when(found.nonEmpty) {
+      val answered = LateralUnion(labels, found.map(_._2), zone, filters)
+      val values = found.zipWithIndex.map { case ((id, query), i) =>
+        id -> answered.over(i, query.orNull(LateralColumns.value(query.results.head)))
+      }.toMap
+      val replaced = expressions.map(_.transform {
+        case s: SubqueryExpression if values.contains(s.exprId) => values(s.exprId)
+      })
+      (answered, replaced)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.sash.spark.lateral
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.types._
+
+/**
+ * GROUP BY keys that equal the label's, or a constant. The events of a label are one group then,
+ * and a label without events has no row.
+ */
+private[lateral] object OneGroup {
+
+  /** The tag of expressions that stand for GROUP BY. */
+  val Made: TreeNodeTag[Unit] = TreeNodeTag("sash.group")
+
+  def of(a: Aggregate): SubqueryTop = {
+    val groups = a.groupingExpressions
+    val count = Count(Literal(1)).toAggregateExpression()
+    val hasRows = GreaterThan(count, Literal(0L))
+    Seq(count, hasRows).foreach(_.setTagValue(Made, ()))
+    val results = a.aggregateExpressions.map(LateralColumns.mapped(_)(ofGroup(_, groups)))
+    SubqueryTop(a.child, results, Some(hasRows), groups = groups)
+  }
+
+  /** An expression over the group, with the first row's key in the place of the group's. */
+  private def ofGroup(e: Expression, groups: Seq[Expression]): Expression = e match {
+    case call: AggregateExpression => call
+    case key if !key.foldable && groups.exists(_.semanticEquals(key)) =>
+      val first = First(key, ignoreNulls = false)
+      val call = first.toAggregateExpression()
+      Seq(first, call).foreach(_.setTagValue(Made, ()))
+      call
+    case other => other.mapChildren(ofGroup(_, groups))
+  }
+
+  /**
+   * The reason why the events of a label may be several groups, or one with several keys.
+   *
+   * @param calls the aggregates, some of which stand for keys
+   */
+  def fault(
+      groups: Seq[Expression],
+      keys: Seq[EqualKeys],
+      calls: Seq[AggregateExpression]
+  ): Option[String] = {
+    val others = groups.filterNot { group =>
+      group.foldable || keys.exists(k => SameTime.orderAlike(k.ofEvents, group))
+    }
+    val unlike = calls.map(_.aggregateFunction).collectFirst {
+      case f @ First(key, _) if f.getTagValue(Made).nonEmpty && !isExact(key.dataType) =>
+        s"its columns read ${LateralText(key)} of a group, and unlike values of type " +
+          s"${key.dataType.sql} may be equal; read the key of the outer row"
+    }
+    if (others.isEmpty) unlike
+    else
+      Some(
+        s"GROUP BY ${others.map(LateralText(_)).mkString(", ")} makes several rows; count one " +
+          "group by FILTER (WHERE …), or group in a query around"
+      )
+  }
+
+  /** Whether values that are equal are one. */
+  private def isExact(of: DataType): Boolean = of match {
+    case s: StringType                                              => s == StringType
+    case BooleanType | DateType | TimestampType | TimestampNTZType  => true
+    case ByteType | ShortType | IntegerType | LongType | BinaryType => true
+    case _: DecimalType                                             => true
+    case _                                                          => false
+  }
+}

@@ -1,0 +1,68 @@
+package io.sash.spark.lateral
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+
+/** EXISTS, and IN as a condition of WHERE: they ask whether a label has any event. */
+private[lateral] object RangeExists {
+
+  /** The subquery as an aggregate with one column: whether it has rows. */
+  def top(subquery: LogicalPlan): Either[String, SubqueryTop] = subquery match {
+    case SubqueryAlias(_, child)                                       => top(child)
+    case Project(list, child) if list.forall(_.deterministic)          => top(child)
+    case Distinct(child)                                               => top(child)
+    case Sort(_, true, child, _)                                       => top(child)
+    case GlobalLimit(IntegerLiteral(n), LocalLimit(_, child)) if n > 0 => top(child)
+    case rows if hasAggregate(rows) =>
+      Left(
+        "it asks for rows of an aggregate; compare a scalar subquery, or count groups in LATERAL"
+      )
+    case rows =>
+      val isAny = GreaterThan(Count(Literal(1)).toAggregateExpression(), Literal(0L))
+      Right(SubqueryTop(rows, Seq(Alias(isAny, "exists")()), None))
+  }
+
+  private def hasAggregate(plan: LogicalPlan): Boolean = plan match {
+    case _: Aggregate                 => true
+    case _: Filter | _: SubqueryAlias => hasAggregate(plan.children.head)
+    case _                            => false
+  }
+
+  /**
+   * A condition of WHERE with EXISTS in the place of IN. A row for which IN is NULL is left out,
+   * like one for which it is false.
+   */
+  def ofIn(condition: Expression): Expression = condition match {
+    case InSubquery(values, query)
+        if CorrelatedAggregate.hasRange(query.plan) && values.forall(isOfRow) =>
+      val equal = values.zip(query.plan.output).map { case (value, column) =>
+        EqualTo(value.transform(outer), column)
+      }
+      val exists = Exists(Filter(equal.reduce[Expression](And), query.plan), query.outerAttrs)
+      (equal :+ exists).foreach(_.setTagValue(Values, text(values)))
+      exists
+    case other => other
+  }
+
+  /** The tag of an EXISTS that stands for IN, and of its equalities: the values before IN. */
+  val Values: TreeNodeTag[String] = TreeNodeTag("sash.in")
+
+  /** The values before IN. */
+  def text(values: Seq[Expression]): String = values.map(LateralText(_)) match {
+    case Seq(one) => one
+    case several  => several.mkString("(", ", ", ")")
+  }
+
+  private def isOfRow(value: Expression): Boolean = value.deterministic && !value.exists {
+    case _: OuterReference | _: SubqueryExpression => true
+    case _                                         => false
+  }
+
+  private val outer: PartialFunction[Expression, Expression] = { case a: Attribute =>
+    OuterReference(a)
+  }
+}

@@ -1,0 +1,146 @@
+package io.sash.spark.lateral
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.types._
+
+import io.sash.spark.windows.Distance
+
+/**
+ * The difference of two times in whole units, as a number that a condition compares.
+ *
+ * @param start the time that is subtracted
+ * @param least the least difference whose number is the given one or more
+ */
+private[lateral] final case class TimeDifference(
+    start: Expression,
+    end: Expression,
+    least: Long => Long = identity
+) {
+
+  /** The longest distance that Spark adds to such a time. */
+  private def most: Long = if (start.dataType == DateType) Int.MaxValue else Distance.Most
+
+  /** The greatest difference whose number is the given one or less. */
+  private def last(number: Long): Long = Math.subtractExact(least(Math.addExact(number, 1L)), 1L)
+
+  /** The comparison of the event's time with the label's that says the same; none if too long. */
+  def solved(compared: BinaryComparison, number: Long): Option[Expression] = {
+    val units = Try(compared match {
+      case _: GreaterThanOrEqual | _: LessThan => least(number)
+      case _                                   => last(number)
+    }).toOption.filter(math.abs(_) <= most)
+    units.map { n =>
+      if (SubExprUtils.containsOuter(start))
+        compared.withNewChildren(Seq(end, TimeDifference.from(start, n)))
+      else
+        TimeDifference.turned(compared).withNewChildren(Seq(start, TimeDifference.from(end, -n)))
+    }
+  }
+}
+
+/**
+ * Conditions on the difference of an event's time and a label's: `l.ts - e.ts < INTERVAL 7 DAYS`
+ * says that `e.ts > l.ts - INTERVAL 7 DAYS`, where the days have 24 hours each.
+ *
+ * A difference of two TIMESTAMPs counts by the clock on the wall: Spark subtracts local times. A
+ * local time is a TIMESTAMP_NTZ, so the comparison is one of these, and holds at every change of
+ * clocks. In a zone that never changes them, the times themselves are compared.
+ */
+private[lateral] object TimeDifference {
+
+  /** The condition as a comparison of two times, if it compares their difference. */
+  def solved(condition: Expression): Expression = (condition match {
+    case b: BinaryComparison =>
+      of(b.left).zip(constant(b.right)).flatMap { case (d, n) => d.solved(b, n) }.orElse {
+        of(b.right).zip(constant(b.left)).flatMap { case (d, n) => d.solved(turned(b), n) }
+      }
+    case _ => None
+  }).getOrElse(condition)
+
+  /** Says why a condition on a difference is left to Spark. */
+  def advice(condition: Expression): String = condition
+    .collectFirst {
+      case d: TimestampDiff if !Micros.contains(unitOf(d)) => s"; ${d.unit} has no fixed length"
+    }
+    .getOrElse("")
+
+  private def unitOf(d: TimestampDiff): String = d.unit.toUpperCase(java.util.Locale.ROOT)
+
+  /** The same comparison with its sides exchanged. */
+  private def turned(b: BinaryComparison): BinaryComparison = b match {
+    case GreaterThanOrEqual(l, r) => LessThanOrEqual(r, l)
+    case GreaterThan(l, r)        => LessThan(r, l)
+    case LessThanOrEqual(l, r)    => GreaterThanOrEqual(r, l)
+    case LessThan(l, r)           => GreaterThan(r, l)
+    case other                    => other
+  }
+
+  private def constant(e: Expression): Option[Long] =
+    if (!e.foldable) None
+    else
+      Try(e.eval()).toOption.collect {
+        case n: Long => n
+        case n: Int  => n.toLong
+      }
+
+  private def of(e: Expression): Option[TimeDifference] = e match {
+    case Cast(child, LongType, _, _) if child.dataType == IntegerType => of(child)
+    case Cast(child, _: DayTimeIntervalType, _, _)
+        if child.dataType.isInstanceOf[DayTimeIntervalType] =>
+      of(child)
+    case s: SubtractTimestamps if s.dataType.isInstanceOf[DayTimeIntervalType] =>
+      val Seq(end, start) = Seq(s.left, s.right).map(onClock(_, s.timeZoneId))
+      Some(TimeDifference(start, end))
+    case d: TimestampDiff =>
+      val Seq(start, end) = Seq(d.left, d.right).map(onClock(_, d.timeZoneId))
+      Micros
+        .get(unitOf(d))
+        .map(unit => TimeDifference(start, end, truncated(unit)))
+    case d: DateDiff => Some(TimeDifference(d.startDate, d.endDate))
+    case s: SubtractDates if s.dataType.isInstanceOf[DayTimeIntervalType] =>
+      Some(TimeDifference(s.right, s.left, -Math.floorDiv(_: Long, -Day)))
+    case s: Subtract =>
+      (s.left, s.right) match {
+        case (UnixMicros(end), UnixMicros(start)) => Some(TimeDifference(start, end))
+        case (UnixDate(end), UnixDate(start))     => Some(TimeDifference(start, end))
+        case (end, start) if UnixUnits.areAlike(end, start) =>
+          Some(TimeDifference(start, end))
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private val Day = 24L * 3600 * 1000 * 1000
+
+  /** Units of one length on the clock. */
+  private val Micros: Map[String, Long] = Map(
+    "MICROSECOND" -> 1L,
+    "MILLISECOND" -> 1000L,
+    "SECOND" -> 1000L * 1000,
+    "MINUTE" -> 60L * 1000 * 1000,
+    "HOUR" -> 3600L * 1000 * 1000,
+    "DAY" -> Day,
+    "WEEK" -> 7 * Day
+  )
+
+  /** The least number whose quotient, rounded towards zero, is the given one or more. */
+  private def truncated(unit: Long)(quotient: Long): Long =
+    if (quotient > 0) Math.multiplyExact(quotient, unit)
+    else Math.addExact(Math.multiplyExact(Math.subtractExact(quotient, 1L), unit), 1L)
+
+  private def onClock(time: Expression, zone: Option[String]): Expression =
+    if (time.dataType != TimestampType || zone.exists(isFixed)) time
+    else Cast(time, TimestampNTZType, zone)
+
+  private def isFixed(zone: String): Boolean =
+    DateTimeUtils.getZoneId(zone).getRules.isFixedOffset
+
+  /** The time, or the number of units since 1970, at a distance from another one. */
+  private def from(base: Expression, units: Long): Expression =
+    if (base.dataType != LongType || units == 0) Distance.from(base, units)
+    else if (units < 0) new Subtract(base, Literal(-units))
+    else new Add(base, Literal(units))
+}
