@@ -86,6 +86,9 @@ def features_off(spark: SparkSession) -> str | None:
 
 def _explained(df: DataFrame) -> tuple[str, list[str]]:
     """The plan, and the lines that Sash adds to it."""
+    if df.isStreaming:
+        # Spark takes the plan of a stream in a query of SQL for that of a batch, and refuses it
+        df = df.select("*")
     printed = io.StringIO()
     # explain() alone is public in classic and in Connect
     with redirect_stdout(printed), _provided(df.sparkSession):

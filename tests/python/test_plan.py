@@ -88,3 +88,15 @@ def test_a_window_in_python_stays_beside_windows_of_a_chain(spark):
     )
     plan = chain._jdf.queryExecution().executedPlan().toString()
     assert plan.count("SlidingWindow [") == 2, plan  # one on either side of Python's
+
+
+def test_a_query_in_sql_over_streams_is_explained(spark):
+    """Spark's own EXPLAIN refuses it."""
+    for name in ("l", "e"):
+        rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
+        rate.selectExpr("timestamp AS ts", "value % 2 AS k").createOrReplaceTempView(name)
+    df = spark.sql(
+        "SELECT l.*, f.n FROM l, LATERAL (SELECT count(*) AS n FROM e WHERE e.k = l.k AND "
+        "e.ts >= l.ts - INTERVAL 1 HOUR AND e.ts < l.ts) f"
+    )
+    assert "slides on a stream: LATERAL (SELECT count(" in sash.explanation(df)
