@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.LongType
 
 import io.sash.core.frames.{KeyBound, CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.Place
+import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.times.PaneNumber
 
@@ -20,7 +20,7 @@ private[spark] final case class WindowShape(
 ) {
 
   /** The elements for which windows are queried. */
-  def place: Place = if (exclude.nonEmpty) Place.Stretches else frame.place
+  def place: Place[Algorithm] = if (exclude.nonEmpty) Place.Stretches else frame.place
 
   /** The keys by which rows are compared. */
   def keys(rows: RowsOfFrame): FrameKeys[KeysSpec] =

@@ -36,9 +36,9 @@ private[streams] final class FrameReader(
     UnknownWindow
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
-    val framing = WindowShape.of(e)
-    framing.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
-    StreamShape(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
+    val shape = WindowShape.of(e)
+    shape.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
+    StreamShape(frameOf(shape.frame), shape.slide.map(s => slideOf(s.window)))
   }
 
   private def frameOf(frame: FrameSpec): StreamFrame = frame match {
@@ -96,10 +96,10 @@ private[streams] final class FrameReader(
 
   private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 
-  private def slideOf(slide: WindowSlide): StreamSlide =
-    if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
+  private def slideOf(slide: WindowSlide): RowTest =
+    if (slide.countsRows) EachRows(slide.every.eval().asInstanceOf[Number].longValue)
     else
-      StreamPaneSlide(
+      EachPane(
         markOf(PaneNumber.ofSlide(time, slide.every, conf.sessionLocalTimeZone).get)
       )
 
