@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, DoubleType}
 
 import io.sash.spark.base.SashFunction
-import io.sash.spark.kinds.IntervalText
+import io.sash.spark.times.IntervalText
 
 /**
  * A sum over rows that each halve in each half-life, as of the latest time of all rows. Two parts

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.DoubleType
 
 import io.sash.spark.aggregates.Doubles.{plus, times}
 import io.sash.spark.base.SashFunction
-import io.sash.spark.kinds.IntervalText
+import io.sash.spark.times.IntervalText
 
 /**
  * The exponential moving average by the recursion s = s · d + x · (1 - d), where d is the decay

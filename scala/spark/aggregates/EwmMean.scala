@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.DoubleType
 
 import io.sash.spark.aggregates.Doubles.{plus, times}
 import io.sash.spark.base.{ArgumentChecks, SashFunction}
-import io.sash.spark.kinds.IntervalText
+import io.sash.spark.times.IntervalText
 
 /**
  * A mean in which a weight halves in each half-life. The sums are those at the time of the

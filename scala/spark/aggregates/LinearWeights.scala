@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.sash.spark.aggregates.Doubles.plus
 import io.sash.spark.base.{ArgumentChecks, SashErrors, SashFunction}
-import io.sash.spark.kinds.IntervalText
+import io.sash.spark.times.IntervalText
 
 /**
  * A sum or a mean in which a value's weight falls in a line, from 1 at the time of the youngest

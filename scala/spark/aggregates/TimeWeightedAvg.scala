@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{ArgumentChecks, SashErrors, SashFunction}
-import io.sash.spark.kinds.IntervalText
+import io.sash.spark.times.IntervalText
 
 /**
  * The average by time of a value that holds until the next row. The partial aggregate has the

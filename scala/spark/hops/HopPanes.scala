@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.util.MathUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.times.PaneNumber
+
 /**
  * The hop windows of Spark's `window(time, size, slide)`, and the panes that they are made of. A
  * window is a number of consecutive panes, and no window cuts a pane. All times are in
@@ -61,12 +63,9 @@ private[spark] final case class HopPanes(
    */
   def paneOf(time: Long): Long = {
     if (isAnsi && (time < earliest || time > latest)) MathUtils.addExact(Long.MaxValue, 1L)
-    // not floorDiv(time - offset, slide): the difference may be beyond BIGINT
-    val multiple = Math.floorDiv(time, slide)
-    val after = time - multiple * slide - offset
-    val slides = multiple + before - (if (after < 0) 1 else 0)
+    val slides = PaneNumber.of(time, slide, -before, offset)
     if (rest == 0) slides
-    else 2 * slides + (if ((if (after < 0) after + slide else after) >= rest) 1 else 0)
+    else 2 * slides + (if (time - startOf(slides) >= rest) 1 else 0)
   }
 
   /** Whether the window begins and ends within BIGINT. */

@@ -6,6 +6,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.base.ArgumentChecks.isInteger
+import io.sash.spark.times.ConstantInterval
 
 /**
  * The RANGE frame of a [[DurationWindow]]. SQL's bounds belong to the frame. So an end that does
@@ -54,7 +55,7 @@ private[kinds] object DurationFrame {
   }
 
   private def ofTime(window: DurationWindow): SpecifiedWindowFrame = {
-    val size = calendar(window.size)
+    val size = ConstantInterval.of(window.size).get
     val (before, after) =
       if (window.isCentered) {
         val half = halved(window, size)
@@ -71,16 +72,6 @@ private[kinds] object DurationFrame {
       else Literal(i)
     frame(bound(lower), bound(upper))
   }
-
-  private def calendar(size: Expression): CalendarInterval =
-    (size.eval(), size.dataType) match {
-      case (months: Int, _) => new CalendarInterval(months, 0, 0)
-      case (micros: Long, _) =>
-        new CalendarInterval(0, (micros / MICROS_PER_DAY).toInt, micros % MICROS_PER_DAY)
-      case (interval: CalendarInterval, _) => interval
-      case (other, dataType) =>
-        throw new IllegalStateException(s"$other of type ${dataType.sql} is no interval")
-    }
 
   private def negative(i: CalendarInterval): CalendarInterval =
     new CalendarInterval(-i.months, -i.days, -i.microseconds)

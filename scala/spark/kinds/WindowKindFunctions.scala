@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 }
 
 import io.sash.spark.base.{SashErrors, SashFunction}
+import io.sash.spark.times.IntervalText
 
 /**
  * The SQL functions that make window kinds and modifiers. docs/functions.md is generated from

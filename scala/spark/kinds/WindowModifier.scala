@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.UnaryLike
 
 import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.times.PaneNumber
 
 /** EXCLUDE CURRENT ROW, GROUP or TIES: see `Exclusion`. */
 private[spark] final case class WindowExclude(rows: Expression)
@@ -51,7 +52,7 @@ private[spark] final case class WindowSlide(every: Expression)
   override def orderFault(order: Seq[SortOrder]): Option[String] =
     OrderFaults.noOrder(order).orElse {
       val by = order.head.child
-      Option.when(!countsRows && PaneNumbers.number(by, every, "UTC").isEmpty)(
+      Option.when(!countsRows && PaneNumber.ofSlide(by, every, "UTC").isEmpty)(
         s"${by.sql}, the order, of type ${by.dataType.sql}, has no panes of type " +
           s"${every.dataType.sql}; slide by a number of rows"
       )

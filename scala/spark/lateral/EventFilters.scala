@@ -13,6 +13,7 @@ import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{Filtered, SashConf}
+import io.sash.spark.times.PaneNumber
 
 /**
  * Keeps events that are of no label out of the exchange, as Spark's runtime filters do below a
@@ -48,7 +49,7 @@ private[lateral] final class EventFilters(query: LogicalPlan) {
     }.unzip
     val parts = range.collect { case OffsetRange(base, Some(lower), upper) =>
       val width = upper - lower + 1
-      (Seq(upper, lower).map(PartOfTime(time, _, width)), PartOfTime(base, 0, width))
+      (Seq(upper, lower).map(PaneNumber(time, width, _)), PaneNumber(base, width))
     }
     val hashes = parts.fold(Seq(ofEvents))(_._1.map(ofEvents :+ _))
     val ofLabel = ofLabels ++ parts.map(_._2)
@@ -174,7 +175,7 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
   private def cannotFail(e: Expression): Boolean = e match {
     case _: TryEval => true
     case _: Attribute | _: Literal | _: BinaryComparison | _: And | _: Or | _: Not | _: IsNull |
-        _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: PartOfTime |
+        _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: PaneNumber |
         _: TaggingExpression =>
       e.children.forall(cannotFail)
     case c @ Cast(child, to, _, _) =>

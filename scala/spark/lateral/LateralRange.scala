@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
-import io.sash.spark.windows.{Distance, TimestampPlusMicros}
+import io.sash.spark.times.Distance
 
 /** The range of a query's events, as a frame. */
 private[lateral] sealed abstract class LateralRange
@@ -25,7 +25,7 @@ private[lateral] final case class OffsetRange(base: Expression, lower: Option[Lo
   def frame(time: DataType, zone: String): SpecifiedWindowFrame = {
     // both ends are of one type; a day of a DAY TO SECOND interval may have 23 hours in the zone
     def isFixed(units: Long) =
-      TimestampPlusMicros.fixedMicros(Literal(0L, time), interval(units), zone).contains(units)
+      Distance.fixedMicros(Literal(0L, time), interval(units), zone).contains(units)
     val fixed = time == DateType || (lower ++ Some(upper)).forall(isFixed)
     def bound(units: Long): Expression =
       if (units == 0) CurrentRow

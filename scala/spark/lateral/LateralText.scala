@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, NullType}
 
-import io.sash.spark.windows.TimestampPlusMicros
+import io.sash.spark.times.TimestampPlusMicros
 
 /** Expressions of a subquery as the user wrote them. */
 private[lateral] object LateralText {

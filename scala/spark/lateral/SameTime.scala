@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.OwnBound
-import io.sash.spark.windows.Distance
+import io.sash.spark.times.Distance
 
 /**
  * Ends of one range whose comparisons cast the same time to different types, as Spark does if the

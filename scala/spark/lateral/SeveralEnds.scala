@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.OwnBound
-import io.sash.spark.windows.TimestampPlusMicros
+import io.sash.spark.times.TimestampPlusMicros
 
 /** One end of a range in the place of several: the greatest lower end, or the least upper one. */
 private[lateral] object SeveralEnds {

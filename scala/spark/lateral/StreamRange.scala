@@ -6,7 +6,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.kinds.OwnBound
-import io.sash.spark.windows.{Distance, RisingTime}
+import io.sash.spark.times.{Distance, RisingTime}
 
 /**
  * The range of a query over streams. A row waits until the watermark has passed the end of its
@@ -100,7 +100,7 @@ private[lateral] object StreamRange {
   /** The reason why an end may move back. */
   private def falling(end: Expression, zone: String) = RisingTime.falling(end, zone).map { cut =>
     s"on a stream, no end of a range moves back while the outer row's time goes on, and " +
-      s"${LateralText(cut.made)} does when clocks change in ${cut.zones.mkString(", ")}; set " +
+      s"${LateralText(cut.value)} does when clocks change in ${cut.zones.mkString(", ")}; set " +
       "spark.sql.session.timeZone to UTC"
   }
 

@@ -3,10 +3,10 @@ package io.sash.spark.lateral
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
-import io.sash.spark.windows.Distance
+import io.sash.spark.times.Distance
 
 /**
  * The difference of two times in whole units, as a number that a condition compares.
@@ -101,7 +101,7 @@ private[lateral] object TimeDifference {
         .map(unit => TimeDifference(start, end, truncated(unit)))
     case d: DateDiff => Some(TimeDifference(d.startDate, d.endDate))
     case s: SubtractDates if s.dataType.isInstanceOf[DayTimeIntervalType] =>
-      Some(TimeDifference(s.right, s.left, -Math.floorDiv(_: Long, -Day)))
+      Some(TimeDifference(s.right, s.left, -Math.floorDiv(_: Long, -MICROS_PER_DAY)))
     case s: Subtract =>
       (s.left, s.right) match {
         case (UnixMicros(end), UnixMicros(start)) => Some(TimeDifference(start, end))
@@ -113,8 +113,6 @@ private[lateral] object TimeDifference {
     case _ => None
   }
 
-  private val Day = 24L * 3600 * 1000 * 1000
-
   /** Units of one length on the clock. */
   private val Micros: Map[String, Long] = Map(
     "MICROSECOND" -> 1L,
@@ -122,8 +120,8 @@ private[lateral] object TimeDifference {
     "SECOND" -> 1000L * 1000,
     "MINUTE" -> 60L * 1000 * 1000,
     "HOUR" -> 3600L * 1000 * 1000,
-    "DAY" -> Day,
-    "WEEK" -> 7 * Day
+    "DAY" -> MICROS_PER_DAY,
+    "WEEK" -> 7 * MICROS_PER_DAY
   )
 
   /** The least number whose quotient, rounded towards zero, is the given one or more. */
@@ -132,11 +130,8 @@ private[lateral] object TimeDifference {
     else Math.addExact(Math.multiplyExact(Math.subtractExact(quotient, 1L), unit), 1L)
 
   private def onClock(time: Expression, zone: Option[String]): Expression =
-    if (time.dataType != TimestampType || zone.exists(isFixed)) time
+    if (time.dataType != TimestampType || zone.exists(Distance.isFixed)) time
     else Cast(time, TimestampNTZType, zone)
-
-  private def isFixed(zone: String): Boolean =
-    DateTimeUtils.getZoneId(zone).getRules.isFixedOffset
 
   /** The time, or the number of units since 1970, at a distance from another one. */
   private def from(base: Expression, units: Long): Expression =

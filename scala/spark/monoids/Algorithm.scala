@@ -80,15 +80,31 @@ private[sash] sealed abstract class Algorithm(val id: String, val title: String)
     throw new UnsupportedOperationException(s"$title shares no elements")
 }
 
+/** An algorithm that moves windows over a forest in a stream's state. */
+private[sash] sealed trait ForestAlgorithm extends Algorithm {
+
+  /** Whether windows are Two-Stacks over the nodes of a tree. If not, over its elements. */
+  def isOverNodes: Boolean
+
+  /** Whether elements that have left a window are subtracted from its answer. */
+  def subtracts: Boolean
+}
+
 private[sash] object Algorithm {
   case object TwoStacksLiteAlgorithm
-      extends Algorithm(AlgorithmIds.TwoStacksLite, "Two-Stacks Lite") {
+      extends Algorithm(AlgorithmIds.TwoStacksLite, "Two-Stacks Lite")
+      with ForestAlgorithm {
+    override def isOverNodes: Boolean = true
+    override def subtracts: Boolean = false
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow = new TwoStacksLite(columns)
   }
 
   case object SlickDequeInvAlgorithm
-      extends Algorithm(AlgorithmIds.SlickDequeInv, "SlickDeque (Inv)") {
+      extends Algorithm(AlgorithmIds.SlickDequeInv, "SlickDeque (Inv)")
+      with ForestAlgorithm {
+    override def isOverNodes: Boolean = false
+    override def subtracts: Boolean = true
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.subtract.nonEmpty
     override def part(monoid: AggregateMonoid, first: Int, result: Int): SlotProgram.Part =
       super.part(monoid, first, result).copy(subtract = monoid.subtract)
@@ -112,7 +128,11 @@ private[sash] object Algorithm {
       new SuffixWindows(new SlickDequeNonInv(columns), count)
   }
 
-  case object RecalculateAlgorithm extends Algorithm(AlgorithmIds.Recalculate, "Recalculate") {
+  case object RecalculateAlgorithm
+      extends Algorithm(AlgorithmIds.Recalculate, "Recalculate")
+      with ForestAlgorithm {
+    override def isOverNodes: Boolean = false
+    override def subtracts: Boolean = false
     override def accepts(monoid: AggregateMonoid): Boolean = true
     override def window(columns: SlotColumns): InOrderWindow =
       new Recalculate(columns, fromIdentity = true)
@@ -147,13 +167,17 @@ private[sash] object Algorithm {
    * The algorithm that runs these aggregates side by side: the forced one if the place has it and
    * accepts it for all of them. Otherwise it is the first one in the cascade that is accepted.
    */
-  def choose(monoids: Seq[AggregateMonoid], forced: String, place: Place): Algorithm = {
+  def choose[A <: Algorithm](
+      monoids: Seq[AggregateMonoid],
+      forced: String,
+      place: Place[A]
+  ): A = {
     val able = place.cascade.filter { a =>
       (monoids.length == 1 || a.sharesWindow) && monoids.forall(place.accepts(a, _))
     }
     able.find(_.id == forced).getOrElse(able.head)
   }
 
-  def choose(monoid: AggregateMonoid, forced: String, place: Place): Algorithm =
+  def choose[A <: Algorithm](monoid: AggregateMonoid, forced: String, place: Place[A]): A =
     choose(Seq(monoid), forced, place)
 }

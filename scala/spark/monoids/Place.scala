@@ -7,7 +7,10 @@ package io.sash.spark.monoids
  * @param title the place's name in the documentation
  * @param cascade the algorithms in the order in which they are asked
  */
-private[sash] sealed abstract class Place(val title: String, val cascade: Seq[Algorithm]) {
+private[sash] sealed abstract class Place[+A <: Algorithm](
+    val title: String,
+    val cascade: Seq[A]
+) {
 
   /** Whether the monoid has the operations that the algorithm needs here. */
   def accepts(algorithm: Algorithm, monoid: AggregateMonoid): Boolean = algorithm.accepts(monoid)
@@ -21,7 +24,7 @@ private[sash] object Place {
    * inverse, which are about as long as their window.
    */
   case object Ring
-      extends Place(
+      extends Place[Algorithm](
         "`OVER` in batch",
         Seq(
           SlickDequeInvAlgorithm,
@@ -33,7 +36,7 @@ private[sash] object Place {
 
   /** A ring, and windows of its youngest elements, whose number differs per row. */
   case object Suffixes
-      extends Place(
+      extends Place[Algorithm](
         "`rows_window`, `range_window`",
         Seq(
           PrefixAggregatesAlgorithm,
@@ -45,7 +48,7 @@ private[sash] object Place {
 
   /** A ring, and windows of any runs of neighbouring elements, one or several at once. */
   case object Stretches
-      extends Place(
+      extends Place[Algorithm](
         "`window_exclude`, `LATERAL` with each label's own ends",
         Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
       )
@@ -55,7 +58,7 @@ private[sash] object Place {
    * partial is of many rows, so a subtraction has to be exact for any number of them.
    */
   case object Panes
-      extends Place(
+      extends Place[Algorithm](
         "hop windows in batch",
         Seq(
           TwoStacksLiteAlgorithm,
@@ -75,15 +78,19 @@ private[sash] object Place {
    * slots need.
    */
   case object Forest
-      extends Place(
+      extends Place[ForestAlgorithm](
         "`OVER` on streams",
         Seq(TwoStacksLiteAlgorithm, SlickDequeInvAlgorithm, RecalculateAlgorithm)
       )
 
   /** A forest of panes, into which rows come out of order. */
-  case object ForestOfPanes extends Place("hop windows on streams", Seq(TwoStacksLiteAlgorithm))
+  case object ForestOfPanes
+      extends Place[TwoStacksLiteAlgorithm.type](
+        "hop windows on streams",
+        Seq(TwoStacksLiteAlgorithm)
+      )
 
   /** The members of a set, which leave in any order. */
   case object Members
-      extends Place("the members of DISTINCT", Seq(SlickDequeInvAlgorithm, FibaAlgorithm))
+      extends Place[Algorithm]("the members of DISTINCT", Seq(SlickDequeInvAlgorithm, FibaAlgorithm))
 }

@@ -7,7 +7,7 @@ import io.sash.core.elements.InOrderWindow
 import io.sash.core.frames._
 import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.Place
+import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
@@ -26,7 +26,7 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   def movesByPeers: Boolean
 
   /** The elements for which windows are queried, unless rows are excluded. */
-  def place: Place
+  def place: Place[Algorithm]
 
   /** The keys by which the frame compares rows, with its bounds; none if it only counts rows. */
   def keys(rows: RowsOfFrame): Option[KeysSpec]
@@ -118,7 +118,7 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
 
   override def movesByPeers: Boolean = false
 
-  override def place: Place = Place.Ring
+  override def place: Place[Algorithm] = Place.Ring
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
@@ -140,7 +140,7 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place = Place.Ring
+  override def place: Place[Algorithm] = Place.Ring
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys(specified))
 
@@ -155,7 +155,7 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place = Place.Ring
+  override def place: Place[Algorithm] = Place.Ring
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys.Peers)
 
@@ -173,7 +173,7 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
 
   override final def movesByPeers: Boolean = false
 
-  override def place: Place = Place.Ring
+  override def place: Place[Algorithm] = Place.Ring
 }
 
 private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(kind) {
@@ -230,7 +230,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 }
 
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
-  override def place: Place = Place.Suffixes
+  override def place: Place[Algorithm] = Place.Suffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
@@ -263,7 +263,7 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place = Place.Suffixes
+  override def place: Place[Algorithm] = Place.Suffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
@@ -287,7 +287,7 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place = Place.Stretches
+  override def place: Place[Algorithm] = Place.Stretches
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
     Some(RangeBounds.between(rows, rows.order.head, kind))
@@ -323,7 +323,7 @@ private[spark] final case class JoinedSpec(kind: JoinedWindow, joined: Seq[Frame
 
   override def movesByPeers: Boolean = joined.forall(_.movesByPeers)
 
-  override def place: Place = Place.Ring
+  override def place: Place[Algorithm] = Place.Ring
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 

@@ -34,7 +34,7 @@ private[spark] object SharedElements {
 
   /** @param windows the windows that move with the frame */
   final case class Frame(
-      framing: WindowShape,
+      shape: WindowShape,
       windows: Seq[StoreRange],
       bounding: Option[BoundingCall],
       results: Seq[Int]
@@ -45,16 +45,16 @@ private[spark] object SharedElements {
 
   def of(calls: Seq[WindowCall]): SharedElements = {
     val members = calls.zipWithIndex.map { case (c, i) => Member(c, i) }
-    val byFraming = members.groupBy(_.call.framing).toSeq.sortBy(_._2.head.result)
-    val longestFirst = byFraming
-      .groupBy { case (framing, of) => classOf(framing).toLeft(of.head.result) }
+    val byShape = members.groupBy(_.call.shape).toSeq.sortBy(_._2.head.result)
+    val longestFirst = byShape
+      .groupBy { case (shape, of) => classOf(shape).toLeft(of.head.result) }
       .toSeq
       .sortBy(_._2.head._2.head.result)
       .flatMap { case (_, ofClass) =>
         ofClass.sortWith { case ((a, _), (b, _)) => isLonger(a, b) }
       }
-    val groups = longestFirst.zipWithIndex.flatMap { case ((framing, of), frame) =>
-      grouped(of).map(g => Group(frame, keyOf(framing, g).getOrElse(g), g))
+    val groups = longestFirst.zipWithIndex.flatMap { case ((shape, of), frame) =>
+      grouped(of).map(g => Group(frame, keyOf(shape, g).getOrElse(g), g))
     }
     val keys = groups.map(_.key).distinct
     val sharing = keys.map(k => groups.filter(_.key == k))
@@ -63,12 +63,12 @@ private[spark] object SharedElements {
         val first = of.head.members
         Store(first.head.call.algorithm, first, of.map(_.members.map(_.result)))
       },
-      longestFirst.zipWithIndex.map { case ((framing, of), frame) =>
+      longestFirst.zipWithIndex.map { case ((shape, of), frame) =>
         val windows = groups.filter(_.frame == frame).map { g =>
           val store = keys.indexOf(g.key)
           StoreRange(store, sharing(store).indexOf(g))
         }
-        Frame(framing, windows, of.head.call.bounding, of.map(_.result))
+        Frame(shape, windows, of.head.call.bounding, of.map(_.result))
       }
     )
   }
@@ -89,11 +89,11 @@ private[spark] object SharedElements {
       }
 
   /** The key of a group: groups with equal keys share a store. None if the group cannot share. */
-  private def keyOf(framing: WindowShape, group: Seq[Member]): Option[Any] = {
+  private def keyOf(shape: WindowShape, group: Seq[Member]): Option[Any] = {
     val algorithm = group.head.call.algorithm
-    val isPlain = framing.exclude.isEmpty && group.forall(_.call.monoid.running.isEmpty)
+    val isPlain = shape.exclude.isEmpty && group.forall(_.call.monoid.running.isEmpty)
     if (algorithm.sharesElements && isPlain)
-      classOf(framing).map((_, algorithm, group.map(aggregate)))
+      classOf(shape).map((_, algorithm, group.map(aggregate)))
     else None
   }
 
@@ -105,8 +105,8 @@ private[spark] object SharedElements {
   /**
    * The bounds of a frame of SQL: its type, its upper bound, and its lower bound as an offset.
    */
-  private def boundsOf(framing: WindowShape): Option[(FrameType, Expression, Literal)] = {
-    val specified = framing.frame match {
+  private def boundsOf(shape: WindowShape): Option[(FrameType, Expression, Literal)] = {
+    val specified = shape.frame match {
       case RowsSpec(frame)  => Some(frame)
       case RangeSpec(frame) => Some(frame)
       case _                => None
@@ -121,8 +121,8 @@ private[spark] object SharedElements {
   }
 
   /** The class of frames that end together and whose lower bounds can be compared. */
-  private def classOf(framing: WindowShape): Option[Any] =
-    boundsOf(framing).map { case (frame, upper, lower) => (frame, upper, lower.dataType) }
+  private def classOf(shape: WindowShape): Option[Any] =
+    boundsOf(shape).map { case (frame, upper, lower) => (frame, upper, lower.dataType) }
 
   /** Whether `a` is longer than `b`, where both are of one class. */
   private def isLonger(a: WindowShape, b: WindowShape): Boolean =

@@ -15,8 +15,8 @@ private[spark] object Ties {
    * of aggregation does not matter.
    */
   def areSeenBy(window: WindowExpression): Boolean = {
-    val framing = WindowShape.of(window)
-    val isBlind = framing.frame.movesByPeers && framing.slide.isEmpty &&
+    val shape = WindowShape.of(window)
+    val isBlind = shape.frame.movesByPeers && shape.slide.isEmpty &&
       (window.windowFunction match {
         case call: AggregateExpression =>
           isExact(SlidingAggregate.withoutWindows(call).aggregateFunction)

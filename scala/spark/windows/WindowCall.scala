@@ -17,7 +17,7 @@ import io.sash.spark.slots.SlotProgram
  */
 private[spark] final case class WindowCall(
     expression: WindowExpression,
-    framing: WindowShape,
+    shape: WindowShape,
     monoid: AggregateMonoid,
     algorithm: Algorithm,
     bounding: Option[BoundingCall]
@@ -81,16 +81,16 @@ private[spark] object WindowCall {
           constant(frameOf(expression)).map(_ => SlidingAggregate.withoutWindows(aggregate))
         case _ => moving(frameOf(expression)).map(_ => aggregate)
       }
-      framing = WindowShape.of(expression)
+      shape = WindowShape.of(expression)
       monoid <- WindowMonoid.of(call)
-      bounding <- framing.frame.bounding
+      bounding <- shape.frame.bounding
         .fold[Either[Refusal, Option[BoundingCall]]](Right(None)) { kind =>
           WindowMonoid.of(kind.function.toAggregateExpression()).map { of =>
             Some(BoundingCall(of, Algorithm.choose(of, forced, Place.Ring), kind))
           }
         }
-      algorithm = Algorithm.choose(monoid, forced, framing.place)
-    } yield WindowCall(expression, framing, monoid, algorithm, bounding)
+      algorithm = Algorithm.choose(monoid, forced, shape.place)
+    } yield WindowCall(expression, shape, monoid, algorithm, bounding)
 
   private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {
     case SpecifiedWindowFrame(_, UnboundedPreceding, UnboundedFollowing) =>

@@ -42,7 +42,7 @@ private[spark] final case class StoreRange(store: Int, range: Int)
  * @param results the ordinals of its answers
  */
 private[spark] final case class FrameProgram(
-    framing: WindowShape,
+    shape: WindowShape,
     keys: FrameKeys[KeysView],
     windows: Seq[StoreRange],
     bounding: Option[Int],
@@ -50,7 +50,7 @@ private[spark] final case class FrameProgram(
 ) {
 
   /** Whether each row gets its answer as soon as it arrives. */
-  def isImmediate: Boolean = framing.frame.isImmediate
+  def isImmediate: Boolean = shape.frame.isImmediate
 
   def create(rings: IndexedSeq[KeyRing], stores: IndexedSeq[ElementStore]): SlidingFrame = {
     val groups = windows.map(w => new LoweredWindow(stores(w.store), w.range)).toArray
@@ -58,9 +58,9 @@ private[spark] final case class FrameProgram(
     val moved = groups.map(_.window) ++ bound
     val ranges = keys.map(_.of(rings))
     new SlidingFrame(
-      framing.frame.frame(FrameParts(moved, ranges.parts, bound.orNull)),
-      framing.exclude.map(_.exclusion(ranges.peers.orNull)).orNull,
-      framing.slide.map(_.slide(ranges.panes.orNull)).orNull,
+      shape.frame.frame(FrameParts(moved, ranges.parts, bound.orNull)),
+      shape.exclude.map(_.exclusion(ranges.peers.orNull)).orNull,
+      shape.slide.map(_.slide(ranges.panes.orNull)).orNull,
       groups,
       results.toArray
     )
@@ -109,7 +109,7 @@ private[spark] object WindowProgram {
   ): WindowProgram = {
     val rows = RowsOfFrame(input, orderSpec, timeZone)
     val elements = SharedElements.of(calls)
-    val keys = KeysProgram(rows, elements.frames.map(_.framing.keys(rows)))
+    val keys = KeysProgram(rows, elements.frames.map(_.shape.keys(rows)))
     val answering = elements.stores.map { s =>
       StoreProgram(s.algorithm, product(s, input), s.results.length)
     }
@@ -117,7 +117,7 @@ private[spark] object WindowProgram {
     val frames =
       elements.frames.zip(keys.views).map { case (frame, views) =>
         val bound = frame.bounding.map(b => answering.length + bounding.indexWhere(_ eq b))
-        FrameProgram(frame.framing, views, frame.windows, bound, frame.results)
+        FrameProgram(frame.shape, views, frame.windows, bound, frame.results)
       }
     WindowProgram(
       partitionKey(partitionSpec, input),

@@ -6,8 +6,9 @@ import org.apache.spark.sql.types.LongType
 
 import io.sash.core.frames.{KeyBound, CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.Place
+import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.slots.SlotProgram
+import io.sash.spark.times.PaneNumber
 
 /**
  * Defines the rows of each answer and the rows that get one: a frame, an exclusion and a slide.
@@ -19,7 +20,7 @@ private[spark] final case class WindowShape(
 ) {
 
   /** The elements for which windows are queried. */
-  def place: Place = if (exclude.nonEmpty) Place.Stretches else frame.place
+  def place: Place[Algorithm] = if (exclude.nonEmpty) Place.Stretches else frame.place
 
   /** The keys by which rows are compared. */
   def keys(rows: RowsOfFrame): FrameKeys[KeysSpec] =
@@ -58,7 +59,7 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
   /** The keys that tell panes apart, if the slide is by time. */
   def keys(rows: RowsOfFrame): Option[KeysSpec] = Option.when(!window.countsRows) {
     val pane = AttributeReference("pane", LongType)()
-    val number = PaneNumbers.number(rows.order.head.child, window.every, rows.timeZone).get
+    val number = PaneNumber.ofSlide(rows.order.head.child, window.every, rows.timeZone).get
     val program = SlotProgram
       .ofRow(rows.input, Seq(pane), Seq(number))
       .copy(keyOrder = Seq(SortOrder(pane, Ascending)))

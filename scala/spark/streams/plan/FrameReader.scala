@@ -2,11 +2,10 @@ package io.sash.spark.streams.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.TimestampType
-import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.kinds._
 import io.sash.spark.streams.program._
+import io.sash.spark.times._
 import io.sash.spark.windows._
 
 /**
@@ -37,9 +36,9 @@ private[streams] final class FrameReader(
     UnknownWindow
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
-    val framing = WindowShape.of(e)
-    framing.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
-    StreamShape(frameOf(framing.frame), framing.slide.map(s => slideOf(s.window)))
+    val shape = WindowShape.of(e)
+    shape.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
+    StreamShape(frameOf(shape.frame), shape.slide.map(s => slideOf(s.window)))
   }
 
   private def frameOf(frame: FrameSpec): StreamFrame = frame match {
@@ -47,13 +46,13 @@ private[streams] final class FrameReader(
       StreamRows(rows(lower), rows(upper).getOrElse(0L))
     case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
     case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
-      StreamRange(rangeFrom(lower), range(upper), isAhead(upper))
+      StreamRange(rangeFrom(lower), range(upper), ConstantInterval.mayLeadAhead(upper))
     case PunctuationSpec(p) =>
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       since(StreamPunctuation(markOf(isOne)))
     case GapSpec(g) =>
       def bound(extent: Expression, up: Boolean) = markOf(
-        RangeBounds.reach(time, extent, up, strict = true, conf.sessionLocalTimeZone)
+        KeyDistance.reach(time, extent, up, strict = true, conf.sessionLocalTimeZone)
       )
       since(StreamSession(bound(g.gap, up = true), g.longest.map(bound(_, up = false))))
     case PredicateSpec(p) => StreamPredicate(numberedConditions.numberOf(StreamCondition.of(p)))
@@ -97,11 +96,11 @@ private[streams] final class FrameReader(
 
   private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 
-  private def slideOf(slide: WindowSlide): StreamSlide =
-    if (slide.countsRows) StreamCountSlide(slide.every.eval().asInstanceOf[Number].longValue)
+  private def slideOf(slide: WindowSlide): RowTest =
+    if (slide.countsRows) EachRows(slide.every.eval().asInstanceOf[Number].longValue)
     else
-      StreamPaneSlide(
-        markOf(PaneNumbers.number(time, slide.every, conf.sessionLocalTimeZone).get)
+      EachPane(
+        markOf(PaneNumber.ofSlide(time, slide.every, conf.sessionLocalTimeZone).get)
       )
 
   /** The bound in rows before the current row, negative for rows after it; None if unbounded. */
@@ -116,24 +115,13 @@ private[streams] final class FrameReader(
   private def range(bound: Expression): Option[Int] = bound match {
     case UnboundedPreceding | CurrentRow => None
     case UnboundedFollowing              => refuseAhead(bound)
-    case _                               => Some(markOf(shifted(time, bound)))
+    case _ =>
+      Some(markOf(KeyDistance.shifted(time, Ascending, bound, conf.sessionLocalTimeZone)))
   }
-
-  private def shifted(of: Expression, bound: Expression): Expression =
-    RangeBounds.shifted(of, Ascending, bound, conf.sessionLocalTimeZone)
 
   /** The mark of the frame's first time; None if the frame has no lower bound. */
   private def rangeFrom(bound: Expression): Option[Int] =
     if (bound == CurrentRow) Some(markOf(time)) else range(bound)
-
-  private def isAhead(bound: Expression): Boolean = bound match {
-    case _: SpecialFrameBoundary => false
-    case _ =>
-      bound.eval() match {
-        case i: CalendarInterval => i.months > 0 || i.days > 0 || i.microseconds > 0
-        case _ => shifted(Literal(0L, TimestampType), bound).eval().asInstanceOf[Long] > 0
-      }
-  }
 
   private def markOf(e: Expression): Int = numberedMarks.numberOf(e)
 

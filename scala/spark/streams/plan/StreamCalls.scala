@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.{NoWatermark, SashConf}
 import io.sash.spark.kinds._
-import io.sash.spark.monoids.{AggregateMonoid, Algorithm, LambdaBodies, Place}
+import io.sash.spark.monoids.{AggregateMonoid, Algorithm, ForestAlgorithm, LambdaBodies, Place}
 import io.sash.spark.multisets.{ReplayedMonoid, WindowMonoid}
 import io.sash.spark.streams.checkpoint.StateText
 import io.sash.spark.streams.program._
@@ -166,7 +166,7 @@ private[streams] final class StreamCalls(
     )
   }
 
-  private def algorithmOf(monoids: Seq[AggregateMonoid]): Algorithm =
+  private def algorithmOf(monoids: Seq[AggregateMonoid]): ForestAlgorithm =
     Algorithm.choose(monoids, SashConf.algorithm(conf), Place.Forest)
 
   private def output(input: Seq[Attribute]): Seq[Expression] = {

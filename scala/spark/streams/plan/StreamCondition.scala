@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, First, Last}
 
 import io.sash.spark.kinds.{DeltaWindow, PredicateWindow}
-import io.sash.spark.windows.{Extent, RangeBounds}
+import io.sash.spark.times.KeyDistance
+import io.sash.spark.windows.Extent
 
 /**
  * The condition that bounds a window: while it does not hold, the oldest row leaves.
@@ -36,7 +37,7 @@ private[streams] object StreamCondition {
     StreamCondition(
       ends.map(_.toAggregateExpression()),
       { case Seq(first, last) =>
-        val bound = RangeBounds.reach(last, delta, up = false, strict = false, timeZone)
+        val bound = KeyDistance.reach(last, delta, up = false, strict = false, timeZone)
         val isBelow = Or(
           And(IsNull(first), IsNotNull(bound)),
           Coalesce(Seq(LessThan(first, bound), Literal.FalseLiteral))

@@ -37,6 +37,9 @@ private[spark] final class CurrentKeyRow(marks: Int, beginnings: Int) {
   /** The number of groups of peers, up to and with the current row's group. */
   var group: Long = 0L
 
+  /** The time of the last row at which the beginning that is tested was. */
+  var lastBegin: Long = 0L
+
   /** For each beginning of the program: whether the row is one. */
   val begins: Array[Boolean] = new Array[Boolean](beginnings)
 

@@ -6,7 +6,7 @@ import io.sash.core.policy.Condition
 import io.sash.core.stored.TreeWindow
 
 /** The rows in a row's window, and the rows that have an answer. */
-private[spark] final case class StreamShape(frame: StreamFrame, slide: Option[StreamSlide]) {
+private[spark] final case class StreamShape(frame: StreamFrame, slide: Option[RowTest]) {
 
   /** The window in the description of a state. */
   def words: String = (frame.words +: slide.map(_.words).toSeq).mkString(" ")

@@ -3,7 +3,7 @@ package io.sash.spark.streams.program
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
-import io.sash.spark.monoids.Algorithm
+import io.sash.spark.monoids.ForestAlgorithm
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.streams.checkpoint.StateText
 
@@ -154,17 +154,11 @@ private[spark] final case class StreamDue(at: Int, position: Int)
  * @param words the partials in the description of a state
  */
 private[spark] final case class TreeProgram(
-    algorithm: Algorithm,
+    algorithm: ForestAlgorithm,
     slots: SlotProgram,
     windows: Seq[Int],
     words: String
 ) {
-
-  /** Whether elements that have left a window are subtracted from its answer. */
-  def subtracts: Boolean = algorithm == Algorithm.SlickDequeInvAlgorithm
-
-  /** Whether windows are Two-Stacks over the nodes of the tree. If not, over its elements. */
-  def isOfNodes: Boolean = algorithm == Algorithm.TwoStacksLiteAlgorithm
 
   /** The name, in EXPLAIN, of the algorithm that moves the windows. */
   def title: String = algorithm.title + " over a forest"

@@ -41,7 +41,7 @@ private[streams] final class KeyTree(
    * and answers that cannot subtract are made anew anyway.
    */
   private[this] val keeps =
-    isBeside && of.subtracts && program.mode == AnswerMode.Append
+    isBeside && of.algorithm.subtracts && program.mode == AnswerMode.Append
   private[this] var answers: Array[Array[RunningState]] = _
   private[this] lazy val unused = kept.map(_.create()).orNull
 
@@ -56,7 +56,7 @@ private[streams] final class KeyTree(
     behind,
     StreamTask.LogFanOut,
     frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
-    Option.when(!of.isOfNodes)(StoredWindows.Inverse(of.subtracts, select))
+    Option.when(!of.algorithm.isOverNodes)(StoredWindows.Inverse(of.algorithm.subtracts, select))
   )
   private[this] val condition: Condition = slot => column.holds(slot)
 

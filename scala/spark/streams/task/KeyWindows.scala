@@ -173,7 +173,8 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def takeIn(row: UnsafeRow): Unit = {
     var b = 0
     while (b < beginnings.length) {
-      current.begins(b) = current.isFirst || beginnings(b).isAt(current, known.beginTime(b))
+      current.lastBegin = known.beginTime(b)
+      current.begins(b) = current.isFirst || beginnings(b).isAt(current)
       if (current.begins(b)) {
         known.beginPosition(b) = current.end - 1
         known.beginTime(b) = current.time

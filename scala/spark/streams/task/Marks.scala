@@ -2,9 +2,10 @@ package io.sash.spark.streams.task
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{CalendarIntervalType, YearMonthIntervalType}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 
 import io.sash.spark.streams.program.{StreamMoment, StreamProgram}
+import io.sash.spark.times.RisingTime
 
 /** The marks of rows: the values that frames and slides read. */
 private[streams] final class Marks(program: StreamProgram) {
@@ -59,7 +60,7 @@ private[streams] final class Marks(program: StreamProgram) {
     .map(time + _)
 
   /** Marks of the calendar may fall while the time rises; this is the longest fall. */
-  private[this] val slack = program.marks.map(Marks.longestFall).maxOption.getOrElse(0L)
+  private[this] val slack = program.marks.map(RisingTime.longestFall).maxOption.getOrElse(0L)
 
   private def moment(time: Long): StreamMoment = {
     val values = new Array[Long](count)
@@ -70,21 +71,7 @@ private[streams] final class Marks(program: StreamProgram) {
 
 private object Marks {
   private val Second: Long = 1000000L
-  private val Day: Long = 24 * 3600 * Second
 
   /** A thousand years: no query asks for a longer interval of the calendar. */
-  private val Longest: Long = 1000 * 366 * Day
-
-  /**
-   * How far a mark may fall while the time rises. An interval of months takes the last days of a
-   * month to one and the same day of a shorter month. A time zone shifts by at most a day.
-   */
-  private def longestFall(mark: Expression): Long = {
-    val asksMonths = mark.exists(_.dataType match {
-      case _: YearMonthIntervalType | CalendarIntervalType => true
-      case _                                               => false
-    })
-    val asksZone = mark.exists(_.isInstanceOf[TimeZoneAwareExpression])
-    if (asksMonths) 5 * Day else if (asksZone) Day else 0L
-  }
+  private val Longest: Long = 1000 * 366 * MICROS_PER_DAY
 }

@@ -2,6 +2,7 @@ package io.sash.spark.lateral
 
 import scala.util.Random
 
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
@@ -11,7 +12,7 @@ import org.scalatest.tagobjects.Slow
 
 import io.sash.spark.{Explain, SashSuite}
 import io.sash.spark.base.SashConf
-import io.sash.spark.windows.Distance
+import io.sash.spark.times.{Distance, PaneNumber}
 
 /** Events that are of no label are left out, and no label loses one. */
 final class EventFilterSuite extends SashSuite {
@@ -364,8 +365,9 @@ final class EventFilterSuite extends SashSuite {
       if (event.isValidLong) {
         inside += 1
         val width = most - least + 1
-        val parts = Seq(most, least).map(PartOfTime.of(event.toLong, _, width))
-        assert(parts.contains(PartOfTime.of(label, 0, width)), (label, event, least, most))
+        def paneOf(time: Long, start: Long) = PaneNumber(Literal(time), width, start).eval()
+        val panes = Seq(most, least).map(paneOf(event.toLong, _))
+        assert(panes.contains(paneOf(label, 0L)), (label, event, least, most))
       }
     }
     assert(inside > 100000)

@@ -114,7 +114,7 @@ class StateTextSuite extends StreamSuite {
       ),
       "PARTITION BY k, window_slide(INTERVAL 7 SECONDS) ORDER BY ts ROWS 9 PRECEDING" -> Seq(
         "windows: rows from 9 before to the row at each pane of bound 0",
-        "bounds of windows: (precisetimestampconversion(ts) - pmod(precisetimestampconversion(ts), 7000000L))",
+        "bounds of windows: pane_number(ts, 7000000, 0)",
         "answers: at once"
       )
     )

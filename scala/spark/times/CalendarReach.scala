@@ -1,4 +1,4 @@
-package io.sash.spark.windows
+package io.sash.spark.times
 
 import java.time.{Instant, ZonedDateTime, ZoneId, ZoneOffset}
 import java.time.temporal.ChronoUnit
@@ -20,15 +20,8 @@ private[spark] final case class CalendarReach(
     up: Boolean,
     strict: Boolean,
     timeZoneId: Option[String]
-) extends BinaryExpression
+) extends KeyPlusExtent
     with TimeZoneAwareExpression {
-  override def prettyName: String = "reach"
-  override def left: Expression = key
-  override def right: Expression = extent
-  override def dataType: DataType = key.dataType
-  override def nullIntolerant: Boolean = true
-  override def sql: String = s"(${key.sql} ${if (up) "+" else "-"} ${extent.sql})"
-
   override def withTimeZone(timeZoneId: String): TimeZoneAwareExpression =
     copy(timeZoneId = Option(timeZoneId))
 
@@ -65,52 +58,45 @@ private[spark] final case class CalendarReach(
 private[sash] object CalendarReach {
 
   def months(start: Long, months: Int, up: Boolean, strict: Boolean, zone: ZoneId): Long =
-    end(moved(start, months.toLong, 0L, 0L, up, zone), up, strict)
+    moved(start, months.toLong, 0L, 0L, up, strict, zone)
 
-  /** Adds hours, or days in a zone of fixed offset, without the calendar. */
-  def micros(start: Long, micros: Long, up: Boolean, strict: Boolean, zone: ZoneId): Long =
-    if (micros >= 0 && (micros < MICROS_PER_DAY || zone.getRules.isFixedOffset))
-      ReachArithmetic.longs(start, micros, up, strict)
-    else
-      end(
-        moved(start, 0L, micros / MICROS_PER_DAY, micros % MICROS_PER_DAY, up, zone),
-        up,
-        strict
-      )
+  def micros(start: Long, micros: Long, up: Boolean, strict: Boolean, zone: ZoneId): Long = {
+    val days = if (zone.getRules.isFixedOffset) 0L else micros / MICROS_PER_DAY
+    moved(start, 0L, days, micros - days * MICROS_PER_DAY, up, strict, zone)
+  }
 
   def interval(
       start: Long,
-      interval: CalendarInterval,
+      extent: CalendarInterval,
       up: Boolean,
       strict: Boolean,
       zone: ZoneId
   ): Long = {
-    val months = interval.months.toLong
-    val days = interval.days.toLong
-    val micros = interval.microseconds
-    if (months == 0 && days == 0 && micros >= 0) ReachArithmetic.longs(start, micros, up, strict)
-    else end(moved(start, months, days, micros, up, zone), up, strict)
+    val (months, days) = (extent.months.toLong, extent.days.toLong)
+    moved(start, months, days, extent.microseconds, up, strict, zone)
   }
 
   /**
-   * Stays one microsecond short of the end if `strict`. An end beyond the type's range becomes
-   * the type's last value, `strict` or not.
+   * Adds hours alone without the calendar. Stays one microsecond short of the end if `strict`. An
+   * end beyond the type's range becomes the type's last value, `strict` or not.
    */
-  private def end(at: ZonedDateTime, up: Boolean, strict: Boolean): Long =
-    toMicros(if (!strict) at else at.plus(if (up) -1L else 1L, ChronoUnit.MICROS))
-
   private def moved(
       start: Long,
       months: Long,
       days: Long,
       micros: Long,
       up: Boolean,
+      strict: Boolean,
       zone: ZoneId
-  ): ZonedDateTime = {
-    val from = DateTimeUtils.microsToInstant(start).atZone(zone)
-    if (up) from.plusMonths(months).plusDays(days).plus(micros, ChronoUnit.MICROS)
-    else from.minusMonths(months).minusDays(days).minus(micros, ChronoUnit.MICROS)
-  }
+  ): Long =
+    if (months == 0 && days == 0 && micros >= 0) ReachArithmetic.longs(start, micros, up, strict)
+    else {
+      val from = DateTimeUtils.microsToInstant(start).atZone(zone)
+      val end =
+        if (up) from.plusMonths(months).plusDays(days).plus(micros, ChronoUnit.MICROS)
+        else from.minusMonths(months).minusDays(days).minus(micros, ChronoUnit.MICROS)
+      toMicros(if (strict) end.plus(if (up) -1L else 1L, ChronoUnit.MICROS) else end)
+    }
 
   private def toMicros(at: ZonedDateTime): Long =
     if (at.toInstant.compareTo(First) <= 0) Long.MinValue
@@ -119,33 +105,4 @@ private[sash] object CalendarReach {
 
   private val First: Instant = DateTimeUtils.microsToInstant(Long.MinValue)
   private val Last: Instant = DateTimeUtils.microsToInstant(Long.MaxValue)
-}
-
-/** Whether a calendar interval is 0 or more, if a month has 30 days and a day 24 hours. */
-private[spark] final case class IsForward(child: Expression)
-    extends UnaryExpression
-    with Predicate {
-  override def prettyName: String = "is_forward"
-
-  override def nullIntolerant: Boolean = true
-
-  override protected def nullSafeEval(interval: Any): Any =
-    IsForward.holds(interval.asInstanceOf[CalendarInterval])
-
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val owner = IsForward.getClass.getName.stripSuffix("$")
-    defineCodeGen(ctx, ev, interval => s"$owner.holds($interval)")
-  }
-
-  override protected def withNewChildInternal(newChild: Expression): IsForward =
-    copy(child = newChild)
-}
-
-/** Generated code calls this. */
-private[sash] object IsForward {
-  private val DaysPerMonth = 30L
-
-  def holds(interval: CalendarInterval): Boolean =
-    interval.months * DaysPerMonth + interval.days +
-      Math.floorDiv(interval.microseconds, MICROS_PER_DAY) >= 0
 }

@@ -1,7 +1,6 @@
-package io.sash.spark.kinds
+package io.sash.spark.times
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types.{DayTimeIntervalType, StringType, YearMonthIntervalType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
@@ -20,28 +19,21 @@ private[spark] object IntervalText {
         if constant.resolved && constant.foldable && constant.dataType.isInstanceOf[StringType] =>
       e.eval() match {
         case text: UTF8String =>
-          Option(IntervalUtils.safeStringToInterval(text))
-            .fold(throw unreadable(kind, argument, e))(
-              literal
-            )
+          val interval = Option(IntervalUtils.safeStringToInterval(text))
+          interval.fold(throw unreadable(kind, argument, e))(literal)
         case _ => e
       }
     case _ => e
   }
 
-  private def literal(interval: CalendarInterval): Literal = {
-    import DayTimeIntervalType.DAY
-    val (months, days, micros) = (interval.months, interval.days, interval.microseconds)
-    if (months == 0 && micros == 0)
-      Literal(Math.multiplyExact(days.toLong, MICROS_PER_DAY), DayTimeIntervalType(DAY))
-    else if (months == 0)
-      Literal(
-        Math.addExact(Math.multiplyExact(days.toLong, MICROS_PER_DAY), micros),
-        DayTimeIntervalType()
-      )
-    else if (days == 0 && micros == 0) Literal(months, YearMonthIntervalType())
-    else Literal(interval)
-  }
+  private def literal(i: CalendarInterval): Literal =
+    if (i.months == 0) {
+      val isOfDays = i.microseconds == 0
+      val dataType =
+        if (isOfDays) DayTimeIntervalType(DayTimeIntervalType.DAY) else DayTimeIntervalType()
+      Literal(ConstantInterval.micros(i), dataType)
+    } else if (i.days == 0 && i.microseconds == 0) Literal(i.months, YearMonthIntervalType())
+    else Literal(i)
 
   private def unreadable(kind: String, argument: String, e: Expression): Throwable =
     SashErrors.invalidArgument(

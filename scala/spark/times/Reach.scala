@@ -1,4 +1,4 @@
-package io.sash.spark.windows
+package io.sash.spark.times
 
 import java.math.{BigDecimal, RoundingMode}
 import java.time.LocalDate
@@ -27,16 +27,8 @@ private[spark] final case class Reach(
     extent: Expression,
     up: Boolean,
     strict: Boolean
-) extends BinaryExpression {
+) extends KeyPlusExtent {
   import ReachArithmetic._
-
-  override def prettyName: String = "reach"
-
-  override def left: Expression = key
-  override def right: Expression = extent
-  override def dataType: DataType = key.dataType
-  override def nullIntolerant: Boolean = true
-  override def sql: String = s"(${key.sql} ${if (up) "+" else "-"} ${extent.sql})"
 
   override protected def nullSafeEval(k: Any, e: Any): Any = (k, e) match {
     case (k: Double, e: Double)                 => doubles(k, e, up, strict)
@@ -70,6 +62,20 @@ private[spark] final case class Reach(
 
   override protected def withNewChildrenInternal(k: Expression, e: Expression): Reach =
     copy(key = k, extent = e)
+}
+
+/** A key moved by an extent, up or down. */
+private[times] abstract class KeyPlusExtent extends BinaryExpression {
+  def key: Expression
+  def extent: Expression
+  def up: Boolean
+
+  override def prettyName: String = "reach"
+  override def left: Expression = key
+  override def right: Expression = extent
+  override def dataType: DataType = key.dataType
+  override def nullIntolerant: Boolean = true
+  override def sql: String = s"(${key.sql} ${if (up) "+" else "-"} ${extent.sql})"
 }
 
 /** Generated code calls these methods. */

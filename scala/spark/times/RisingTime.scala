@@ -1,6 +1,8 @@
-package io.sash.spark.windows
+package io.sash.spark.times
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.types.{CalendarIntervalType, YearMonthIntervalType}
 
 /**
  * A time that never falls while another one rises: the other one itself, at a fixed distance, cut
@@ -41,6 +43,20 @@ private[spark] object RisingTime {
   /** A cut on the way to the base that may fall. */
   def falling(e: Expression, zone: String): Option[CutTime] =
     e.collect { case part => CutTime.of(part) }.flatten.find { cut =>
-      of(cut.time, zone).nonEmpty && of(cut.made, zone).isEmpty
+      of(cut.time, zone).nonEmpty && of(cut.value, zone).isEmpty
     }
+
+  /**
+   * How far a sum of a time and intervals may fall while the time rises. An interval of months
+   * takes the last days of a month to one and the same day of a shorter month. A time zone shifts
+   * by at most a day.
+   */
+  def longestFall(sum: Expression): Long = {
+    val hasMonths = sum.exists(_.dataType match {
+      case _: YearMonthIntervalType | CalendarIntervalType => true
+      case _                                               => false
+    })
+    val isZoned = sum.exists(_.isInstanceOf[TimeZoneAwareExpression])
+    if (hasMonths) 5 * MICROS_PER_DAY else if (isZoned) MICROS_PER_DAY else 0L
+  }
 }

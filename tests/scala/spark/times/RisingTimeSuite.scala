@@ -1,4 +1,4 @@
-package io.sash.spark.windows
+package io.sash.spark.times
 
 import java.time.{Instant, ZoneId}
 

@@ -1,10 +1,11 @@
-package io.sash.spark.windows
+package io.sash.spark.times
 
 import java.time.Instant
 import java.time.zone.ZoneRules
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
@@ -12,10 +13,10 @@ import org.apache.spark.sql.types._
  * A timestamp cut to the beginning of a unit: `date_trunc('hour', time)`, `time_bucket(…, time)`,
  * or the date of a time, as a timestamp.
  *
- * @param made the timestamp, over `time`
+ * @param value the timestamp, over `time`
  * @param most how far after `time` it may lie at most, in microseconds
  */
-private[spark] final case class CutTime(made: Expression, time: Expression, most: Long) {
+private[spark] final case class CutTime(value: Expression, time: Expression, most: Long) {
 
   /**
    * Whether a later time is never cut to an earlier one, nor to one beyond `most`. That may be so
@@ -33,9 +34,9 @@ private[spark] final case class CutTime(made: Expression, time: Expression, most
 
   /** The time zones in which the unit begins. */
   def zones: Seq[String] =
-    made.collect { case z: TimeZoneAwareExpression => z.timeZoneId }.flatten.distinct
+    value.collect { case z: TimeZoneAwareExpression => z.timeZoneId }.flatten.distinct
 
-  private lazy val ofTime = made
+  private lazy val ofTime = value
     .transform {
       case e if e fastEquals time =>
         BoundReference(0, TimestampType, nullable = false)
@@ -46,10 +47,9 @@ private[spark] final case class CutTime(made: Expression, time: Expression, most
 }
 
 private[spark] object CutTime {
-  private val Day = 24L * 60 * 60 * 1000 * 1000
 
   /** A year, the longest unit. */
-  val Longest: Long = 366 * Day
+  val Longest: Long = 366 * MICROS_PER_DAY
 
   /** The name of Spark's class for time_bucket, since 4.2. */
   private val Bucket = "TimeBucket"
@@ -60,8 +60,9 @@ private[spark] object CutTime {
   def of(e: Expression): Option[CutTime] = e match {
     case TruncTimestamp(unit, time, _) if isNotNull(unit) => cut(e, time)
     case Cast(date, TimestampType, _, _) =>
-      dateOf(date).flatMap { case (time, days) =>
-        cut(e, time, if (days > 0) (days + 1) * Day else 0L)
+      dateOf(date).flatMap { from =>
+        val days = from.units
+        cut(e, from.base.children.head, if (days > 0) (days + 1) * MICROS_PER_DAY else 0L)
       }
     case _ if e.getClass.getSimpleName == Bucket =>
       val Seq(size, time, origin) = e.children
@@ -77,29 +78,20 @@ private[spark] object CutTime {
   }
 
   /** Without the value for a unit that Spark does not know, which is NULL. */
-  private def cut(made: Expression, time: Expression, most: Long = 0L): Option[CutTime] = {
-    val found = CutTime(made, time, most)
-    Option.when(time.dataType == TimestampType && found.ofTime.eval(InternalRow(0L)) != null)(
-      found
-    )
-  }
+  private def cut(value: Expression, time: Expression, most: Long = 0L): Option[CutTime] =
+    Option.when(time.dataType == TimestampType)(CutTime(value, time, most)).filter { cut =>
+      cut.ofTime.eval(InternalRow(0L)) != null
+    }
 
-  /** The time whose date this is, or a date after it by a number of days. */
-  private def dateOf(date: Expression): Option[(Expression, Long)] = date match {
-    case r: RuntimeReplaceable                                   => dateOf(r.replacement)
-    case Cast(time, DateType, _, _) if time.dataType != DateType => Some((time, 0L))
-    case TruncDate(of, unit) if isNotNull(unit)                  => dateOf(of)
-    case DateAdd(of, days)                                       => moved(of, days, 1)
-    case DateSub(of, days)                                       => moved(of, days, -1)
-    case _                                                       => None
-  }
-
-  private def moved(of: Expression, days: Expression, sign: Int): Option[(Expression, Long)] =
-    for {
-      (time, before) <- dateOf(of)
-      n <- Option.when(days.foldable)(days.eval()).collect { case n: Number => n.longValue }
-      if math.abs(n) <= Distance.MostDays && math.abs(before) <= Distance.MostDays
-    } yield (time, before + sign * n)
+  /** The date of a time, at a number of days from it. */
+  private def dateOf(date: Expression): Option[Distance] =
+    Distance.of(date, zone = "UTC").flatMap { from =>
+      from.base match {
+        case Cast(time, DateType, _, _) if time.dataType != DateType => Some(from)
+        case TruncDate(of, unit) if isNotNull(unit) => dateOf(of).flatMap(_.plus(from.units))
+        case _                                      => None
+      }
+    }
 
   private def isNotNull(e: Expression): Boolean = e.foldable && e.eval() != null
 

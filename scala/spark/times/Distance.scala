@@ -1,0 +1,83 @@
+package io.sash.spark.times
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.types._
+
+/** A value and a fixed distance from it, in days for a DATE, else in microseconds. */
+private[spark] final case class Distance(base: Expression, units: Long) {
+
+  /** None beyond all valid values. */
+  private[times] def plus(more: Long): Option[Distance] = {
+    val most = if (base.dataType == DateType) Distance.MostDays else Distance.Most
+    Option.when(math.abs(more) <= most && math.abs(units) <= most)(copy(units = units + more))
+  }
+}
+
+private[spark] object Distance {
+
+  /** Ten thousand years in days: no valid date overflows by it, and no sum of two does. */
+  private val MostDays: Long = 3660000L
+
+  /** A hundred thousand years in microseconds, likewise. */
+  val Most: Long = 100000L * 366 * MICROS_PER_DAY
+
+  /** The value that a sum begins with, and the sum's distance from it; None if it is not fixed. */
+  def of(e: Expression, zone: String): Option[Distance] = e match {
+    case Cast(child, to, _, _) if child.dataType == to => of(child, zone)
+    case r: RuntimeReplaceable                         => of(r.replacement, zone)
+    case TimestampPlusMicros(start, micros)            => of(start, zone).flatMap(_.plus(micros))
+    case DateAdd(start, days)                          => plusDays(of(start, zone), days, 1)
+    case DateSub(start, days)                          => plusDays(of(start, zone), days, -1)
+    case b: BinaryExpression if Additions(b.getClass.getSimpleName) =>
+      fixedMicros(b.left, b.right, zoneOf(b, zone)).flatMap { micros =>
+        of(b.left, zone).flatMap(_.plus(micros))
+      }
+    case _ => Some(Distance(e, 0L))
+  }
+
+  /**
+   * The interval in microseconds. None if it is not constant, if its length depends on the time
+   * in `key`'s zone, or if a BIGINT is too short. Then Spark's own addition applies.
+   */
+  def fixedMicros(key: Expression, interval: Expression, zone: String): Option[Long] =
+    ConstantInterval
+      .of(interval)
+      .filter { i =>
+        i.months == 0 && (i.days == 0 || key.dataType == TimestampNTZType || isFixed(zone))
+      }
+      .flatMap(i => Try(ConstantInterval.micros(i)).toOption)
+
+  /** Whether the clocks of a time zone never change. */
+  def isFixed(zone: String): Boolean = DateTimeUtils.getZoneId(zone).getRules.isFixedOffset
+
+  /** The value at a distance from another one. */
+  def from(base: Expression, units: Long): Expression = base.dataType match {
+    case _ if units == 0       => base
+    case DateType if units < 0 => DateSub(base, Literal(Math.toIntExact(-units)))
+    case DateType              => DateAdd(base, Literal(Math.toIntExact(units)))
+    case _                     => TimestampPlusMicros(base, units)
+  }
+
+  /** The value that a sum begins with. */
+  def base(e: Expression, zone: String): Expression = of(e, zone).fold(e)(_.base)
+
+  /** The time zone in which the query was analyzed. */
+  private def zoneOf(e: Expression, session: String): String = e match {
+    case z: TimeZoneAwareExpression => z.timeZoneId.getOrElse(session)
+    case _                          => session
+  }
+
+  /** The names of Spark's addition of an interval to a timestamp; 4.1 renamed it. */
+  private val Additions = Set("TimestampAddInterval", "TimeAdd")
+
+  private def plusDays(start: Option[Distance], days: Expression, sign: Int): Option[Distance] =
+    for {
+      from <- start
+      number <- Option.when(days.foldable)(days.eval()).collect { case n: Number => n.longValue }
+      sum <- from.plus(sign * number)
+    } yield sum
+}

@@ -1,0 +1,58 @@
+package io.sash.spark.times
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.DayTimeIntervalType.DAY
+
+import io.sash.spark.base.SparkVersions
+
+/** Values at a distance from a key of an order, which is a time or a number. */
+private[spark] object KeyDistance {
+
+  /** key + offset, computed as in WindowExec. A descending order negates the offset. */
+  def shifted(
+      key: Expression,
+      direction: SortDirection,
+      offset: Expression,
+      timeZone: String
+  ): Expression = {
+    val signed = direction match {
+      case Descending => new UnaryMinus(offset)
+      case _          => offset
+    }
+    (key.dataType, signed.dataType) match {
+      case (DateType, IntegerType)              => DateAdd(key, signed)
+      case (DateType, _: YearMonthIntervalType) => DateAddYMInterval(key, signed)
+      case (DateType, DayTimeIntervalType(DAY, DAY)) =>
+        DateAdd(key, ExtractANSIIntervalDays(signed))
+      case (TimestampType | TimestampNTZType, _: YearMonthIntervalType) =>
+        TimestampAddYMInterval(key, signed, Some(timeZone))
+      case (TimestampType | TimestampNTZType, _) =>
+        Distance.fixedMicros(key, signed, timeZone) match {
+          case Some(micros) => TimestampPlusMicros(key, micros)
+          case None         => SparkVersions.timestampAddInterval(key, signed, timeZone)
+        }
+      case (d: DecimalType, _: DecimalType) => DecimalAddNoOverflowCheck(key, signed, d)
+      case _                                => new Add(key, signed)
+    }
+  }
+
+  /**
+   * The bound of a key by an extent: a [[Reach]], or a `CalendarReach` if it depends on the
+   * calendar.
+   */
+  def reach(
+      key: Expression,
+      extent: Expression,
+      up: Boolean,
+      strict: Boolean,
+      timeZone: String
+  ): Expression = key.dataType match {
+    case TimestampType | TimestampNTZType =>
+      Distance.fixedMicros(key, extent, timeZone) match {
+        case Some(micros) => Reach(key, Literal(micros), up, strict)
+        case None         => CalendarReach(key, extent, up, strict, Some(timeZone))
+      }
+    case _ => Reach(key, extent, up, strict)
+  }
+}
