@@ -172,7 +172,7 @@ test-spark-streams-long: $(TOOLS) ## those of sessions and transformWithState
 
 .PHONY: test-python
 test-python: $(INSTALLED) ## the Python tests
-	$(BIN)/pytest
+	$(BIN)/pytest --junitxml target/pytest.xml
 
 .PHONY: test-kill
 test-kill: $(INSTALLED) ## streams from Kafka and of labels, each killed KILLS=100 times
@@ -290,11 +290,15 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg docs/images/training_sets.svg docs/images/rooms.svg pages ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg docs/images/training_sets.svg docs/images/rooms.svg pages suites ## what is generated in docs
 
 .PHONY: pages
 pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
 	$(BIN)/python tests/python/pages.py
+
+.PHONY: suites
+suites: $(INSTALLED) ## list the suites in tests/README.md, with the seconds of the last reports
+	$(BIN)/python tests/python/suites.py
 
 .PHONY: site
 site: $(INSTALLED) ## docs and the Python package's reference as HTML, in target/site
