@@ -131,7 +131,7 @@ test-long: $(INSTALLED) ## the tests that `make test` leaves out, but for the th
 	test $$scala -eq 0 && test $$python -eq 0
 
 .PHONY: test-all
-test-all: $(INSTALLED) ## all of them, Spark's own suites of streams and its golden files; three hours
+test-all: $(INSTALLED) ## all of them, Spark's own suites of streams, its golden files and some mutants; three hours
 	$(call step,Scala tests - all)
 	SASH_TEST=all $(SBT) test spark/sparkSuites hive/sparkSuites \
 		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' \
@@ -139,6 +139,7 @@ test-all: $(INSTALLED) ## all of them, Spark's own suites of streams and its gol
 		$(GOLDEN_FILES) $(NO_TERMINAL)
 	$(call step,Python tests - all)
 	SASH_TEST=all $(BIN)/pytest
+	$(MAKE) mutants SAMPLE=40
 
 .PHONY: test-scala
 test-scala: $(TOOLS) ## the Scala tests
@@ -196,9 +197,10 @@ test-pyspark-%: .venvs/%/.installed
 	.venvs/$*/bin/pytest
 
 .PHONY: mutants
-mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" selects by name
+mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" selects by name, SAMPLE=40 at random
 	$(call step,mutants)
-	$(MUTANTS) --sbt '$(abspath $(BIN))/jgo $(wordlist 2,9,$(SBT))' $(ONLY)
+	$(MUTANTS) --sbt '$(abspath $(BIN))/jgo $(wordlist 2,9,$(SBT))' \
+		$(SAMPLE:%=--sample %) $(SEED:%=--seed %) $(ONLY)
 
 .PHONY: lint
 lint: $(INSTALLED) ## formats, types, lints, scaladoc, links to each Spark, programs against the core
