@@ -50,7 +50,7 @@ class RandomQueriesSuite extends SashSuite {
     TestTable.create(spark)
     val random = new Random(seed)
     val calls = Iterator.continually(random.shuffle(WindowCalls.All)).flatten
-    (1 to 20).foreach { n =>
+    (1 to Thorough.times(20)).foreach { n =>
       withClue(s"seed $seed, query $n\n") {
         val columns = (1 to 5).map { i =>
           val call = calls.next()

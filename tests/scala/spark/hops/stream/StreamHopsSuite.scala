@@ -19,7 +19,7 @@ import io.sash.spark.streams.task.BucketProcessor
 class StreamHopsSuite extends StreamSuite {
 
   private def batches(seed: Long) =
-    StreamSuite.batches(seed, count = 5, size = 60, jitterSeconds = 40, keys = 3)
+    StreamSuite.batches(seed, count = 4, size = 60, jitterSeconds = 40, keys = 3)
 
   private def check(
       query: DataFrame => DataFrame,

@@ -185,7 +185,8 @@ class StreamPlansSuite extends StreamSuite {
         val explained =
           answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.explained }
         assert(
-          explained.length == 1 && explained.head.contains(s"a window by $title over a forest;"),
+          explained.length == 1 && explained.head.contains(s": $call OVER (") &&
+            explained.head.contains(s" by $title over a forest;"),
           explained
         )
       }

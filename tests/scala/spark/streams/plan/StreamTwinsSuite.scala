@@ -15,9 +15,9 @@ class StreamTwinsSuite extends StreamSuite {
 
   // the last row advances the watermark, and a join leaves out those without a key below it
   private val batches = StreamSuite
-    .batches(11, count = 5, size = 60, jitterSeconds = 25, keys = 3)
+    .batches(11, count = 3, size = 60, jitterSeconds = 25, keys = 3)
     .zipWithIndex
-    .map { case (batch, i) => if (i < 5) batch else batch.map(_.copy(k = Some(0))) }
+    .map { case (batch, i) => if (i < 3) batch else batch.map(_.copy(k = Some(0))) }
 
   private val hops =
     "SELECT window, k, count(*) AS c, sum(x) AS a FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"
@@ -61,9 +61,9 @@ class StreamTwinsSuite extends StreamSuite {
       val asked =
         (events: DataFrame) => sql(query)(if (exchanged) events.repartition(3) else events)
       val batches =
-        (1 to 6).map(b => (0 until 20).map(i => at(b * 20L + i, b * 100 + i, k = i % 3)))
+        (1 to 3).map(b => (0 until 40).map(i => at(b * 40L + i, b * 100 + i, k = i % 3)))
       withSource("1 second") { source =>
-        val counts = run(source, batches, restartBefore = Set(2, 4))(asked)
+        val counts = run(source, batches, restartBefore = Set(2))(asked)
         val answers = source.rows.map(_.toSeq).toSet
         val passed = onTime(batches, delaySeconds = 1)._2
         val expected = asked(spark.createDataFrame(batches.flatten))
@@ -137,7 +137,7 @@ class StreamTwinsSuite extends StreamSuite {
 
   test("OVER joined with itself, whose rows Spark could take from one exchange") {
     streaming() {
-      checkStream(batches, delaySeconds = 15, restartBefore = Set(2, 4)) { rows =>
+      checkStream(batches, delaySeconds = 15, restartBefore = Set(2)) { rows =>
         val over = sql(
           "SELECT id, ts, sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 4 PRECEDING) AS a FROM events"
         )(rows)
@@ -153,7 +153,7 @@ class StreamTwinsSuite extends StreamSuite {
   private def answers(isOurs: Boolean)(query: DataFrame => DataFrame): Seq[String] =
     withSettings("spark.sash.hops.enabled" -> isOurs.toString)(inDirectory { checkpoint =>
       val source = new Source("60 seconds", checkpoint, isOurs = isOurs)
-      run(source, batches, restartBefore = Set(2, 4))(query)
+      run(source, batches, restartBefore = Set(2))(query)
       source.rows.map(_.toString).sorted
     })
 

@@ -2,6 +2,8 @@ package io.sash.spark.streams.program
 
 import org.apache.spark.sql.streaming.OutputMode
 
+import org.scalatest.tagobjects.Slow
+
 import io.sash.spark.{Event, StreamSuite}
 
 /** Streams without generated code, which Spark falls back to where it does not compile. */
@@ -48,7 +50,8 @@ class StreamInterpretedSuite extends StreamSuite {
            |  min(x) OVER (PARTITION BY k, punctuation_window(d > 80) ORDER BY ts, id) AS f FROM events""".stripMargin
     )
   ) {
-    test(s"append mode: $name", each(3): _*) {
+    val tags = if (name == "DISTINCT") Nil else Seq(Slow)
+    test(s"append mode: $name", tags ++ each(3): _*) {
       interpreted(checkStream(batches(3), delaySeconds = 15, restartBefore = Set(2))(sql(query)))
     }
   }
@@ -65,7 +68,7 @@ class StreamInterpretedSuite extends StreamSuite {
     }
   }
 
-  test("frames that look ahead") {
+  test("frames that look ahead", Slow) {
     def answered(rows: Seq[Event], watermark: Long) = passed(rows, watermark).dropRight(4)
     interpreted {
       checkStream(batches(5).init, delaySeconds = 15, Set(2), answered)(
@@ -77,20 +80,22 @@ class StreamInterpretedSuite extends StreamSuite {
     }
   }
 
-  for (mode <- Seq(OutputMode.Append(), OutputMode.Update())) test(s"hops, $mode", each(2): _*) {
-    interpreted {
-      checkHops(batches(9), mode = mode) {
-        sql(
-          """SELECT unix_micros(w.start) * 8 + coalesce(k, 7) AS id, w, count(*) AS c, sum(x) AS a, max(s) AS m,
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"hops, $mode", Slow +: each(2): _*) {
+      interpreted {
+        checkHops(batches(9), mode = mode) {
+          sql(
+            """SELECT unix_micros(w.start) * 8 + coalesce(k, 7) AS id, w, count(*) AS c, sum(x) AS a, max(s) AS m,
             |  avg(CAST(d AS DECIMAL(20, 3))) AS d, approx_count_distinct(x) AS u
             |  FROM (SELECT *, window(ts, '25 seconds', '10 seconds') AS w FROM events) GROUP BY k, w""".stripMargin
-        )
+          )
+        }
       }
     }
-  }
 
   test(
-    "answers that a batch finds in the process are those that it had left, in several windows"
+    "answers that a batch finds in the process are those that it had left, in several windows",
+    Slow
   ) {
     interpreted {
       withSource("0 seconds") { source =>
