@@ -131,7 +131,7 @@ test-long: $(INSTALLED) ## the tests that `make test` leaves out, but for the th
 	test $$scala -eq 0 && test $$python -eq 0
 
 .PHONY: test-all
-test-all: $(INSTALLED) ## all of them, Spark's own suites of streams and its golden files; three hours
+test-all: $(INSTALLED) ## all of them, Spark's own suites of streams, its golden files and some mutants; three hours
 	$(call step,Scala tests - all)
 	SASH_TEST=all $(SBT) test spark/sparkSuites hive/sparkSuites \
 		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' \
@@ -139,6 +139,7 @@ test-all: $(INSTALLED) ## all of them, Spark's own suites of streams and its gol
 		$(GOLDEN_FILES) $(NO_TERMINAL)
 	$(call step,Python tests - all)
 	SASH_TEST=all $(BIN)/pytest
+	$(MAKE) mutants SAMPLE=40
 
 .PHONY: test-scala
 test-scala: $(TOOLS) ## the Scala tests
@@ -172,7 +173,7 @@ test-spark-streams-long: $(TOOLS) ## those of sessions and transformWithState
 
 .PHONY: test-python
 test-python: $(INSTALLED) ## the Python tests
-	$(BIN)/pytest
+	$(BIN)/pytest --junitxml target/pytest.xml
 
 .PHONY: test-kill
 test-kill: $(INSTALLED) ## streams from Kafka and of labels, each killed KILLS=100 times
@@ -196,9 +197,10 @@ test-pyspark-%: .venvs/%/.installed
 	.venvs/$*/bin/pytest
 
 .PHONY: mutants
-mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" selects by name
+mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" selects by name, SAMPLE=40 at random
 	$(call step,mutants)
-	$(MUTANTS) --sbt '$(abspath $(BIN))/jgo $(wordlist 2,9,$(SBT))' $(ONLY)
+	$(MUTANTS) --sbt '$(abspath $(BIN))/jgo $(wordlist 2,9,$(SBT))' \
+		$(SAMPLE:%=--sample %) $(SEED:%=--seed %) $(ONLY)
 
 .PHONY: lint
 lint: $(INSTALLED) ## formats, types, lints, scaladoc, links to each Spark, programs against the core
@@ -290,11 +292,15 @@ bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the author
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs
-docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg docs/images/training_sets.svg docs/images/rooms.svg pages ## what is generated in docs
+docs: docs/configuration.md docs/functions.md docs/images/rolling_flights.png docs/images/streaming.svg docs/images/training_sets.svg docs/images/rooms.svg pages suites ## what is generated in docs
 
 .PHONY: pages
 pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
 	$(BIN)/python tests/python/pages.py
+
+.PHONY: suites
+suites: $(INSTALLED) ## list the suites in tests/README.md, with the seconds of the last reports
+	$(BIN)/python tests/python/suites.py
 
 .PHONY: site
 site: $(INSTALLED) ## docs and the Python package's reference as HTML, in target/site

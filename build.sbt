@@ -173,10 +173,10 @@ lazy val spark = (project in file("scala/spark"))
     Test / baseDirectory := scratch.value,
     // the two groups beside each other; suites of one share a SparkContext, and take turns
     Test / parallelExecution := true,
-    // those of streams wait more than they compute, and run beside the others
+    // suites of streams wait more than they compute, and run beside the others
     Test / testGrouping := {
       val (ofStreams, others) =
-        (Test / definedTests).value.partition(_.name.contains(".streams."))
+        (Test / definedTests).value.partition(_.name.toLowerCase.contains(".stream"))
       val options = (Test / forkOptions).value
       val directory = scratch.value
       Seq("streams" -> ofStreams, "others" -> others).map { case (name, tests) =>

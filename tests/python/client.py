@@ -1,4 +1,4 @@
-"""A law as a program that asks through a client of Spark Connect, in a process of its own."""
+"""A check as a program that asks through a client of Spark Connect, in its own process."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from conftest import QUIET
 _KEPT = {"spark.sql.shuffleDependency.fileCleanup.enabled": "false"}
 
 
-def main(check: Callable[[SparkSession, int, int], int]) -> None:
-    """Check with the rounds and the seed of the command line; print how many ran as windows."""
+def main(check: Callable[..., int]) -> None:
+    """Check with the numbers of the command line; print how many queries ran as windows."""
     builder = SparkSession.builder.remote("local[2]").config(map={**QUIET, **_KEPT})
     spark = sash.configure(builder).getOrCreate()
     assert type(spark).__module__.startswith("pyspark.sql.connect")
-    ran = check(spark, int(sys.argv[1]), int(sys.argv[2]))
+    ran = check(spark, *map(int, sys.argv[1:]))
     # without it the client of Spark 4.0 asks a server that has ended until its patience ends
     spark.stop()
     print(ran)

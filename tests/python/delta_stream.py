@@ -10,11 +10,9 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-from pyspark.sql import SparkSession
 
 import fetch
-import sash
-from streaming import CONF
+from streaming import session
 from triggers import batch, features, made, stream, write
 
 DELTA = {
@@ -26,8 +24,7 @@ DELTA = {
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    builder = SparkSession.builder.master("local[2]").config(map={**CONF, **DELTA})
-    spark = sash.configure(builder).getOrCreate()
+    spark = session(DELTA)
     files = made(1)
     counts = []
     for half in (files[:2], files[2:]):

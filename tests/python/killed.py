@@ -1,13 +1,10 @@
 """The stream that test_kafka.py kills: windows from a topic of Kafka to Parquet.
 
-Run as `killed.py ADDRESS TOPIC FOLDER ROWS [--finish]`, it goes on from the checkpoint in FOLDER,
-by at most ROWS rows a batch; with `--finish` only to the end of what is there.
+Run as `killed.py FOLDER ADDRESS TOPIC ROWS [--finish]`, with at most ROWS rows a batch.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -15,8 +12,7 @@ from pyspark.sql import functions as F
 
 import fetch
 import sash
-from kills import KILLED
-from streaming import CONF, to_parquet
+from kills import stream
 
 VALUE = "id BIGINT, k INT, micros BIGINT, x INT"
 DELAY = "30 seconds"
@@ -49,38 +45,18 @@ def with_time(rows: DataFrame) -> DataFrame:
     return rows.select("id", "k", F.timestamp_micros("micros").alias("ts"), "x")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("address")
-    parser.add_argument("topic")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("rows", type=int)
-    parser.add_argument("--finish", action="store_true")
-    given = parser.parse_args()
-
-    jars = ",".join(str(jar) for jar in fetch.kafka_source())
-    builder = SparkSession.builder.master("local[2]").config(
-        map={**CONF, **KILLED, "spark.jars": jars}
-    )
-    spark = sash.configure(builder).getOrCreate()
+def answers(spark: SparkSession, _: Path, address: str, topic: str, rows: str) -> DataFrame:
     source = (
         spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", given.address)
-        .option("subscribe", given.topic)
+        .option("kafka.bootstrap.servers", address)
+        .option("subscribe", topic)
         .option("startingOffsets", "earliest")
-        .option("maxOffsetsPerTrigger", given.rows)
+        .option("maxOffsetsPerTrigger", rows)
         .load()
     )
     value = F.from_json(F.col("value").cast("string"), VALUE).alias("value")
-    rows = with_time(source.select(value).select("value.*")).withWatermark("ts", DELAY)
-    trigger = {"availableNow": True} if given.finish else {}
-    query = to_parquet(features(rows), given.folder, **trigger)
-    query.awaitTermination()
-    progress = query.lastProgress
-    assert progress is not None
-    operators = [operator["operatorName"] for operator in progress["stateOperators"]]
-    (given.folder / "operators.json").write_text(json.dumps(operators))
+    return features(with_time(source.select(value).select("value.*")).withWatermark("ts", DELAY))
 
 
 if __name__ == "__main__":
-    main()
+    stream(answers, {"spark.jars": ",".join(map(str, fetch.kafka_source()))})

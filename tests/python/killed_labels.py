@@ -1,12 +1,10 @@
 """The stream that test_label_kills.py kills: features of labels, from two folders to Parquet.
 
-Run as `killed_labels.py FOLDER [--finish]`, it goes on from the checkpoint in FOLDER, a file of
-labels and one of events a batch; with `--finish` only to the end of what is there.
+Run as `killed_labels.py FOLDER [--finish]`, with a file of labels and one of events a batch.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -16,8 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from kills import KILLED
-from streaming import CONF, to_parquet
+from kills import stream
 
 EVENTS = "user string, ts timestamp, amount long"
 LABELS = "user string, ts timestamp, lab long"
@@ -58,19 +55,10 @@ def features(labels: DataFrame, events: DataFrame) -> DataFrame:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--finish", action="store_true")
-    given = parser.parse_args()
-
-    builder = SparkSession.builder.master("local[2]").config(map={**CONF, **KILLED})
-    spark = sash.configure(builder).getOrCreate()
-    labels = read(spark, given.folder / "labels", LABELS, stream=True)
-    events = read(spark, given.folder / "events", EVENTS, stream=True)
-    trigger = {"availableNow": True} if given.finish else {}
-    to_parquet(features(labels, events), given.folder, **trigger).awaitTermination()
+def answers(spark: SparkSession, folder: Path) -> DataFrame:
+    labels = read(spark, folder / "labels", LABELS, stream=True)
+    return features(labels, read(spark, folder / "events", EVENTS, stream=True))
 
 
 if __name__ == "__main__":
-    main()
+    stream(answers)

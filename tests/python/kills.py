@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from streaming import session, to_parquet
 
 KILLS = int(os.environ.get("SASH_TEST_KILLS", "2"))
 SEED = int(os.environ.get("SASH_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
@@ -21,6 +28,27 @@ KILLED = {
     "spark.sql.streaming.fileSink.log.compactInterval": "7",
 }
 """Settings of a stream that is killed."""
+
+
+def stream(rows: Callable[..., DataFrame], more: dict[str, str] | None = None) -> None:
+    """Run the stream that is killed, as a program: FOLDER [ARGUMENTS ...] [--finish].
+
+    It goes on from the checkpoint in FOLDER, and with ``--finish`` only to the end of what is
+    there. ``rows`` makes the answers from the session, the folder and the arguments.
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("arguments", nargs="*")
+    parser.add_argument("--finish", action="store_true")
+    given = parser.parse_args()
+    answers = rows(session({**KILLED, **(more or {})}), given.folder, *given.arguments)
+    trigger = {"availableNow": True} if given.finish else {}
+    query = to_parquet(answers, given.folder, **trigger)
+    query.awaitTermination()
+    progress = query.lastProgress
+    assert progress is not None
+    operators = [operator["operatorName"] for operator in progress["stateOperators"]]
+    (given.folder / "operators.json").write_text(json.dumps(operators))
 
 
 class Killed:
@@ -57,19 +85,21 @@ class Killed:
         print(f"kill {self.rounds}: {pause:.2f} s, batch {planned}, committed {committed}")
 
     def finish(self, *arguments: str) -> None:
-        """Run it to its end."""
+        """Run it to its end, by Sash's operator."""
         print(f"{self.within_a_batch} of {self.rounds} kills within a batch")
-        last = self._start(*arguments)
+        last = self._start(*arguments, "--finish")
         try:
             assert last.wait(600) == 0, self._log()
         finally:
             if last.poll() is None:
                 self._kill(last)
+        operators = json.loads((self.folder / "operators.json").read_text())
+        assert set(operators) == {"transformWithStateExec"}
 
     def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, str(self.program), *arguments],
+                [sys.executable, str(self.program), str(self.folder), *arguments],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

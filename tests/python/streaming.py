@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
+
+import sash
 
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 CONF = {
@@ -18,6 +20,12 @@ CONF = {
     "spark.sash.stream.buckets": "4",
 }
 """Of a session of its own, with few keys."""
+
+
+def session(more: dict[str, str] | None = None) -> SparkSession:
+    """A session with Sash, CONF and more settings."""
+    builder = SparkSession.builder.master("local[2]").config(map={**CONF, **(more or {})})
+    return sash.configure(builder).getOrCreate()
 
 
 def to_parquet(rows: DataFrame, folder: Path, **trigger: Any) -> StreamingQuery:

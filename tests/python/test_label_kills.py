@@ -56,9 +56,9 @@ def test_a_stream_of_labels_that_is_killed_answers_each_once(
     killed = Killed(Path(__file__).with_name("killed_labels.py"), tmp_path, rng)
     for first in range(0, files, FILES_A_KILL):
         write(tmp_path, rng, range(first, first + FILES_A_KILL))
-        killed.run_and_kill(str(tmp_path))
+        killed.run_and_kill()
     end(tmp_path, files)
-    killed.finish(str(tmp_path), "--finish")
+    killed.finish()
 
     session = spark.newSession()
     session.conf.set("spark.sql.session.timeZone", "UTC")

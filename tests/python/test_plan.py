@@ -1,3 +1,5 @@
+"""`explain` says which windows Sash runs, and why Spark keeps the others."""
+
 from __future__ import annotations
 
 import pandas as pd

@@ -62,7 +62,7 @@ class StoredWindowsSuite extends Laws {
     }
   }
 
-  law("an inverse costs what comes and leaves, and after a restart the window", runs = 50) {
+  law("an inverse costs what comes and leaves, and after a restart the window", runs = 20) {
     forAll(Gen.choose(1, 2000), Gen.choose(1, 100), Gen.choose(1, 5)) { (rows, m, logFanOut) =>
       val stream =
         new Stream(Seq(Rows(rows.toLong, 0L)), logFanOut, Some(StoredWindows.Inverse()))

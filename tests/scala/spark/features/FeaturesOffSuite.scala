@@ -3,10 +3,9 @@ package io.sash.spark.features
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.scalatest.tags.Slow
 
-import io.sash.spark.{Explain, Thorough}
+import io.sash.spark.{Event, Explain, StreamSuite, Thorough}
 import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 import io.sash.spark.features.status.FeatureName._
-import io.sash.spark.streams.{Event, StreamSuite}
 
 /** Each kind of query, under each feature that is off, and under each pair of them. */
 @Slow

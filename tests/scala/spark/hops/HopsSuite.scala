@@ -1,5 +1,7 @@
 package io.sash.spark.hops
 
+import org.scalatest.tagobjects.Slow
+
 import io.sash.spark.{ErrorCondition, Explain}
 import io.sash.spark.base.SashConf
 
@@ -24,7 +26,8 @@ class HopsSuite extends HopChecks {
   for {
     window <- windows
     codegen <- Seq("CODEGEN_ONLY", "NO_CODEGEN")
-  } test(s"hops are Spark's: $window, $codegen") {
+    tags = if (window == windows(2)) Nil else Seq(Slow)
+  } test(s"hops are Spark's: $window, $codegen", tags: _*) {
     withSettings("spark.sql.codegen.factoryMode" -> codegen) {
       val query = s"SELECT window, k, $aggregates FROM events GROUP BY k, $window"
       check(query)

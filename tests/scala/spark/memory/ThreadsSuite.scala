@@ -91,6 +91,8 @@ abstract class ThreadsSuite(offHeap: Boolean) extends SashSuite with LittleMemor
     )
 }
 
+/** Rows that leave a window in another thread, with windows on the heap. */
 class OnHeapThreadsSuite extends ThreadsSuite(offHeap = false)
 
+/** Rows that leave a window in another thread, with windows off the heap. */
 class OffHeapThreadsSuite extends ThreadsSuite(offHeap = true)

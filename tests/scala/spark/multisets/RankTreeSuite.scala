@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.spark.Thorough
 
+/** A tree of ranks has the numbers of a sorted list, and their places. */
 class RankTreeSuite extends AnyFunSuite {
 
   private def equalsSorted(tree: RankTree, expected: mutable.ArrayBuffer[Long]): Unit = {

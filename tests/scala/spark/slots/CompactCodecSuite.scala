@@ -13,6 +13,7 @@ import org.scalatestplus.scalacheck.Checkers
 import io.sash.core.slots.{Bytes, SlotCodec}
 import io.sash.spark.memory.WindowMemory
 
+/** Values that a codec writes are read again, bit by bit. */
 class CompactCodecSuite extends AnyFunSuite with Checkers {
   private val types: IndexedSeq[(DataType, Gen[Any])] = {
     val longs = Gen.oneOf(
