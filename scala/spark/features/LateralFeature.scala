@@ -8,6 +8,7 @@ import io.sash.spark.lateral.{
   ChooseEventFilters,
   LateralWindows,
   LeftSubqueries,
+  OwnAliases,
   StreamLateralWindows
 }
 
@@ -17,6 +18,7 @@ private[spark] object LateralFeature extends Feature {
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlanNormalizationRule(guard.rule(_ => LateralWindows))
+    extensions.injectOptimizerRule(guard.rule(_ => OwnAliases))
     extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
     // on a stream the window that this rule makes is run by the streams feature
     extensions.injectPostHocResolutionRule(

@@ -114,8 +114,11 @@ private[lateral] object CorrelatedAggregate extends PredicateHelper {
       subquery: LogicalPlan,
       top: Either[String, SubqueryTop]
   ): Option[Either[String, CorrelatedAggregate]] = top match {
-    case Right(top) => Option.when(hasRange(top.rows))(parsed(top))
-    case Left(why)  => Option.when(hasRange(subquery))(Left(why))
+    case Right(top) =>
+      Option.when(hasRange(top.rows)) {
+        NestedSubqueries.refusal(subquery).fold(parsed(top))(Left(_))
+      }
+    case Left(why) => Option.when(hasRange(subquery))(Left(why))
   }
 
   private def parsed(top: SubqueryTop): Either[String, CorrelatedAggregate] =

@@ -265,16 +265,22 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
 
   private def filtered(filter: Filter): LogicalPlan = {
     val (late, early) =
-      splitConjunctivePredicates(filter.condition).map(RangeExists.ofIn).partition { c =>
-        SubExprUtils.containsOuter(c) || c.exists {
-          case _: ScalarSubquery | _: Exists => true
-          case e                             => !e.deterministic
-        }
+      splitConjunctivePredicates(filter.condition).map(c => c -> RangeExists.ofIn(c)).partition {
+        case (_, c) =>
+          SubExprUtils.containsOuter(c) || c.exists {
+            case _: ScalarSubquery | _: Exists => true
+            case e                             => !e.deterministic
+          }
       }
-    early.foreach(leaveIn)
-    answers(Filtered(early, filter.child), late).fold[LogicalPlan](filter) {
-      case (answered, conditions) =>
-        Project(filter.output, Filtered(conditions, answered.plan))
+    early.foreach { case (condition, _) => leaveIn(condition) }
+    val labels = Filtered(early.map(_._1), filter.child)
+    answers(labels, late.map(_._2)).fold[LogicalPlan](filter) { case (answered, conditions) =>
+      val asWritten = conditions.zip(late).map {
+        // Spark runs this one, as IN if it was IN
+        case (_: Exists, (condition, _)) => condition
+        case (condition, _)              => condition
+      }
+      Project(filter.output, Filtered(asWritten, answered.plan))
     }
   }
 

@@ -92,5 +92,8 @@ private[sash] object Place {
 
   /** The members of a set, which leave in any order. */
   case object Members
-      extends Place[Algorithm]("the members of DISTINCT", Seq(SlickDequeInvAlgorithm, FibaAlgorithm))
+      extends Place[Algorithm](
+        "the members of DISTINCT",
+        Seq(SlickDequeInvAlgorithm, FibaAlgorithm)
+      )
 }

@@ -83,7 +83,7 @@ private[streams] final class FrameReader(
 
   private def joined(of: JoinedSpec): StreamFrame = {
     def refusePart(why: String) = refuse(s"${written(of.kind)} $why; $InBatch")
-    val parts = of.parts.map(frameOf)
+    val parts = of.joined.map(frameOf)
     val frame = if (of.kind.ofAll) StreamAnd(parts) else StreamOr(parts)
     frame.fault.foreach(refusePart)
     frame
