@@ -51,7 +51,7 @@ sealed abstract class AnyTimedWindow private[algebra] (tree: OutOfOrderWindow) {
  * already has a value at a time, a new value is combined with it from the right. Boxing and
  * allocation are as in [[Window]].
  *
- * Cost: see [[io.sash.core.fiba.Fiba]].
+ * Cost: see `Fiba`.
  *
  * Paper: ''Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and
  * Insertions'', section 2.

@@ -2,7 +2,7 @@ package io.sash.core.slots
 
 /**
  * A column of chunks of 1024 slots, each chunk a column of its own. It grows by a chunk and
- * copies nothing. So [[io.sash.core.inorder.Daba]] and [[io.sash.core.inorder.DabaLite]] over it
+ * copies nothing. So `Daba` and `DabaLite` over it
  * take constant time in the worst case even while a window grows. They also give memory back as
  * the window shrinks. Other algorithms run over it, too, but gain only that growth does not copy.
  * {{{

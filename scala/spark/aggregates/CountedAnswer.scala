@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, Generic
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{ArgumentChecks, SashFunction}
-import io.sash.spark.multisets.{Ties, ValueMultiset}
+import io.sash.spark.multisets.{TieOrder, ValueMultiset}
 
 /** A function of SQL that answers from counted values. */
 private[spark] sealed abstract class CountedAnswer extends Serializable {
@@ -21,7 +21,7 @@ private[spark] sealed abstract class CountedAnswer extends Serializable {
   /** The answer over no values; null for NULL. */
   def ofNone: Any = null
 
-  private[aggregates] def ties: Ties = Ties.Unkept
+  private[aggregates] def ties: TieOrder = TieOrder.Unkept
 
   def check(arguments: Seq[Expression]): TypeCheckResult = TypeCheckSuccess
 
@@ -82,7 +82,7 @@ private[spark] case object ValueCounts extends CountedAnswer {
 private[spark] case object TopCounts extends CountedAnswer {
   override def dataType(of: DataType): DataType = CountedAnswer.listOf(of)
   override def ofNone: Any = CountedAnswer.list(Nil)
-  override private[aggregates] def ties: Ties = Ties.ByValue(ascending = true)
+  override private[aggregates] def ties: TieOrder = TieOrder.ByValue(ascending = true)
 
   override def check(arguments: Seq[Expression]): TypeCheckResult =
     ArgumentChecks.checkCount("n", arguments.head, least = 1)

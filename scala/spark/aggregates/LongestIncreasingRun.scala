@@ -41,7 +41,7 @@ private[spark] case object LongestIncreasingRun extends MonoidKind {
       ),
       combine = (o, y) => {
         def isEmpty(part: Seq[Expression]) = EqualTo(part.head, Literal(0L))
-        joined(new Part(o), new Part(y)).lazyZip(o).lazyZip(y).toSeq.map {
+        joined(new RunCells(o), new RunCells(y)).lazyZip(o).lazyZip(y).toSeq.map {
           case (both, older, younger) => If(isEmpty(o), younger, If(isEmpty(y), older, both))
         }
       },
@@ -54,7 +54,7 @@ private[spark] case object LongestIncreasingRun extends MonoidKind {
   }
 
   /** The cells of a partial aggregate, by name. */
-  private final class Part(val cells: Seq[Expression]) {
+  private final class RunCells(val cells: Seq[Expression]) {
     val Seq(
       length,
       firstValue,
@@ -71,7 +71,7 @@ private[spark] case object LongestIncreasingRun extends MonoidKind {
     ) = cells
   }
 
-  private def joined(older: Part, younger: Part): Seq[Expression] = {
+  private def joined(older: RunCells, younger: RunCells): Seq[Expression] = {
     val joins = LessThan(older.lastValue, younger.firstValue)
     val growsPrefix = And(joins, EqualTo(older.prefixLength, older.length))
     val growsSuffix = And(joins, EqualTo(younger.suffixLength, younger.length))

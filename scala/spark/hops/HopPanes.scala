@@ -108,7 +108,7 @@ private[spark] final case class HopPanes(
     copy(start = Math.floorMod(start, slide) - (overlapping + 1) * slide)
 
   /** The windows in the description of a state, and in EXPLAIN. */
-  def words: String = s"$size us every $slide us from $start us"
+  def signature: String = s"$size us every $slide us from $start us"
 }
 
 private[spark] object HopPanes {

@@ -66,7 +66,7 @@ private[spark] final case class HopWindowsExec(
         .copy(lift = cells.map(GetStructField(partial, _)))
     }
 
-  @transient private lazy val algorithm = Algorithm.choose(monoids, forced, Place.Panes)
+  @transient private lazy val algorithm = Algorithm.choose(monoids, forced, Place.RingOfPanes)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (input, keys, hops, algorithm) = (child.output, this.keys, this.hops, this.algorithm)
@@ -97,7 +97,7 @@ private[spark] final case class HopWindowsExec(
   }
 
   override def simpleString(maxFields: Int): String =
-    s"$nodeName [$text], [${keys.map(_.sql).mkString(", ")}], ${hops.words}"
+    s"$nodeName [$text], [${keys.map(_.sql).mkString(", ")}], ${hops.signature}"
 
   override protected def withNewChildInternal(newChild: SparkPlan): HopWindowsExec =
     copy(child = newChild)

@@ -36,7 +36,7 @@ final class RowFile(fields: Int, context: TaskContext) {
       }
       val segment = writer.commitAndGet()
       context.taskMetrics().incDiskBytesSpilled(written.bytesWritten - before)
-      new Run(segment, rows)
+      new SegmentRows(segment, rows)
     } catch {
       case e: Throwable =>
         writer.revertPartialWritesAndClose()
@@ -73,7 +73,7 @@ final class RowFile(fields: Int, context: TaskContext) {
   }
 
   /** Reads a run. Each row is valid until the next call. */
-  private final class Run(segment: FileSegment, rows: Long) extends Iterator[UnsafeRow] {
+  private final class SegmentRows(segment: FileSegment, rows: Long) extends Iterator[UnsafeRow] {
     private[this] var left = rows
 
     override def hasNext: Boolean = left > 0

@@ -33,14 +33,14 @@ private[lateral] object AsOf extends PredicateHelper {
     }
 
   /** The join as the user wrote it. */
-  def words(join: AsOfJoin): String = {
+  def sourceText(join: AsOfJoin): String = {
     val conditions = (join.asOfCondition +: join.condition.toSeq)
       .flatMap(splitConjunctivePredicates)
       .filterNot(_ == TrueLiteral)
-      .map(LateralText.condition)
+      .map(LateralSourceText.condition)
     val nearest = join.orderExpression match {
       case If(GreaterThan(l, r), _, _) =>
-        Seq(s"${LateralText(l)} is nearest to ${LateralText(r)}")
+        Seq(s"${LateralSourceText(l)} is nearest to ${LateralSourceText(r)}")
       case _ => Nil
     }
     (nearest ++ conditions).mkString("ASOF JOIN (", " AND ", ")")
@@ -52,7 +52,7 @@ private[lateral] object AsOf extends PredicateHelper {
       right.references.subsetOf(join.right.outputSet)
 
   private def towards(join: AsOfJoin, direction: SortDirection): Either[String, AsOf] =
-    found(join, direction, join.asOfCondition, join.right.output)
+    search(join, direction, join.asOfCondition, join.right.output)
       .map(query => AsOf(Seq(LateralStep(query, join.joinType, None)), identity))
 
   /**
@@ -86,7 +86,7 @@ private[lateral] object AsOf extends PredicateHelper {
     case _                                                            => false
   }
 
-  private def found(
+  private def search(
       join: AsOfJoin,
       direction: SortDirection,
       asOf: Expression,
@@ -124,7 +124,7 @@ private[lateral] object AsOf extends PredicateHelper {
     def one(before: Boolean): Either[String, CorrelatedAggregate] = {
       val columns =
         join.right.output.map(a => Alias(a, a.name)()) :+ Alias(TrueLiteral, "found")()
-      found(join, if (before) Descending else Ascending, condition(before), columns)
+      search(join, if (before) Descending else Ascending, condition(before), columns)
     }
     for {
       before <- one(before = true)

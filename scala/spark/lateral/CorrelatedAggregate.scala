@@ -125,8 +125,8 @@ private[lateral] object CorrelatedAggregate extends PredicateHelper {
     for {
       rows <- CorrelatedRows.of(top.rows)
       sorted <- SortedConditions.of(rows.conditions)
-      found <- sorted.of(rows, top)
-    } yield found
+      aggregate <- sorted.of(rows, top)
+    } yield aggregate
 
   /**
    * The last row of a plan over the row around it, or the first.

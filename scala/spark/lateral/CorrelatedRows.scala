@@ -75,7 +75,7 @@ private[lateral] object CorrelatedRows extends PredicateHelper {
     val random = plan.expressions
       .flatMap(splitConjunctivePredicates)
       .filterNot(_.deterministic)
-      .map(LateralText(_))
+      .map(LateralSourceText(_))
     s"${random.mkString(", ")} is not deterministic; compute it as a column of a table before"
   }
 

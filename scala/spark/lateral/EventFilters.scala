@@ -58,8 +58,8 @@ private[lateral] final class EventFilters(query: LogicalPlan) {
       conf.getConf(SQLConf.RUNTIME_BLOOM_FILTER_MAX_NUM_ITEMS) > 0
     val isPossible = ofLabel.nonEmpty && !hashes.flatten.exists(isOpaque) && isRepeatable(labels)
     Option.when(isAllowed && isPossible) {
-      val made = new BloomFilterAggregate(new XxHash64(ofLabel))
-      val bloom = Alias(made.toAggregateExpression(), "labels")()
+      val aggregate = new BloomFilterAggregate(new XxHash64(ofLabel))
+      val bloom = Alias(aggregate.toAggregateExpression(), "labels")()
       MightHaveLabel(
         ScalarSubquery(Aggregate(Nil, Seq(bloom), labels)),
         hashes.map(new XxHash64(_)),
@@ -110,10 +110,10 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
       case filter: Filter if isChosen(filter.condition) =>
         val mayMove = readsRows(filter.child)
         val conditions = splitConjunctivePredicates(filter.condition).map {
-          case test @ MightHaveLabel(made: ScalarSubquery, _, _) =>
-            made.plan match {
+          case test @ MightHaveLabel(job: ScalarSubquery, _, _) =>
+            job.plan match {
               case a: Aggregate if isWorthIt(a.child, filter.child) =>
-                test.copy(made.withNewPlan(withoutErrors(sized(a))), mayMove = mayMove)
+                test.copy(job.withNewPlan(withoutErrors(sized(a))), mayMove = mayMove)
               case _ => TrueLiteral
             }
           case other => other
@@ -151,9 +151,9 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
    * With Spark's usual number of bits, or with more for more labels. Where the number of labels
    * is not known, files hold at least four bytes of each; smaller ones may fill the filter.
    */
-  private def sized(made: Aggregate): LogicalPlan = made.transformExpressions {
+  private def sized(job: Aggregate): LogicalPlan = job.transformExpressions {
     case bloom: BloomFilterAggregate =>
-      val stats = made.child.stats
+      val stats = job.child.stats
       val usual = conf.getConf(SQLConf.RUNTIME_BLOOM_FILTER_EXPECTED_NUM_ITEMS)
       val labels = stats.rowCount.getOrElse((stats.sizeInBytes / 4).max(usual))
       new BloomFilterAggregate(bloom.child, labels.max(1).min(Int.MaxValue).toLong)
@@ -163,7 +163,7 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
    * The same job with NULL in the place of an error. A label whose key or time fails has no
    * events, or fails in the query itself, with the error that Spark has there.
    */
-  private def withoutErrors(made: LogicalPlan): LogicalPlan = made.transform {
+  private def withoutErrors(job: LogicalPlan): LogicalPlan = job.transform {
     case p: Project => p.copy(p.projectList.map(LateralColumns.mapped(_)(orNull)))
     case f: Filter  => Filtered(splitConjunctivePredicates(f.condition).map(orNull), f.child)
     case a: Aggregate =>

@@ -60,8 +60,10 @@ private[lateral] final case class FirstByOrder(row: Expression, orders: Seq[Sort
         Or(FirstByOrder.isBefore(order, a, b), And(EqualNullSafe(a, b), rest))
       }
 
-  override protected def withNewChildrenInternal(made: IndexedSeq[Expression]): FirstByOrder =
-    copy(made.head, made.tail.map(_.asInstanceOf[SortOrder]))
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): FirstByOrder =
+    copy(newChildren.head, newChildren.tail.map(_.asInstanceOf[SortOrder]))
 }
 
 private[lateral] object FirstByOrder {

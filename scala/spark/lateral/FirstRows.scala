@@ -56,6 +56,6 @@ private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrd
   private def merged(older: Expression, younger: Expression): Expression =
     MergedRows(older, younger, orders.map(o => (o.direction, o.nullOrdering)), n)
 
-  override protected def withNewChildrenInternal(made: IndexedSeq[Expression]): FirstRows =
-    copy(made.head, made.tail.map(_.asInstanceOf[SortOrder]))
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): FirstRows =
+    copy(newChildren.head, newChildren.tail.map(_.asInstanceOf[SortOrder]))
 }

@@ -34,14 +34,14 @@ private[lateral] object GroupedJoins extends PredicateHelper {
       // a left row without a match is a row, too, that count(*) counts
       if join.joinType == Inner || calls.forall(_.references.nonEmpty)
     } yield {
-      val on = conjuncts.map(LateralText.condition).mkString(" AND ")
-      val keys = by.map(LateralText(_)).mkString(", ")
-      val asked = calls.map(LateralText(_)).distinct.mkString(", ")
+      val on = conjuncts.map(LateralSourceText.condition).mkString(" AND ")
+      val keys = by.map(LateralSourceText(_)).mkString(", ")
+      val list = calls.map(LateralSourceText(_)).distinct.mkString(", ")
       val having = if (join.joinType == Inner) " HAVING count(*) > 0" else ""
       val word = if (join.joinType == LeftOuter) "LEFT JOIN" else "JOIN"
       s"$word ON $on GROUP BY $keys" ->
         (s"Spark joins the pairs, and then groups them; if GROUP BY tells the left rows apart, " +
-          s"write LATERAL (SELECT $asked … WHERE $on$having)")
+          s"write LATERAL (SELECT $list … WHERE $on$having)")
     }
   }
 

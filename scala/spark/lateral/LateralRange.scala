@@ -52,7 +52,7 @@ private[lateral] object LateralRange {
 
   def of(query: CorrelatedAggregate, zone: String): LateralRange = {
     val lower = query.lower.map(b => Distance.of(b.value, zone))
-    val found = query.time.dataType match {
+    val offsets = query.time.dataType match {
       case DateType | TimestampType | TimestampNTZType =>
         for {
           bound <- query.upper
@@ -67,7 +67,7 @@ private[lateral] object LateralRange {
         } yield OffsetRange(upper.base, from, until)
       case _ => None
     }
-    found.getOrElse(OwnRange)
+    offsets.getOrElse(OwnRange)
   }
 
   /** The range that contains all ranges, if both ends lie at fixed distances from one value. */

@@ -38,12 +38,12 @@ private[lateral] final case class LateralStep(
 
   /** The query's columns. A left join keeps a label whose query has no row. */
   private def columns: Seq[NamedExpression] = {
-    val found = if (query.list.isEmpty) met else query.list.map(l => IsNotNull(l.row))
-    if (isLeft) query.results.map(LateralColumns.mapped(_)(orNull(found, _))) else query.results
+    val hasRows = if (query.list.isEmpty) met else query.list.map(l => IsNotNull(l.row))
+    if (isLeft) query.results.map(LateralColumns.mapped(_)(orNull(hasRows, _))) else query.results
   }
 
-  private def orNull(found: Option[Expression], value: Expression): Expression =
-    found.fold(value)(CorrelatedAggregate.orNull(_, value))
+  private def orNull(hasRows: Option[Expression], value: Expression): Expression =
+    hasRows.fold(value)(CorrelatedAggregate.orNull(_, value))
 
   /** The condition on which a row of the query is one of a left join. */
   private def met: Option[Expression] = {
@@ -82,7 +82,7 @@ private[lateral] object LateralStep {
 
   private def refusal(on: Expression): Option[String] = {
     def says(why: String) = Some(
-      s"LEFT JOIN LATERAL has the condition ${LateralText(on)}, which $why"
+      s"LEFT JOIN LATERAL has the condition ${LateralSourceText(on)}, which $why"
     )
     if (!on.deterministic) says("is not deterministic; join ON true, and test it above")
     else if (on.exists(_.isInstanceOf[PythonUDF]))

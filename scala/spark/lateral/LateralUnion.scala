@@ -53,7 +53,7 @@ private[spark] object LateralUnion {
       filters: Option[EventFilters]
   ): LateralUnion = {
     val overTimes =
-      if (filters.nonEmpty) queries else queries.map(StreamRange.overTimes(_, labels, zone))
+      if (filters.nonEmpty) queries else queries.map(StreamTimeRange.overTimes(_, labels, zone))
     val sorted = overTimes.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
       (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
@@ -113,7 +113,7 @@ private[spark] object LateralUnion {
     private val sources = EventSource.of(queries)
     private val sourceOf = queries.indices.map(i => sources.indexWhere(_.queries.contains(i)))
     private val ranges = queries.map { q =>
-      if (overStreams) StreamRange.of(q, zone) else LateralRange.of(q, zone)
+      if (overStreams) StreamTimeRange.of(q, zone) else LateralRange.of(q, zone)
     }
     private val keys = queries.head.keys.map(_.ofLabel)
 
@@ -217,13 +217,13 @@ private[spark] object LateralUnion {
 
     private val labelColumns = union.output.take(labels.output.length)
     private val (keyColumns, boundColumns, eventColumns) = {
-      val others = union.output.drop(labels.output.length)
-      val made = reused.count(_ < 0)
-      val own = others.take(made).iterator
+      val appended = union.output.drop(labels.output.length)
+      val countOfComputed = reused.count(_ < 0)
+      val own = appended.take(countOfComputed).iterator
       (
         reused.map(at => if (at < 0) own.next() else labelColumns(at)),
-        others.slice(made, made + bounds.length),
-        others.drop(made + bounds.length)
+        appended.slice(countOfComputed, countOfComputed + bounds.length),
+        appended.drop(countOfComputed + bounds.length)
       )
     }
     private val sourceColumn = union.output.last
@@ -256,14 +256,14 @@ private[spark] object LateralUnion {
     /** @param call an aggregate of query `i`, over the columns of its source */
     private def window(i: Int, call: AggregateExpression): WindowExpression = {
       val number = sourceOf(i)
-      def made(e: Expression) = e.transform { case a: Attribute =>
+      def overUnion(e: Expression) = e.transform { case a: Attribute =>
         columnsOf(number).getOrElse(a, a)
       }
       val conditions =
         EqualTo(sourceColumn, Literal(number)) +:
-          (sources(number).conditionsOf(i) ++ call.filter).map(made)
+          (sources(number).conditionsOf(i) ++ call.filter).map(overUnion)
       val over = call.copy(
-        aggregateFunction = made(call.aggregateFunction).asInstanceOf[AggregateFunction],
+        aggregateFunction = overUnion(call.aggregateFunction).asInstanceOf[AggregateFunction],
         filter = Some(conditions.reduce[Expression](And(_, _)))
       )
       val query = queries(i)
@@ -282,13 +282,13 @@ private[spark] object LateralUnion {
       }
       // windows over streams are planned during analysis, before the optimizer
       val shown = if (overStreams) moved else WrapMovingAggregates.filtered(moved)
-      shown.setTagValue(OfSubquery.Tag, OfSubquery(query.text, SubqueryText.call(call)))
+      shown.setTagValue(OfSubquery.Tag, OfSubquery(query.text, SubquerySourceText.call(call)))
       shown
     }
 
     private val windows: Seq[Seq[(Expression, Alias)]] = queries.indices.map { i =>
-      queries(i).calls.zip(sources(sourceOf(i)).queries(i).calls).map { case (asked, call) =>
-        asked.canonicalized -> Alias(window(i, call), asked.sql)()
+      queries(i).calls.zip(sources(sourceOf(i)).queries(i).calls).map { case (original, call) =>
+        original.canonicalized -> Alias(window(i, call), original.sql)()
       }
     }
 
@@ -296,8 +296,8 @@ private[spark] object LateralUnion {
       windows.map(_.map { case (call, alias) => call -> alias.toAttribute }.toMap)
 
     val plan: LogicalPlan = {
-      val made = windows.flatten.map(_._2)
-      val moved = SparkVersions.window(made, spec.partitionSpec, spec.orderSpec, union)
+      val expressions = windows.flatten.map(_._2)
+      val moved = SparkVersions.window(expressions, spec.partitionSpec, spec.orderSpec, union)
       val isLabel = EqualTo(sourceColumn, Literal(OfLabel))
       isLabel.setTagValue(OfSubquery.Asks, ())
       val ofLabels = Filter(isLabel, moved)
@@ -305,7 +305,7 @@ private[spark] object LateralUnion {
         val value = if (a.nullable || !column.nullable) column else KnownNotNull(column)
         Alias(value, a.name)(a.exprId, a.qualifier, Some(a.metadata))
       }
-      Project(restored ++ made.map(_.toAttribute), ofLabels)
+      Project(restored ++ expressions.map(_.toAttribute), ofLabels)
     }
   }
 

@@ -29,7 +29,7 @@ private[spark] object LateralWindows extends Rule[LogicalPlan] {
     else {
       val isOn = SashConf.lateralEnabled(conf)
       val rewrite = new LateralRewrite(conf.sessionLocalTimeZone, Some(new EventFilters(plan)))
-      val made = plan.transformDownWithSubqueriesAndPruning(
+      val rewritten = plan.transformDownWithSubqueriesAndPruning(
         _.containsAnyPattern(
           LATERAL_JOIN,
           SCALAR_SUBQUERY,
@@ -44,8 +44,8 @@ private[spark] object LateralWindows extends Rule[LogicalPlan] {
           p
       }
       if (isOn)
-        GroupedJoins.in(plan).foreach { case (words, why) => rewrite.left.add(words, why) }
-      rewrite.left.tagged(made)
+        GroupedJoins.in(plan).foreach { case (around, why) => rewrite.reasons.add(around, why) }
+      rewrite.reasons.tagged(rewritten)
     }
 }
 
@@ -60,7 +60,7 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   private val overStreams = filters.isEmpty
 
   /** The subqueries that are left to Spark. */
-  val left = new LeftSubqueries
+  val reasons = new LeftSubqueries
 
   override def isDefinedAt(plan: LogicalPlan): Boolean = plan match {
     case p @ (_: LateralJoin | _: Project | _: Filter | _: Aggregate) =>
@@ -83,10 +83,11 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   /** Leaves all subqueries of an operator to Spark. */
   def leaveAll(operator: LogicalPlan, why: String): Unit = if (!operator.isStreaming) {
     operator match {
-      case join: LateralJoin => leave(join.right, SubqueryWords.of(join), why)
-      case join: AsOfJoin    => left.add(AsOf.words(join), why)
+      case join: LateralJoin => leave(join.right, OuterSourceText.of(join), why)
+      case join: AsOfJoin    => reasons.add(AsOf.sourceText(join), why)
       case _ =>
-        for (e <- operator.expressions; s <- subqueries(e)) leave(s, SubqueryWords.of(s, e), why)
+        for (e <- operator.expressions; s <- subqueries(e))
+          leave(s, OuterSourceText.of(s, e), why)
     }
   }
 
@@ -98,13 +99,13 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
         case _                   => false
       }
       val why = if (isNot) LeftSubqueries.NotIn else LeftSubqueries.In
-      leave(q, SubqueryWords.of(q, e), why)
+      leave(q, OuterSourceText.of(q, e), why)
     case _ =>
   }
 
-  private def leave(subquery: SubqueryExpression, words: SubqueryWords, why: String): Unit =
-    if (CorrelatedAggregate.hasRange(subquery.plan)) left.add(subquery.plan, words, why)
-    else leaveEqual(subquery, words)
+  private def leave(subquery: SubqueryExpression, around: OuterSourceText, why: String): Unit =
+    if (CorrelatedAggregate.hasRange(subquery.plan)) reasons.add(subquery.plan, around, why)
+    else leaveEqual(subquery, around)
 
   private def subqueries(e: Expression): Seq[SubqueryExpression] = e.collect {
     case s: SubqueryExpression => s
@@ -112,11 +113,11 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
 
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
-    val words = SubqueryWords.of(join)
+    val around = OuterSourceText.of(join)
     for {
       why <- LateralStep.refusal(join.joinType, join.condition)
-      if query(join.right, words).nonEmpty
-    } left.add(join.right.plan, words, why)
+      if query(join.right, around).nonEmpty
+    } reasons.add(join.right.plan, around, why)
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join else joined(labels, steps)
   }
@@ -124,9 +125,9 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   private def joined(join: AsOfJoin): LogicalPlan =
     AsOf.of(join) match {
       case Right(asOf) if asOf.steps.forall(s => readsOnly(s.query, join.left, join.left)) =>
-        asOf.over(joined(join.left, asOf.steps.map(_.named(AsOf.words(join)))))
+        asOf.over(joined(join.left, asOf.steps.map(_.named(AsOf.sourceText(join)))))
       case refused =>
-        left.add(AsOf.words(join), refused.swap.getOrElse(LeftSubqueries.Beyond))
+        reasons.add(AsOf.sourceText(join), refused.swap.getOrElse(LeftSubqueries.Beyond))
         join
     }
 
@@ -143,14 +144,14 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
   private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LateralStep]) = plan match {
     case join: LateralJoin if LateralStep.refusal(join.joinType, join.condition).isEmpty =>
-      val words = SubqueryWords.of(join)
-      query(join.right, words).fold((plan, Seq.empty[LateralStep])) { query =>
+      val around = OuterSourceText.of(join)
+      query(join.right, around).fold((plan, Seq.empty[LateralStep])) { query =>
         val step = LateralStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
         if (readsOnly(query, labels, join.left)) (labels, below :+ step)
         else if (readsOnly(query, join.left, join.left)) (join.left, Seq(step))
         else {
-          left.add(join.right.plan, words, LeftSubqueries.Beyond)
+          reasons.add(join.right.plan, around, LeftSubqueries.Beyond)
           (plan, Nil)
         }
       }
@@ -189,45 +190,45 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
    * The reason why a stream cannot answer, if it cannot. Labels and events are streams, with
    * watermarks on the times that the range compares.
    */
-  private def refusal(asked: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
-    lazy val query = StreamRange.overTimes(asked, labels, zone)
-    def times = StreamRange.base(query, zone).toSeq :+ query.time
-    if (!asked.events.isStreaming)
+  private def refusal(original: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
+    lazy val query = StreamTimeRange.overTimes(original, labels, zone)
+    def times = StreamTimeRange.base(query, zone).toSeq :+ query.time
+    if (!original.events.isStreaming)
       Some("the events are no stream; answer each micro-batch of labels in foreachBatch")
     else if (!labels.isStreaming)
       Some("its events are a stream and the rows around it are none; read both as streams")
     else
-      StreamRange
+      StreamTimeRange
         .fault(query, zone)
         .orElse(query.ofLabel.headOption.map { c =>
-          s"${LateralText(c)} is a condition on the outer row; put it into a CASE above"
+          s"${LateralSourceText(c)} is a condition on the outer row; put it into a CASE above"
         })
-        .orElse(times.find(!StreamRange.hasWatermark(_)).map { t =>
-          s"${LateralText(t)} has no watermark; call withWatermark on it, in both streams"
+        .orElse(times.find(!StreamTimeRange.hasWatermark(_)).map { t =>
+          s"${LateralSourceText(t)} has no watermark; call withWatermark on it, in both streams"
         })
   }
 
   /** The aggregate of a subquery, unless Spark runs it; then EXPLAIN has the reason. */
   private def query(
       subquery: SubqueryExpression,
-      words: SubqueryWords
+      around: OuterSourceText
   ): Option[CorrelatedAggregate] =
     parsed(subquery) match {
       case Some(Right(query)) =>
         val refused = query.calls.flatMap(LateralUnion.refusal).headOption
-        refused.fold(left.forget(subquery.plan))(left.add(subquery.plan, words, _))
-        Option.when(refused.isEmpty)(query.copy(text = new SubqueryText(query).in(words)))
+        refused.fold(reasons.forget(subquery.plan))(reasons.add(subquery.plan, around, _))
+        Option.when(refused.isEmpty)(query.copy(text = new SubquerySourceText(query).in(around)))
       case Some(Left(why)) =>
-        left.add(subquery.plan, words, why)
+        reasons.add(subquery.plan, around, why)
         None
       case None =>
-        leaveEqual(subquery, words)
+        leaveEqual(subquery, around)
         None
     }
 
-  private def leaveEqual(subquery: SubqueryExpression, words: SubqueryWords): Unit =
+  private def leaveEqual(subquery: SubqueryExpression, around: OuterSourceText): Unit =
     if (SubExprUtils.hasOuterReferences(subquery.plan) && readsTable(subquery.plan))
-      left.add(subquery.plan, words, CorrelatedAggregate.withoutRange(subquery.plan))
+      reasons.add(subquery.plan, around, CorrelatedAggregate.withoutRange(subquery.plan))
 
   private def parsed(
       subquery: SubqueryExpression
@@ -242,17 +243,17 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   /** Likewise, if the subquery has one row at most. */
   private def one(
       subquery: SubqueryExpression,
-      words: SubqueryWords,
+      around: OuterSourceText,
       labels: LogicalPlan
   ): Option[CorrelatedAggregate] = {
-    val found = query(subquery, words)
-    found
+    val readQuery = query(subquery, around)
+    readQuery
       .flatMap { query =>
         if (query.list.nonEmpty) Some(LateralWindows.OfRows)
         else Option.unless(readsOnly(query, labels, labels))(LeftSubqueries.Beyond)
       }
-      .fold(found) { why =>
-        left.add(subquery.plan, words, why)
+      .fold(readQuery) { why =>
+        reasons.add(subquery.plan, around, why)
         None
       }
   }
@@ -289,17 +290,18 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
       labels: LogicalPlan,
       expressions: Seq[Expression]
   ): Option[(LateralUnion, Seq[Expression])] = {
-    val asked = expressions.flatMap(e => subqueries(e).map(s => (s, SubqueryWords.of(s, e))))
+    val candidates =
+      expressions.flatMap(e => subqueries(e).map(s => (s, OuterSourceText.of(s, e))))
     expressions.foreach(leaveIn)
-    val found = asked
-      .collect { case (s @ (_: ScalarSubquery | _: Exists), words) =>
-        one(s, words, labels).map(s.exprId -> _)
+    val rewritable = candidates
+      .collect { case (s @ (_: ScalarSubquery | _: Exists), around) =>
+        one(s, around, labels).map(s.exprId -> _)
       }
       .flatten
       .distinctBy(_._1)
-    Option.when(found.nonEmpty) {
-      val answered = LateralUnion(labels, found.map(_._2), zone, filters)
-      val values = found.zipWithIndex.map { case ((id, query), i) =>
+    Option.when(rewritable.nonEmpty) {
+      val answered = LateralUnion(labels, rewritable.map(_._2), zone, filters)
+      val values = rewritable.zipWithIndex.map { case ((id, query), i) =>
         id -> answered.over(i, query.orNull(LateralColumns.value(query.results.head)))
       }.toMap
       val replaced = expressions.map(_.transform {

@@ -15,8 +15,8 @@ import io.sash.spark.windows.OfSubquery
 private[lateral] final class LeftSubqueries {
   private val lines = mutable.LinkedHashSet.empty[String]
 
-  def add(subquery: LogicalPlan, words: SubqueryWords, why: String): Unit = {
-    val line = s"$words: $why"
+  def add(subquery: LogicalPlan, around: OuterSourceText, why: String): Unit = {
+    val line = s"$around: $why"
     calls(subquery).foreach { e =>
       e.setTagValue(LeftSubqueries.Lines, Seq(line))
       if (e.isInstanceOf[SortOrder]) e.setTagValue(OfSubquery.Order, ())
@@ -41,7 +41,7 @@ private[lateral] final class LeftSubqueries {
       })
 
   /** Likewise, for an as-of join. */
-  def add(words: String, why: String): Unit = lines += s"$words: $why"
+  def add(around: String, why: String): Unit = lines += s"$around: $why"
 
   /**
    * The plan with the lines for EXPLAIN. Spark makes another plan, and some operator or some

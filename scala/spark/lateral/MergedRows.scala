@@ -37,8 +37,8 @@ private[lateral] final case class MergedRows(
     merge.of(older.asInstanceOf[ArrayData], younger.asInstanceOf[ArrayData])
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val made = ctx.addReferenceObj("merge", merge)
-    defineCodeGen(ctx, ev, (older, younger) => s"$made.of($older, $younger)")
+    val operation = ctx.addReferenceObj("merge", merge)
+    defineCodeGen(ctx, ev, (older, younger) => s"$operation.of($older, $younger)")
   }
 
   override protected def withNewChildrenInternal(l: Expression, r: Expression): MergedRows =
@@ -53,15 +53,15 @@ private[lateral] object MergedRows {
 
     def of(left: ArrayData, right: ArrayData): ArrayData = {
       val (ofLeft, ofRight) = (left.numElements(), right.numElements())
-      val made = new Array[Any](math.min(n, ofLeft + ofRight))
+      val merged = new Array[Any](math.min(n, ofLeft + ofRight))
       var l = 0
       var r = 0
-      while (l + r < made.length) {
+      while (l + r < merged.length) {
         val isLeft = r >= ofRight || (l < ofLeft && isFirst(left, l, right, r))
-        made(l + r) = if (isLeft) left.getStruct(l, width) else right.getStruct(r, width)
+        merged(l + r) = if (isLeft) left.getStruct(l, width) else right.getStruct(r, width)
         if (isLeft) l += 1 else r += 1
       }
-      new GenericArrayData(made)
+      new GenericArrayData(merged)
     }
 
     private def isFirst(left: ArrayData, l: Int, right: ArrayData, r: Int): Boolean =

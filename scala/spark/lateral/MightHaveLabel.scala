@@ -38,7 +38,7 @@ private[lateral] final case class MightHaveLabel(
 
   override def eval(input: InternalRow): Any =
     sieve.rests() ||
-      sieve.found(hashes.exists(h => sieve.mightContain(h.eval(input).asInstanceOf[Long])))
+      sieve.note(hashes.exists(h => sieve.mightContain(h.eval(input).asInstanceOf[Long])))
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val tested = ctx.addReferenceObj("sieve", sieve)
@@ -51,15 +51,15 @@ private[lateral] final case class MightHaveLabel(
         boolean ${ev.value} = $tested.rests();
         if (!${ev.value}) {
           ${tests.reduce(_ + _)}
-          $tested.found(${ev.value});
+          $tested.note(${ev.value});
         }""",
       isNull = FalseLiteral
     )
   }
 
   override protected def withNewChildrenInternal(
-      made: IndexedSeq[Expression]
-  ): MightHaveLabel = copy(made.head, made.tail, mayMove)
+      newChildren: IndexedSeq[Expression]
+  ): MightHaveLabel = copy(newChildren.head, newChildren.tail, mayMove)
 }
 
 /**
@@ -87,7 +87,7 @@ private[lateral] final class Sieve(bloom: Option[BloomFilter]) extends Serializa
   def mightContain(hash: Long): Boolean = filter != null && filter.mightContainLong(hash)
 
   /** Counts the result of a test. */
-  def found(isFound: Boolean): Boolean = {
+  def note(isFound: Boolean): Boolean = {
     if (isFound) passed += 1
     isFound
   }

@@ -19,7 +19,7 @@ private[lateral] object NestedSubqueries {
       read = SubExprUtils.getOuterReferences(nested.plan)
       if read.nonEmpty
       if !isOnRows(operator) || !read.forall(_.references.subsetOf(ofTables))
-    } yield read.map(LateralText(_)).mkString(", ")
+    } yield read.map(LateralSourceText(_)).mkString(", ")
     moved.headOption.map(read =>
       s"a subquery within it reads $read; Sash takes that in WHERE alone, over columns of a table"
     )

@@ -38,26 +38,26 @@ private[lateral] object OneGroup {
   /**
    * The reason why the events of a label may be several groups, or one with several keys.
    *
-   * @param calls the aggregates, some of which stand for keys
+   * @param calls the aggregates; some of them stand for keys
    */
   def fault(
       groups: Seq[Expression],
       keys: Seq[EqualKeys],
       calls: Seq[AggregateExpression]
   ): Option[String] = {
-    val others = groups.filterNot { group =>
+    val varying = groups.filterNot { group =>
       group.foldable || keys.exists(k => SameTime.orderAlike(k.ofEvents, group))
     }
     val unlike = calls.map(_.aggregateFunction).collectFirst {
       case f @ First(key, _) if f.getTagValue(Made).nonEmpty && !isExact(key.dataType) =>
-        s"its columns read ${LateralText(key)} of a group, and unlike values of type " +
+        s"its columns read ${LateralSourceText(key)} of a group, and unlike values of type " +
           s"${key.dataType.sql} may be equal; read the key of the outer row"
     }
-    if (others.isEmpty) unlike
+    if (varying.isEmpty) unlike
     else
       Some(
-        s"GROUP BY ${others.map(LateralText(_)).mkString(", ")} makes several rows; count one " +
-          "group by FILTER (WHERE …), or group in a query around"
+        varying.map(LateralSourceText(_)).mkString("GROUP BY ", ", ", " makes several rows; ") +
+          "count one group by FILTER (WHERE …), or group in a query around"
       )
   }
 

@@ -52,7 +52,7 @@ private[lateral] object RangeExists {
   val Values: TreeNodeTag[String] = TreeNodeTag("sash.in")
 
   /** The values before IN. */
-  def text(values: Seq[Expression]): String = values.map(LateralText(_)) match {
+  def text(values: Seq[Expression]): String = values.map(LateralSourceText(_)) match {
     case Seq(one) => one
     case several  => several.mkString("(", ", ", ")")
   }

@@ -70,20 +70,20 @@ private[lateral] object SameTime {
   private def onTwoClocks(times: Seq[Expression]): Option[String] = times.collectFirst {
     case Cast(time, TimestampNTZType, Some(zone), _)
         if time.dataType == TimestampType && times.exists(_.semanticEquals(time)) =>
-      val named = LateralText(time)
+      val named = LateralSourceText(time)
       s"a difference of $named counts by the clock of $zone, whose hours may come twice. The " +
         s"other end is $named itself; compare it at both ends, as in $named >= l.ts - INTERVAL " +
         "1 HOUR, or set spark.sql.session.timeZone to UTC"
   }
 
   private def ofSeveral(times: Seq[Expression]): String = {
-    val texts = times.map(LateralText(_))
+    val texts = times.map(LateralSourceText(_))
     // casts that Spark made are shown where nothing else differs
     val shown = if (texts.distinct.length == texts.length) texts else times.map(_.sql)
     val bare = times.find(_.isInstanceOf[Attribute]).filter { time =>
       times.forall(_.references.subsetOf(time.references))
     }
-    val advice = bare.fold("")(time => s"; leave ${LateralText(time)} alone at both ends")
+    val advice = bare.fold("")(time => s"; leave ${LateralSourceText(time)} alone at both ends")
     s"ranges of two expressions, and a window has one: ${shown.mkString(", ")}$advice"
   }
 

@@ -19,7 +19,7 @@ private[lateral] object SeveralEnds {
     else if (bounds.forall(e => isWhole(e.bound.value))) Right(nearest(bounds.map(included)))
     else {
       val ends = bounds.map { e =>
-        s"${LateralText(e.time)} ${sign(e)} ${LateralText(e.bound.value)}"
+        s"${LateralSourceText(e.time)} ${sign(e)} ${LateralSourceText(e.bound.value)}"
       }
       val signs = bounds.map(sign).distinct.sorted.mkString(" or ")
       Left(

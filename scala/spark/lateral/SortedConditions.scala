@@ -35,11 +35,13 @@ private[lateral] final case class SortedConditions(
       _ <- calls.find(SubExprUtils.containsOuter).map(ofOuterRow).toLeft(())
       _ <- (calls ++ ofEvents)
         .find(_.exists(_.isInstanceOf[PythonUDF]))
-        .map(e => s"${LateralText(e)} runs in Python; compute it as a column of a table before")
+        .map(e =>
+          s"${LateralSourceText(e)} runs in Python; compute it as a column of a table before"
+        )
         .toLeft(())
       _ <- (time +: keys.map(_.ofEvents))
         .find(e => !RowOrdering.isOrderable(e.dataType))
-        .map(e => s"rows cannot be ordered by ${LateralText(e)}")
+        .map(e => s"rows cannot be ordered by ${LateralSourceText(e)}")
         .toLeft(())
     } yield CorrelatedAggregate(
       Filtered(fixed, rows.events),
@@ -70,11 +72,11 @@ private[lateral] final case class SortedConditions(
   private def ofOuterRow(call: AggregateExpression): String = call.aggregateFunction match {
     case FirstByOrder(_, orders) => ofOuterRow(orders)
     case FirstRows(_, orders, _) => ofOuterRow(orders)
-    case _                       => s"${LateralText(call)} reads the outer row"
+    case _                       => s"${LateralSourceText(call)} reads the outer row"
   }
 
   private def ofOuterRow(orders: Seq[SortOrder]): String =
-    s"ORDER BY ${orders.map(LateralText(_)).mkString(", ")} reads the outer row"
+    s"ORDER BY ${orders.map(LateralSourceText(_)).mkString(", ")} reads the outer row"
 }
 
 private[lateral] object SortedConditions {
@@ -85,10 +87,10 @@ private[lateral] object SortedConditions {
   def of(conditions: Seq[Expression]): Either[String, SortedConditions] = {
     val none = SortedConditions(Nil, Nil, Nil, Nil)
     val all = conditions.flatMap(positive).map(TimeDifference.solved)
-    val (sorted, others) = all.foldLeft((none, Seq.empty[Expression])) {
-      case ((sorted, others), c) => add(sorted, c).fold((sorted, others :+ c))((_, others))
+    val (sorted, rest) = all.foldLeft((none, Seq.empty[Expression])) { case ((sorted, rest), c) =>
+      add(sorted, c).fold((sorted, rest :+ c))((_, rest))
     }
-    others.headOption.map(other(_, sorted.ranges)).toLeft(sorted)
+    rest.headOption.map(other(_, sorted.ranges)).toLeft(sorted)
   }
 
   /**
@@ -144,7 +146,7 @@ private[lateral] object SortedConditions {
           "comparison"
       case _ => ""
     }
-    s"${LateralText.quoted(c)} is neither an equality of keys nor an end of a range$advice"
+    s"${LateralSourceText.quoted(c)} is neither an equality of keys nor an end of a range$advice"
   }
 
   private def label(e: Expression): Expression = SubExprUtils.stripOuterReference(e)

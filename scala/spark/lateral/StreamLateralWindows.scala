@@ -24,10 +24,10 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
           p.foreach(
             overTables(_).foreach(a => rewrite.refusal(a.subquery, a.labels).foreach(a.fail))
           )
-          val made = if (rewrite.isDefinedAt(p) && overStreams(p).nonEmpty) rewrite(p) else p
+          val rewritten = if (rewrite.isDefinedAt(p) && overStreams(p).nonEmpty) rewrite(p) else p
           // Spark runs no subquery over a stream
-          overStreams(made).foreach(a => a.fail(a.fault(rewrite)))
-          made
+          overStreams(rewritten).foreach(a => a.fail(a.fault(rewrite)))
+          rewritten
       }
     }
 

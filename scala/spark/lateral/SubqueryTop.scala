@@ -91,7 +91,8 @@ private[lateral] object SubqueryTop {
   }
 
   private def skips(o: Offset): String =
-    s"OFFSET ${LateralText(o.offsetExpr)} leaves out the first rows; write ORDER BY … LIMIT " +
+    s"OFFSET ${LateralSourceText(o.offsetExpr)} leaves out the first rows; write " +
+      s"ORDER BY … LIMIT " +
       "without it"
 
   private def ordered(

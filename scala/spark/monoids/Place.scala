@@ -35,7 +35,7 @@ private[sash] object Place {
       )
 
   /** A ring, and windows of its youngest elements, whose number differs per row. */
-  case object Suffixes
+  case object RingSuffixes
       extends Place[Algorithm](
         "`rows_window`, `range_window`",
         Seq(
@@ -47,7 +47,7 @@ private[sash] object Place {
       )
 
   /** A ring, and windows of any runs of neighbouring elements, one or several at once. */
-  case object Stretches
+  case object RingStretches
       extends Place[Algorithm](
         "`window_exclude`, `LATERAL` with each label's own ends",
         Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
@@ -57,7 +57,7 @@ private[sash] object Place {
    * A ring of panes. Two-Stacks Lite runs all aggregates of a query in one window. A pane's
    * partial is of many rows, so a subtraction has to be exact for any number of them.
    */
-  case object Panes
+  case object RingOfPanes
       extends Place[Algorithm](
         "hop windows in batch",
         Seq(

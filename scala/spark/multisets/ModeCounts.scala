@@ -26,7 +26,7 @@ private[spark] final case class ModeCounts(child: Expression, ascending: Option[
   override def title: String = "counts of values"
 
   override def create(): RunningState = {
-    val ties = ascending.fold[Ties](Ties.ByTime)(Ties.ByValue)
+    val ties = ascending.fold[TieOrder](TieOrder.ByEntry)(TieOrder.ByValue)
     new CountedState(new CountedType(dataType, ties), _.mode)
   }
 }

@@ -108,7 +108,7 @@ private[spark] final class RankTree(ofKeys: Boolean = false) {
 
     def total: Long = totalUntil(length)
 
-    /** The sum of what the entries before `end` count. */
+    /** The sum of the counts of the entries before `end`. */
     def totalUntil(end: Int): Long = {
       var sum = 0L
       var i = 0

@@ -175,29 +175,29 @@ private[spark] object ValueMultiset {
 }
 
 /** In which order the values of one count are kept. */
-private[spark] sealed abstract class Ties extends Serializable
+private[spark] sealed abstract class TieOrder extends Serializable
 
-private[spark] object Ties {
+private[spark] object TieOrder {
 
   /** They are not kept; only their number is. */
-  case object Unkept extends Ties
+  case object Unkept extends TieOrder
 
   /** The value that has had the count longest comes first. */
-  case object ByTime extends Ties
+  case object ByEntry extends TieOrder
 
-  final case class ByValue(ascending: Boolean) extends Ties
+  final case class ByValue(ascending: Boolean) extends TieOrder
 }
 
 /**
  * The type of multisets. They share the projection that makes keys, and with it the row that it
  * returns. Each multiset uses that row before another one can ask for one.
  */
-private[spark] final class CountedType(val dataType: DataType, ties: Ties) {
+private[spark] final class CountedType(val dataType: DataType, ties: TieOrder) {
   import ValueMultiset.Entry
 
   private[this] val value = BoundReference(0, dataType, nullable = false)
   private[this] val order: Comparator[Entry] = ties match {
-    case Ties.ByValue(ascending) =>
+    case TieOrder.ByValue(ascending) =>
       val direction = if (ascending) Ascending else Descending
       val byValue: Comparator[InternalRow] =
         new InterpretedOrdering(Seq(SortOrder(value, direction)))
@@ -208,9 +208,9 @@ private[spark] final class CountedType(val dataType: DataType, ties: Ties) {
   val key: UnsafeProjection = UnsafeProjection.create(Seq(Distinct.key(value)))
 
   def members(): Set[Entry] = ties match {
-    case Ties.Unkept     => null
-    case Ties.ByTime     => new LinkedHashSet[Entry]
-    case _: Ties.ByValue => new TreeSet[Entry](order)
+    case TieOrder.Unkept     => null
+    case TieOrder.ByEntry    => new LinkedHashSet[Entry]
+    case _: TieOrder.ByValue => new TreeSet[Entry](order)
   }
 }
 

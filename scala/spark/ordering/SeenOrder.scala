@@ -21,15 +21,15 @@ private[spark] object SeenOrder {
   /**
    * An operator above takes rows that are equal in these columns in the order in which they come.
    */
-  private final case class Ties(columns: Seq[Expression]) {
-    def and(more: Seq[Expression]): Ties = Ties(columns ++ more)
+  private final case class TieColumns(columns: Seq[Expression]) {
+    def and(more: Seq[Expression]): TieColumns = TieColumns(columns ++ more)
 
     /** Whether rows that tie can have different keys. */
     def areOfSeveral(keys: Seq[Expression]): Boolean =
       !keys.forall(k => columns.exists(_.semanticEquals(k)))
   }
 
-  private def below(plan: SparkPlan, seen: Seq[Ties]): SparkPlan = plan match {
+  private def below(plan: SparkPlan, seen: Seq[TieColumns]): SparkPlan = plan match {
     case step: OrderingExec =>
       val byStep = step.partitionSpec ++ step.orderSpec.map(_.child)
       val child = below(step.child, seen.map(_.and(byStep)))
@@ -50,22 +50,25 @@ private[spark] object SeenOrder {
       val own = tiesOf(window.partitionSpec, window.orderSpec)
       withChild(window, below(window.child, seen :+ own))
     case project: ProjectExec =>
-      withChild(project, below(project.child, seen.map(t => Ties(columnsBelow(t, project)))))
+      withChild(
+        project,
+        below(project.child, seen.map(t => TieColumns(columnsBelow(t, project))))
+      )
     case filter: FilterExec => withChild(filter, below(filter.child, seen))
     case exchange: Exchange if exchange.child.outputPartitioning.numPartitions != 1 =>
       withChild(exchange, below(exchange.child, Nil))
     // any rows of another operator may tie, since nothing is known of its columns
-    case other => other.mapChildren(below(_, seen.map(_ => Ties(Nil)).distinct))
+    case other => other.mapChildren(below(_, seen.map(_ => TieColumns(Nil)).distinct))
   }
 
-  private def tiesOf(keys: Seq[Expression], order: Seq[SortOrder]): Ties =
-    Ties(keys ++ order.map(_.child))
+  private def tiesOf(keys: Seq[Expression], order: Seq[SortOrder]): TieColumns =
+    TieColumns(keys ++ order.map(_.child))
 
   /**
    * The columns below a projection. For a column that it computes, the expression stands in its
    * place.
    */
-  private def columnsBelow(ties: Ties, project: ProjectExec): Seq[Expression] = {
+  private def columnsBelow(ties: TieColumns, project: ProjectExec): Seq[Expression] = {
     val computed = project.projectList.collect { case alias: Alias => alias }
     val names = AttributeSet(computed.map(_.toAttribute))
     ties.columns.filterNot(_.references.exists(names.contains)) ++ computed.collect {

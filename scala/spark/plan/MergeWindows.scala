@@ -32,7 +32,7 @@ private[spark] object MergeWindows extends Rule[LogicalPlan] {
   /** The plan with merged windows. Windows over streams are planned before the optimizer runs. */
   def merged(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(WINDOW)) {
-      case upper @ Over(above, Below(list, lower @ Over(below, child)))
+      case upper @ WindowOver(above, Below(list, lower @ WindowOver(below, child)))
           if isPlain(above) && isPlain(below) && list.forall(_.deterministic) =>
         merged(upper, list, lower, child).getOrElse(upper)
     }
@@ -56,7 +56,7 @@ private[spark] object MergeWindows extends Rule[LogicalPlan] {
   }
 
   /** A window with its expressions and its child; other fields differ between versions. */
-  private object Over {
+  private object WindowOver {
     def unapply(w: Window): Option[(Seq[NamedExpression], LogicalPlan)] =
       Some((w.windowExpressions, w.child))
   }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.sash.spark.ordering.{KeptOrder, KeptSort, KeyOrder}
 import io.sash.spark.windows.{
-  CallTexts,
+  ExplainLines,
   ImmediateWindows,
   OfSubquery,
   Ties,
@@ -56,7 +56,7 @@ private[sash] final case class SlidingWindowExec(
       .map(WindowCall.of(_, forced).fold(r => throw new IllegalStateException(r.reason), c => c))
 
   /** The windows for EXPLAIN. */
-  private[spark] def texts: Seq[String] = CallTexts.of(windowExpression, calls)
+  private[spark] def texts: Seq[String] = ExplainLines.of(windowExpression, calls)
 
   /** The rows that get results, for EXPLAIN; none if all of them do. */
   private def askedRows: Seq[String] = {

@@ -25,7 +25,7 @@ private[spark] object Distance {
   /** A hundred thousand years in microseconds, likewise. */
   val Most: Long = 100000L * 366 * MICROS_PER_DAY
 
-  /** The value that a sum begins with, and the sum's distance from it; None if it is not fixed. */
+  /** The value that a sum begins with, and its distance from there. None if it is not fixed. */
   def of(e: Expression, zone: String): Option[Distance] = e match {
     case Cast(child, to, _, _) if child.dataType == to => of(child, zone)
     case r: RuntimeReplaceable                         => of(r.replacement, zone)

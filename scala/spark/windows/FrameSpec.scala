@@ -112,7 +112,7 @@ private[spark] object FrameSpec {
 }
 
 private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extends FrameSpec {
-  override def text: String = FrameText(specified)
+  override def text: String = FrameSourceText(specified)
 
   override def isImmediate: Boolean = offset(specified.upper) <= 0
 
@@ -134,7 +134,7 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
 }
 
 private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) extends FrameSpec {
-  override def text: String = FrameText(specified)
+  override def text: String = FrameSourceText(specified)
 
   override def isImmediate: Boolean = false
 
@@ -230,7 +230,7 @@ private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
 }
 
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
-  override def place: Place[Algorithm] = Place.Suffixes
+  override def place: Place[Algorithm] = Place.RingSuffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val width = AttributeReference("width", LongType)()
@@ -263,7 +263,7 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place[Algorithm] = Place.Suffixes
+  override def place: Place[Algorithm] = Place.RingSuffixes
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
@@ -287,7 +287,7 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place[Algorithm] = Place.Stretches
+  override def place: Place[Algorithm] = Place.RingStretches
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
     Some(RangeBounds.between(rows, rows.order.head, kind))

@@ -16,7 +16,7 @@ import io.sash.spark.monoids.Algorithm
  */
 private[spark] final case class SharedElements(
     stores: Seq[SharedElements.Store],
-    frames: Seq[SharedElements.Frame]
+    frames: Seq[SharedElements.MovedFrame]
 ) {
 
   /** The number of frames that share the elements of a call. */
@@ -27,13 +27,13 @@ private[spark] final case class SharedElements(
 private[spark] object SharedElements {
 
   /** @param result the number of the call, which is the ordinal of its result */
-  final case class Member(call: WindowCall, result: Int)
+  final case class CallResult(call: WindowCall, result: Int)
 
   /** @param results the ordinals of the members' answers, per window over the store */
-  final case class Store(algorithm: Algorithm, members: Seq[Member], results: Seq[Seq[Int]])
+  final case class Store(algorithm: Algorithm, members: Seq[CallResult], results: Seq[Seq[Int]])
 
   /** @param windows the windows that move with the frame */
-  final case class Frame(
+  final case class MovedFrame(
       shape: WindowShape,
       windows: Seq[StoreRange],
       bounding: Option[BoundingCall],
@@ -41,10 +41,10 @@ private[spark] object SharedElements {
   )
 
   /** Calls of frame number `frame`. Groups with equal keys share a store. */
-  private final case class Group(frame: Int, key: Any, members: Seq[Member])
+  private final case class Group(frame: Int, key: Any, members: Seq[CallResult])
 
   def of(calls: Seq[WindowCall]): SharedElements = {
-    val members = calls.zipWithIndex.map { case (c, i) => Member(c, i) }
+    val members = calls.zipWithIndex.map { case (c, i) => CallResult(c, i) }
     val byShape = members.groupBy(_.call.shape).toSeq.sortBy(_._2.head.result)
     val longestFirst = byShape
       .groupBy { case (shape, of) => classOf(shape).toLeft(of.head.result) }
@@ -68,7 +68,7 @@ private[spark] object SharedElements {
           val store = keys.indexOf(g.key)
           StoreRange(store, sharing(store).indexOf(g))
         }
-        Frame(shape, windows, of.head.call.bounding, of.map(_.result))
+        MovedFrame(shape, windows, of.head.call.bounding, of.map(_.result))
       }
     )
   }
@@ -78,7 +78,7 @@ private[spark] object SharedElements {
    * aggregate, so that a group with equal aggregates of another frame gets the same key. Calls
    * with a running answer are in a group of their own, so that the other calls can share a store.
    */
-  private def grouped(members: Seq[Member]): Seq[Seq[Member]] =
+  private def grouped(members: Seq[CallResult]): Seq[Seq[CallResult]] =
     members
       .groupBy(m => (m.call.algorithm, m.call.monoid.running.isEmpty))
       .toSeq
@@ -89,7 +89,7 @@ private[spark] object SharedElements {
       }
 
   /** The key of a group: groups with equal keys share a store. None if the group cannot share. */
-  private def keyOf(shape: WindowShape, group: Seq[Member]): Option[Any] = {
+  private def keyOf(shape: WindowShape, group: Seq[CallResult]): Option[Any] = {
     val algorithm = group.head.call.algorithm
     val isPlain = shape.exclude.isEmpty && group.forall(_.call.monoid.running.isEmpty)
     if (algorithm.sharesElements && isPlain)
@@ -97,7 +97,7 @@ private[spark] object SharedElements {
     else None
   }
 
-  private def aggregate(member: Member): Expression = {
+  private def aggregate(member: CallResult): Expression = {
     val call = member.call.expression.windowFunction.asInstanceOf[AggregateExpression]
     SlidingAggregate.withoutWindows(call).canonicalized
   }

@@ -59,7 +59,7 @@ private[spark] object WindowCall {
 
   private def frameText(expression: WindowExpression): String =
     expression.windowSpec.frameSpecification match {
-      case specified: SpecifiedWindowFrame => FrameText(specified)
+      case specified: SpecifiedWindowFrame => FrameSourceText(specified)
       case other                           => other.sql
     }
 

@@ -20,7 +20,7 @@ private[spark] final case class WindowShape(
 ) {
 
   /** The elements for which windows are queried. */
-  def place: Place[Algorithm] = if (exclude.nonEmpty) Place.Stretches else frame.place
+  def place: Place[Algorithm] = if (exclude.nonEmpty) Place.RingStretches else frame.place
 
   /** The keys by which rows are compared. */
   def keys(rows: RowsOfFrame): FrameKeys[KeysSpec] =

@@ -56,7 +56,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   ): BucketTurn = {
     val ready = new ReadyRows(keyOf, order)
     rows.foreach(ready.add)
-    val answers = new Answers(ready.sorted(), before.sweep, passed)
+    val answers = new BatchAnswers(ready.sorted(), before.sweep, passed)
     BucketTurn(answers.all, () => before.copy(sweep = answers.due))
   }
 
@@ -67,7 +67,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
    * @param known when the first key of the bucket is due, if one is
    * @param passed the time, in microseconds, that the watermark has passed
    */
-  private final class Answers(
+  private final class BatchAnswers(
       rows: Iterator[UnsafeRow],
       known: Option[Long],
       passed: Long

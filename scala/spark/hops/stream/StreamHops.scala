@@ -18,7 +18,7 @@ import io.sash.spark.base.{Filtered, NoWatermark, SashConf, StreamVersions}
 import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.multisets.WindowMonoid
-import io.sash.spark.streams.checkpoint.{Checkpoint, StateText}
+import io.sash.spark.streams.checkpoint.{Checkpoint, StateSignature}
 import io.sash.spark.streams.plan._
 import io.sash.spark.streams.program.AnswerMode
 
@@ -182,18 +182,18 @@ private[spark] final class StreamHops(
       input: Seq[Attribute],
       monoids: Seq[AggregateMonoid]
   ): String = {
-    val words = new Words(hop.child, conf.caseSensitiveAnalysis)
-    StateText.of(
+    val signature = new Signature(hop.child, conf.caseSensitiveAnalysis)
+    StateSignature.of(
       Seq(
-        StateText.Hops -> s"${hop.hops.words} of ${words.of(hop.time)}",
-        "group by" -> words.all(hop.keyValues),
-        "aggregates" -> words.all(hop.calls),
-        "columns" -> input.map(c => StateText.sqlOf(c.dataType)).mkString(", "),
-        StateText.Partials -> Partials.words(monoids),
-        StateText.Answered -> mode.get.words,
-        StateText.Buckets -> SashConf.streamBuckets(conf).toString
+        StateSignature.Hops -> s"${hop.hops.signature} of ${signature.of(hop.time)}",
+        "group by" -> signature.all(hop.keyValues),
+        "aggregates" -> signature.all(hop.calls),
+        "columns" -> input.map(c => StateSignature.sqlOf(c.dataType)).mkString(", "),
+        StateSignature.Partials -> PartialsSignature.of(monoids),
+        StateSignature.Answered -> mode.get.signature,
+        StateSignature.Buckets -> SashConf.streamBuckets(conf).toString
       ),
-      (hop.time +: (hop.keyValues ++ hop.calls)).exists(words.isZoned)
+      (hop.time +: (hop.keyValues ++ hop.calls)).exists(signature.isZoned)
     )
   }
 

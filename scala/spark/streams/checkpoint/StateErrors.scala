@@ -8,7 +8,7 @@ import io.sash.spark.base.SashConf
 
 /** Errors for a state that does not fit the query, under Spark's own condition. */
 private[streams] object StateErrors {
-  import StateText._
+  import StateSignature._
 
   /** The checkpoint has a state that was written for other windows, or in another way. */
   def other(was: String, is: String): Throwable = {

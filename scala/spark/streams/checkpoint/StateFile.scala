@@ -24,11 +24,15 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
    * the first commit, writes the file.
    */
   def check(text: String): Unit = {
-    val now = s"$text\n${StateText.line(StateText.Layout, Layout.toString)}"
+    val now = s"$text\n${StateSignature.line(StateSignature.Layout, Layout.toString)}"
     val was = read()
-    if (!was.exists(StateText.differing(_, now).isEmpty)) {
+    if (!was.exists(StateSignature.differing(_, now).isEmpty)) {
       if (hasBatch) throw was.fold(StateErrors.undescribed(path))(StateErrors.other(_, now))
-      TextFile.write(path, s"$now\n${StateText.line(StateText.BegunBy, Versions)}$End", hadoop)
+      TextFile.write(
+        path,
+        s"$now\n${StateSignature.line(StateSignature.BegunBy, Versions)}$End",
+        hadoop
+      )
     }
   }
 

@@ -18,13 +18,13 @@ import io.sash.spark.windows._
 private[streams] final class FrameReader(
     time: Expression,
     overRows: Expression => Expression,
-    written: Written,
+    source: WindowSourceText,
     conf: SQLConf
 ) {
   import StreamCalls.InBatch
 
   private val numberedMarks = new Numbered[Expression](_ semanticEquals _)
-  private val numberedConditions = new Numbered[StreamCondition](_.words == _.words)
+  private val numberedConditions = new Numbered[StreamCondition](_.signature == _.signature)
   private val numberedBeginnings = new Numbered[StreamBeginning](_ == _)
 
   def marks: Seq[Expression] = numberedMarks.values
@@ -37,7 +37,7 @@ private[streams] final class FrameReader(
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
     val shape = WindowShape.of(e)
-    shape.exclude.foreach(x => refuse(s"${written(x.window)} is not on streams yet; $InBatch"))
+    shape.exclude.foreach(x => refuse(s"${source(x.window)} is not on streams yet; $InBatch"))
     StreamShape(frameOf(shape.frame), shape.slide.map(s => slideOf(s.window)))
   }
 
@@ -82,7 +82,7 @@ private[streams] final class FrameReader(
   }
 
   private def joined(of: JoinedSpec): StreamFrame = {
-    def refusePart(why: String) = refuse(s"${written(of.kind)} $why; $InBatch")
+    def refusePart(why: String) = refuse(s"${source(of.kind)} $why; $InBatch")
     val parts = of.joined.map(frameOf)
     val frame = if (of.kind.ofAll) StreamAnd(parts) else StreamOr(parts)
     frame.fault.foreach(refusePart)
@@ -90,7 +90,7 @@ private[streams] final class FrameReader(
   }
 
   private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
-    s"how far ${written(kind)} looks back has no bound, so that a stream would have to keep " +
+    s"how far ${source(kind)} looks back has no bound, so that a stream would have to keep " +
       "all rows; ask for a window that is as long as the longest"
   )
 
@@ -128,23 +128,23 @@ private[streams] final class FrameReader(
   private def since(beginning: StreamBeginning): StreamSince =
     StreamSince(numberedBeginnings.numberOf(beginning), beginning)
 
-  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(written, why)
+  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(source, why)
 
   private def refuseAhead(bound: Expression): Nothing =
     refuse(
-      s"the bound ${written(bound)} is never reached on a stream; say how far the frame looks " +
+      s"the bound ${source(bound)} is never reached on a stream; say how far the frame looks " +
         "ahead, as in ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING"
     )
 }
 
 /** Numbers for values: equal values have one number, and a new value has the next. */
 private final class Numbered[A](areEqual: (A, A) => Boolean) {
-  private[this] var found = Vector.empty[A]
+  private[this] var numbered = Vector.empty[A]
 
-  def values: Seq[A] = found
+  def values: Seq[A] = numbered
 
   def numberOf(value: A): Int = {
-    if (!found.exists(areEqual(_, value))) found :+= value
-    found.indexWhere(areEqual(_, value))
+    if (!numbered.exists(areEqual(_, value))) numbered :+= value
+    numbered.indexWhere(areEqual(_, value))
   }
 }

@@ -30,7 +30,7 @@ private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
       asking: Seq[Expression],
       stateful: TransformWithState,
       processor: StreamProcessor
-  ): Option[(LogicalPlan, Over)] = {
+  ): Option[(LogicalPlan, OverFields)] = {
     val fields = fieldsOf(stateful)
     val answers = stateful.outputObjAttr
     val used = asking.flatMap(_.collect { case FieldOf(`answers`, i) => i }).toSet
@@ -47,12 +47,12 @@ private[spark] object PruneStreamColumns extends Rule[LogicalPlan] {
         kept.map(fields),
         new StreamProcessor(program)
       )
-      (plan, new Over(answers, plan.outputObjAttr, kept.map(i => i -> fields(i).name)))
+      (plan, new OverFields(answers, plan.outputObjAttr, kept.map(i => i -> fields(i).name)))
     }
   }
 
   /** Rewrites expressions so that they read the kept fields at their new places. */
-  private final class Over(from: Attribute, to: Attribute, kept: Seq[(Int, String)]) {
+  private final class OverFields(from: Attribute, to: Attribute, kept: Seq[(Int, String)]) {
     private[this] val places = kept.zipWithIndex.map { case ((i, name), k) =>
       i -> (k, name)
     }.toMap

@@ -12,7 +12,7 @@ import io.sash.spark.base.{NoWatermark, SashConf}
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, ForestAlgorithm, LambdaBodies, Place}
 import io.sash.spark.multisets.{ReplayedMonoid, WindowMonoid}
-import io.sash.spark.streams.checkpoint.StateText
+import io.sash.spark.streams.checkpoint.StateSignature
 import io.sash.spark.streams.program._
 
 /**
@@ -20,15 +20,15 @@ import io.sash.spark.streams.program._
  *
  * @param asked the Window as it was before its functions were replaced
  * @param inputs columns made for the arguments of aggregates, beside the columns of the child
- * @param words describes expressions over the window's child
+ * @param signature describes expressions over the window's child
  * @param written the Window's expressions as the user wrote them
  */
 private[streams] final class StreamCalls(
-    asked: Window,
+    original: Window,
     window: Window,
     inputs: Seq[Alias],
-    words: Words,
-    written: Written,
+    signature: Signature,
+    source: WindowSourceText,
     conf: SQLConf
 ) {
   import StreamCalls._
@@ -38,7 +38,7 @@ private[streams] final class StreamCalls(
     .distinctBy(_.canonicalized)
 
   private val time = window.orderSpec.head
-  private val reader = new FrameReader(window.orderSpec.head.child, overRows, written, conf)
+  private val reader = new FrameReader(window.orderSpec.head.child, overRows, source, conf)
   private val windows = expressions.map(reader.read)
   private val aggregates = expressions.map(aggregateOf)
 
@@ -86,7 +86,7 @@ private[streams] final class StreamCalls(
       later,
       AnswerMode.Append,
       expressions.indices.map(i => expressions(answered.indexOf(answered(i)))),
-      written.calls,
+      source.calls,
       describe(trees)
     )
   }
@@ -130,10 +130,10 @@ private[streams] final class StreamCalls(
   private def bounded(
       input: Seq[Attribute],
       windows: Seq[Int],
-      asked: Seq[AggregateExpression],
+      functions: Seq[AggregateExpression],
       condition: StreamCondition
   ): TreeProgram = {
-    val aggregates = (asked ++ condition.of).distinctBy(_.canonicalized)
+    val aggregates = (functions ++ condition.of).distinctBy(_.canonicalized)
     val monoids = aggregates.map { a =>
       val m = monoidOf(a)
       m.running.fold(m)(ReplayedMonoid(_, a.filter))
@@ -162,7 +162,7 @@ private[streams] final class StreamCalls(
       algorithm,
       algorithm.program(input, monoids, ordinals),
       windows,
-      Partials.words(monoids)
+      PartialsSignature.of(monoids)
     )
   }
 
@@ -183,27 +183,28 @@ private[streams] final class StreamCalls(
   }
 
   /** Describes everything that the state depends on. */
-  private def describe(trees: Seq[TreeProgram]): StreamWords = {
+  private def describe(trees: Seq[TreeProgram]): StreamSignature = {
     val later =
       this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
-    val zoned = asked.partitionSpec ++ asked.orderSpec ++ asked.windowExpressions ++ reader.marks
+    val zoned =
+      original.partitionSpec ++ original.orderSpec ++ original.windowExpressions ++ reader.marks
     val parts = Seq(
-      "partition by" -> words.all(asked.partitionSpec),
-      "order by" -> words.all(asked.orderSpec),
+      "partition by" -> signature.all(original.partitionSpec),
+      "order by" -> signature.all(original.orderSpec),
       "aggregates" -> calls.mkString(", "),
-      "windows" -> allWindows.map(_.words).mkString(", "),
-      "bounds of windows" -> words.all(reader.marks.map(overRows)),
-      "conditions of windows" -> words.all(reader.conditions.map(c => overRows(c.words))),
+      "windows" -> allWindows.map(_.signature).mkString(", "),
+      "bounds of windows" -> signature.all(reader.marks.map(overRows)),
+      "conditions of windows" -> signature.all(reader.conditions.map(c => overRows(c.signature))),
       "answers" -> later,
-      StateText.Partials -> trees.map(_.words).mkString(", "),
-      StateText.Algorithms -> trees.map(_.algorithm.id).distinct.mkString(", "),
-      StateText.Buckets -> SashConf.streamBuckets(conf).toString
+      StateSignature.Partials -> trees.map(_.signature).mkString(", "),
+      StateSignature.Algorithms -> trees.map(_.algorithm.id).distinct.mkString(", "),
+      StateSignature.Buckets -> SashConf.streamBuckets(conf).toString
     )
-    StreamWords(
+    StreamSignature(
       parts,
-      window.child.output.map(c => c.exprId -> words.of(c)).toMap ++
+      window.child.output.map(c => c.exprId -> signature.of(c)).toMap ++
         (inputs ++ waiting).map(c => c.exprId -> c.name),
-      zoned.exists(words.isZoned)
+      zoned.exists(signature.isZoned)
     )
   }
 
@@ -213,10 +214,12 @@ private[streams] final class StreamCalls(
   }
 
   /** The calls as the user wrote them, each with the numbers of the windows that answer it. */
-  private def calls: Seq[String] = asked.windowExpressions
+  private def calls: Seq[String] = original.windowExpressions
     .zip(window.windowExpressions)
-    .map { case (written, replaced) =>
-      val functions = written.collect { case w: WindowExpression => words.of(w.windowFunction) }
+    .map { case (source, replaced) =>
+      val functions = source.collect { case w: WindowExpression =>
+        signature.of(w.windowFunction)
+      }
       val over = replaced.collect { case w: WindowExpression => allWindows.indexOf(windowOf(w)) }
       s"${functions.mkString(", ")} in window ${over.distinct.mkString(", ")}"
     }
@@ -233,30 +236,30 @@ private[streams] final class StreamCalls(
   /** Says why a function is refused, and which one to write instead. */
   private def notAnAggregate(f: Expression): String = f match {
     case _: DenseRank =>
-      val by = window.orderSpec.map(o => written(o.child))
+      val by = window.orderSpec.map(o => source(o.child))
       val of = if (by.length == 1) by.head else by.mkString("struct(", ", ", ")")
       s"dense_rank() is not an aggregate; write count(DISTINCT $of) over the same window"
     case _: NTile | _: PercentRank | _: CumeDist =>
-      s"${written(f)} depends on how many rows its partition has, which is never known on a " +
+      s"${source(f)} depends on how many rows its partition has, which is never known on a " +
         "stream; " +
         InBatch
     case l: FrameLessOffsetWindowFunction =>
-      s"${written(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag " +
+      s"${source(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag " +
         "by one row " +
-        s"does; leave rows where ${written(l.input)} is NULL out below the window, and write " +
+        s"does; leave rows where ${source(l.input)} is NULL out below the window, and write " +
         "it without IGNORE NULLS"
     case n: NthValue =>
-      s"${written(f)} is not an aggregate; write " +
-        s"try_element_at(collect_list(${written(n.input)}), " +
-        s"${written(n.offset)}) with collect_list over the same window, which leaves NULLs out"
-    case _ => s"${written(f)} is not an aggregate; write one over the same window, or $InBatch"
+      s"${source(f)} is not an aggregate; write " +
+        s"try_element_at(collect_list(${source(n.input)}), " +
+        s"${source(n.offset)}) with collect_list over the same window, which leaves NULLs out"
+    case _ => s"${source(f)} is not an aggregate; write one over the same window, or $InBatch"
   }
 
   private def monoidOf(a: AggregateExpression): AggregateMonoid = WindowMonoid.of(a) match {
     case Right(m) => m
     case Left(r) =>
       refuse(
-        s"${written(a)} has no partial answer: ${r.reason}; write another aggregate, or $InBatch"
+        s"${source(a)} has no partial answer: ${r.reason}; write another aggregate, or $InBatch"
       )
   }
 
@@ -293,12 +296,12 @@ private[streams] final class StreamCalls(
     if (e.children.exists(_.containsPattern(CURRENT_LIKE))) e.children.foreach(refuseMoment)
     else
       refuse(
-        s"${written(e)} asks for the time or the user of the moment; name it as a column " +
+        s"${source(e)} asks for the time or the user of the moment; name it as a column " +
           s"below the window"
       )
   }
 
-  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(written, why)
+  private def refuse(why: String): Nothing = throw StreamErrors.unsupported(source, why)
 }
 
 private object StreamCalls {

@@ -12,12 +12,12 @@ import io.sash.spark.windows.Extent
  *
  * @param of the aggregates that the condition reads
  * @param holds makes the condition from their answers
- * @param words an expression that tells the condition from others
+ * @param signature an expression that tells the condition from others
  */
 private[streams] final case class StreamCondition(
     of: Seq[AggregateExpression],
     holds: Seq[Expression] => Expression,
-    words: Expression
+    signature: Expression
 )
 
 private[streams] object StreamCondition {

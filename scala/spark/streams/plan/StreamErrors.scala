@@ -10,17 +10,17 @@ private[spark] object StreamErrors {
    * Spark's own error for OVER on a stream, with the reason why Sash does not take the window,
    * either.
    */
-  def unsupported(written: Written, why: String): AnalysisException = {
-    val window = written.window
+  def unsupported(source: WindowSourceText, why: String): AnalysisException = {
+    val window = source.window
     val names = window.windowExpressions.flatMap(e =>
       e.collect { case _: WindowExpression => e.toAttribute.name }
     )
     new AnalysisException(
       errorClass = "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING",
       messageParameters = Map(
-        "windowFunc" -> written.calls.map(c => s"'$c'").mkString(","),
+        "windowFunc" -> source.calls.map(c => s"'$c'").mkString(","),
         "columnName" -> names.map(n => s"'$n'").mkString(","),
-        "windowSpec" -> s"'${written.spec}'; Sash: $why"
+        "windowSpec" -> s"'${source.spec}'; Sash: $why"
       ),
       origin = window.origin
     )

@@ -65,19 +65,26 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   }
 
   private def planned(original: Window): LogicalPlan = {
-    val written = new Written(original)
-    val time = timeOf(written)
+    val source = new WindowSourceText(original)
+    val time = timeOf(source)
     val window = withoutOthers(original, time)
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
-    val words = new Words(window.child, conf.caseSensitiveAnalysis)
+    val signature = new Signature(window.child, conf.caseSensitiveAnalysis)
     val calls =
-      new StreamCalls(window, over, inputs, words, new Written(original, inputs), conf)
-    val keys = keysOf(window, written)
+      new StreamCalls(
+        window,
+        over,
+        inputs,
+        signature,
+        new WindowSourceText(original, inputs),
+        conf
+      )
+    val keys = keysOf(window, source)
     val answers = StatefulPlan(
       // sorted: the state's columns do not depend on their order in the source
       Project(
-        window.child.output.sortBy(words.of) ++ inputs ++ calls.waiting,
+        window.child.output.sortBy(signature.of) ++ inputs ++ calls.waiting,
         window.child
       ),
       keys,
@@ -98,15 +105,15 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
    * stateful operator has one watermark.
    */
   private def withoutOthers(window: Window, time: Attribute): Window = {
-    val others = window.child.output.filter(a => hasWatermark(a) && a.exprId != time.exprId)
-    val plain = AttributeMap(others.map { a =>
+    val otherTimes = window.child.output.filter(a => hasWatermark(a) && a.exprId != time.exprId)
+    val plain = AttributeMap(otherTimes.map { a =>
       val metadata = new MetadataBuilder()
         .withMetadata(a.metadata)
         .remove(EventTimeWatermark.delayKey)
         .build()
       a -> Alias(a, a.name)(explicitMetadata = Some(metadata))
     })
-    if (others.isEmpty) window
+    if (otherTimes.isEmpty) window
     else
       window
         .transformExpressions { case a: Attribute => plain.get(a).fold(a)(_.toAttribute) }
@@ -117,12 +124,12 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         .asInstanceOf[Window]
   }
 
-  private def keysOf(window: Window, written: Written): Seq[Expression] =
+  private def keysOf(window: Window, source: WindowSourceText): Seq[Expression] =
     window.partitionSpec.map { p =>
       if (!Distinct.canKey(p.dataType))
         throw StreamErrors.unsupported(
-          written,
-          s"PARTITION BY ${written(p)}: values of type ${p.dataType.sql} are not told apart " +
+          source,
+          s"PARTITION BY ${source(p)}: values of type ${p.dataType.sql} are not told apart " +
             "by their bytes; partition by another expression of it"
         )
       Distinct.key(SqlInternals.normalized(p))
@@ -138,9 +145,9 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   }
 
   /** The event time by which the window is ordered; fails if it is ordered by anything else. */
-  private def timeOf(written: Written): Attribute = {
-    val window = written.window
-    def refuse(why: String) = throw StreamErrors.unsupported(written, why)
+  private def timeOf(source: WindowSourceText): Attribute = {
+    val window = source.window
+    def refuse(why: String) = throw StreamErrors.unsupported(source, why)
     val here = selectable(window.child).filter(hasWatermark)
     val below = window.child.collect { case p => p.output }.flatten.filter(hasWatermark)
     def nearest = here.find(_.dataType == TimestampType).orElse((here ++ below).headOption)
@@ -159,7 +166,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       case Some(SortOrder(a: Attribute, Descending, _, _)) if hasWatermark(a) =>
         refuse(s"a stream is ordered by ascending event time; ORDER BY ${a.name}")
       case Some(o) =>
-        refuse(s"ORDER BY ${written(o.child)} is not an event time with a watermark; $remedy")
+        refuse(s"ORDER BY ${source(o.child)} is not an event time with a watermark; $remedy")
       case None => refuse(s"the window has no ORDER BY; $remedy")
     }
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.streaming.OutputMode
 private[spark] sealed abstract class AnswerMode(name: String) {
 
   /** The mode in the description of a state. */
-  def words: String = s"in $name mode"
+  def signature: String = s"in $name mode"
 }
 
 private[spark] object AnswerMode {

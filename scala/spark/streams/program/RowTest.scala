@@ -4,7 +4,7 @@ package io.sash.spark.streams.program
 private[spark] sealed abstract class RowTest extends Serializable {
 
   /** The test in the description of a state. */
-  def words: String
+  def signature: String
 
   def isAt(row: CurrentKeyRow): Boolean
 
@@ -14,7 +14,7 @@ private[spark] sealed abstract class RowTest extends Serializable {
 
 /** A slide at each of a number of rows: see `CountSlide`. */
 private[spark] final case class EachRows(every: Long) extends RowTest {
-  override def words: String = s"at each row of $every"
+  override def signature: String = s"at each row of $every"
 
   override def isAt(row: CurrentKeyRow): Boolean = row.end % every == 0
 }
@@ -25,7 +25,7 @@ private[spark] final case class EachRows(every: Long) extends RowTest {
  * @param mark the number of the row's pane
  */
 private[spark] final case class EachPane(mark: Int) extends RowTest {
-  override def words: String = s"at each pane of bound $mark"
+  override def signature: String = s"at each pane of bound $mark"
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     last.marks(mark) != now.marks(mark)
@@ -46,7 +46,7 @@ private[spark] sealed abstract class StreamBeginning extends RowTest {
 
 /** @param mark 1 in a row that is a punctuation */
 private[spark] final case class StreamPunctuation(mark: Int) extends StreamBeginning {
-  override def words: String = s"punctuation at bound $mark"
+  override def signature: String = s"punctuation at bound $mark"
 
   override def what: String = "punctuation"
 
@@ -63,7 +63,7 @@ private[spark] final case class StreamSession(mark: Int, earliest: Option[Int])
     extends StreamBeginning {
   private[this] val first = earliest.getOrElse(-1)
 
-  override def words: String =
+  override def signature: String =
     s"session until bound $mark" + earliest.fold("")(e => s" from bound $e")
 
   override def what: String = "gap"

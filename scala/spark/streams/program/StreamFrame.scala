@@ -9,7 +9,7 @@ import io.sash.core.stored.TreeWindow
 private[spark] final case class StreamShape(frame: StreamFrame, slide: Option[RowTest]) {
 
   /** The window in the description of a state. */
-  def words: String = (frame.words +: slide.map(_.words).toSeq).mkString(" ")
+  def signature: String = (frame.signature +: slide.map(_.signature).toSeq).mkString(" ")
 
   /** See `StreamFrame.isIdle`. */
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
@@ -20,7 +20,7 @@ private[spark] final case class StreamShape(frame: StreamFrame, slide: Option[Ro
 private[spark] sealed abstract class StreamFrame extends Serializable {
 
   /** The frame in the description of a state. */
-  def words: String
+  def signature: String
 
   /**
    * Whether the frame may end before its row, so that elements enter the window later than they
@@ -104,7 +104,7 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
     extends StreamFrame {
   private[this] val first = preceding.getOrElse(-1L)
 
-  override def words: String = {
+  override def signature: String = {
     def place(before: Long) =
       if (before == 0L) "the row" else if (before > 0L) s"$before before" else s"${-before} after"
     s"rows from ${preceding.fold("the first")(place)} to ${place(until)}"
@@ -142,7 +142,7 @@ private[spark] final case class StreamRange(
 ) extends StreamFrame {
   private[this] val (first, last) = (preceding.getOrElse(-1), until.getOrElse(-1))
 
-  override def words: String = {
+  override def signature: String = {
     val from = preceding.fold("the first")(m => s"bound $m")
     val to = until.fold("the row")(m => s"bound $m")
     s"range from $from to $to" + (if (looksAhead) " ahead" else "")
@@ -170,7 +170,7 @@ private[spark] final case class StreamRange(
 
 /** RANGE BETWEEN CURRENT ROW AND CURRENT ROW. */
 private[spark] case object StreamPeers extends StreamFrame {
-  override def words: String = "peers"
+  override def signature: String = "peers"
 
   override def whyNotAhead: Option[String] = None
 
@@ -188,7 +188,7 @@ private[spark] case object StreamPeers extends StreamFrame {
 /** GROUPS BETWEEN `preceding` PRECEDING AND `following` FOLLOWING: see `GroupsFrame`. */
 private[spark] final case class StreamGroups(preceding: Long, following: Long)
     extends StreamFrame {
-  override def words: String = s"groups from $preceding before to $following after"
+  override def signature: String = s"groups from $preceding before to $following after"
 
   override def whyNotAhead: Option[String] = None
 
@@ -216,7 +216,7 @@ private[spark] final case class StreamGroups(preceding: Long, following: Long)
  */
 private[spark] final case class StreamSince(number: Int, beginning: StreamBeginning)
     extends StreamFrame {
-  override def words: String = beginning.words
+  override def signature: String = beginning.signature
 
   override def whyNotAhead: Option[String] = Some(s"begin at a ${beginning.what}")
 
@@ -236,7 +236,7 @@ private[spark] final case class StreamSince(number: Int, beginning: StreamBeginn
  * @param number the number of the condition
  */
 private[spark] final case class StreamPredicate(number: Int) extends StreamFrame {
-  override def words: String = s"condition $number"
+  override def signature: String = s"condition $number"
 
   override def whyNotAhead: Option[String] = None
 
@@ -310,7 +310,7 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
 
 /** The rows in the windows of all parts. */
 private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends StreamJoined {
-  override def words: String = parts.map(_.words).mkString("(", " and ", ")")
+  override def signature: String = parts.map(_.signature).mkString("(", " and ", ")")
 
   override def longest: Long = parts.map(_.longest).min
 
@@ -330,7 +330,7 @@ private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends Strea
 
 /** The rows in the window of any part. */
 private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends StreamJoined {
-  override def words: String = parts.map(_.words).mkString("(", " or ", ")")
+  override def signature: String = parts.map(_.signature).mkString("(", " or ", ")")
 
   override def longest: Long = parts.map(_.longest).max
 

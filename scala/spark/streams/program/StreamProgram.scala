@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.monoids.ForestAlgorithm
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.streams.checkpoint.StateText
+import io.sash.spark.streams.checkpoint.StateSignature
 
 /**
  * The program of the windows of one OVER on a stream, which is sent to tasks.
@@ -23,7 +23,7 @@ import io.sash.spark.streams.checkpoint.StateText
  * @param mode when rows are answered
  * @param calls an aggregate over `input` for each answer; read in the plan, not in tasks
  * @param written the calls as the user wrote them
- * @param words the description of the state
+ * @param signature the description of the state
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -39,12 +39,12 @@ private[spark] final case class StreamProgram(
     later: Option[StreamLater],
     mode: AnswerMode,
     @transient calls: Seq[Expression],
-    @transient written: Seq[String],
-    words: StreamWords
+    @transient source: Seq[String],
+    signature: StreamSignature
 ) {
 
   /** The text that describes the state; a state with another text is not used. */
-  lazy val text: String = words.text(input, mode)
+  lazy val text: String = signature.text(input, mode)
 
   /** The columns of an answered row, each over `input`. */
   def fields: Seq[Expression] = output.map(_.transform { case b: BoundReference =>
@@ -105,7 +105,7 @@ private[spark] final case class StreamProgram(
  * @param columns the descriptions of a row's columns
  * @param isZoned whether the state depends on the session's time zone
  */
-private[spark] final case class StreamWords(
+private[spark] final case class StreamSignature(
     parts: Seq[(String, String)],
     columns: Map[ExprId, String],
     isZoned: Boolean
@@ -114,10 +114,10 @@ private[spark] final case class StreamWords(
   /** @param input the columns of a waiting row */
   def text(input: Seq[Attribute], mode: AnswerMode): String = {
     val waiting = input.flatMap { c =>
-      columns.get(c.exprId).map(said => s"$said ${StateText.sqlOf(c.dataType)}")
+      columns.get(c.exprId).map(said => s"$said ${StateSignature.sqlOf(c.dataType)}")
     }
-    val more = Seq("columns" -> waiting.mkString(", "), StateText.Answered -> mode.words)
-    StateText.of(parts ++ more, isZoned)
+    val more = Seq("columns" -> waiting.mkString(", "), StateSignature.Answered -> mode.signature)
+    StateSignature.of(parts ++ more, isZoned)
   }
 }
 
@@ -151,13 +151,13 @@ private[spark] final case class StreamDue(at: Int, position: Int)
  * @param slots the partials of the aggregates, side by side, or the inputs of answers beside the
  *   slots; range i of the results has the answers of the group's window i
  * @param windows the numbers of the group's windows in the program
- * @param words the partials in the description of a state
+ * @param signature the partials in the description of a state
  */
 private[spark] final case class TreeProgram(
     algorithm: ForestAlgorithm,
     slots: SlotProgram,
     windows: Seq[Int],
-    words: String
+    signature: String
 ) {
 
   /** The name, in EXPLAIN, of the algorithm that moves the windows. */

@@ -64,7 +64,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
             case _                    => ""
           }
           val uncertain = shared.flatMap(_.expressions).find(!_.deterministic)
-          val why = uncertain.fold("")(e => s" (${written(e)})")
+          val why = uncertain.fold("")(e => s" (${source(e)})")
           refuse(
             write,
             s"${windowsOf(write)} beside the common table expression$name, which is read " +
@@ -86,14 +86,14 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         refuse(
           write,
           s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
-            s"${on.fold("")(c => s" on ${written(c)}")}, which would find no row; write " +
+            s"${on.fold("")(c => s" on ${source(c)}")}, which would find no row; write " +
             "one side to a table in between"
         )
       case _ =>
     }
 
   /** The expression in SQL, without the tables of its columns. */
-  private def written(e: Expression): String = e.transform { case a: AttributeReference =>
+  private def source(e: Expression): String = e.transform { case a: AttributeReference =>
     a.withQualifier(Nil)
   }.sql
 
@@ -134,7 +134,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
 
   private def named(write: WriteToStreamStatement, which: StreamProgram => Boolean): String = {
     val all = write.inputQuery
-      .collect { case OfStream(_, p) if which(p.program) => p.program.written }
+      .collect { case OfStream(_, p) if which(p.program) => p.program.source }
       .flatten
       .distinct
     val more = if (all.length > MostNamed) s" and ${all.length - MostNamed} more" else ""

@@ -60,7 +60,7 @@ private[streams] object KeptAnswers {
    * @param store identifies the run of a query, an operator and a partition
    * @param group the number of the group of the operator's windows
    */
-  private[streams] final case class Place(store: StateStoreProviderId, group: Int)
+  private[streams] final case class Holder(store: StateStoreProviderId, group: Int)
 
   private final class Kept(
       val of: KeptAnswers,
@@ -71,7 +71,7 @@ private[streams] object KeptAnswers {
   // the longest unused first
   private[this] val byStamp = new LinkedHashMap[UUID, Kept]
   private[this] var bytes = 0L
-  private[this] val idle = new LinkedHashMap[Place, KeptAnswers]
+  private[this] val idle = new LinkedHashMap[Holder, KeptAnswers]
 
   private def take(of: KeptAnswers, stamp: UUID): Array[Array[RunningState]] = synchronized {
     val kept = byStamp.get(stamp)
@@ -99,22 +99,22 @@ private[streams] object KeptAnswers {
     stamp
   }
 
-  /** Lends the answers of a place to the task, until it ends. */
-  def lease(place: Place, create: => KeptAnswers): KeptAnswers = {
-    val kept = synchronized(Option(idle.remove(place))).getOrElse(create)
-    TaskContext.get().addTaskCompletionListener[Unit](_ => giveBack(place, kept))
+  /** Lends the answers of a holder to the task, until it ends. */
+  def lease(holder: Holder, create: => KeptAnswers): KeptAnswers = {
+    val kept = synchronized(Option(idle.remove(holder))).getOrElse(create)
+    TaskContext.get().addTaskCompletionListener[Unit](_ => giveBack(holder, kept))
     kept
   }
 
-  private def giveBack(place: Place, kept: KeptAnswers): Unit = synchronized {
-    idle.put(place, kept)
+  private def giveBack(holder: Holder, kept: KeptAnswers): Unit = synchronized {
+    idle.put(holder, kept)
     if (idle.size > MostPlaces) drop(idle.keySet.iterator.next())
     sweepLater()
   }
 
-  /** Drops the answers of a place, unless a task has them. */
-  private def drop(place: Place): Unit = synchronized {
-    val kept = idle.remove(place)
+  /** Drops the answers of a holder, unless a task has them. */
+  private def drop(holder: Holder): Unit = synchronized {
+    val kept = idle.remove(holder)
     val all = byStamp.values.iterator
     while (kept != null && all.hasNext) {
       val entry = all.next()

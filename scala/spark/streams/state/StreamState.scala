@@ -113,7 +113,7 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
       StateStoreId(program.text, 0L, TaskContext.getPartitionId())
     }
     val run = handle.getQueryInfo().getRunId
-    val place = KeptAnswers.Place(StateStoreProviderId(store, run), group)
+    val place = KeptAnswers.Holder(StateStoreProviderId(store, run), group)
     val of = program.trees(group)
     KeptAnswers.lease(place, new KeptAnswers(of.slots.running, of.windows.length))
   }

@@ -25,7 +25,7 @@ private[spark] final class StreamProcessor(
     new StreamProcessor(program, Some(metrics))
 
   override def explained: String = {
-    val windows = program.written.distinct.mkString(", ")
+    val windows = program.source.distinct.mkString(", ")
     val columns = program.input.length - 1
     val algorithms = program.trees.map(_.title).distinct.mkString(", ")
     s"slides on a stream: $windows by $algorithms; a pending row has $columns columns in the " +

@@ -54,17 +54,15 @@ final class Rooms(val all: Seq[Room]) {
 
   private def uses(source: Source, of: Int): Seq[String] = {
     val here = all(of).packageName
-    Rooms
-      .names(Rooms.code(source.text), here)
-      .flatMap { case (line, name) =>
+    (Rooms.names(Rooms.code(source.text), here) ++ Rooms.links(source.text)).flatMap {
+      case (line, name) =>
         named
           .collectFirst { case (p, i) if name == p || name.startsWith(p + ".") => i }
           .filter(_ > of)
           .map(i =>
             s"${source.path}:$line: $here uses ${all(i).packageName}, which stands above it"
           )
-      }
-      .distinct
+    }.distinct
   }
 }
 
@@ -103,6 +101,14 @@ object Rooms {
     Inner.findAllMatchIn(code).foreach(m => found += lineOf(m.start) -> s"$here.${m.group(1)}")
     found.toSeq
   }
+
+  /** The names of our rooms that comments link to, each with its line. */
+  private def links(text: String): Seq[(Int, String)] = text.linesIterator.zipWithIndex.flatMap {
+    case (line, i) => Link.findAllMatchIn(line).map(m => (i + 1) -> m.group(1))
+  }.toSeq
+
+  private val Link =
+    """\[\[((?:io\.sash|org\.apache\.spark\.sash|org\.apache\.spark\.sql\.sash)[\w.]*)""".r
 
   /** A text without its comments and strings, with its lines kept. */
   private def code(text: String): String =

@@ -73,11 +73,21 @@ class RoomsSuite extends AnyFunSuite {
         |import org.apache.spark.sash.SparkInternals
         |import io.sash.core.slots.{Partials, Slots}
         |import io.sash.spark.hops.A
-        |/** [[io.sash.spark.streams.plan.X]],
+        |/** [[io.sash.core.slots.X]], `io.sash.spark.streams.plan.X`
         |  * and import io.sash.spark.streams.plan.X */
         |object B { val a = "io.sash.spark.streams.plan.X" /* "*/ } // io.sash.spark.streams.plan
         |""".stripMargin
     assert(inHops(code) === Nil)
+  }
+
+  test("a link of scaladoc to what stands above is a fault") {
+    val code = "/**\n * [[io.sash.core.slots.X]],\n * [[io.sash.spark.streams.plan.X.of]]\n */"
+    assert(
+      inHops(code) === Seq(
+        "scala/spark/hops/A.scala:5: io.sash.spark.hops uses io.sash.spark.streams.plan, which " +
+          "stands above it"
+      )
+    )
   }
 
   test("a folder that is not in the list, and a package that is not its folder's, are faults") {

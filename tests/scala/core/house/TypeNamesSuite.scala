@@ -23,6 +23,19 @@ class TypeNamesSuite extends AnyFunSuite {
     } === Set())
   }
 
+  test("no name stands in two rooms, inner types included") {
+    val types = Source.all.flatMap { s =>
+      AnyType.findAllMatchIn(s.text).map(_.group(1) -> s.folder).distinct
+    }
+    val rooms = types.groupMap(_._1)(_._2)
+    assert(rooms.size > 700)
+    val faults = rooms.collect {
+      case (name, in) if in.distinct.size > 1 && !isOneConcept(name, in.toSet) =>
+        s"$name: ${in.distinct.sorted.mkString(", ")}"
+    }
+    assert(faults.toSeq.sorted === Nil)
+  }
+
   test("such names are found, and others are not") {
     val alike = Seq(
       "StoreWindow" -> "WindowStore",
@@ -43,6 +56,15 @@ private object TypeNamesSuite {
   /** A type at the top level. Types inside others are read beside those. */
   val Type =
     """(?m)^(?:private(?:\[\w+\])? |final |sealed |abstract |implicit |case )*(?:class|trait|object) (\w+)""".r
+
+  /** A type at any level. */
+  private val AnyType =
+    """(?m)^ *(?:private(?:\[\w+\])? |protected |final |sealed |abstract |implicit |case )*(?:class|trait|object) (\w+)""".r
+
+  /** A monoid of the core and its aggregate in SQL, a copy for a type, and Spark's own word. */
+  private def isOneConcept(name: String, rooms: Set[String]): Boolean =
+    rooms == Set("scala/core/algebra", "scala/spark/aggregates") || name == "OfDouble" ||
+      (name == "Append" && rooms == Set("scala/core/fiba", "scala/spark/streams/program"))
 
   /** Names that are given: by papers, by SQL, or by another library. */
   val Allowed: Set[(String, String)] = Set(

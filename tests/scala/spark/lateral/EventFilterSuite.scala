@@ -383,7 +383,7 @@ final class EventFilterSuite extends SashSuite {
         if (sieve.rests()) passes += 1
         else {
           tests += 1
-          if (sieve.found(sieve.mightContain(h))) passes += 1
+          if (sieve.note(sieve.mightContain(h))) passes += 1
         }
       }
       (tests, passes)

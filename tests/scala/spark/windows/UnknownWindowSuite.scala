@@ -88,7 +88,7 @@ class UnknownWindowSuite extends SashSuite {
 
   test("their frames have a text") {
     val frame = SpecifiedWindowFrame(groups, Literal(-3), CurrentRow)
-    assert(FrameText(frame) == "GROUPS BETWEEN 3 PRECEDING AND CURRENT ROW")
+    assert(FrameSourceText(frame) == "GROUPS BETWEEN 3 PRECEDING AND CURRENT ROW")
     val spec = WindowSpecDefinition(Nil, Nil, UnspecifiedFrame)
     assert(WindowCall.textOf(WindowExpression(Literal(1), spec)) == "1 unspecifiedframe$()")
   }

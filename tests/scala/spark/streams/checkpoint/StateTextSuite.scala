@@ -577,7 +577,7 @@ class StateTextSuite extends StreamSuite {
       _.transform { case a: Attribute => cells.getOrElse(a.exprId, a) }.toString
         .replaceAll("#\\d+L?|io\\.sash\\.(\\w+\\.)+", "") // neither ids nor packages
     }
-    f"${program.trees.head.words.takeWhile(_ != '(')}${MurmurHash3.orderedHash(computed)}%x"
+    f"${program.trees.head.signature.takeWhile(_ != '(')}${MurmurHash3.orderedHash(computed)}%x"
   }
 }
 

@@ -54,7 +54,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
         .flatMap(_.calls.map(_.toString.split(": ").last.split(" of ").head))
         .headOption
     ),
-    Place.Panes.title -> { call =>
+    Place.RingOfPanes.title -> { call =>
       val text = hops(call)(batch).queryExecution.explainString(SimpleMode)
       """panes, ([^\],]+)""".r.findFirstMatchIn(text).map(_.group(1))
     },
@@ -75,7 +75,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
     )
   }
 
-  for (place <- Seq(Place.Suffixes, Place.Stretches, Place.Members))
+  for (place <- Seq(Place.RingSuffixes, Place.RingStretches, Place.Members))
     test(s"the page has the cascade of ${place.title}") {
       assert(page.contains(s"| ${place.title} | ${place.cascade.map(_.title).mkString(", ")} |"))
     }

@@ -13,7 +13,7 @@ import io.sash.spark.times.{Distance, RisingTime}
  * range, and an event leaves when no later label may need it. So both ends rise with one event
  * time: at fixed distances from it, or cut to a unit such as its hour.
  */
-private[lateral] object StreamRange {
+private[lateral] object StreamTimeRange {
 
   /** `OwnRange`, or a range over another value than an event time, is none of a stream. */
   def of(query: CorrelatedAggregate, zone: String): LateralRange = {
@@ -49,10 +49,11 @@ private[lateral] object StreamRange {
       labels: LogicalPlan,
       zone: String
   ): CorrelatedAggregate = {
-    lazy val made = columns(labels)
+    lazy val computed = columns(labels)
     def whole(e: Expression): Expression = e.transform {
-      case a: Attribute if !hasWatermark(ofLabels(a)) && made.contains(a) => whole(made(a))
-      case a: Attribute                                                   => ofLabels(a)
+      case a: Attribute if !hasWatermark(ofLabels(a)) && computed.contains(a) =>
+        whole(computed(a))
+      case a: Attribute => ofLabels(a)
     }
     def ofLabels(a: Attribute): Attribute = labels.output.find(_.exprId == a.exprId).getOrElse(a)
     def isOfTime(e: Expression) = e.references.subsetOf(labels.outputSet) &&
@@ -75,7 +76,7 @@ private[lateral] object StreamRange {
   }
 
   def fault(query: CorrelatedAggregate, zone: String): Option[String] = {
-    val (time, named) = (query.time, LateralText(query.time))
+    val (time, named) = (query.time, LateralSourceText(query.time))
     val ends = (query.lower ++ query.upper).map(_.value).toSeq
     if (time.dataType != TimestampType)
       Some(
@@ -83,7 +84,7 @@ private[lateral] object StreamRange {
           "compare a TIMESTAMP that has a watermark"
       )
     else if (query.upper.isEmpty) {
-      val base = LateralText(Distance.base(ends.head, zone))
+      val base = LateralSourceText(Distance.base(ends.head, zone))
       Some(
         s"the range of $named has no upper end, so that a row would wait for ever; add one, as " +
           s"in $named < $base + INTERVAL 1 HOUR"
@@ -93,14 +94,15 @@ private[lateral] object StreamRange {
         .flatMap(falling(_, zone))
         .headOption
         .orElse(Option.when(of(query, zone) == OwnRange) {
-          ends.flatMap(moving(_, zone)).headOption.getOrElse(others(named, ends, zone))
+          ends.flatMap(moving(_, zone)).headOption.getOrElse(severalTimes(named, ends, zone))
         })
   }
 
   /** The reason why an end may move back. */
   private def falling(end: Expression, zone: String) = RisingTime.falling(end, zone).map { cut =>
     s"on a stream, no end of a range moves back while the outer row's time goes on, and " +
-      s"${LateralText(cut.value)} does when clocks change in ${cut.zones.mkString(", ")}; set " +
+      s"${LateralSourceText(cut.value)} does when clocks change in " +
+      s"${cut.zones.mkString(", ")}; set " +
       "spark.sql.session.timeZone to UTC"
   }
 
@@ -120,17 +122,19 @@ private[lateral] object StreamRange {
             s"counts days, which vary in length in $zone; write hours, or set " +
               "spark.sql.session.timeZone to UTC"
         s"on a stream, both ends of the range are at fixed distances from one event time, " +
-          s"or cut to a unit of it: ${LateralText(end)} $why"
+          s"or cut to a unit of it: ${LateralSourceText(end)} $why"
       }
 
-  private def others(time: String, ends: Seq[Expression], zone: String): String = {
-    val bases = ends.map(Distance.base(_, zone)).distinctBy(_.canonicalized).map(LateralText(_))
+  private def severalTimes(time: String, ends: Seq[Expression], zone: String): String = {
+    val bases =
+      ends.map(Distance.base(_, zone)).distinctBy(_.canonicalized).map(LateralSourceText(_))
     if (bases.length > 1)
       s"the ends of the range of $time belong to two values, ${bases.mkString(" and ")}; on a " +
         "stream, let both be at fixed distances from one event time, or cut to a unit of it as " +
         "in date_trunc('hour', l.ts)"
     else
-      s"the range of $time ends before it begins: ${ends.map(LateralText(_)).mkString(" to ")}; " +
+      s"the range of $time ends before it begins: " +
+        s"${ends.map(LateralSourceText(_)).mkString(" to ")}; " +
         "exchange its ends"
   }
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.util.AUTO_GENERATED_ALIAS
  * @param columns the names of the subquery's columns
  * @param asksRows whether it asks for rows, whatever columns they have
  */
-private[lateral] final case class SubqueryWords(
+private[lateral] final case class OuterSourceText(
     before: String,
     columns: Seq[String],
     after: String,
@@ -24,29 +24,29 @@ private[lateral] final case class SubqueryWords(
    * @param columns its columns
    * @param rest the text after them
    */
-  def around(columns: Seq[String], rest: String): String = {
-    val own = columns.filterNot(LateralText.isHidden)
-    val (first, more) = own.splitAt(SubqueryWords.MostColumns)
+  def text(columns: Seq[String], rest: String): String = {
+    val own = columns.filterNot(LateralSourceText.isHidden)
+    val (first, more) = own.splitAt(OuterSourceText.MostColumns)
     val list = (first ++ more.headOption.map(_ => "…")).mkString(", ")
-    LateralText.plain(s"$before(SELECT $list …$rest)$after")
+    LateralSourceText.plain(s"$before(SELECT $list …$rest)$after")
   }
 
-  override def toString: String = around(columns, "")
+  override def toString: String = text(columns, "")
 }
 
-private[lateral] object SubqueryWords {
+private[lateral] object OuterSourceText {
   private val MostColumns = 4
 
   /** The name that the analyzer gives to an expression in OVER. */
   private val InOver = "_w[0-9]+".r
 
-  def of(join: LateralJoin): SubqueryWords = {
+  def of(join: LateralJoin): OuterSourceText = {
     val word = if (join.joinType == LeftOuter) "LEFT JOIN LATERAL" else "LATERAL"
-    made(join.right, word, "")
+    describe(join.right, word, "")
   }
 
   /** @param in the expression in which the subquery stands */
-  def of(subquery: SubqueryExpression, in: Expression): SubqueryWords = {
+  def of(subquery: SubqueryExpression, in: Expression): OuterSourceText = {
     val after = in match {
       case a: Alias if a.metadata.contains(AUTO_GENERATED_ALIAS) => ""
       case Alias(_, InOver())                                    => ""
@@ -61,16 +61,20 @@ private[lateral] object SubqueryWords {
           .fold("IN")(values => s"$values IN")
       case _ => ""
     }
-    made(subquery, word, after)
+    describe(subquery, word, after)
   }
 
-  private def made(subquery: SubqueryExpression, word: String, after: String): SubqueryWords = {
-    val before = LateralText.caller(subquery.plan).getOrElse(word)
+  private def describe(
+      subquery: SubqueryExpression,
+      word: String,
+      after: String
+  ): OuterSourceText = {
+    val before = LateralSourceText.caller(subquery.plan).getOrElse(word)
     val asksRows = subquery match {
       case _: Exists | _: ListQuery => true
       case _                        => false
     }
     val space = if (before.isEmpty) "" else " "
-    SubqueryWords(before + space, subquery.plan.output.map(_.name), after, asksRows)
+    OuterSourceText(before + space, subquery.plan.output.map(_.name), after, asksRows)
   }
 }

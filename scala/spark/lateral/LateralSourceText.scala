@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, NullType}
 import io.sash.spark.times.TimestampPlusMicros
 
 /** Expressions of a subquery as the user wrote them. */
-private[lateral] object LateralText {
+private[lateral] object LateralSourceText {
   def apply(e: Expression): String = {
     val bare = e.transformUp {
       case OuterReference(a)                                          => a
@@ -67,8 +67,8 @@ private[lateral] object LateralText {
     override def dataType: DataType = NullType
     override def nullable: Boolean = true
     override def sql: String = s"$name(${children.map(_.sql).mkString(", ")})"
-    override protected def withNewChildrenInternal(made: IndexedSeq[Expression]): Called =
-      copy(children = made)
+    override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Called =
+      copy(children = newChildren)
   }
 
   private def micros(n: Long): Expression = Literal(n, DayTimeIntervalType())

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.CalendarIntervalType
  * Prints frames as SQL. Catalyst folds `9 PRECEDING` to the offset -9; here it is PRECEDING
  * again.
  */
-private[spark] object FrameText {
+private[spark] object FrameSourceText {
   def apply(frame: SpecifiedWindowFrame): String =
     s"${frame.frameType.sql} BETWEEN ${bound(frame.lower)} AND ${bound(frame.upper)}"
 

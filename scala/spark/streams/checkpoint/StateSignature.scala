@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
  * The text that describes a state. It has named parts, one on each line, so that an error can
  * name the parts that differ.
  */
-private[spark] object StateText {
+private[spark] object StateSignature {
 
   /** The first word of a text for hop windows. */
   val Hops: String = "hops"

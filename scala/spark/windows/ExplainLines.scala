@@ -3,7 +3,7 @@ package io.sash.spark.windows
 import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
 
 /** The texts of windows for EXPLAIN: one for each subquery, and one for each other window. */
-private[spark] object CallTexts {
+private[spark] object ExplainLines {
 
   /**
    * @param expressions the window expressions, some of them perhaps twice

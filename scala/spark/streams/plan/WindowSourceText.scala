@@ -3,7 +3,7 @@ package io.sash.spark.streams.plan
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.Window
 
-import io.sash.spark.windows.{FrameText, OfSubquery}
+import io.sash.spark.windows.{FrameSourceText, OfSubquery}
 
 /**
  * Expressions of a Window as the user wrote them. The analyzer has moved expressions out of
@@ -11,8 +11,8 @@ import io.sash.spark.windows.{FrameText, OfSubquery}
  *
  * @param inputs columns made for the arguments of aggregates
  */
-private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Nil) {
-  private[this] val made: Map[ExprId, Expression] =
+private[streams] final class WindowSourceText(val window: Window, inputs: Seq[Alias] = Nil) {
+  private[this] val definitions: Map[ExprId, Expression] =
     AnalyzerColumns.in(window.child) ++ inputs.map(i => i.exprId -> i.child)
 
   private[this] val fields: Map[ExprId, Seq[Expression]] = window.child.collect {
@@ -35,18 +35,18 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
   private def overRows(w: WindowExpression): String = {
     val spec = w.windowSpec
     val frame = spec.frameSpecification match {
-      case f: SpecifiedWindowFrame => Seq(FrameText(f))
+      case f: SpecifiedWindowFrame => Seq(FrameSourceText(f))
       case _                       => Nil
     }
     s"${apply(w.windowFunction)} OVER ${of(spec.partitionSpec, spec.orderSpec, frame)}"
   }
 
   private def of(by: Seq[Expression], order: Seq[SortOrder], frame: Seq[String] = Nil): String =
-    (said("PARTITION BY", by.map(apply)) ++ said("ORDER BY", order.map(ordered)) ++ frame)
+    (clause("PARTITION BY", by.map(apply)) ++ clause("ORDER BY", order.map(ordered)) ++ frame)
       .mkString("(", " ", ")")
 
-  private def said(clause: String, of: Seq[String]): Seq[String] =
-    if (of.isEmpty) Nil else Seq(of.mkString(s"$clause ", ", ", ""))
+  private def clause(keyword: String, of: Seq[String]): Seq[String] =
+    if (of.isEmpty) Nil else Seq(of.mkString(s"$keyword ", ", ", ""))
 
   private def ordered(o: SortOrder): String = {
     val nulls =
@@ -56,9 +56,9 @@ private[streams] final class Written(val window: Window, inputs: Seq[Alias] = Ni
   }
 
   private def whole(e: Expression): Expression = e match {
-    case FieldOf(a, i) if fields.contains(a.exprId)                 => whole(fields(a.exprId)(i))
-    case a: Attribute if made.contains(a.exprId)                    => whole(made(a.exprId))
-    case a: AttributeReference                                      => a.withQualifier(Nil)
+    case FieldOf(a, i) if fields.contains(a.exprId)     => whole(fields(a.exprId)(i))
+    case a: Attribute if definitions.contains(a.exprId) => whole(definitions(a.exprId))
+    case a: AttributeReference                          => a.withQualifier(Nil)
     case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => whole(c.child)
     case other                                                      => other.mapChildren(whole)
   }

@@ -24,8 +24,8 @@ import io.sash.spark.multisets.MovingAggregate
  *
  * @param below the plan below the operator
  */
-private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
-  private[this] val made = AnalyzerColumns.in(below) ++ Words.answers(below)
+private[spark] final class Signature(below: LogicalPlan, isCaseSensitive: Boolean) {
+  private[this] val definitions = AnalyzerColumns.in(below) ++ Signature.answers(below)
 
   private[this] val names: Map[ExprId, String] =
     (below.output +: AnalyzerColumns.inputs(below)).flatMap(numbered).toMap
@@ -40,14 +40,14 @@ private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
 
   def of(e: Expression): String = {
     val plain = new Plain().of(e)
-    if (plain.exists(_.isInstanceOf[NonSQLExpression])) Words.stable(plain.sql) else plain.sql
+    if (plain.exists(_.isInstanceOf[NonSQLExpression])) Signature.stable(plain.sql) else plain.sql
   }
 
   def all(of: Seq[Expression]): String = of.map(this.of).mkString(", ")
 
   /** Whether the value of an expression depends on the session's time zone. */
   def isZoned(e: Expression): Boolean = e.exists {
-    case a: Attribute => made.get(a.exprId).exists(isZoned)
+    case a: Attribute => definitions.get(a.exprId).exists(isZoned)
     case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => false
     case z: TimeZoneAwareExpression                                   => z.timeZoneId.nonEmpty
     case _                                                            => false
@@ -60,13 +60,13 @@ private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
     private[this] val variables = mutable.HashMap.empty[Any, Int]
 
     def of(e: Expression): Expression = withoutAlias(e match {
-      case a: Attribute if made.contains(a.exprId) => of(made(a.exprId))
-      case a: UnresolvedAttribute                  => column(lower(a.nameParts.last), NullType)
+      case a: Attribute if definitions.contains(a.exprId) => of(definitions(a.exprId))
+      case a: UnresolvedAttribute => column(lower(a.nameParts.last), NullType)
       case a: Attribute =>
         column(names.getOrElse(a.exprId, lower(a.name)), a.dataType)
-      case OuterReference(a)              => of(a.toAttribute)
-      case a: Alias                       => of(a.child)
-      case c: Cast if Words.isImplicit(c) => of(c.child)
+      case OuterReference(a)                  => of(a.toAttribute)
+      case a: Alias                           => of(a.child)
+      case c: Cast if Signature.isImplicit(c) => of(c.child)
       case r: InheritAnalysisRules =>
         PrettyAttribute(r.makeSQLString(r.parameters.map(of(_).sql)), r.dataType)
       case a: AggregateExpression => call(SlidingAggregate.withoutWindows(a))
@@ -91,7 +91,7 @@ private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
         case m: MovingAggregate => (m.function, m.distinct)
         case f                  => (f, a.isDistinct)
       }
-      val said = function match {
+      val text = function match {
         case m: WrittenMonoid =>
           val parts = m.inputs ++ m.bodies
           s"${function.prettyName}(${parts.map(of(_).sql).mkString(", ")})"
@@ -99,10 +99,10 @@ private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
           (of(f) match {
             case plain: AggregateFunction => plain.sql(isDistinct)
             case other                    => other.sql
-          }) + Words.hidden(f)
+          }) + Signature.hidden(f)
       }
       val filter = a.filter.fold("")(f => s" FILTER (WHERE ${of(f).sql})")
-      PrettyAttribute(said + filter, a.dataType)
+      PrettyAttribute(text + filter, a.dataType)
     }
   }
 
@@ -117,7 +117,7 @@ private[spark] final class Words(below: LogicalPlan, isCaseSensitive: Boolean) {
   }
 }
 
-private object Words {
+private object Signature {
 
   /** The answers of Sash's operators below, whose names are the user's, and may change. */
   private def answers(below: LogicalPlan): Map[ExprId, Expression] = below
