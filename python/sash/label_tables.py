@@ -38,7 +38,7 @@ from sash.label_columns import (
     type_of,
 )
 from sash.loaded import is_loaded, missing
-from sash.spans import Distance, checked
+from sash.spans import Distance, checked, fixed_seconds
 
 Keys = str | Iterable[str] | Mapping[str, str]
 Times = str | Iterable[str] | Mapping[str, str | Iterable[str]]
@@ -282,6 +282,10 @@ class Tables(NamedTuple):
 
     def _extent(self, span: Distance) -> Column:
         if isinstance(span, str):
+            if isinstance(self.kind, TimestampType) and (seconds := fixed_seconds(span)):
+                # Spark would take each 24 hours of an INTERVAL for a day of the time zone
+                hours, rest = divmod(seconds, 3600)
+                return F.expr(f"make_interval(0, 0, 0, 0, {hours:f}, 0, {rest:f})")
             text = span.strip().lower().removeprefix("interval")
             return F.expr(f"INTERVAL '{text.strip()}'")
         is_exact = isinstance(self.kind, (IntegralType, DecimalType))

@@ -76,8 +76,10 @@ def window_join(
         features: For each new column an aggregate over the events and its span. The aggregate is
             any that Spark has, and names its columns as in ``F.sum("amount")``. The span is an
             interval as in "7 days" or "3 months", a timedelta, or a number if times are
-            numbers. None stands for all earlier events. The name of a column of the labels
-            stands for each label's own span, or for each label's own start if it is a time.
+            numbers. Of timestamps, "168 hours" are so many hours also where clocks change, and
+            "7 days" are days of the session's time zone. None stands for all earlier events.
+            The name of a column of the labels stands for each label's own span, or for each
+            label's own start if it is a time.
             In the span's place, a pair is a window with two ends, each a distance from the
             label's time: ``("-8 days", "-1 day")`` lies before it, and ``("1 day", "8 days")``
             after it. 0 is the label's time, None no limit, and a column of times an end itself.

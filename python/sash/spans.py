@@ -70,6 +70,24 @@ def checked(
     return span
 
 
+_SECONDS = {"hour": Decimal(3600), "minute": Decimal(60), "second": Decimal(1)} | {
+    "millisecond": Decimal("0.001"),
+    "microsecond": Decimal("0.000001"),
+}
+"""The units that have one length in each time zone."""
+
+
+def fixed_seconds(interval: str) -> Decimal | None:
+    """The seconds of an interval of a day or more in hours and their parts alone; else None."""
+    parts = re.findall(rf"(\d+(?:\.\d+)?)\s+({UNIT})", interval.lower())
+    units = [unit.removesuffix("s") for _, unit in parts]
+    if not all(unit in _SECONDS for unit in units):
+        return None
+    sizes = zip(parts, units, strict=True)
+    seconds = sum((Decimal(n) * _SECONDS[unit] for (n, _), unit in sizes), Decimal(0))
+    return seconds if seconds >= 24 * 3600 else None
+
+
 def _is_interval(text: str) -> bool:
     """Whether Spark reads it as an interval; months have no length in days."""
     units = re.findall(UNIT, text.lower())

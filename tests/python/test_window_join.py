@@ -795,3 +795,20 @@ def test_dates_with_spans_of_hours(spark):
     spans = {f"h{hours}": (F.count("*"), f"{hours} hours") for hours in (5, 24, 36, 120)}
     answers = sash.window_join(labels, events, on="k", by="t", **spans).collect()
     assert [row[2:] for row in answers] == [(0, 1, 1, 5)]
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_NTZ"])
+def test_hours_are_hours_where_the_clocks_change(spark, kind):
+    """In Berlin the day of March 29, 2026 has 23 hours."""
+    with setting(spark, "spark.sql.session.timeZone", "Europe/Berlin"):
+        labels = spark.sql(f"SELECT {kind} '2026-03-30 12:00:00' AS t")
+        events = spark.sql(f"SELECT {kind} '2026-03-28 11:30:00' AS t")
+        span = {
+            "hours": (F.count("*"), "48 hours"),
+            "minutes": (F.count("*"), "interval 47 hours 60 minutes"),
+            "few": (F.count("*"), "23 hours"),
+            "days": (F.count("*"), "2 days"),
+        }
+        (row,) = sash.window_join(labels, events, on=[], by="t", **span).collect()
+        hours = int(kind == "TIMESTAMP")
+        assert (row.hours, row.minutes, row.few, row.days) == (hours, hours, 0, 0)

@@ -86,7 +86,7 @@ object SashConf {
     .doc(
       "The estimated size from which the rows of a correlated aggregate are filtered: a job " +
         "over the rows around makes a Bloom filter of their keys and times, and only rows of " +
-        "some key and time are exchanged. -1 for never."
+        "some key and time are exchanged. 0 for always, -1 for never."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

@@ -119,7 +119,8 @@ private[lateral] object StreamTimeRange {
             "is at another distance for each row; write a constant interval"
           else if (hasMonths(interval)) "counts months, which vary in length; write days or hours"
           else
-            s"counts days, which vary in length in $zone; write hours, or set " +
+            s"counts days, which vary in length in $zone, and 24 hours of an INTERVAL are " +
+              "a day; write make_interval(0, 0, 0, 0, 24) for 24 hours, or set " +
               "spark.sql.session.timeZone to UTC"
         s"on a stream, both ends of the range are at fixed distances from one event time, " +
           s"or cut to a unit of it: ${LateralSourceText(end)} $why"
