@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPl
 
 /**
  * Subqueries within a subquery. One that reads the rows around it may do so in WHERE, over the
- * columns of a table: such a condition stays where it is. Other columns of a subquery are replaced,
- * and a subquery within it would still read the old ones.
+ * columns of a table: such a condition stays where it is. Other columns of a subquery are
+ * replaced, and a subquery within it would still read the old ones.
  */
 private[lateral] object NestedSubqueries {
 
