@@ -84,7 +84,8 @@ def window_join(
             label's time: ``("-8 days", "-1 day")`` lies before it, and ``("1 day", "8 days")``
             after it. 0 is the label's time, None no limit, and a column of times an end itself.
             In the aggregate's place, a function makes the aggregate from the label's columns, as
-            in ``lambda label: F.count_if(F.col("amount") > label("amount"))``.
+            in ``lambda label: F.count_if(F.col("amount") > label("amount"))``. Labels that are
+            equal in these columns get one answer, as with 'a' and 'A' under a collation.
 
     Returns:
         The labels' columns, then the features in the order given; one row for each label, in no

@@ -73,7 +73,7 @@ private[spark] case object EwmMeanByRows extends OfDouble {
     val alpha = Cast(arguments(1), DoubleType).eval().asInstanceOf[Double]
     val (one, ofRow) = (Literal(1.0), Literal(1.0 - alpha))
 
-    /** Without a weight an infinite sum leaves nothing: alpha is 1. */
+    // Without a weight an infinite sum leaves nothing: alpha is 1.
     def aged(sum: Expression, factor: Expression): Expression =
       if (alpha == 1.0) Literal(0.0) else Doubles.weighted(sum, factor)
 
