@@ -323,6 +323,8 @@ def runSparkSuites(module: String, always: Seq[(String, Seq[String])]) = Def.inp
   val options = (Test / javaOptions).value ++ Seq(
     "-ea",
     "-Dspark.sql.extensions=io.sash.spark.SashExtensions",
+    // each window without PARTITION BY is divided, however small
+    "-Dspark.sash.window.splitThreshold=0",
     s"-Dspark.test.home=$home",
     "-cp",
     classPath.map(f => if (f == jar) runPath else f).mkString(java.io.File.pathSeparator)

@@ -22,7 +22,8 @@ final class RangeFrame(windows: Array[InOrderWindow], keys: RangeKeys) extends F
       false
     } else {
       while (evicted < entered && keys.isBelow(evicted, current)) leave()
-      keys.forgetBefore(math.min(evicted, current))
+      // without a lower bound no row is compared again once it has entered
+      keys.forgetBefore(math.min(if (keys.isUnboundedBelow) entered else evicted, current))
       true
     }
   }

@@ -18,6 +18,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
   // the number of a bound's shift, or -1
   private[this] val lowerShift = shiftOf(lower)
   private[this] val upperShift = shiftOf(upper)
+  private[frames] val isUnboundedBelow: Boolean = lower == KeyBound.Unbounded
   private[this] val isLowerPeers = lower == KeyBound.CurrentRow
   private[this] val isUpperPeers = upper == KeyBound.CurrentRow
 
@@ -54,7 +55,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
   private[frames] def forgetBefore(row: Long): Unit = ring.forgetBefore(user, row)
 
   /** Whether `row` lies above the upper bound of row `current`. */
-  private[frames] def isAbove(row: Long, current: Long): Boolean =
+  def isAbove(row: Long, current: Long): Boolean =
     if (upperShift >= 0) {
       if (upperOf != current) {
         keys.shift(upperShift, upperBound, slot(current))
@@ -66,7 +67,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
     }
 
   /** Whether `row` lies below the lower bound of row `current`. */
-  private[frames] def isBelow(row: Long, current: Long): Boolean =
+  def isBelow(row: Long, current: Long): Boolean =
     if (lowerShift >= 0) {
       if (lowerOf != current) {
         keys.shift(lowerShift, lowerBound, slot(current))

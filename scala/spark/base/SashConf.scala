@@ -37,6 +37,27 @@ object SashConf {
     .checkValues(AlgorithmNames.toSet)
     .createWithDefault(AlgorithmIds.Auto)
 
+  val WindowSplit = buildConf("spark.sash.window.split")
+    .doc(
+      "Whether many tasks answer a window without PARTITION BY. With 'on' they do wherever the " +
+        "window's input is large enough (spark.sash.window.splitThreshold) and all its " +
+        "functions can be divided. With 'off', all its rows move to one task, as in Spark."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValues(Set("on", "off"))
+    .createWithDefault("on")
+
+  val WindowSplitThreshold = buildConf("spark.sash.window.splitThreshold")
+    .doc(
+      "The estimated size of its input from which many tasks answer a window without PARTITION " +
+        "BY. An exchange by range reads a part of its input twice, so one task is faster for " +
+        "few rows."
+    )
+    .version("0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("64MB")
+
   val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
     .doc(
       "Whether the rows below a moving window are ordered by hashing their keys, wherever no " +
@@ -106,6 +127,8 @@ object SashConf {
     Seq(
       Enabled,
       WindowAlgorithm,
+      WindowSplit,
+      WindowSplitThreshold,
       OrderingEnabled,
       HopsEnabled,
       LateralEnabled,
@@ -127,6 +150,10 @@ object SashConf {
    */
   def enabled(conf: SQLConf): Boolean =
     SparkSession.getActiveSession.fold(conf)(_.sessionState.conf).getConf(Enabled)
+
+  def splits(conf: SQLConf): Boolean = conf.getConf(WindowSplit) == "on"
+
+  def splitThreshold(conf: SQLConf): Long = conf.getConf(WindowSplitThreshold)
 
   def orderingEnabled(conf: SQLConf): Boolean = conf.getConf(OrderingEnabled)
 

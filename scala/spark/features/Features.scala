@@ -26,6 +26,7 @@ private[spark] object Features {
 
   private def of(name: FeatureName): Feature = name match {
     case FeatureName.Windows   => WindowsFeature
+    case FeatureName.Split     => SplitFeature
     case FeatureName.Functions => FunctionsFeature
     case FeatureName.Lateral   => LateralFeature
     case FeatureName.Hops      => HopsFeature

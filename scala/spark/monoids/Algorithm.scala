@@ -7,6 +7,7 @@ import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{
   PrefixAggregates,
   Recalculate,
+  GrowingWindow,
   SlickDequeInv,
   SlickDequeInvRanges,
   SlickDequeNonInv,
@@ -148,6 +149,11 @@ private[sash] object Algorithm {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow =
       throw new UnsupportedOperationException(s"$title is no window of elements in order")
+  }
+
+  case object GrowingWindowAlgorithm extends Algorithm("growing-window", "Growing window") {
+    override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
+    override def window(columns: SlotColumns): InOrderWindow = new GrowingWindow(columns)
   }
 
   case object PrefixAggregatesAlgorithm

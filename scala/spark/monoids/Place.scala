@@ -1,5 +1,7 @@
 package io.sash.spark.monoids
 
+import org.apache.spark.sql.catalyst.expressions.{SpecifiedWindowFrame, UnboundedPreceding}
+
 /**
  * A place in which windows move, and the algorithms that run there. This is the one cascade: the
  * first algorithm that an aggregate has the operations for runs, unless a setting forces another.
@@ -33,6 +35,17 @@ private[sash] object Place {
           RecalculateAlgorithm
         )
       )
+
+  /** Elements that only enter. Answers beside the slots keep all of them. */
+  case object Growing
+      extends Place[Algorithm](
+        "`OVER` from UNBOUNDED PRECEDING",
+        Seq(GrowingWindowAlgorithm, SlickDequeInvAlgorithm, RecalculateAlgorithm)
+      )
+
+  /** The place in which the windows of a frame of SQL move. */
+  def of(frame: SpecifiedWindowFrame): Place[Algorithm] =
+    if (frame.lower == UnboundedPreceding) Growing else Ring
 
   /** A ring, and windows of its youngest elements, whose number differs per row. */
   case object RingSuffixes

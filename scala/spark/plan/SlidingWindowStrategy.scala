@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Window}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 
 import io.sash.spark.base.{SashConf, SparkVersions}
 import io.sash.spark.kinds.ResolveWindowKinds
@@ -19,8 +19,7 @@ import io.sash.spark.windows.WindowCall
  * operator, too.
  */
 private[sash] final case class SlidingWindowStrategy(session: SparkSession)
-    extends SparkStrategy
-    with PredicateHelper {
+    extends SparkStrategy {
 
   private def conf: SQLConf = session.sessionState.conf
 
@@ -37,28 +36,10 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
   }
 
   private def filtered(condition: Expression, window: Window): Seq[SparkPlan] = {
-    val all = splitConjunctivePredicates(condition)
-    val (first, rest) = all.span(isOfRows(window))
-    // a condition behind one on an answer may rely on that one, unless it cannot fail
-    val (early, others) = rest.partition(c => isOfRows(window)(c) && cannotFail(c))
-    val asked = first ++ early
-    if (asked.isEmpty) Nil
-    else
-      planned(window, asked).map { plan =>
-        others.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan))
-      }
+    val conditions = RowConditions.of(condition, window)
+    if (conditions.ofRows.isEmpty) Nil
+    else planned(window, conditions.ofRows).map(conditions.above)
   }
-
-  /** Whether the rows of the window's input are enough to know the condition. */
-  private def isOfRows(window: Window)(condition: Expression): Boolean =
-    condition.deterministic && condition.references.subsetOf(window.child.outputSet) &&
-      !SubqueryExpression.hasSubquery(condition) && !condition.exists(_.isInstanceOf[PythonUDF])
-
-  private def cannotFail(e: Expression): Boolean = (e match {
-    case _: Attribute | _: Literal | _: BinaryComparison | _: IsNull | _: IsNotNull => true
-    case _: And | _: Or | _: Not | _: In | _: InSet                                 => true
-    case _                                                                          => false
-  }) && e.children.forall(cannotFail)
 
   private def planned(window: Window, asked: Seq[Expression]): Seq[SparkPlan] = window match {
     case _ if SashConf.enabled(conf) =>

@@ -52,13 +52,16 @@ private[spark] final case class RowsOfFrame(
  * The parts that a task has made for a frame.
  *
  * @param partKeys the keys of each part; none if a part compares no rows
+ * @param omitted the number of rows before the first row that gets an answer which the windows
+ *   hold in the element of another row
  * @param bounding the window of the aggregate that bounds the frame, which is also one of
  *   `windows`; or null
  */
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
     partKeys: Seq[Option[RangeKeys]],
-    bounding: InOrderWindow
+    bounding: InOrderWindow,
+    omitted: Long = 0L
 ) {
   def keys: RangeKeys = partKeys.head.get
 }
@@ -114,16 +117,27 @@ private[spark] object FrameSpec {
 private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extends FrameSpec {
   override def text: String = FrameSourceText(specified)
 
-  override def isImmediate: Boolean = offset(specified.upper) <= 0
+  /** The bounds as numbers of rows after the current one; the least and the largest number are
+   * UNBOUNDED.
+   */
+  def lower: Long = offset(specified.lower)
+
+  def upper: Long = offset(specified.upper)
+
+  override def isImmediate: Boolean = upper <= 0
 
   override def movesByPeers: Boolean = false
 
-  override def place: Place[Algorithm] = Place.Ring
+  override def place: Place[Algorithm] = Place.of(specified)
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
   override def frame(of: FrameParts): Frame =
-    new RowsFrame(of.windows, offset(specified.lower), offset(specified.upper))
+    new RowsFrame(
+      of.windows,
+      if (lower == Long.MinValue) lower else lower + of.omitted,
+      upper
+    )
 
   private def offset(bound: Expression): Long = bound match {
     case CurrentRow         => 0L
@@ -140,7 +154,7 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place[Algorithm] = Place.Ring
+  override def place: Place[Algorithm] = Place.of(specified)
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys(specified))
 

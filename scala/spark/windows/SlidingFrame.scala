@@ -1,5 +1,7 @@
 package io.sash.spark.windows
 
+import java.nio.ByteBuffer
+
 import org.apache.spark.sql.catalyst.InternalRow
 
 import io.sash.core.elements.InOrderWindow
@@ -21,6 +23,13 @@ private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
   def lift(row: InternalRow): Unit = {
     val slot = first.open()
     columns.lift(slot, row)
+    if (varies && !columns.fits()) page()
+  }
+
+  /** Takes the partial of many rows as one element. */
+  def load(cells: Array[Byte]): Unit = {
+    val slot = first.open()
+    columns.codec.read(columns, slot, ByteBuffer.wrap(cells))
     if (varies && !columns.fits()) page()
   }
 
@@ -137,6 +146,12 @@ private[spark] final class SlidingFrames(
       liftKey(i, row)
       i += 1
     }
+  }
+
+  /** Takes the partials of many rows as one element of each store, and the key of one of them. */
+  def arrive(total: Total): Unit = {
+    stores.indices.foreach(i => stores(i).load(total.cells(i)))
+    keys.indices.foreach(liftKey(_, total.last))
   }
 
   private def liftKey(i: Int, row: InternalRow): Unit = {

@@ -44,7 +44,7 @@ private[spark] object Ties {
    * Whether equal values are identical. Not so 0.0 and -0.0, nor equal strings of some
    * collations.
    */
-  private def areTwins(dataType: DataType): Boolean = dataType match {
+  def areTwins(dataType: DataType): Boolean = dataType match {
     case s: StringType => UnsafeRowUtils.isBinaryStable(s)
     case BooleanType | DateType | TimestampType | TimestampNTZType | BinaryType => true
     case _: YearMonthIntervalType | _: DayTimeIntervalType                      => true

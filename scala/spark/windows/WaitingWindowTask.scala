@@ -19,14 +19,20 @@ private[spark] final class WaitingWindowTask(
     metrics: Metrics,
     input: Iterator[InternalRow],
     fields: Int,
-    asked: BasePredicate
-) extends WindowTask(program, metrics)
+    asked: BasePredicate,
+    neighbours: Neighbours = Neighbours.None
+) extends WindowTask(program, metrics, neighbours)
     with Iterator[InternalRow] {
   private[this] val waiting = new RowQueue(fields, memory)
   private[this] val joined = new JoinedRow
 
   /** The number, within the partition, of the oldest row in the queue. */
   private[this] var current = 0L
+
+  /** The number of rows of other tasks that have arrived behind the rows of this task. */
+  private[this] var younger = 0L
+
+  private[this] var begun = neighbours == Neighbours.None
 
   /** Whether all rows of the partition have arrived. */
   private[this] var ended = true
@@ -38,7 +44,8 @@ private[spark] final class WaitingWindowTask(
   private[this] var isJoined = false
 
   override def hasNext: Boolean = {
-    while (!isJoined && (current < arrived || following != null || input.hasNext)) step()
+    if (!begun) begin()
+    while (!isJoined && (isWaiting || following != null || input.hasNext)) step()
     if (!isJoined) finish()
     isJoined
   }
@@ -49,6 +56,16 @@ private[spark] final class WaitingWindowTask(
     joined
   }
 
+  /** Whether the queue has a row. */
+  private def isWaiting: Boolean = current < arrived - younger
+
+  override def begin(): Unit = {
+    begun = true
+    super.begin()
+    current = arrived
+    ended = false
+  }
+
   /** Lets the current row leave if all its frames are complete, or takes one row more. */
   private def step(): Unit = {
     SparkInternals.throwIfKilled(context)
@@ -57,7 +74,7 @@ private[spark] final class WaitingWindowTask(
 
   private def left(): Boolean = {
     turns.take()
-    try current < arrived && frames.moveTo(current, arrived, ended) && { leave(); true }
+    try isWaiting && frames.moveTo(current, arrived, ended) && { leave(); true }
     finally turns.end()
   }
 
@@ -77,9 +94,19 @@ private[spark] final class WaitingWindowTask(
    */
   private def advance(): Unit = {
     val row = if (following != null) following else if (input.hasNext) input.next() else null
-    turns.take()
-    try take(row)
-    finally turns.end()
+    if (row != null || !isFollowed) {
+      turns.take()
+      try take(row)
+      finally turns.end()
+    }
+  }
+
+  /** Takes a younger row of another task, if there is one. */
+  private def isFollowed: Boolean = {
+    val more = neighbours.younger.hasNext
+    if (more) neighbours.younger.next().fold(enter, enter)
+    if (more) younger += 1
+    more
   }
 
   /**

@@ -68,6 +68,17 @@ private[spark] object WindowCall {
 
   /** The call for an expression that Sash accepts, or the reason why Spark runs it. */
   def of(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
+    of(expression, forced, moving)
+
+  /** The same where frames that only grow are accepted, too. */
+  def ofAnyFrame(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
+    of(expression, forced, constant)
+
+  private def of(
+      expression: WindowExpression,
+      forced: String,
+      accepted: SpecifiedWindowFrame => Either[Refusal, Unit]
+  ): Either[Refusal, WindowCall] =
     for {
       aggregate <- expression.windowFunction match {
         case a: AggregateExpression => Right(a)
@@ -79,7 +90,7 @@ private[spark] object WindowCall {
           Right(SlidingAggregate.withoutWindows(aggregate))
         case _: OnlySash =>
           constant(frameOf(expression)).map(_ => SlidingAggregate.withoutWindows(aggregate))
-        case _ => moving(frameOf(expression)).map(_ => aggregate)
+        case _ => accepted(frameOf(expression)).map(_ => aggregate)
       }
       shape = WindowShape.of(expression)
       monoid <- WindowMonoid.of(call)

@@ -52,13 +52,17 @@ private[spark] final case class FrameProgram(
   /** Whether each row gets its answer as soon as it arrives. */
   def isImmediate: Boolean = shape.frame.isImmediate
 
-  def create(rings: IndexedSeq[KeyRing], stores: IndexedSeq[ElementStore]): SlidingFrame = {
+  def create(
+      rings: IndexedSeq[KeyRing],
+      stores: IndexedSeq[ElementStore],
+      omitted: Long
+  ): SlidingFrame = {
     val groups = windows.map(w => new LoweredWindow(stores(w.store), w.range)).toArray
     val bound = bounding.map(stores(_).windows.head)
     val moved = groups.map(_.window) ++ bound
     val ranges = keys.map(_.of(rings))
     new SlidingFrame(
-      shape.frame.frame(FrameParts(moved, ranges.parts, bound.orNull)),
+      shape.frame.frame(FrameParts(moved, ranges.parts, bound.orNull, omitted)),
       shape.exclude.map(_.exclusion(ranges.peers.orNull)).orNull,
       shape.slide.map(_.slide(ranges.panes.orNull)).orNull,
       groups,
@@ -86,13 +90,14 @@ private[spark] final case class WindowProgram(
 ) {
   def isImmediate: Boolean = frames.forall(_.isImmediate)
 
-  def create(memory: WindowMemory): SlidingFrames = {
+  /** @param omitted see [[FrameParts]] */
+  def create(memory: WindowMemory, omitted: Long): SlidingFrames = {
     val keys = rings.toIndexedSeq.map { r =>
       new KeyRing(SlotColumns(r.slots).accountedBy(memory, r.slots), r.users)
     }
     val elements = stores.toIndexedSeq.map(_.create(memory))
     new SlidingFrames(
-      frames.map(_.create(keys, elements)).toArray,
+      frames.map(_.create(keys, elements, omitted)).toArray,
       elements.toArray,
       keys.toArray
     )

@@ -14,7 +14,15 @@ import io.sash.spark.slots.SlotColumns
  * `result` holds the results of each row. Another thread of the task may move the frames to disk
  * between two rows.
  */
-private[spark] class WindowTask(program: WindowProgram, metrics: Metrics) extends Spillable {
+private[spark] class WindowTask(
+    program: WindowProgram,
+    metrics: Metrics,
+    neighbours: Neighbours
+) extends Spillable {
+
+  /** The constructor that generated code calls. */
+  def this(program: WindowProgram, metrics: Metrics) = this(program, metrics, Neighbours.None)
+
   protected[this] val context: TaskContext = TaskContext.get()
 
   protected[this] val memory =
@@ -79,6 +87,35 @@ private[spark] class WindowTask(program: WindowProgram, metrics: Metrics) extend
     frames.startPartition()
   }
 
+  /** Lets the older rows of other tasks enter, before the first row of this task. */
+  def begin(): Unit = {
+    inTurn {
+      started = true
+      memory.windows = this
+      frames.startPartition()
+    }
+    neighbours.far.foreach(enter)
+    neighbours.total.foreach(enter)
+    neighbours.near.foreach(enter)
+  }
+
+  protected final def enter(row: InternalRow): Unit = inTurn {
+    frames.arrive(row)
+    arrived += 1
+  }
+
+  protected final def enter(total: Total): Unit = inTurn {
+    frames.arrive(total)
+    arrived += 1
+  }
+
+  private def inTurn(step: => Unit): Unit = {
+    SparkInternals.throwIfKilled(context)
+    turns.take()
+    try step
+    finally turns.end()
+  }
+
   override def spill(): Long = {
     val before = memory.getUsed
     frames.page()
@@ -99,7 +136,7 @@ private[spark] class WindowTask(program: WindowProgram, metrics: Metrics) extend
 
   private def createFrames(): SlidingFrames = {
     turns.take()
-    try program.create(memory)
+    try program.create(memory, neighbours.omitted)
     finally turns.end()
   }
 }
@@ -124,12 +161,18 @@ private[spark] final class ImmediateWindows(
     metrics: Metrics,
     input: Iterator[InternalRow],
     asked: BasePredicate,
-    answer: (InternalRow, InternalRow) => InternalRow
+    answer: (InternalRow, InternalRow) => InternalRow,
+    neighbours: Neighbours = Neighbours.None
 ) extends Iterator[InternalRow] {
-  private[this] val task = new WindowTask(program, metrics)
+  private[this] val task = new WindowTask(program, metrics, neighbours)
   private[this] var following: InternalRow = _
+  private[this] var begun = neighbours == Neighbours.None
 
   override def hasNext: Boolean = {
+    if (!begun) {
+      begun = true
+      task.begin()
+    }
     while (following == null && input.hasNext) advance()
     val more = following != null
     if (!more) task.finish()

@@ -15,6 +15,7 @@ import org.apache.spark.util.CollectionAccumulator
 import io.sash.spark.hops.HopWindowsExec
 import io.sash.spark.ordering.{KeyOrder, OrderingExec}
 import io.sash.spark.plan.SlidingWindowExec
+import io.sash.spark.split.SplitWindowExec
 
 /**
  * Puts a [[CheckedExec]] over each node of Sash's, in every plan that is made while `on` is set:
@@ -49,6 +50,7 @@ object CheckedPromises extends Rule[SparkPlan] {
         case w: SlidingWindowExec => CheckedExec(w, Some(w.order))
         case o: OrderingExec      => CheckedExec(o, Some(o.keyOrder))
         case h: HopWindowsExec    => CheckedExec(h, None)
+        case s: SplitWindowExec   => CheckedExec(s, None)
         case _                    => below
       }
   }

@@ -18,6 +18,9 @@ private[spark] object FeatureName {
 
   case object Windows extends FeatureName("windows")
 
+  // it orders rows itself, and what it does not take is one of the windows
+  case object Split extends FeatureName("split")
+
   // a subquery becomes a window over an aggregate that Spark alone cannot run
   case object Lateral extends FeatureName("lateral", Windows)
 
@@ -32,6 +35,8 @@ private[spark] object FeatureName {
   val All: Seq[FeatureName] = Seq(
     // the calls of Sash's own become expressions, which the rules of the others look for
     Functions,
+    // of the windows it takes those that many tasks can answer
+    Split,
     // moving aggregates are wrapped before anyone checks them
     Windows,
     // on a stream, a subquery becomes a window, which the streams then plan

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
-import org.apache.spark.sql.types.IntegerType
 
 import io.sash.spark.base.{NoWatermark, SparkVersions}
+import io.sash.spark.windows.PositionFunctions
 
 /**
  * Rewrites window functions that are no aggregates as aggregates, over frames that streams have.
@@ -16,24 +16,8 @@ import io.sash.spark.base.{NoWatermark, SparkVersions}
 private[spark] object StreamFunctions {
 
   def asAggregates(window: Window): Window = {
-    val expressions = window.windowExpressions.map(_.transform {
-      case WindowExpression(_: RowNumber, spec) => Cast(count(spec), IntegerType)
-      case WindowExpression(_: Rank, spec) =>
-        val before = new Subtract(
-          count(withFrame(spec, RangeFrame, UnboundedPreceding, CurrentRow)),
-          count(withFrame(spec, RangeFrame, CurrentRow, CurrentRow))
-        )
-        Cast(new Add(before, Literal(1L)), IntegerType)
-      case WindowExpression(l: Lag, spec) if l.ignoreNulls && isOne(l.inputOffset) =>
-        val before = withFrame(spec, RowFrame, UnboundedPreceding, Literal(-1))
-        val value = Last(l.input, ignoreNulls = true).toAggregateExpression()
-        Coalesce(Seq(WindowExpression(value, before), Cast(l.default, l.dataType)))
-      case WindowExpression(l: FrameLessOffsetWindowFunction, spec) if !l.ignoreNulls =>
-        val value =
-          WindowExpression(First(l.input, ignoreNulls = false).toAggregateExpression(), spec)
-        val answer = If(EqualTo(count(spec), Literal(0L)), Cast(l.default, l.dataType), value)
-        if (l.nullable) answer else KnownNotNull(answer)
-    }.asInstanceOf[NamedExpression])
+    val expressions = window.windowExpressions
+      .map(PositionFunctions.asAggregates(_).asInstanceOf[NamedExpression])
     SparkVersions.withExpressions(window, expressions)
   }
 
@@ -49,20 +33,6 @@ private[spark] object StreamFunctions {
     }.asInstanceOf[NamedExpression])
     (SparkVersions.withExpressions(window, expressions), columns.aliases)
   }
-
-  private def isOne(offset: Expression): Boolean = offset.foldable && offset.eval() == 1
-
-  private def withFrame(
-      spec: WindowSpecDefinition,
-      kind: FrameType,
-      lower: Expression,
-      upper: Expression
-  ): WindowSpecDefinition =
-    spec.copy(frameSpecification = SpecifiedWindowFrame(kind, lower, upper))
-
-  /** The number of rows in the frame of the function. */
-  private def count(spec: WindowSpecDefinition): WindowExpression =
-    WindowExpression(Count(Seq(Literal(1))).toAggregateExpression(), spec)
 }
 
 /**

@@ -72,6 +72,9 @@ object WindowAlgorithm {
   }
 
   object Naive extends General("Recalculate", new Recalculate(_))
+
+  /** No element leaves it, so it is in no list of algorithms. */
+  object Growing extends General("Growing window", new GrowingWindow(_))
   object TwoStacks extends General("Two-Stacks", new TwoStacks(_))
   object TwoStacksLite extends General("Two-Stacks Lite", new TwoStacksLite(_))
   object Daba extends General("DABA", new Daba(_))

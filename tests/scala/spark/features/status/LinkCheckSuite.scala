@@ -16,7 +16,7 @@ class LinkCheckSuite extends AnyFunSuite {
   private val changes: Seq[(OtherSpark, Set[FeatureName], String)] = Seq(
     (
       Longer(s"$expressions.XxHash64", "<init>"),
-      Set(Lateral, Ordering),
+      Set(Split, Lateral, Ordering),
       lacks(s"new $expressions.XxHash64(Seq)")
     ),
     (
@@ -26,7 +26,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Longer("org.apache.spark.util.collection.unsafe.sort.RadixSort", "sortKeyPrefixArray"),
-      Set(Ordering),
+      Set(Split, Ordering),
       lacks(
         "org.apache.spark.util.collection.unsafe.sort.RadixSort.sortKeyPrefixArray(LongArray, "
       )
@@ -38,7 +38,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Longer(s"$execution.ProjectExec", "<init>"),
-      Set(Windows, Streams),
+      Set(Split, Windows, Streams),
       lacks(s"new $execution.ProjectExec(Seq, SparkPlan)")
     ),
     (

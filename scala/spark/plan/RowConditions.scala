@@ -1,0 +1,41 @@
+package io.sash.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+
+/**
+ * The conditions of a filter above a window.
+ *
+ * @param ofRows the conditions that the rows of the window's input decide; the window's operator
+ *   takes them
+ * @param others the rest, in their order
+ */
+private[plan] final case class RowConditions(ofRows: Seq[Expression], others: Seq[Expression]) {
+
+  /** The filter that is left above the window's operator. */
+  def above(plan: SparkPlan): SparkPlan =
+    others.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan))
+}
+
+private[plan] object RowConditions extends PredicateHelper {
+
+  def of(condition: Expression, window: Window): RowConditions = {
+    val all = splitConjunctivePredicates(condition)
+    val (first, rest) = all.span(isOfRows(window))
+    // a condition behind one on an answer may rely on that one, unless it cannot fail
+    val (early, others) = rest.partition(c => isOfRows(window)(c) && cannotFail(c))
+    RowConditions(first ++ early, others)
+  }
+
+  /** Whether the rows of the window's input are enough to know the condition. */
+  private def isOfRows(window: Window)(condition: Expression): Boolean =
+    condition.deterministic && condition.references.subsetOf(window.child.outputSet) &&
+      !SubqueryExpression.hasSubquery(condition) && !condition.exists(_.isInstanceOf[PythonUDF])
+
+  private def cannotFail(e: Expression): Boolean = (e match {
+    case _: Attribute | _: Literal | _: BinaryComparison | _: IsNull | _: IsNotNull => true
+    case _: And | _: Or | _: Not | _: In | _: InSet                                 => true
+    case _                                                                          => false
+  }) && e.children.forall(cannotFail)
+}

@@ -1,0 +1,47 @@
+package io.sash.spark.split
+
+import org.apache.spark.{Dependency, NarrowDependency, Partition, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+
+/** Which neighbouring stretches each task answers: about as many stretches as its neighbours. */
+private[split] final case class StretchTasks(groups: IndexedSeq[Range])
+
+private[split] object StretchTasks {
+  def apply(stretches: Int, tasks: Int): StretchTasks = {
+    def first(task: Int) = (task.toLong * stretches / tasks).toInt
+    StretchTasks((0 until tasks).map(t => first(t) until first(t + 1)))
+  }
+}
+
+/** The stretches of each task, each an iterator over its rows. */
+private[split] final class GroupedStretchesRDD(
+    private var rows: RDD[InternalRow],
+    tasks: StretchTasks
+) extends RDD[Iterator[InternalRow]](rows.context, Nil) {
+  import GroupedStretchesRDD.Group
+
+  override protected def getPartitions: Array[Partition] =
+    tasks.groups.zipWithIndex.map { case (own, task) =>
+      Group(task, own.map(rows.partitions(_))): Partition
+    }.toArray
+
+  override protected def getDependencies: Seq[Dependency[_]] = {
+    val groups = tasks.groups
+    Seq(new NarrowDependency(rows) {
+      override def getParents(partition: Int): Seq[Int] = groups(partition)
+    })
+  }
+
+  override def compute(split: Partition, context: TaskContext): Iterator[Iterator[InternalRow]] =
+    split.asInstanceOf[Group].stretches.iterator.map(rows.iterator(_, context))
+
+  override def clearDependencies(): Unit = {
+    super.clearDependencies()
+    rows = null
+  }
+}
+
+private object GroupedStretchesRDD {
+  private final case class Group(index: Int, stretches: Seq[Partition]) extends Partition
+}

@@ -1,0 +1,112 @@
+package io.sash.spark.split
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical.Window
+import org.apache.spark.sql.types._
+
+import io.sash.spark.kinds.SlidingAggregate
+import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.windows._
+
+/** Tells which windows without PARTITION BY many tasks can answer. */
+private[spark] object SplitCalls {
+
+  /**
+   * ROWS frames that reach at most so far need no totals: a task reads the rows around its own,
+   * and holds them in memory.
+   */
+  val NearRows: Long = 16384L
+
+  /** The window's expressions over frames that can be split, or the reason why one cannot. */
+  def of(window: Window, forced: String): Either[String, Seq[NamedExpression]] = {
+    val rewritten = window.windowExpressions.map { e =>
+      val over = PositionFunctions.ofAllRows(PositionFunctions.asAggregates(e))
+      val named = over.asInstanceOf[NamedExpression]
+      named match {
+        case Alias(child, name) if !e.nullable && child.nullable =>
+          Alias(KnownNotNull(child), name)(named.exprId, named.qualifier)
+        case other => other
+      }
+    }
+    rewritten
+      .flatMap(_.collect { case w: WindowExpression => w })
+      .iterator
+      .map(refusal(_, forced))
+      .collectFirst { case Some(why) => why }
+      .toLeft(rewritten)
+  }
+
+  private def refusal(w: WindowExpression, forced: String): Option[String] =
+    WindowCall.ofAnyFrame(w, forced) match {
+      case scala.util.Left(refused) => Some(refused.reason)
+      case scala.util.Right(call) =>
+        val text = WindowCall.textOf(w)
+        if (call.shape.slide.nonEmpty) Some(s"$text counts rows from the first one")
+        else
+          call.shape.frame match {
+            case rows: RowsSpec =>
+              Option.when(!isNear(rows.specified) && !hasTotals(w, call.monoid))(
+                withoutTotals(text)
+              )
+            case _: RangeSpec =>
+              Option.when(!hasTotals(w, call.monoid))(withoutTotals(text))
+            case _ => Some(s"$text begins where the rows before say")
+          }
+    }
+
+  private def withoutTotals(text: String) = s"$text has no partial aggregate of fixed size"
+
+  /** How a task knows the rows before and behind its own, for EXPLAIN. */
+  def way(call: WindowCall): String = call.shape.frame match {
+    case RowsSpec(frame) if isNear(frame)   => "with the rows around each task's own"
+    case RowsSpec(frame) if isTotal(frame)  => "with totals"
+    case RangeSpec(frame) if isTotal(frame) => "with totals"
+    case RangeSpec(frame) if isOwn(frame)   => "with each task's own rows"
+    case _                                  => "with older rows and totals"
+  }
+
+  private def isTotal(frame: SpecifiedWindowFrame): Boolean =
+    isUnbounded(frame.lower) && (frame.upper == CurrentRow || isUnbounded(frame.upper))
+
+  private def isOwn(frame: SpecifiedWindowFrame): Boolean =
+    frame.lower == CurrentRow && frame.upper == CurrentRow
+
+  private def isUnbounded(bound: Expression): Boolean =
+    bound == UnboundedPreceding || bound == UnboundedFollowing
+
+  /** Whether a frame of ROWS reaches so few rows that a task can read all of them. */
+  def isNear(frame: SpecifiedWindowFrame): Boolean = {
+    val rows = RowsSpec(frame)
+    rows.lower >= -NearRows && rows.upper <= NearRows
+  }
+
+  /** Whether the partials of many rows have a size of some bytes. */
+  def hasTotals(w: WindowExpression, monoid: AggregateMonoid): Boolean =
+    monoid.running.isEmpty && monoid.left.forall(a => isSmall(a.dataType)) &&
+      functionOf(w).exists(_.isInstanceOf[DeclarativeAggregate])
+
+  private def isSmall(dataType: DataType): Boolean = dataType match {
+    case _: ArrayType | _: MapType | BinaryType => false
+    case s: StructType                          => s.forall(f => isSmall(f.dataType))
+    case _: UserDefinedType[_]                  => false
+    case _                                      => true
+  }
+
+  /** Whether the total is the same in any order of the rows, but for the last digits of floats. */
+  def commutes(call: WindowCall): Boolean =
+    !hasTotals(call.expression, call.monoid) || functionOf(call.expression).exists {
+      case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
+      case _: BitAndAgg | _: BitOrAgg | _: BitXorAgg            => true
+      case m: Max                                               => Ties.areTwins(m.child.dataType)
+      case m: Min                                               => Ties.areTwins(m.child.dataType)
+      case _                                                    => false
+    }
+
+  private def functionOf(w: WindowExpression): Option[AggregateFunction] =
+    w.windowFunction match {
+      case call: AggregateExpression =>
+        Some(SlidingAggregate.withoutWindows(call).aggregateFunction)
+      case _ => None
+    }
+}

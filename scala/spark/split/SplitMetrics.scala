@@ -1,0 +1,38 @@
+package io.sash.spark.split
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+import io.sash.spark.base.{MetricTable, Metrics}
+import io.sash.spark.ordering.OrderMetrics
+import io.sash.spark.windows.WindowMetrics
+
+/** The rows that a task reads beside its own. */
+private[spark] object NeighbourMetrics extends MetricTable {
+  val OwnRows = sum("ownRows", "own rows of tasks")
+  val NeighbourRows = sum("neighbourRows", "rows read for their neighbours")
+}
+
+/**
+ * The metrics of the operator.
+ *
+ * @param earlier the windows of all stages but the last. Their output rows are not the operator's
+ */
+private[split] final case class SplitMetrics(
+    windows: Metrics,
+    earlier: Metrics,
+    order: Metrics,
+    neighbours: Metrics
+) {
+  def byName: Map[String, SQLMetric] =
+    order.byName.filter(_._1 == "sortTime") ++ windows.byName ++ neighbours.byName
+}
+
+private[split] object SplitMetrics {
+  def create(sc: SparkContext): SplitMetrics = SplitMetrics(
+    WindowMetrics.create(sc),
+    WindowMetrics.create(sc),
+    OrderMetrics.create(sc),
+    NeighbourMetrics.create(sc)
+  )
+}

@@ -1,0 +1,110 @@
+package io.sash.spark.split
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  SortOrder,
+  SpecifiedWindowFrame,
+  UnboundedFollowing,
+  UnboundedPreceding
+}
+
+import io.sash.spark.monoids.{Algorithm, AggregateMonoid}
+import io.sash.spark.ordering.{OrderProgram, RowOrder}
+import io.sash.spark.windows._
+
+/**
+ * The calls of one frame, ready to be sent to tasks.
+ *
+ * @param totals the partials of all rows of a stretch, one program for each store of `windows`;
+ *   empty if the aggregates have none
+ */
+private[split] final case class SplitStage(
+    calls: Seq[WindowCall],
+    windows: WindowProgram,
+    frame: SplitFrame,
+    totals: Seq[StoreProgram]
+) {
+
+  /**
+   * How many rows before and behind its own a task needs, if it can find them without a first
+   * pass.
+   */
+  def nearest: Option[(Int, Int)] = frame match {
+    case SplitRows(lower, upper) if totals.isEmpty =>
+      Some((math.max(0L, -lower).toInt, math.max(0L, upper).toInt))
+    case _ => None
+  }
+}
+
+private[split] object SplitStage {
+
+  /** The stages of calls that [[SplitCalls]] has accepted, one for each frame. */
+  def of(
+      calls: Seq[WindowCall],
+      order: Seq[SortOrder],
+      input: Seq[Attribute],
+      timeZone: String
+  ): Seq[SplitStage] =
+    calls.groupBy(_.shape).toSeq.sortBy(s => calls.indexOf(s._2.head)).map { case (shape, of) =>
+      val windows = WindowProgram(of, Nil, order, input, timeZone)
+      SplitStage(of, windows, frame(shape, windows), totals(shape, of, input))
+    }
+
+  private def frame(shape: WindowShape, windows: WindowProgram): SplitFrame = shape.frame match {
+    case rows: RowsSpec if isAllRows(rows.specified)    => AllRows
+    case rows: RowsSpec                                 => SplitRows(rows.lower, rows.upper)
+    case range: RangeSpec if isAllRows(range.specified) => AllRows
+    case RangeSpec(frame) =>
+      val view = windows.frames.head.keys.parts.head.get
+      SplitRange(
+        windows.rings,
+        view,
+        frame.lower == UnboundedPreceding,
+        frame.upper == UnboundedFollowing
+      )
+    case other => throw new IllegalStateException(s"${other.text} cannot be split")
+  }
+
+  private def isNear(shape: WindowShape): Boolean = shape.frame match {
+    case RowsSpec(frame) => SplitCalls.isNear(frame)
+    case _               => false
+  }
+
+  private def isAllRows(
+      frame: SpecifiedWindowFrame
+  ): Boolean = frame.isUnbounded
+
+  private def totals(
+      shape: WindowShape,
+      calls: Seq[WindowCall],
+      input: Seq[Attribute]
+  ): Seq[StoreProgram] =
+    if (isNear(shape) || !calls.forall(c => SplitCalls.hasTotals(c.expression, c.monoid))) Nil
+    else
+      SharedElements.of(calls).stores.map { store =>
+        val monoids: Seq[AggregateMonoid] = store.members.map(_.call.monoid)
+        val running = Algorithm.GrowingWindowAlgorithm
+        StoreProgram(
+          running,
+          running.program(input, monoids, store.members.map(m => Seq(m.result))),
+          ranges = 1
+        )
+      }
+}
+
+/**
+ * All stages of a window, ready to be sent to tasks.
+ *
+ * @param order the window's order, and last the number that tells rows apart that tie, if an
+ *   answer depends on their order
+ * @param inOrder whether the first pass reads the rows in the window's order
+ */
+private[split] final case class SplitProgram(
+    stages: IndexedSeq[SplitStage],
+    order: RowOrder,
+    inOrder: Boolean
+) {
+  def ordering: OrderProgram = OrderProgram(Nil, order)
+
+  def comparesRows: Boolean = stages.exists(_.frame.comparesRows)
+}

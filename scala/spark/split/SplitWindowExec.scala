@@ -1,0 +1,104 @@
+package io.sash.spark.split
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.physical.{
+  Distribution,
+  OrderedDistribution,
+  Partitioning,
+  RangePartitioning
+}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+import io.sash.spark.ordering.RowOrder
+import io.sash.spark.windows.WindowCall
+
+/**
+ * A window without PARTITION BY, answered by many tasks. Its rows are exchanged by range of its
+ * order, and each task answers the rows of one range, a stretch. Rows leave in the window's order,
+ * and rows that tie in it are in one stretch.
+ *
+ * @param windowExpression named expressions over window calls that [[SplitCalls]] accepts
+ * @param tieBreaker the last column of the child, which numbers the rows, if an answer depends on
+ *   the order of rows that tie. It does not leave
+ * @param conditions a filter above the window on its input; empty if every row gets results
+ * @param tasks how many tasks answer, each some neighbouring stretches
+ * @param forced the value of `spark.sash.window.algorithm`
+ */
+private[spark] final case class SplitWindowExec(
+    windowExpression: Seq[NamedExpression],
+    orderSpec: Seq[SortOrder],
+    tieBreaker: Option[Attribute],
+    conditions: Seq[Expression],
+    forced: String,
+    tasks: Int,
+    child: SparkPlan
+) extends UnaryExecNode {
+
+  @transient private[spark] lazy val calls: Seq[WindowCall] =
+    windowExpression
+      .flatMap(_.collect { case w: WindowExpression => w })
+      .distinctBy(_.canonicalized)
+      .map { w =>
+        WindowCall
+          .ofAnyFrame(w, forced)
+          .fold(r => throw new IllegalStateException(r.reason), c => c)
+      }
+
+  /** The columns of the rows, without the tie-breaker. */
+  private def columns: Seq[Attribute] =
+    child.output.filterNot(a => tieBreaker.exists(_.exprId == a.exprId))
+
+  override def output: Seq[Attribute] = columns ++ windowExpression.map(_.toAttribute)
+
+  override def requiredChildDistribution: Seq[Distribution] = Seq(OrderedDistribution(orderSpec))
+
+  override def outputOrdering: Seq[SortOrder] = orderSpec
+
+  override def outputPartitioning: Partitioning = RangePartitioning(orderSpec, tasks)
+
+  private lazy val ownMetrics = SplitMetrics.create(sparkContext)
+
+  override lazy val metrics: Map[String, SQLMetric] = ownMetrics.byName
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SplitWindowExec =
+    copy(child = newChild)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val zone = conf.sessionLocalTimeZone
+    val stages = SplitStage.of(calls, orderSpec, child.output, zone).toIndexedSeq
+    val ordered = stages.flatMap(_.calls)
+    val results = ordered.map(c =>
+      AttributeReference("result", c.expression.dataType, c.expression.nullable)()
+    )
+    val byCall = ordered.map(_.expression.canonicalized).zip(results).toMap[Expression, Attribute]
+    val answers = windowExpression.map(_.transform { case w: WindowExpression =>
+      byCall(w.canonicalized)
+    })
+    val order = RowOrder(
+      orderSpec ++ tieBreaker.map(SortOrder(_, Ascending)),
+      child.output,
+      conf.enableRadixSort
+    )
+    val rows = child.execute()
+    new StretchesRDD(
+      rows,
+      StretchTasks(rows.partitions.length, tasks),
+      SplitProgram(stages, order, inOrder = !calls.forall(c => SplitCalls.commutes(c))),
+      child.output,
+      columns ++ answers,
+      results,
+      conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
+      ownMetrics
+    )
+  }
+
+  /** The windows for EXPLAIN. */
+  private[spark] def texts: Seq[String] = calls.map(c => s"$c, ${SplitCalls.way(c)}")
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName [${texts.mkString("; ")}], [${orderSpec.map(_.sql).mkString(", ")}]" +
+      conditions.reduceOption(And(_, _)).fold("")(c => s", for rows where ${c.sql}")
+}

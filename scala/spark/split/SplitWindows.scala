@@ -1,0 +1,95 @@
+package io.sash.spark.split
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Window, WindowGroupLimit}
+import org.apache.spark.sql.catalyst.plans.physical.RangePartitioning
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
+import org.apache.spark.sql.internal.SQLConf
+
+import io.sash.spark.base.SashConf
+import io.sash.spark.windows.Ties
+
+/** Plans windows without PARTITION BY that many tasks answer. */
+private[spark] object SplitWindows {
+
+  /** Why one task answers a window without PARTITION BY, for EXPLAIN. */
+  val OneTask: TreeNodeTag[String] = TreeNodeTag("sash.oneTask")
+
+  /**
+   * How many stretches a task answers. Tasks read whole stretches of their neighbours, so short
+   * stretches are cheaper. But each is a piece of every map output.
+   */
+  private def stretchesOf(tasks: Int): Int = math.max(1, math.min(8, 2000 / tasks))
+
+  /** As many tasks as adaptive execution would make of the exchange, by the estimated size. */
+  private def tasksFor(window: Window, conf: SQLConf): Int = {
+    val bytes = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
+    val parallelism = SparkSession.active.sparkContext.defaultParallelism
+    val bySize = (window.child.stats.sizeInBytes / bytes).min(Int.MaxValue).toInt
+    math.min(conf.numShufflePartitions, math.max(2 * parallelism, bySize))
+  }
+
+  /** The expressions of a window that is split. A window that is not gets the reason as a tag. */
+  def unapply(window: Window): Option[Seq[NamedExpression]] = {
+    val conf = SQLConf.get
+    if (!SashConf.enabled(conf) || !isOrderedAsAWhole(window)) None
+    else {
+      val split =
+        whole(window, conf)
+          .toLeft(())
+          .flatMap(_ => SplitCalls.of(window, SashConf.algorithm(conf)))
+      split.left.foreach(window.setTagValue(OneTask, _))
+      split.toOption
+    }
+  }
+
+  private def isOrderedAsAWhole(window: Window): Boolean =
+    window.partitionSpec.isEmpty && window.orderSpec.nonEmpty && !window.isStreaming
+
+  /** Why one task is better for all functions of a window, if it is. */
+  private def whole(window: Window, conf: SQLConf): Option[String] = {
+    val (size, threshold) = (window.child.stats.sizeInBytes, SashConf.splitThreshold(conf))
+    if (!SashConf.splits(conf)) Some(s"${SashConf.WindowSplit.key} is off")
+    else if (conf.numShufflePartitions == 1) Some(s"${SQLConf.SHUFFLE_PARTITIONS.key} is 1")
+    else if (window.child.isInstanceOf[WindowGroupLimit]) Some("a limit leaves it few rows")
+    else
+      Option.when(size < threshold) {
+        s"its input has an estimated $size bytes, less than ${SashConf.WindowSplitThreshold.key}"
+      }
+  }
+
+  /**
+   * The operator over an exchange by range. If an answer depends on the order of rows that tie, a
+   * number before the exchange keeps that order the same for all tasks: the order in which the
+   * partitions of the child have the rows.
+   */
+  def planned(
+      window: Window,
+      expressions: Seq[NamedExpression],
+      conditions: Seq[Expression],
+      child: SparkPlan,
+      conf: SQLConf
+  ): SparkPlan = {
+    val seesTies = expressions.exists(_.exists {
+      case w: WindowExpression => Ties.areSeenBy(w)
+      case _                   => false
+    })
+    val number = Option.when(seesTies)(Alias(MonotonicallyIncreasingID(), "tieBreaker")())
+    val numbered = number.fold(child)(n => ProjectExec(window.child.output :+ n, child))
+    val tasks = tasksFor(window, conf)
+    // adaptive execution leaves an exchange alone that was asked for by number
+    val ranges = RangePartitioning(window.orderSpec, tasks * stretchesOf(tasks))
+    SplitWindowExec(
+      expressions,
+      window.orderSpec,
+      number.map(_.toAttribute),
+      conditions,
+      SashConf.algorithm(conf),
+      tasks,
+      ShuffleExchangeExec(ranges, numbered, REPARTITION_BY_NUM)
+    )
+  }
+}

@@ -1,0 +1,66 @@
+package io.sash.spark.split
+
+import org.apache.spark.Partition
+import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
+
+/**
+ * A range partition of a window's rows, as the first pass has seen it. One task answers its rows.
+ *
+ * @param checksum see [[Checksum]]
+ * @param first a row that no other row of the stretch comes before; null without rows
+ * @param last a row that no other row of the stretch comes after; null without rows
+ * @param totals for each stage and each of its stores the partial of all rows, or nothing
+ */
+private[spark] final case class StretchSummary(
+    rows: Long,
+    checksum: Long,
+    first: UnsafeRow,
+    last: UnsafeRow,
+    totals: IndexedSeq[IndexedSeq[Array[Byte]]]
+)
+
+/**
+ * A checksum of rows that does not depend on their order. Two passes that read a stretch read the
+ * same rows if and, but for a chance of 2^-64, only if they get the same checksum.
+ */
+private[split] final class Checksum {
+  private[this] var sum = 0L
+  private[this] var count = 0L
+
+  def add(row: UnsafeRow): Unit = {
+    sum += XXH64.hashUnsafeBytes(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, 42L)
+    count += 1
+  }
+
+  def value: Long = sum
+
+  def rows: Long = count
+}
+
+/** What a second reading of a stretch has to find again. */
+private[split] final case class SeenRows(rows: Long, checksum: Long)
+
+/**
+ * Rows of a stretch that a task reads: from number `from` to before number `until`, in the
+ * window's order.
+ *
+ * @param seen what the first pass has found; none without a first pass
+ */
+private[split] final case class StretchRows(
+    partition: Partition,
+    seen: Option[SeenRows],
+    from: Long = 0L,
+    until: Long = Long.MaxValue
+)
+
+/** The own rows of a task, and their surroundings for each stage. */
+private[split] final case class StretchPartition(
+    index: Int,
+    own: Seq[StretchRows],
+    stages: IndexedSeq[Surroundings]
+) extends Partition {
+
+  /** The partitions of the stretches that the task reads, its own first. */
+  def parents: Seq[Partition] =
+    (own.map(_.partition) ++ stages.flatMap(_.parents)).distinct
+}

@@ -1,0 +1,141 @@
+package io.sash.spark.split
+
+import org.apache.spark.{Dependency, NarrowDependency, Partition, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.DataType
+
+import io.sash.spark.windows.{ImmediateWindows, WaitingWindowTask}
+
+/**
+ * The answers of a window whose rows lie in stretches. A first pass, a job of its own, runs when
+ * Spark asks for the partitions. The second pass answers: a task reads its own stretch, and rows
+ * of the stretches around it, all from the same shuffle.
+ *
+ * @param rows the rows of the stretches, in any order within a stretch
+ * @param tasks the number of tasks of the second pass, each for some neighbouring stretches
+ * @param output the columns of the answers, over `columns` and the results of all stages
+ */
+private[split] final class StretchesRDD(
+    private var rows: RDD[InternalRow],
+    tasks: StretchTasks,
+    program: SplitProgram,
+    columns: Seq[Attribute],
+    output: Seq[Expression],
+    results: Seq[Attribute],
+    condition: Expression,
+    metrics: SplitMetrics
+) extends RDD[InternalRow](rows.context, Nil) {
+
+  override protected def getPartitions: Array[Partition] =
+    if (program.stages.forall(_.nearest.nonEmpty)) withoutFirstPass else afterFirstPass
+
+  private def withoutFirstPass: Array[Partition] = {
+    val all = rows.partitions.toIndexedSeq
+    tasks.groups.zipWithIndex.map { case (own, task) =>
+      val stages = program.stages.map { stage =>
+        val (before, after) = stage.nearest.get
+        NearestSurroundings(all.take(own.start).reverse, before, all.drop(own.end), after)
+      }
+      StretchPartition(task, own.map(i => StretchRows(all(i), None)), stages): Partition
+    }.toArray
+  }
+
+  private def afterFirstPass: Array[Partition] = {
+    val summaries = FirstPass.over(rows, tasks, program, metrics)
+    val stretches = new StretchLayout(rows.partitions, summaries)
+    val totals = program.stages.map(s => new RunningTotal(new StretchTotals(s.totals)))
+    tasks.groups.zipWithIndex.map { case (own, task) =>
+      val stages =
+        if (stretches.rowsIn(own) == 0L) IndexedSeq.empty
+        else
+          program.stages.zipWithIndex.map { case (stage, s) =>
+            def total(from: Int, until: Int) =
+              if (stage.totals.isEmpty) None else stretches.total(s, totals(s), from, until)
+            stage.frame.surroundings(own, stretches, total)
+          }
+      StretchPartition(task, stretches.wholes(own.start, own.end), stages): Partition
+    }.toArray
+  }
+
+  override protected def getDependencies: Seq[Dependency[_]] = {
+    val parents = partitions.map(_.asInstanceOf[StretchPartition].parents.map(_.index))
+    Seq(new NarrowDependency(rows) {
+      override def getParents(partition: Int): Seq[Int] = parents(partition)
+    })
+  }
+
+  override def clearDependencies(): Unit = {
+    super.clearDependencies()
+    rows = null
+  }
+
+  override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
+    val part = split.asInstanceOf[StretchPartition]
+    val reader = new StretchReader(program, metrics, rows.iterator(_, context))
+    val own = reader.ordered(part.own)
+    if (own.hasNext) answered(part, own, reader) else Iterator.empty
+  }
+
+  private def answered(
+      part: StretchPartition,
+      own: Iterator[InternalRow],
+      reader: StretchReader
+  ): Iterator[InternalRow] = {
+    val counts = NeighbourMetrics.counts()
+    counts(NeighbourMetrics.OwnRows) = part.own.flatMap(_.seen).map(_.rows).sum
+    counts(NeighbourMetrics.NeighbourRows) = part.stages.map(_.rows).sum
+    metrics.neighbours.report(counts)
+    val keepsAll = Predicate.create(Literal.TrueLiteral, columns)
+    val keeps = Predicate.create(condition, columns)
+    keeps.initialize(part.index)
+    val ends = program.stages.scanLeft(0)(_ + _.calls.length)
+    program.stages.indices.foldLeft(own) { (in, s) =>
+      val isLast = s == program.stages.length - 1
+      val inputs = columns ++ results.take(ends(s))
+      val all = columns ++ results.take(ends(s + 1))
+      val project = UnsafeProjection.create(if (isLast) output else all, all)
+      stage(s, part, reader, in, inputs, if (isLast) keeps else keepsAll, project)
+    }
+  }
+
+  private def stage(
+      s: Int,
+      part: StretchPartition,
+      reader: StretchReader,
+      in: Iterator[InternalRow],
+      inputs: Seq[Attribute],
+      keeps: BasePredicate,
+      project: UnsafeProjection
+  ): Iterator[InternalRow] = {
+    val stage = program.stages(s)
+    val joined = new JoinedRow
+    def answer(row: InternalRow, result: InternalRow): InternalRow = project(joined(row, result))
+    val counted = if (s == program.stages.length - 1) metrics.windows else metrics.earlier
+    val around = part.stages(s)
+    if (stage.frame == AllRows) {
+      val result = constant(stage, around)
+      in.filter(keeps.eval).map(answer(_, result))
+    } else {
+      val neighbours = around.neighbours(reader)
+      if (stage.windows.isImmediate)
+        new ImmediateWindows(stage.windows, counted, in, keeps, answer, neighbours)
+      else
+        new WaitingWindowTask(stage.windows, counted, in, inputs.length, keeps, neighbours)
+          .map(project)
+    }
+  }
+
+  /** The answers that are the same for all rows. */
+  private def constant(stage: SplitStage, around: Surroundings): InternalRow = {
+    val result = new SpecificInternalRow(stage.calls.map(_.expression.dataType: DataType))
+    val totals = new StretchTotals(stage.totals)
+    around match {
+      case known: KnownSurroundings => known.total.foreach(t => totals.add(t.cells))
+      case _                        => ()
+    }
+    totals.lower(result)
+    result
+  }
+}

@@ -1,0 +1,96 @@
+package io.sash.spark.split
+
+import java.util.ArrayDeque
+
+import org.apache.spark.Partition
+import org.apache.spark.sql.catalyst.InternalRow
+
+import io.sash.spark.windows.{Neighbours, Total}
+
+/** The rows around a task's own rows that its windows of one stage hold. */
+private[split] sealed abstract class Surroundings extends Serializable {
+
+  /** The partitions that the task reads, as far as they are known before it runs. */
+  def parents: Seq[Partition]
+
+  /** The number of rows that are read, if it is known. */
+  def rows: Long
+
+  /** The rows and totals as the windows take them. */
+  def neighbours(reader: StretchReader): Neighbours
+}
+
+/**
+ * Rows that are known by the first pass: see [[Neighbours]].
+ *
+ * @param youngerTotal the rows behind `younger`, if windows reach the end
+ */
+private[split] final case class KnownSurroundings(
+    far: Seq[StretchRows] = Nil,
+    total: Option[Total] = None,
+    near: Seq[StretchRows] = Nil,
+    younger: Seq[StretchRows] = Nil,
+    youngerTotal: Option[Total] = None
+) extends Surroundings {
+  private def read: Seq[StretchRows] = far ++ near ++ younger
+
+  override def parents: Seq[Partition] = read.map(_.partition)
+
+  override def rows: Long = read.flatMap(_.seen).map(_.rows).sum
+
+  override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
+    reader.ordered(far),
+    total,
+    reader.ordered(near),
+    reader.ordered(younger).map(scala.util.Left(_)) ++ youngerTotal.map(scala.util.Right(_))
+  )
+}
+
+/**
+ * The nearest rows before and behind the own rows, without a first pass.
+ *
+ * @param older the stretches before the own ones, the youngest first
+ * @param before the number of rows that windows hold before the own rows
+ * @param younger the stretches behind the own ones
+ * @param after the number of rows that windows hold behind the own rows
+ */
+private[split] final case class NearestSurroundings(
+    older: Seq[Partition],
+    before: Int,
+    younger: Seq[Partition],
+    after: Int
+) extends Surroundings {
+
+  /** A task reads farther ones only if the nearest ones have too few rows. */
+  override def parents: Seq[Partition] =
+    older.headOption.filter(_ => before > 0).toSeq ++ younger.headOption.filter(_ => after > 0)
+
+  override def rows: Long = 0L
+
+  override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
+    last(reader).iterator,
+    None,
+    Iterator.empty,
+    reader.ordered(younger.map(StretchRows(_, None))).take(after).map(scala.util.Left(_))
+  )
+
+  /** The last rows before the own ones. */
+  private def last(reader: StretchReader): Seq[InternalRow] = {
+    var (rows, left) = (Vector.empty[InternalRow], older)
+    while (rows.length < before && left.nonEmpty) {
+      rows =
+        lastOf(reader.ordered(Seq(StretchRows(left.head, None))), before - rows.length) ++ rows
+      left = left.tail
+    }
+    rows
+  }
+
+  private def lastOf(rows: Iterator[InternalRow], count: Int): Vector[InternalRow] = {
+    val kept = new ArrayDeque[InternalRow](count + 1)
+    rows.foreach { row =>
+      kept.addLast(row.copy())
+      if (kept.size > count) kept.removeFirst()
+    }
+    kept.toArray(Array.empty[InternalRow]).toVector
+  }
+}

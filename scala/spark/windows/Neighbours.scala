@@ -1,0 +1,40 @@
+package io.sash.spark.windows
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+/**
+ * The partial aggregates of many neighbouring rows, which enter a window as one element.
+ *
+ * @param cells the partial of each store of elements, as the store's codec writes it
+ * @param last the last of the rows, for the keys of frames
+ * @param rows the number of the rows
+ */
+private[spark] final case class Total(
+    cells: IndexedSeq[Array[Byte]],
+    last: InternalRow,
+    rows: Long
+)
+
+/**
+ * The rows of other tasks that are in the windows of a task's own rows, where one window is
+ * divided among tasks. They get no answers here.
+ *
+ * The elements of a window come in the order `far`, `total`, `near`, the task's own rows,
+ * `younger`. The windows' beginnings move over `far` and the own rows, and their ends over `near`,
+ * the own rows and `younger`. So no window begins or ends within `total`.
+ */
+private[spark] final class Neighbours(
+    val far: Iterator[InternalRow],
+    val total: Option[Total],
+    val near: Iterator[InternalRow],
+    val younger: Iterator[Either[InternalRow, Total]]
+) {
+
+  /** By how many rows the elements before the own rows are fewer than their rows. */
+  def omitted: Long = total.fold(0L)(_.rows - 1)
+}
+
+private[spark] object Neighbours {
+  val None: Neighbours =
+    new Neighbours(Iterator.empty, Option.empty, Iterator.empty, Iterator.empty)
+}

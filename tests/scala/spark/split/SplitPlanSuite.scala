@@ -1,0 +1,206 @@
+package io.sash.spark.split
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.SortExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.types.LongType
+
+import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite}
+import io.sash.spark.base.SashConf
+import io.sash.spark.ordering.RowOrder
+
+/** Which windows are divided, what the operator promises, and how many rows a task reads. */
+class SplitPlanSuite extends SashSuite {
+  private val settings = Seq(
+    SashConf.WindowSplitThreshold.key -> "0",
+    "spark.sql.shuffle.partitions" -> "8"
+  )
+
+  private def run(query: String): DataFrame = {
+    val frame = spark.sql(query)
+    frame.collect()
+    frame
+  }
+
+  private def operators(frame: DataFrame): Seq[SplitWindowExec] =
+    collect(frame.queryExecution.executedPlan) { case s: SplitWindowExec => s }
+
+  private def explained(query: String): String =
+    withSettings(settings: _*) {
+      val frame = spark.sql(query)
+      new io.sash.spark.Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
+    }
+
+  test("ORDER BY above the window needs neither an exchange nor a sort of its own") {
+    withSettings(settings: _*) {
+      val frame =
+        run("SELECT *, sum(id) OVER (ORDER BY id) s FROM range(1000) ORDER BY id")
+      val plan = frame.queryExecution.executedPlan
+      assert(operators(frame).size == 1)
+      assert(collect(plan) { case e: ShuffleExchangeExec => e }.size == 1)
+      assert(collect(plan) { case s: SortExec => s }.isEmpty)
+      assert(frame.collect().map(_.getLong(0)).toSeq == (0L until 1000L))
+    }
+  }
+
+  test("rows leave as the operator promises, in stretches that keep peers together") {
+    for (adaptive <- Seq("true", "false"))
+      withSettings(settings :+ ("spark.sql.adaptive.enabled" -> adaptive): _*) {
+        CheckedPromises.whileOn {
+          val frame = run(
+            "SELECT *, sum(id) OVER (ORDER BY k ROWS 30 PRECEDING) s, rank() OVER (ORDER BY k) r " +
+              "FROM (SELECT id, id * 7 % 50 AS k FROM range(1000))"
+          )
+          val checked = collect(frame.queryExecution.executedPlan) {
+            case c @ CheckedExec(_: SplitWindowExec, _) => c
+          }
+          assert(checked.nonEmpty)
+          checked.foreach { c =>
+            assert(CheckedPromises.broken(c).isEmpty)
+            assert(c.rowsSeen.value == 1000L)
+          }
+        }
+      }
+  }
+
+  test("not divided: keys, no order, a small input, the setting, one shuffle partition") {
+    val whole = "SELECT *, sum(id) OVER (ORDER BY id ROWS 3 PRECEDING) s FROM range(1000)"
+    withSettings(settings: _*) {
+      assert(operators(run(whole)).size == 1)
+      assert(
+        operators(run(whole.replace("ORDER BY", "PARTITION BY id % 3 ORDER BY"))).isEmpty
+      )
+      assert(operators(run("SELECT *, sum(id) OVER () s FROM range(1000)")).isEmpty)
+      for (
+        (key, value) <- Seq(
+          SashConf.WindowSplit.key -> "off",
+          SashConf.WindowSplitThreshold.key -> "1GB",
+          "spark.sql.shuffle.partitions" -> "1",
+          SashConf.Enabled.key -> "false"
+        )
+      )
+        withSettings(key -> value)(assert(operators(run(whole)).isEmpty, key))
+    }
+  }
+
+  test("EXPLAIN says how a window is divided, or why one task answers it") {
+    def over(call: String, frame: String = "") =
+      explained(s"SELECT $call OVER (ORDER BY id $frame) FROM range(1000)")
+    assert(over("sum(id)").contains("Growing window, with totals"))
+    assert(over("sum(id)", "ROWS 9 PRECEDING").contains("with the rows around each task's own"))
+    assert(over("sum(id)", "ROWS 99999 PRECEDING").contains("with older rows and totals"))
+    assert(
+      over("median(id)", "RANGE BETWEEN 9 PRECEDING AND CURRENT ROW")
+        .contains("in one task: percentile(id")
+    )
+    assert(over("nth_value(id, 2)").contains("in one task: nth_value is a ranking"))
+    withSettings(SashConf.WindowSplitThreshold.key -> "1GB") {
+      val frame = spark.sql("SELECT sum(id) OVER (ORDER BY id ROWS 9 PRECEDING) FROM range(9)")
+      val text =
+        new io.sash.spark.Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
+      assert(text.contains(s"in one task: its input has an estimated 72 bytes, less than"))
+    }
+  }
+
+  test("a task reads at most about two more of its own number of rows, however long the window") {
+    val rows = 64000L
+    withSettings(
+      SashConf.WindowSplitThreshold.key -> "0",
+      "spark.sql.shuffle.partitions" -> "16",
+      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1KB"
+    ) {
+      for (
+        frame <- Seq(
+          "ROWS 17000 PRECEDING",
+          "ROWS 40000 PRECEDING",
+          "RANGE BETWEEN 20000 PRECEDING AND CURRENT ROW",
+          "ROWS BETWEEN 50000 PRECEDING AND 20000 PRECEDING"
+        )
+      ) {
+        val query = s"SELECT id, max(id) OVER (ORDER BY id $frame) m FROM range($rows)"
+        val frameOfRows = run(query)
+        val operator = operators(frameOfRows).head
+        assert(operator.tasks == 16)
+        assert(operator.metrics("ownRows").value == rows)
+        val read = operator.metrics("neighbourRows").value
+        assert(read > 0, "no task needed its neighbours")
+        val most =
+          if (frame.contains("20000 PRECEDING AND") || frame.startsWith("RANGE")) 2.3
+          else if (frame.contains("AND")) 22.0
+          else 2.3
+        assert(read <= most * rows, s"$frame: $read rows read")
+        checkSplit(query)
+      }
+    }
+  }
+
+  private def checkSplit(query: String): Unit = {
+    val expected = withSettings(SashConf.WindowSplit.key -> "off")(run(query).collect().toSet)
+    assert(run(query).collect().toSet == expected)
+  }
+
+  test("a stretch that has other rows in the second pass fails, with the remedy") {
+    val id = AttributeReference("id", LongType, nullable = false)()
+    for (change <- Seq(0L, 1L)) {
+      SplitPlanSuite.change.set(0L)
+      val base = spark.sparkContext.parallelize(0L until 100L, 4)
+      val rows: RDD[InternalRow] = base.mapPartitions { in =>
+        val project = UnsafeProjection.create(Seq(id), Seq(id))
+        in.map(i => project(InternalRow(i + SplitPlanSuite.change.get)))
+      }
+      val program = SplitProgram(
+        IndexedSeq(SplitPlanSuite.countOf(id, spark.sessionState.conf.sessionLocalTimeZone)),
+        RowOrder(Seq(SortOrder(id, Ascending)), Seq(id), radix = true),
+        inOrder = false
+      )
+      val result = AttributeReference("n", LongType)()
+      val answers = new StretchesRDD(
+        rows,
+        StretchTasks(4, 2),
+        program,
+        Seq(id),
+        Seq(id, result),
+        Seq(result),
+        Literal.TrueLiteral,
+        SplitMetrics.create(spark.sparkContext)
+      )
+      assert(answers.partitions.length == 2) // the first pass
+      SplitPlanSuite.change.set(change)
+      if (change == 0L)
+        assert(
+          answers.map(r => (r.getLong(0), r.getLong(1))).collect().toSeq ==
+            (0L until 100L).map(i => (i, i + 1))
+        )
+      else {
+        val e = intercept[Exception](answers.count())
+        assert(e.getMessage.contains(SashConf.WindowSplit.key))
+      }
+    }
+  }
+}
+
+object SplitPlanSuite {
+  val change = new java.util.concurrent.atomic.AtomicLong
+
+  def countOf(id: Attribute, timeZone: String): SplitStage = {
+    val order = Seq(SortOrder(id, Ascending))
+    val call = io.sash.spark.windows.WindowCall
+      .ofAnyFrame(
+        WindowExpression(
+          aggregate.Count(Seq(Literal(1))).toAggregateExpression(),
+          WindowSpecDefinition(
+            Nil,
+            order,
+            SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow)
+          )
+        ),
+        "auto"
+      )
+      .toOption
+      .get
+    SplitStage.of(Seq(call), order, Seq(id), timeZone).head
+  }
+}
