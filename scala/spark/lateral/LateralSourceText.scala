@@ -11,7 +11,7 @@ import io.sash.spark.times.TimestampPlusMicros
 /** Expressions of a subquery as the user wrote them. */
 private[lateral] object LateralSourceText {
   def apply(e: Expression): String = {
-    val bare = e.transformUp {
+    val bare = withoutSubqueries(e).transformUp {
       case OuterReference(a)                                          => a
       case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => c.child
       case KnownNotNull(child)                                        => child
@@ -23,6 +23,12 @@ private[lateral] object LateralSourceText {
     }
     // a function that Spark replaces keeps its arguments beside the tree
     plain(Outer.replaceAllIn(bare.sql, m => Regex.quoteReplacement(m.group(1))))
+  }
+
+  /** Spark's text of a subquery names the columns around it alone. */
+  private def withoutSubqueries(e: Expression): Expression = e.transform {
+    case in: InSubquery        => Quoted(s"(${OuterSourceText.of(in.query, in)})")
+    case s: SubqueryExpression => Quoted(OuterSourceText.of(s, s).toString)
   }
 
   /** A condition without parentheses around it. */
@@ -60,12 +66,20 @@ private[lateral] object LateralSourceText {
     }
   )
 
-  /** A function of the user's as it was called. */
-  private final case class Called(name: String, children: Seq[Expression])
-      extends Expression
-      with Unevaluable {
+  /** A part of an expression that has a text of its own. */
+  private abstract class OwnText extends Expression with Unevaluable {
     override def dataType: DataType = NullType
     override def nullable: Boolean = true
+  }
+
+  private final case class Quoted(override val sql: String) extends OwnText {
+    override def children: Seq[Expression] = Nil
+    override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Quoted =
+      this
+  }
+
+  /** A function of the user's as it was called. */
+  private final case class Called(name: String, children: Seq[Expression]) extends OwnText {
     override def sql: String = s"$name(${children.map(_.sql).mkString(", ")})"
     override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Called =
       copy(children = newChildren)

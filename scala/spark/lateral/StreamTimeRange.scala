@@ -78,7 +78,13 @@ private[lateral] object StreamTimeRange {
   def fault(query: CorrelatedAggregate, zone: String): Option[String] = {
     val (time, named) = (query.time, LateralSourceText(query.time))
     val ends = (query.lower ++ query.upper).map(_.value).toSeq
-    if (time.dataType != TimestampType)
+    if (SameTime.onClock(time).nonEmpty)
+      Some(
+        s"a difference of $named counts by the clock of ${SameTime.onClock(time).get._2}, whose " +
+          s"hours may come twice; on a stream, compare $named itself, as in $named >= l.ts - " +
+          "INTERVAL 1 HOUR, or set spark.sql.session.timeZone to UTC"
+      )
+    else if (time.dataType != TimestampType)
       Some(
         s"the range compares $named, which is of type ${time.dataType.sql}; on a stream, " +
           "compare a TIMESTAMP that has a watermark"

@@ -79,7 +79,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     val debt = math.max(0L, before.debt - count)
     before.sweep match {
       case Some(time) if time > passed => before.copy(debt = debt)
-      case Some(_)                     =>
+      case Some(_) =>
         val left = settleAll(passed)
         val next = if (left.keys > 0) nextWalk(left.latest, left.keys, passed) else None
         before.copy(sweep = next, debt = left.keys)

@@ -86,6 +86,23 @@ class StreamLateralEndsSuite extends StreamSuite {
     )()(1L -> 2L, 2L -> 1L)
   }
 
+  test("of two lower ends the later one counts, and of two upper ends the earlier one") {
+    val last =
+      "e.ts >= l.ts - INTERVAL 6 HOURS AND e.ts >= date_trunc('day', l.ts) AND e.ts < l.ts"
+    val first = "e.ts >= l.ts - INTERVAL 10 HOURS AND " +
+      "e.ts < least(l.ts, date_trunc('day', l.ts) + INTERVAL 2 HOURS)"
+    answering(
+      s"(${asked("count(*)", last)} * 10 + ${asked("count(*)", first)})",
+      Seq(
+        Seq(row(1, "2026-03-01T16:00")),
+        Seq(row(2, "2026-03-01T23:00")),
+        Seq(row(3, "2026-03-02T03:00")),
+        Seq(row(4, "2026-03-02T08:00")),
+        Seq(row(5, "2026-03-02T18:00", k = 2))
+      )
+    )()(2L -> 0L, 3L -> 1L, 4L -> 11L)
+  }
+
   test("an end is open, or closed, where the unit begins") {
     def rows = Seq("09:59:59.999999", "10:00:00", "10:30:00", "11:00:00", "12:59:59").zipWithIndex
       .map { case (t, i) => Seq(row(1L + i, s"2026-03-01T$t")) }
@@ -130,7 +147,11 @@ class StreamLateralEndsSuite extends StreamSuite {
     private def moved(e: String, signs: Seq[String]): String =
       if (random.nextBoolean()) e else s"($e ${one(signs)} ${one(scale.shifts)})"
 
-    private def end(signs: Seq[String]): String = moved(cut(moved("l.ts", signs)), signs)
+    private def single(signs: Seq[String]): String = moved(cut(moved("l.ts", signs)), signs)
+
+    private def end(signs: Seq[String]): String =
+      if (random.nextInt(4) > 0) single(signs)
+      else s"${one(Seq("greatest", "least"))}(${single(signs)}, ${single(signs)})"
 
     private val aggregates = Seq(
       "count(*)",
