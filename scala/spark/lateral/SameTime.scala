@@ -86,7 +86,7 @@ private[lateral] object SameTime {
 
   private def isOfSpark(c: Cast): Boolean = c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty
 
-  /** The reason where a time meets values of two types, so that Spark casts it for one of them. */
+  /** The reason where a time meets values of two types, and Spark casts it for one of them. */
   private def ofTwoTypes(ends: Seq[End]): Option[String] = {
     def withoutCast(time: Expression): Expression = time match {
       case c: Cast if isOfSpark(c) => withoutCast(c.child)

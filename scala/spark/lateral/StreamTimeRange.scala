@@ -78,17 +78,12 @@ private[lateral] object StreamTimeRange {
   def fault(query: CorrelatedAggregate, zone: String): Option[String] = {
     val (time, named) = (query.time, LateralSourceText(query.time))
     val ends = (query.lower ++ query.upper).map(_.value).toSeq
-    if (SameTime.onClock(time).nonEmpty)
-      Some(
-        s"a difference of $named counts by the clock of ${SameTime.onClock(time).get._2}, whose " +
-          s"hours may come twice; on a stream, compare $named itself, as in $named >= l.ts - " +
-          "INTERVAL 1 HOUR, or set spark.sql.session.timeZone to UTC"
-      )
-    else if (time.dataType != TimestampType)
-      Some(
-        s"the range compares $named, which is of type ${time.dataType.sql}; on a stream, " +
-          "compare a TIMESTAMP that has a watermark"
-      )
+    if (time.dataType != TimestampType)
+      Some(SameTime.onClock(time).fold(ofType(time)) { case (_, zone) =>
+        s"a difference of $named counts by the clock of $zone, whose hours may come twice; on " +
+          s"a stream, compare times, as in $named >= l.ts - INTERVAL 1 HOUR, or set " +
+          "spark.sql.session.timeZone to UTC"
+      })
     else if (query.upper.isEmpty) {
       val base = LateralSourceText(Distance.base(ends.head, zone))
       Some(
@@ -103,6 +98,10 @@ private[lateral] object StreamTimeRange {
           ends.flatMap(moving(_, zone)).headOption.getOrElse(severalTimes(named, ends, zone))
         })
   }
+
+  private def ofType(time: Expression): String =
+    s"the range compares ${LateralSourceText(time)}, which is of type ${time.dataType.sql}; on " +
+      "a stream, compare a TIMESTAMP that has a watermark"
 
   /** The reason why an end may move back. */
   private def falling(end: Expression, zone: String) = RisingTime.falling(end, zone).map { cut =>

@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types.{CalendarIntervalType, YearMonthIntervalType}
 
 /**
- * A time that never falls while another one rises: the other one itself, at a fixed distance, cut
- * to a unit, the greatest or the least of such times, or all of that in turn. The other one is a time of a stream's row, which is not
- * before 1970.
+ * A time that never falls while another one rises. It is the other one itself, at a fixed
+ * distance or cut to a unit, or the greatest or the least of several such times. The other one is
+ * a time of a stream's row, which is not before 1970.
  *
  * @param base the other time
  * @param least how far after `base` it lies at least, in microseconds
