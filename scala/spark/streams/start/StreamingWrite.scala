@@ -197,7 +197,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
       messageParameters = Map(
         "stateStoreProvider" -> (s"${checkpoint.stateStoreProvider}, " +
-          s"${checkpoint.saidOfProvider}, of ${over(write)},")
+          s"${checkpoint.originOfProvider}, of ${over(write)},")
       )
     )
 
