@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, NullType}
 
 import io.sash.spark.times.TimestampPlusMicros
+import io.sash.spark.times.WindowFormula.TimeWindowOf
 
 /** Expressions of a subquery as the user wrote them. */
 private[lateral] object LateralSourceText {
   def apply(e: Expression): String = {
-    val bare = withoutSubqueries(e).transformUp {
+    val bare = withOwnTexts(e).transformUp {
       case OuterReference(a)                                          => a
       case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => c.child
       case KnownNotNull(child)                                        => child
@@ -25,10 +26,13 @@ private[lateral] object LateralSourceText {
     plain(Outer.replaceAllIn(bare.sql, m => Regex.quoteReplacement(m.group(1))))
   }
 
-  /** Spark's text of a subquery names the columns around it alone. */
-  private def withoutSubqueries(e: Expression): Expression = e.transform {
+  /** With texts for subqueries and windows, which Spark has not as the user wrote them. */
+  private def withOwnTexts(e: Expression): Expression = e.transform {
     case in: InSubquery        => Quoted(s"(${OuterSourceText.of(in.query, in)})")
     case s: SubqueryExpression => Quoted(OuterSourceText.of(s, s).toString)
+    case f @ GetStructField(TimeWindowOf(time, widths), _, _) =>
+      val arguments = apply(time) +: widths.map(micros(_).sql)
+      Quoted(s"window(${arguments.mkString(", ")}).${f.extractFieldName}")
   }
 
   /** A condition without parentheses around it. */

@@ -335,6 +335,11 @@ final class LateralReasonsSuite extends LateralSuite {
       "e.k, 'a' HAVING max(e.x) > 1) AS a ON true") ->
       ("LEFT JOIN LATERAL (SELECT max(e.x) AS m … WHERE e.k = l.k AND e.ts < l.ts GROUP BY " +
         "e.k, 'a' HAVING max(e.x) > 1): SlickDeque (Non-Inv)"),
+    ("SELECT * FROM l, LATERAL (SELECT count(*) AS n FROM e WHERE e.k = l.k AND e.ts >= " +
+      "window(l.ts, '1 day').start AND e.ts < l.ts)") ->
+      ("LATERAL (SELECT count(1) AS n … WHERE (l.ts IS NOT NULL) AND e.k = l.k AND e.ts >= " +
+        "window(l.ts, INTERVAL '1 00:00:00' DAY TO SECOND).start AND e.ts < l.ts): Prefix " +
+        "aggregates"),
     "SELECT * FROM l, LATERAL rows_before(l.k, l.ts)" ->
       ("LATERAL (SELECT count(1) AS n … WHERE e.k = l.k AND e.ts < l.ts): SlickDeque (Inv)"),
     s"SELECT *, (SELECT count(*) FROM e WHERE $own GROUP BY e.k) AS n FROM l" ->

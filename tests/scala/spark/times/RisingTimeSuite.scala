@@ -6,6 +6,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.SashSuite
@@ -23,7 +24,13 @@ class RisingTimeSuite extends SashSuite {
         .queryExecution
         .analyzed
       val Alias(e, _) = plan.expressions.head: @unchecked
-      e.transform { case _: AttributeReference => column }
+      val windows = plan.collect { case p: Project => p.projectList }.flatten.collect {
+        case a @ Alias(struct: CreateNamedStruct, _) => a.toAttribute -> struct
+      }
+      val ofWindows = AttributeMap(windows)
+      e.transform {
+        case a: Attribute if ofWindows.contains(a) => ofWindows(a)
+      }.transform { case _: AttributeReference => column }
     }
 
   private def rises(made: String, zone: String): Boolean =
@@ -38,6 +45,8 @@ class RisingTimeSuite extends SashSuite {
     "CAST(date_add(to_date(ts), 2) AS TIMESTAMP)",
     "CAST(date_sub(to_date(ts), 2) AS TIMESTAMP) + INTERVAL 1 HOUR",
     "date_trunc('hour', date_trunc('day', ts + INTERVAL 30 MINUTES) - INTERVAL 5 HOURS)",
+    "window(ts, '1 hour', '1 hour', '10 minutes').start - INTERVAL 20 MINUTES",
+    "window(ts, '15 minutes').end",
     "greatest(date_trunc('hour', ts), ts - INTERVAL 20 MINUTES) + INTERVAL 1 HOUR",
     "date_trunc('minute', least(date_trunc('hour', ts), ts - INTERVAL 20 MINUTES))"
   )
