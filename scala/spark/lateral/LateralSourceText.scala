@@ -35,12 +35,12 @@ private[lateral] object LateralSourceText {
       Quoted(s"window(${arguments.mkString(", ")}).${f.extractFieldName}")
   }
 
-  /** A condition without parentheses around it. */
+  /** A condition as a part of AND: without parentheses around it, unless it is an OR. */
   def condition(c: Expression): String = c match {
-    case Not(EqualTo(l, r))              => s"${apply(l)} <> ${apply(r)}"
-    case b: BinaryComparison             => s"${apply(b.left)} ${b.symbol} ${apply(b.right)}"
-    case _: And | _: Or | _: Not | _: In => apply(c).drop(1).dropRight(1)
-    case other                           => apply(other)
+    case Not(EqualTo(l, r))      => s"${apply(l)} <> ${apply(r)}"
+    case b: BinaryComparison     => s"${apply(b.left)} ${b.symbol} ${apply(b.right)}"
+    case _: And | _: Not | _: In => apply(c).drop(1).dropRight(1)
+    case other                   => apply(other)
   }
 
   /** A condition with parentheses, unless it has none in SQL. */

@@ -335,6 +335,9 @@ final class LateralReasonsSuite extends LateralSuite {
       "e.k, 'a' HAVING max(e.x) > 1) AS a ON true") ->
       ("LEFT JOIN LATERAL (SELECT max(e.x) AS m … WHERE e.k = l.k AND e.ts < l.ts GROUP BY " +
         "e.k, 'a' HAVING max(e.x) > 1): SlickDeque (Non-Inv)"),
+    s"SELECT *, (SELECT count(*) FROM e WHERE $own AND (e.x > 1 OR e.v > 1)) AS n FROM l" ->
+      ("(SELECT count(1) … WHERE e.k = l.k AND e.ts < l.ts AND ((e.x > 1) OR (e.v > 1))) AS " +
+        "n: SlickDeque (Inv)"),
     ("SELECT * FROM l, LATERAL (SELECT count(*) AS n FROM e WHERE e.k = l.k AND e.ts >= " +
       "window(l.ts, '1 day').start AND e.ts < l.ts)") ->
       ("LATERAL (SELECT count(1) AS n … WHERE (l.ts IS NOT NULL) AND e.k = l.k AND e.ts >= " +
