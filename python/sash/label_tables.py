@@ -78,6 +78,8 @@ class Tables(NamedTuple):
     """The type of the labels' time."""
     compared: str | None
     """The type in which times are compared, if it is another one than Spark would take."""
+    has_instants: bool
+    """Whether a time is a TIMESTAMP: Spark compares it with any other as one."""
     alias: str
     """The name of the labels in the query, by which EXPLAIN knows the function. No other table or
     column has it: the result of an earlier call keeps the name that it was given."""
@@ -113,6 +115,7 @@ class Tables(NamedTuple):
             [time[1], *(other for _, other in others)],
             kinds[0],
             common_type(*kinds),
+            any(isinstance(kind, TimestampType) for kind in kinds),
             f"{'as_of' if ties else 'window_join'}_{uuid.uuid4().hex}",
         )
 
@@ -270,8 +273,8 @@ class Tables(NamedTuple):
 
     def distance(self, earlier: Column, later: Column) -> Column:
         """The distance of two times; a difference of timestamps would be of local times."""
-        if isinstance(self.kind, TimestampType):
-            # an event's time may be a date, or a timestamp without a time zone
+        if self.has_instants:
+            # the other time may be a date, or a timestamp without a time zone
             return F.unix_micros(later.cast("timestamp")) - F.unix_micros(
                 earlier.cast("timestamp")
             )

@@ -36,7 +36,7 @@ final class SashExtensions extends SparkSessionExtensionsProvider {
   private def isMeant: Boolean = {
     val isKnown = KnownVersions.contains(SPARK_VERSION)
     val isWanted = isKnown || SashExtensions.runsUntested
-    if (!isKnown && SashExtensions.said.add(isWanted))
+    if (!isKnown && SashExtensions.logged.add(isWanted))
       SashExtensions.log.warn(SashExtensions.unknown(isWanted))
     isWanted
   }
@@ -46,7 +46,7 @@ private[spark] object SashExtensions {
   import KnownVersions.UntestedVersions
 
   /** The warnings already logged; Spark loads extensions more than once. */
-  private val said = ConcurrentHashMap.newKeySet[Boolean]
+  private val logged = ConcurrentHashMap.newKeySet[Boolean]
 
   private val log = LoggerFactory.getLogger(classOf[SashExtensions])
 

@@ -169,6 +169,14 @@ def test_what_a_stream_cannot_answer_says_why(spark: SparkSession, tables: Path)
     fails("l.ts + INTERVAL 1 HOUR", "ends before it begins: l.ts . INTERVAL '01' HOUR to l.ts")
     spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
     fails("l.ts - INTERVAL 1 DAY", "counts days, which vary in length in Europe/Berlin")
+    local = (
+        r"a difference of e.ts counts by the clock of Europe/Berlin.* as in e.ts >= l.ts - INTER"
+    )
+    with pytest.raises(AnalysisException, match=local):
+        spark.sql(
+            "SELECT (SELECT count(*) FROM e WHERE e.user = l.user "
+            "AND l.ts - e.ts BETWEEN INTERVAL 1 HOUR AND INTERVAL 2 HOURS) FROM l"
+        )
     fails("l.ts - INTERVAL 24 HOURS", r"write make_interval.0, 0, 0, 0, 24. for 24 hours")
     week = {"n": (F.count("*"), "168 hours")}
     sash.window_join(spark.table("l"), spark.table("e"), on="user", by="ts", **week)

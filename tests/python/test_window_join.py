@@ -372,6 +372,15 @@ def test_the_nearest_of_events_of_other_types(utc):
         )
         found = sash.as_of(labels, events, on=[], by="t", direction="nearest", p="p")
         assert [row.p for row in found.collect()] == [2], kind
+    with setting(utc, "spark.sql.session.timeZone", "Europe/Berlin"):
+        # clocks go from 2:00 to 3:00: by the clock on the wall the second event is nearer
+        labels = utc.sql("SELECT TIMESTAMP_NTZ'2026-03-29 03:30:00' AS t")
+        events = utc.sql(
+            "SELECT * FROM VALUES (TIMESTAMP'2026-03-29 00:40:00Z', 1), "
+            "(TIMESTAMP'2026-03-29 02:40:00Z', 2) AS e(t, p)"
+        )
+        found = sash.as_of(labels, events, on=[], by="t", direction="nearest", p="p")
+        assert [row.p for row in found.collect()] == [1]
     far = utc.sql("SELECT 1700000000 AS t")
     events = utc.sql("SELECT * FROM VALUES (-1000000000, 1), (1700000005, 2) AS e(t, p)")
     found = sash.as_of(far, events, on=[], by="t", direction="nearest", p="p")

@@ -4,8 +4,6 @@ import java.lang.{Double => JDouble}
 
 import scala.annotation.implicitNotFound
 
-import io.sash.core.slots.Selective
-
 /**
  * The maximum.
  *
@@ -35,65 +33,19 @@ object Max {
       override protected def answer(in: T): T = in
     }
 
-  implicit object OfInt
-      extends SelectiveAggregation[Int, Int, Int]
-      with Distributive[Int]
-      with Commutative
-      with Of[Int] {
-    override def identity: Int = Int.MinValue
+  implicit object OfInt extends SelectiveInts(Int.MinValue) with Of[Int] {
     override def combine(older: Int, younger: Int): Int = Math.max(older, younger)
     override def selectsRight(older: Int, younger: Int): Boolean = younger >= older
-    override def newColumn(): Column[Int, Int] with Selective = new IntMax
   }
 
-  implicit object OfLong
-      extends SelectiveAggregation[Long, Long, Long]
-      with Distributive[Long]
-      with Commutative
-      with Of[Long] {
-    override def identity: Long = Long.MinValue
+  implicit object OfLong extends SelectiveLongs(Long.MinValue) with Of[Long] {
     override def combine(older: Long, younger: Long): Long = Math.max(older, younger)
     override def selectsRight(older: Long, younger: Long): Boolean = younger >= older
-    override def newColumn(): Column[Long, Long] with Selective = new LongMax
   }
 
-  implicit object OfDouble
-      extends SelectiveAggregation[Double, Double, Double]
-      with Distributive[Double]
-      with Commutative
-      with Of[Double] {
-    override def identity: Double = Double.NegativeInfinity
+  implicit object OfDouble extends SelectiveDoubles(Double.NegativeInfinity) with Of[Double] {
     override def combine(older: Double, younger: Double): Double = Math.max(older, younger)
     override def selectsRight(older: Double, younger: Double): Boolean =
       JDouble.compare(younger, older) >= 0
-    override def newColumn(): Column[Double, Double] with Selective = new DoubleMax
-  }
-
-  private final class IntMax extends IntColumn with Selective {
-    override def identity(dst: Int): Unit = cells(dst) = Int.MinValue
-
-    override protected[this] def combined(older: Int, younger: Int): Int =
-      Math.max(older, younger)
-
-    override def selectsRight(left: Int, right: Int): Boolean = cells(right) >= cells(left)
-  }
-
-  private final class LongMax extends LongColumn with Selective {
-    override def identity(dst: Int): Unit = cells(dst) = Long.MinValue
-
-    override protected[this] def combined(older: Long, younger: Long): Long =
-      Math.max(older, younger)
-
-    override def selectsRight(left: Int, right: Int): Boolean = cells(right) >= cells(left)
-  }
-
-  private final class DoubleMax extends DoubleColumn with Selective {
-    override def identity(dst: Int): Unit = cells(dst) = Double.NegativeInfinity
-
-    override protected[this] def combined(older: Double, younger: Double): Double =
-      Math.max(older, younger)
-
-    override def selectsRight(left: Int, right: Int): Boolean =
-      JDouble.compare(cells(right), cells(left)) >= 0
   }
 }

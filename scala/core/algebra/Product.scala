@@ -20,40 +20,15 @@ object Product {
 
   def apply[N](implicit product: Of[N]): product.type = product
 
-  implicit object OfInt extends Distributive[Int] with Commutative with Of[Int] {
-    override def identity: Int = 1
+  implicit object OfInt extends IntOperation(1) with Of[Int] {
     override def combine(older: Int, younger: Int): Int = older * younger
-    override def newColumn(): Column[Int, Int] = new IntProduct
   }
 
-  implicit object OfLong extends Distributive[Long] with Commutative with Of[Long] {
-    override def identity: Long = 1L
+  implicit object OfLong extends LongOperation(1L) with Of[Long] {
     override def combine(older: Long, younger: Long): Long = older * younger
-    override def newColumn(): Column[Long, Long] = new LongProduct
   }
 
-  implicit object OfDouble extends Distributive[Double] with Commutative with Of[Double] {
-    override def identity: Double = 1.0
+  implicit object OfDouble extends DoubleOperation(1.0) with Of[Double] {
     override def combine(older: Double, younger: Double): Double = older * younger
-    override def newColumn(): Column[Double, Double] = new DoubleProduct
-  }
-
-  private final class IntProduct extends IntColumn {
-    override def identity(dst: Int): Unit = cells(dst) = 1
-
-    override protected[this] def combined(older: Int, younger: Int): Int = older * younger
-  }
-
-  private final class LongProduct extends LongColumn {
-    override def identity(dst: Int): Unit = cells(dst) = 1L
-
-    override protected[this] def combined(older: Long, younger: Long): Long = older * younger
-  }
-
-  private final class DoubleProduct extends DoubleColumn {
-    override def identity(dst: Int): Unit = cells(dst) = 1.0
-
-    override protected[this] def combined(older: Double, younger: Double): Double =
-      older * younger
   }
 }

@@ -2,8 +2,6 @@ package io.sash.core.algebra
 
 import scala.annotation.implicitNotFound
 
-import io.sash.core.slots.Invertible
-
 /**
  * The sum.
  *
@@ -23,56 +21,17 @@ object Sum {
 
   def apply[N](implicit sum: Of[N]): sum.type = sum
 
-  implicit object OfInt
-      extends InvertibleAggregation[Int, Int, Int]
-      with Distributive[Int]
-      with Commutative
-      with Of[Int] {
-    override def identity: Int = 0
+  implicit object OfInt extends InvertibleInts(0) with Of[Int] {
     override def combine(older: Int, younger: Int): Int = older + younger
     override def subtract(whole: Int, oldest: Int): Int = whole - oldest
-    override def newColumn(): Column[Int, Int] with Invertible = new IntSum
   }
 
-  implicit object OfLong
-      extends InvertibleAggregation[Long, Long, Long]
-      with Distributive[Long]
-      with Commutative
-      with Of[Long] {
-    override def identity: Long = 0L
+  implicit object OfLong extends InvertibleLongs(0L) with Of[Long] {
     override def combine(older: Long, younger: Long): Long = older + younger
     override def subtract(whole: Long, oldest: Long): Long = whole - oldest
-    override def newColumn(): Column[Long, Long] with Invertible = new LongSum
   }
 
-  implicit object OfDouble extends Distributive[Double] with Commutative with Of[Double] {
-    override def identity: Double = 0.0
+  implicit object OfDouble extends DoubleOperation(0.0) with Of[Double] {
     override def combine(older: Double, younger: Double): Double = older + younger
-    override def newColumn(): Column[Double, Double] = new DoubleSum
-  }
-
-  private final class IntSum extends IntColumn with Invertible {
-    override def identity(dst: Int): Unit = cells(dst) = 0
-
-    override protected[this] def combined(older: Int, younger: Int): Int = older + younger
-
-    override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
-      cells(dst) = cells(whole) - cells(oldest)
-  }
-
-  private final class LongSum extends LongColumn with Invertible {
-    override def identity(dst: Int): Unit = cells(dst) = 0L
-
-    override protected[this] def combined(older: Long, younger: Long): Long = older + younger
-
-    override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
-      cells(dst) = cells(whole) - cells(oldest)
-  }
-
-  private final class DoubleSum extends DoubleColumn {
-    override def identity(dst: Int): Unit = cells(dst) = 0.0
-
-    override protected[this] def combined(older: Double, younger: Double): Double =
-      older + younger
   }
 }

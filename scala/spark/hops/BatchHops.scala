@@ -91,7 +91,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
         AnswerOfPanes(partial.toAttribute, AnswerOfPanes.ofNoRow(function))
       },
       hop.window +: calls.map(_.resultAttribute),
-      wanted = None,
+      condition = None,
       panes
     )
     val named = AttributeMap(hop.keys.map(_.toAttribute).zip(keys.map(_.toAttribute)))

@@ -10,7 +10,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   LogicalPlan,
   Project
 }
-import org.apache.spark.sql.types.{DataType, LongType, StructType}
+import org.apache.spark.sql.types.{DataType, StructType}
+
+import io.sash.spark.times.WindowFormula._
 
 /**
  * The rows below an Aggregate over `window(time, size, slide)`, before Spark copies each row into
@@ -74,7 +76,7 @@ private[hops] object CopiedRows {
       window: DataType
   ): Option[(PreciseTimestampConversion, HopPanes)] = for {
     Copy(last, _, size) <- copyOf(copies.head, window)
-    (time, start, slide) <- beginning(last)
+    (time, start, slide) <- LastStart.unapply(last)
     if time.deterministic && size > slide && HopPanes.areNumbered(size, slide)
     hops = HopPanes(size, slide, start, isAnsi(copies.head))
     if hops.overlapping == copies.length && copies.iterator.zipWithIndex.forall { case (c, i) =>
@@ -110,29 +112,6 @@ private[hops] object CopiedRows {
     case _ => false
   }
 
-  /**
-   * The time, the start and the slide, taken from `last`, the start of the last window with the
-   * time.
-   */
-  private def beginning(
-      last: Expression
-  ): Option[(PreciseTimestampConversion, Long, Long)] = last match {
-    case Minus(
-          time @ PreciseTimestampConversion(_, _, LongType),
-          CaseWhen(Seq((LessThan(rest, zero), Plus(below, Micro(up)))), Some(above))
-        ) if zero.foldable && zero.eval() == 0L && below == rest && above == rest =>
-      rest match {
-        case r: Remainder =>
-          (r.left, r.right) match {
-            case (Minus(from, Micro(start)), Micro(slide)) if from == time && up == slide =>
-              Some((time, start, slide))
-            case _ => None
-          }
-        case _ => None
-      }
-    case _ => None
-  }
-
   /** Whether the condition drops only rows that are in no window. */
   private def keepsAll(
       condition: Expression,
@@ -146,28 +125,7 @@ private[hops] object CopiedRows {
     case _ => false
   }
 
-  private object Minus {
-    def unapply(e: Subtract): Some[(Expression, Expression)] = Some((e.left, e.right))
-  }
-
-  private object Plus {
-    def unapply(e: Add): Some[(Expression, Expression)] = Some((e.left, e.right))
-  }
-
   private object Field {
     def unapply(e: GetStructField): Some[(Expression, Int)] = Some((e.child, e.ordinal))
-  }
-
-  private object Micro {
-    def unapply(e: Literal): Option[Long] = Option(e.value).collect { case n: Long => n }
-  }
-
-  /** The microseconds that a time is made of. */
-  private object Micros {
-    def unapply(e: Expression): Option[Expression] = e match {
-      case KnownNullable(known)                            => unapply(known)
-      case PreciseTimestampConversion(micros, LongType, _) => Some(micros)
-      case _                                               => None
-    }
   }
 }

@@ -72,20 +72,20 @@ private[spark] object HopAggregate {
       .map(_.flatMap { rows =>
         grouped(aggregate).flatMap { case (keys, calls, results) =>
           (keys ++ calls).flatMap(rows.refusalOf(_)).headOption.toLeft(()).flatMap { _ =>
-            taken(rows, keys, calls, results)
+            overCopies(rows, keys, calls, results)
           }
         }
       })
       .map(_.flatMap(hop => reason(hop).toLeft(hop)))
 
-  private def taken(
+  private def overCopies(
       rows: HopRows,
       keys: Seq[NamedExpression],
       calls: Seq[AggregateExpression],
       results: Seq[NamedExpression]
   ): Either[String, HopAggregate] = {
     val (ofCopies, others) =
-      keys.map(k => k -> rows.said(valueOf(k))).partition { case (_, value) =>
+      keys.map(k => k -> rows.overWindow(valueOf(k))).partition { case (_, value) =>
         rows.differs(value)
       }
     val window = eventTime(rows.copied.window, ofCopies)
@@ -94,7 +94,7 @@ private[spark] object HopAggregate {
       rows.copied.time,
       window,
       others.map(_._1),
-      calls.map(rows.said(_).asInstanceOf[AggregateExpression]),
+      calls.map(rows.overWindow(_).asInstanceOf[AggregateExpression]),
       rows.conditions,
       over(AttributeMap(ofCopies.map { case (k, value) => k.toAttribute -> value }), results),
       rows.copied.child

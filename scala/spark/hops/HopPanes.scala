@@ -100,9 +100,6 @@ private[spark] final case class HopPanes(
     if (end) endOf(window) else startOf(window)
   }
 
-  /** The end of the last window that holds a time. */
-  def lastEndOf(time: Long): Long = endOf(lastWindowOf(paneOf(time)))
-
   /** The same windows, numbered so that window 0 has ended by 1970. */
   def sinceEpoch: HopPanes =
     copy(start = Math.floorMod(start, slide) - (overlapping + 1) * slide)
@@ -145,19 +142,6 @@ private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extend
   override protected def nullSafeEval(time: Any): Any = hops.paneOf(time.asInstanceOf[Long])
 
   override protected def withNewChildInternal(newChild: Expression): PaneOf =
-    copy(child = newChild)
-}
-
-/** The end of the last window that holds a time, both in microseconds. */
-private[spark] final case class LastEndOf(child: Expression, hops: HopPanes)
-    extends HopExpression {
-  override def prettyName: String = "last_end_of"
-
-  override protected def call(hops: String, time: String): String = s"$hops.lastEndOf($time)"
-
-  override protected def nullSafeEval(time: Any): Any = hops.lastEndOf(time.asInstanceOf[Long])
-
-  override protected def withNewChildInternal(newChild: Expression): LastEndOf =
     copy(child = newChild)
 }
 

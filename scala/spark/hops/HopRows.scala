@@ -28,13 +28,13 @@ private[hops] final case class HopRows(
    * The expression `e`, with each column of `ofCopies` replaced by its expression over the window
    * and the rows.
    */
-  def said(e: Expression): Expression = e.transform { case a: Attribute =>
+  def overWindow(e: Expression): Expression = e.transform { case a: Attribute =>
     ofCopies.getOrElse(a, a)
   }
 
   /**
-   * The reason why `said` cannot rewrite an expression: Spark cannot replace the outer columns of
-   * a subquery.
+   * The reason why `overWindow` cannot rewrite an expression: Spark cannot replace the outer
+   * columns of a subquery.
    */
   def refusalOf(e: Expression): Option[String] = e.collectFirst {
     case s: SubqueryExpression if s.references.exists(ofCopies.contains) =>
@@ -43,13 +43,13 @@ private[hops] final case class HopRows(
 
   /** Whether an expression may have another value for each copy of a row. */
   def differs(e: Expression): Boolean = {
-    val value = said(e)
+    val value = overWindow(e)
     value.references.contains(window) || !value.deterministic
   }
 
   private def projected(list: Seq[NamedExpression]): HopRows = {
     val (others, ofRows) = list.partition(differs)
-    val made = others.collect { case a: Alias => a.toAttribute -> said(a.child) }
+    val computed = others.collect { case a: Alias => a.toAttribute -> overWindow(a.child) }
     val names = AttributeMap(ofRows.collect { case alias @ Alias(a: Attribute, _) =>
       a -> (alias.toAttribute: Expression)
     })
@@ -57,7 +57,7 @@ private[hops] final case class HopRows(
     val met = conditions.map(_.transform {
       case a: Attribute if !kept.contains(a) => names.getOrElse(a, a)
     })
-    val all = AttributeMap(ofCopies.toSeq ++ made)
+    val all = AttributeMap(ofCopies.toSeq ++ computed)
     val read = (copied.time +: all.values.toSeq) ++ met
     val more = AttributeSet.fromAttributeSets(read.map(_.references)).filter { a =>
       child.outputSet.contains(a) && !kept.contains(a)
@@ -80,7 +80,7 @@ private[hops] final case class HopRows(
     )
 
   private def filtered(condition: Expression): Either[String, HopRows] =
-    if (!said(condition).deterministic)
+    if (!overWindow(condition).deterministic)
       Left(s"the condition ${condition.sql} is not deterministic")
     else
       refusalOf(condition).orElse(refusalBeside(condition)).toLeft {
@@ -88,7 +88,7 @@ private[hops] final case class HopRows(
         HopRows(
           copied.copy(child = Filtered(ofRows, child)),
           ofCopies,
-          conditions ++ ofWindows.map(said)
+          conditions ++ ofWindows.map(overWindow)
         )
       }
 }

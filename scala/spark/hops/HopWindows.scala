@@ -14,7 +14,7 @@ import io.sash.spark.base.SashConf
 /**
  * Answers hop windows from the partial aggregates of panes. Input: at most one row for each
  * combination of keys and pane. Output: a row for each combination of keys and window that has a
- * pane and meets `wanted`.
+ * pane and meets `condition`.
  */
 private[hops] trait OverPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
   self: P =>
@@ -25,22 +25,22 @@ private[hops] trait OverPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
   def answers: Seq[AnswerOfPanes]
 
   /** The column of the windows, then the columns of the answers. */
-  def made: Seq[Attribute]
+  def results: Seq[Attribute]
 
   /** The condition on keys and windows; windows that fail it are not made. */
-  def wanted: Option[Expression]
+  def condition: Option[Expression]
 
-  override def output: Seq[Attribute] = keys ++ made
+  override def output: Seq[Attribute] = keys ++ results
 
-  override def producedAttributes: AttributeSet = AttributeSet(made)
+  override def producedAttributes: AttributeSet = AttributeSet(results)
 }
 
 private[spark] final case class HopWindows(
     keys: Seq[Attribute],
     window: WindowOfPanes,
     answers: Seq[AnswerOfPanes],
-    made: Seq[Attribute],
-    wanted: Option[Expression],
+    results: Seq[Attribute],
+    condition: Option[Expression],
     child: LogicalPlan
 ) extends UnaryNode
     with OverPanes[LogicalPlan] {
@@ -116,10 +116,10 @@ private[spark] object AnswerOfPanes {
 /** Plans [[HopWindowsExec]]. */
 private[spark] final class HopStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case HopWindows(keys, window, answers, made, wanted, child) =>
+    case HopWindows(keys, window, answers, results, condition, child) =>
       val below = panes(child, window.pane)
       val forced = SashConf.algorithm(session.sessionState.conf)
-      Seq(HopWindowsExec(keys, window, answers, made, wanted, forced, below))
+      Seq(HopWindowsExec(keys, window, answers, results, condition, forced, below))
     case _ => Nil
   }
 

@@ -24,8 +24,8 @@ private[spark] final case class HopWindowsExec(
     keys: Seq[Attribute],
     window: WindowOfPanes,
     answers: Seq[AnswerOfPanes],
-    made: Seq[Attribute],
-    wanted: Option[Expression],
+    results: Seq[Attribute],
+    condition: Option[Expression],
     forced: String,
     child: SparkPlan
 ) extends UnaryExecNode
@@ -41,7 +41,7 @@ private[spark] final case class HopWindowsExec(
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override def outputOrdering: Seq[SortOrder] =
-    (keys :+ made.head).map(SortOrder(_, Ascending))
+    (keys :+ results.head).map(SortOrder(_, Ascending))
 
   @transient private lazy val counted = HopMetrics.create(sparkContext)
 
@@ -50,7 +50,7 @@ private[spark] final case class HopWindowsExec(
   /** The text for EXPLAIN. */
   def text: String =
     s"${functions.map(_.prettyName).mkString(", ")} by windows of ${hops.panes} panes, " +
-      algorithm.title + wanted.fold("")(w => s", where ${w.sql}")
+      algorithm.title + condition.fold("")(w => s", where ${w.sql}")
 
   private def functions: Seq[DeclarativeAggregate] =
     answers.map(_.function)
@@ -71,8 +71,8 @@ private[spark] final case class HopWindowsExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val (input, keys, hops, algorithm) = (child.output, this.keys, this.hops, this.algorithm)
     val program = algorithm.program(input, monoids)
-    val answer = HopAnswer.row(keys, made.tail, window.dataType)
-    val condition = wanted.map(over(answer))
+    val answer = HopAnswer.row(keys, results.tail, window.dataType)
+    val condition = this.condition.map(over(answer))
     val at = input.indexWhere(_.exprId == window.pane.exprId)
     val types = answers.map(_.dataType) ++ Seq(LongType, LongType)
     val metrics = counted

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
  * that meets the original condition.
  */
 private[hops] final class PaneConditions(windows: HopWindows) {
-  private[this] val window = windows.made.head
+  private[this] val window = windows.results.head
 
   /**
    * The conditions on a pane that follow from a condition on keys and windows; Nil if none is

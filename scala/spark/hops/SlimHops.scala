@@ -8,7 +8,7 @@ import io.sash.spark.base.Filtered
 
 /**
  * Optimizes HopWindows as Spark's optimizer does its own Aggregate; it does not know this node. A
- * condition on keys goes below the windows. A condition on windows goes into `wanted`, so that
+ * condition on keys goes below the windows. A condition on windows goes into `condition`, so that
  * other windows are not made. Answers that nobody reads are left out.
  */
 private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
@@ -19,21 +19,21 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
       val (first, rest) = splitConjunctivePredicates(condition).span(_.deterministic)
       val (ofKeys, others) = first.partition(reads(_, windows.keys))
       val (ofWindows, ofAnswers) = others.partition { c =>
-        reads(c, windows.keys :+ windows.made.head) && !isPlanned(c)
+        reads(c, windows.keys :+ windows.results.head) && !isPlanned(c)
       }
       if (ofKeys.isEmpty && ofWindows.isEmpty) filter
       else {
         val below = ofKeys ++ ofWindows.flatMap(new PaneConditions(windows).of(_))
         val fewer = windows.copy(
-          wanted = (windows.wanted ++ ofWindows).reduceOption(And),
+          condition = (windows.condition ++ ofWindows).reduceOption(And),
           child = Filtered(below, windows.child)
         )
         Filtered(ofAnswers ++ rest, fewer)
       }
     case project @ Project(list, windows: HopWindows) =>
-      asked(windows, list).fold[LogicalPlan](project)(Project(list, _))
+      withAnswers(windows, list).fold[LogicalPlan](project)(Project(list, _))
     case project @ Project(list, filter @ Filter(condition, windows: HopWindows)) =>
-      asked(windows, list :+ condition)
+      withAnswers(windows, list :+ condition)
         .fold[LogicalPlan](project)(less => Project(list, filter.copy(child = less)))
   }
 
@@ -50,13 +50,13 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
    * The windows with only the answers that are read, if that is fewer. One answer stays in any
    * case, since a slot has to hold something.
    */
-  private def asked(windows: HopWindows, read: Seq[Expression]): Option[HopWindows] = {
+  private def withAnswers(windows: HopWindows, read: Seq[Expression]): Option[HopWindows] = {
     val used = AttributeSet.fromAttributeSets(read.map(_.references))
-    val all = windows.made.tail.zip(windows.answers)
-    val some = all.filter { case (made, _) => used.contains(made) }
-    val (made, answers) = (if (some.isEmpty) all.take(1) else some).unzip
+    val all = windows.results.tail.zip(windows.answers)
+    val some = all.filter { case (result, _) => used.contains(result) }
+    val (results, answers) = (if (some.isEmpty) all.take(1) else some).unzip
     Option.when(answers.length < all.length) {
-      windows.copy(answers = answers, made = windows.made.head +: made)
+      windows.copy(answers = answers, results = windows.results.head +: results)
     }
   }
 }

@@ -102,7 +102,7 @@ private[spark] final case class CheckWindowKinds(
   override def apply(plan: LogicalPlan): Unit = if (enabled()) plan.foreach {
     case window: Window =>
       window.expressions.foreach(_.foreach {
-        case a: OnlySash => whyOff().foreach(why => throw a.left(why))
+        case a: OnlySash => whyOff().foreach(why => throw a.notRun(why))
         case k: WindowKind =>
           throw misplaced(k, "it stands neither in PARTITION BY nor in sliding_agg")
         case _ => ()

@@ -52,9 +52,9 @@ private[spark] final case class SlidingAggregate(
     if (windows.isEmpty) function.sql(isDistinct)
     else (function.sql(isDistinct) +: windows.map(_.sql)).mkString("sliding_agg(", ", ", ")")
 
-  override def left(why: String): Throwable = ResolveWindowKinds.misplaced(windows.head, why)
+  override def notRun(why: String): Throwable = ResolveWindowKinds.misplaced(windows.head, why)
 
-  override def withoutOver: Throwable = left("it is no window of an OVER clause")
+  override def withoutOver: Throwable = notRun("it is no window of an OVER clause")
 
   override def withNewMutableAggBufferOffset(offset: Int): SlidingAggregate =
     copy(mutableAggBufferOffset = offset)

@@ -72,15 +72,13 @@ private[spark] final case class CountWindow(size: Expression)
     with UnaryLike[Expression] {
   override def name: String = "count_window"
   override def child: Expression = size
+  override def mayBeEmpty: Boolean = false
+  override def movesBack: Boolean = false
 
   override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame = {
     val preceding = Literal(1 - size.eval().asInstanceOf[Number].intValue, IntegerType)
     SpecifiedWindowFrame(RowFrame, preceding, CurrentRow)
   }
-
-  override def mayBeEmpty: Boolean = false
-
-  override def movesBack: Boolean = false
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
@@ -106,6 +104,8 @@ private[spark] final case class DurationWindow(
     with HasSqlFrame {
   override def name: String = "time_window"
   override def children: Seq[Expression] = size +: (closed ++ center).toSeq
+  override def mayBeEmpty: Boolean = hasOpenEnd && !isCentered
+  override def movesBack: Boolean = false
 
   override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame =
     DurationFrame.of(this, order.head.child)
@@ -131,10 +131,6 @@ private[spark] final case class DurationWindow(
 
   def isCentered: Boolean = center.exists(_.eval() == true)
 
-  override def mayBeEmpty: Boolean = hasOpenEnd && !isCentered
-
-  override def movesBack: Boolean = false
-
   /** Whether the frame is RANGE size PRECEDING. */
   def isPlain: Boolean = !hasOpenStart && !hasOpenEnd && !isCentered
 
@@ -155,9 +151,7 @@ private[spark] final case class DeltaWindow(attribute: Expression, delta: Expres
   override def name: String = "delta_window"
   override def left: Expression = attribute
   override def right: Expression = delta
-
   override def mayBeEmpty: Boolean = false
-
   override def movesBack: Boolean = false
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
@@ -177,9 +171,7 @@ private[spark] final case class PunctuationWindow(punctuation: Expression)
     with UnaryLike[Expression] {
   override def name: String = "punctuation_window"
   override def child: Expression = punctuation
-
   override def mayBeEmpty: Boolean = false
-
   override def movesBack: Boolean = false
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
@@ -201,9 +193,7 @@ private[spark] final case class GapWindow(gap: Expression, longest: Option[Expre
     extends WindowKind {
   override def name: String = "gap_window"
   override def children: Seq[Expression] = gap +: longest.toSeq
-
   override def mayBeEmpty: Boolean = false
-
   override def movesBack: Boolean = false
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults
@@ -229,9 +219,7 @@ private[spark] final case class GroupsWindow(preceding: Expression, following: E
   override def name: String = "groups_window"
   override def left: Expression = preceding
   override def right: Expression = following
-
   override def mayBeEmpty: Boolean = false
-
   override def movesBack: Boolean = false
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
@@ -255,9 +243,7 @@ private[spark] final case class OwnRowsWindow(preceding: Expression)
     with UnaryLike[Expression] {
   override def name: String = "rows_window"
   override def child: Expression = preceding
-
   override def mayBeEmpty: Boolean = true
-
   override def movesBack: Boolean = true
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
@@ -279,9 +265,7 @@ private[spark] final case class OwnRangeWindow(preceding: Expression)
     with UnaryLike[Expression] {
   override def name: String = "range_window"
   override def child: Expression = preceding
-
   override def mayBeEmpty: Boolean = true
-
   override def movesBack: Boolean = true
 
   override def orderFault(order: Seq[SortOrder]): Option[String] =
@@ -311,9 +295,7 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
     extends WindowKind {
   override def name: String = "bounds_window"
   override def children: Seq[Expression] = (lower ++ upper).map(_.value).toSeq
-
   override def mayBeEmpty: Boolean = true
-
   override def movesBack: Boolean = true
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
@@ -342,6 +324,8 @@ private[spark] final case class JoinedWindow(kinds: Seq[WindowKind], ofAll: Bool
     extends WindowKind {
   override def name: String = if (ofAll) JoinedWindow.And else JoinedWindow.Or
   override def children: Seq[Expression] = kinds
+  override def mayBeEmpty: Boolean = kinds.exists(_.mayBeEmpty)
+  override def movesBack: Boolean = kinds.exists(_.movesBack)
 
   override def orderFault(order: Seq[SortOrder]): Option[String] =
     kinds.flatMap(_.orderFault(order)).headOption.orElse {
@@ -350,10 +334,6 @@ private[spark] final case class JoinedWindow(kinds: Seq[WindowKind], ofAll: Bool
           "back from row to row; let it end with its row"
       }
     }
-
-  override def mayBeEmpty: Boolean = kinds.exists(_.mayBeEmpty)
-
-  override def movesBack: Boolean = kinds.exists(_.movesBack)
 
   override def inputs: Seq[Expression] = kinds.flatMap(_.inputs)
 
@@ -413,9 +393,7 @@ private[spark] final case class PredicateWindow(
   override lazy val resolved: Boolean = isBound && !isPending
   override def left: Expression = aggregate
   override def right: Expression = condition
-
   override def mayBeEmpty: Boolean = false
-
   override def movesBack: Boolean = false
 
   override def orderFault(order: Seq[SortOrder]): Option[String] =

@@ -143,9 +143,9 @@ private[sash] final case class MonoidCall(
 
   /** The aggregate, if all lambdas are bound and all types fit. */
   def aggregate: Option[AggregateExpression] =
-    if (isBound && checkInputDataTypes().isSuccess) Some(made.toAggregateExpression()) else None
+    if (isBound && checkInputDataTypes().isSuccess) Some(monoid.toAggregateExpression()) else None
 
-  private def made: LambdaMonoid = {
+  private def monoid: LambdaMonoid = {
     val (columns, row) = input match {
       case struct: CreateNamedStruct if struct.valExprs.nonEmpty =>
         (struct.valExprs, struct.nameExprs)
@@ -170,8 +170,8 @@ private[sash] final case class MonoidCall(
     }
     val two = Seq(0, 1).map(BoundReference(_, partial, nullable = true))
     def closed(lambda: Expression): Expression = {
-      val made = body(lambda, two)
-      made.references.headOption.foreach { column =>
+      val merged = body(lambda, two)
+      merged.references.headOption.foreach { column =>
         val parameters = lambda.asInstanceOf[LambdaFunction].arguments.map(p => s"`${p.name}`")
         throw new AnalysisException(
           errorClass = "UNRESOLVED_COLUMN.WITH_SUGGESTION",
@@ -181,7 +181,7 @@ private[sash] final case class MonoidCall(
           )
         )
       }
-      withConstants(made)
+      withConstants(merged)
     }
     def optional(lambda: Expression): Option[Expression] =
       if (isLeftOut(lambda)) None else Some(closed(lambda))

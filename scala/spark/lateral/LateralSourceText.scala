@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, NullType}
 
 import io.sash.spark.times.TimestampPlusMicros
+import io.sash.spark.times.WindowFormula.TimeWindowOf
 
 /** Expressions of a subquery as the user wrote them. */
 private[lateral] object LateralSourceText {
   def apply(e: Expression): String = {
-    val bare = e.transformUp {
+    val bare = withOwnTexts(e).transformUp {
       case OuterReference(a)                                          => a
       case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => c.child
       case KnownNotNull(child)                                        => child
@@ -25,12 +26,21 @@ private[lateral] object LateralSourceText {
     plain(Outer.replaceAllIn(bare.sql, m => Regex.quoteReplacement(m.group(1))))
   }
 
-  /** A condition without parentheses around it. */
+  /** With texts for subqueries and windows, which Spark has not as the user wrote them. */
+  private def withOwnTexts(e: Expression): Expression = e.transform {
+    case in: InSubquery        => Quoted(s"(${OuterSourceText.of(in.query, in)})")
+    case s: SubqueryExpression => Quoted(OuterSourceText.of(s, s).toString)
+    case f @ GetStructField(TimeWindowOf(time, widths), _, _) =>
+      val arguments = apply(time) +: widths.map(micros(_).sql)
+      Quoted(s"window(${arguments.mkString(", ")}).${f.extractFieldName}")
+  }
+
+  /** A condition as a part of AND: without parentheses around it, unless it is an OR. */
   def condition(c: Expression): String = c match {
-    case Not(EqualTo(l, r))              => s"${apply(l)} <> ${apply(r)}"
-    case b: BinaryComparison             => s"${apply(b.left)} ${b.symbol} ${apply(b.right)}"
-    case _: And | _: Or | _: Not | _: In => apply(c).drop(1).dropRight(1)
-    case other                           => apply(other)
+    case Not(EqualTo(l, r))      => s"${apply(l)} <> ${apply(r)}"
+    case b: BinaryComparison     => s"${apply(b.left)} ${b.symbol} ${apply(b.right)}"
+    case _: And | _: Not | _: In => apply(c).drop(1).dropRight(1)
+    case other                   => apply(other)
   }
 
   /** A condition with parentheses, unless it has none in SQL. */
@@ -60,12 +70,20 @@ private[lateral] object LateralSourceText {
     }
   )
 
-  /** A function of the user's as it was called. */
-  private final case class Called(name: String, children: Seq[Expression])
-      extends Expression
-      with Unevaluable {
+  /** A part of an expression that has a text of its own. */
+  private abstract class OwnText extends Expression with Unevaluable {
     override def dataType: DataType = NullType
     override def nullable: Boolean = true
+  }
+
+  private final case class Quoted(override val sql: String) extends OwnText {
+    override def children: Seq[Expression] = Nil
+    override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Quoted =
+      this
+  }
+
+  /** A function of the user's as it was called. */
+  private final case class Called(name: String, children: Seq[Expression]) extends OwnText {
     override def sql: String = s"$name(${children.map(_.sql).mkString(", ")})"
     override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Called =
       copy(children = newChildren)

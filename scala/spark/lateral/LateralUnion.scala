@@ -134,9 +134,6 @@ private[spark] object LateralUnion {
       taken :+ (if (taken.contains(at)) -1 else at)
     }
 
-    private def extra(values: Seq[Expression]): Seq[Alias] =
-      values.zip(reused).collect { case (value, -1) => Alias(value, "key")() }
-
     private def nothing(of: NamedExpression): Alias =
       Alias(Literal(null, of.dataType), of.name)()
 
@@ -162,14 +159,17 @@ private[spark] object LateralUnion {
     private def isWanted(value: Expression, at: Int): Boolean =
       at >= 0 && value.nullable && !labels.output(at).nullable
 
-    private val ofLabels = Project(
-      labels.output.map(a => Alias(a, a.name)()) ++
-        extra(keys :+ position) ++
-        bounds ++
-        sources.flatMap(_.columns).map(nothing) :+
-        Alias(Literal(OfLabel), "source")(),
-      labels
+    private val ofLabels = UnionRow(
+      labels = labels.output.map(a => Alias(a, a.name)()),
+      keys = keysOf(keys :+ position),
+      bounds = bounds,
+      events = sources.map(_.columns.map(nothing)),
+      source = Alias(Literal(OfLabel), "source")()
     )
+
+    /** The keys and the time that no column of the labels has. */
+    private def keysOf(values: Seq[Expression]): Seq[Alias] =
+      values.zip(reused).collect { case (value, -1) => Alias(value, "key")() }
 
     private def ofEvents(number: Int): LogicalPlan = {
       val source = sources(number)
@@ -179,18 +179,20 @@ private[spark] object LateralUnion {
           if (isWanted(value, at)) (Some(IsNotNull(value)), notNull(value)) else (None, value)
         }
         .unzip
-      val columns = labels.output.zipWithIndex.map { case (a, i) =>
-        val at = reused.indexOf(i)
-        if (at < 0) unread(a) else Alias(values(at), a.name)()
-      } ++
-        extra(values) ++
-        bounds.map(nothing) ++
-        sources.flatMap { s =>
+      val row = UnionRow(
+        labels = labels.output.zipWithIndex.map { case (a, i) =>
+          val at = reused.indexOf(i)
+          if (at < 0) unread(a) else Alias(values(at), a.name)()
+        },
+        keys = keysOf(values),
+        bounds = bounds.map(nothing),
+        events = sources.map { s =>
           s.columns.map(c => if (s eq source) Alias(c, c.name)() else nothing(c))
-        } :+
-        Alias(Literal(number), "source")()
+        },
+        source = Alias(Literal(number), "source")()
+      )
       val rows = Filtered(wanted.flatten, source.rows)
-      Project(unlike(columns), Filtered(filter(number).toSeq, rows))
+      Project(unlike(row.columns), Filtered(filter(number).toSeq, rows))
     }
 
     /** The condition on the events to be of some label, in batch. */
@@ -213,20 +215,17 @@ private[spark] object LateralUnion {
       }
     }
 
-    private val union = Union(ofLabels +: sources.indices.map(ofEvents))
+    private val union =
+      Union(Project(ofLabels.columns, labels) +: sources.indices.map(ofEvents))
 
-    private val labelColumns = union.output.take(labels.output.length)
-    private val (keyColumns, boundColumns, eventColumns) = {
-      val appended = union.output.drop(labels.output.length)
-      val countOfComputed = reused.count(_ < 0)
-      val own = appended.take(countOfComputed).iterator
-      (
-        reused.map(at => if (at < 0) own.next() else labelColumns(at)),
-        appended.slice(countOfComputed, countOfComputed + bounds.length),
-        appended.drop(countOfComputed + bounds.length)
-      )
+    // a union has the columns of its first child
+    private val output = AttributeMap(union.output.map(a => a -> a))
+    private val columns = ofLabels.map(a => output(a.toAttribute))
+
+    private val keyColumns = {
+      val computed = columns.keys.iterator
+      reused.map(at => if (at < 0) computed.next() else columns.labels(at))
     }
-    private val sourceColumn = union.output.last
 
     private val spec = WindowSpecDefinition(
       keyColumns.init,
@@ -236,7 +235,7 @@ private[spark] object LateralUnion {
 
     private def ownBound(query: CorrelatedAggregate, bound: OwnBound): OwnBound = {
       val value = query.ifApplies(bound.value)
-      bound.copy(value = boundColumns(bounds.indexWhere(_.child.semanticEquals(value))))
+      bound.copy(value = columns.bounds(bounds.indexWhere(_.child.semanticEquals(value))))
     }
 
     /** An end that rises with the time of a row, over that time alone. */
@@ -246,12 +245,8 @@ private[spark] object LateralUnion {
       })
 
     /** The columns of the union for each source's columns. */
-    private val columnsOf: Seq[AttributeMap[Attribute]] = {
-      val firsts = sources.scanLeft(0)(_ + _.columns.length)
-      sources.zip(firsts).map { case (source, first) =>
-        AttributeMap(source.columns.zip(eventColumns.drop(first)))
-      }
-    }
+    private val columnsOf: Seq[AttributeMap[Attribute]] =
+      sources.zip(columns.events).map { case (s, of) => AttributeMap(s.columns.zip(of)) }
 
     /** @param call an aggregate of query `i`, over the columns of its source */
     private def window(i: Int, call: AggregateExpression): WindowExpression = {
@@ -260,7 +255,7 @@ private[spark] object LateralUnion {
         columnsOf(number).getOrElse(a, a)
       }
       val conditions =
-        EqualTo(sourceColumn, Literal(number)) +:
+        EqualTo(columns.source, Literal(number)) +:
           (sources(number).conditionsOf(i) ++ call.filter).map(overUnion)
       val over = call.copy(
         aggregateFunction = overUnion(call.aggregateFunction).asInstanceOf[AggregateFunction],
@@ -298,15 +293,37 @@ private[spark] object LateralUnion {
     val plan: LogicalPlan = {
       val expressions = windows.flatten.map(_._2)
       val moved = SparkVersions.window(expressions, spec.partitionSpec, spec.orderSpec, union)
-      val isLabel = EqualTo(sourceColumn, Literal(OfLabel))
+      val isLabel = EqualTo(columns.source, Literal(OfLabel))
       isLabel.setTagValue(OfSubquery.Asks, ())
       val ofLabels = Filter(isLabel, moved)
-      val restored = labels.output.zip(labelColumns).map { case (a, column) =>
+      val restored = labels.output.zip(columns.labels).map { case (a, column) =>
         val value = if (a.nullable || !column.nullable) column else KnownNotNull(column)
         Alias(value, a.name)(a.exprId, a.qualifier, Some(a.metadata))
       }
       Project(restored ++ expressions.map(_.toAttribute), ofLabels)
     }
+  }
+
+  /**
+   * The columns of a union's rows, in their order.
+   *
+   * @param labels the columns of the labels
+   * @param keys the keys and the time, as far as no column of the labels has them
+   * @param bounds the bounds of the queries' ranges
+   * @param events for each source the columns of its events
+   * @param source the number of the row's source
+   */
+  private final case class UnionRow[+E](
+      labels: Seq[E],
+      keys: Seq[E],
+      bounds: Seq[E],
+      events: Seq[Seq[E]],
+      source: E
+  ) {
+    def columns: Seq[E] = labels ++ keys ++ bounds ++ events.flatten :+ source
+
+    def map[F](f: E => F): UnionRow[F] =
+      UnionRow(labels.map(f), keys.map(f), bounds.map(f), events.map(_.map(f)), f(source))
   }
 
   /** The number of the labels among the sources of rows. */

@@ -56,7 +56,7 @@ private[lateral] object SameTime {
       val widest = types.find(to => types.forall(from => from == to || isExact(from, to, zone)))
       val bare = times.map(narrow).distinctBy(_.canonicalized)
       if (bare.length > 1 || widest.isEmpty)
-        Left(onTwoClocks(times).getOrElse(ofSeveral(times)))
+        Left(onTwoClocks(times).orElse(ofTwoTypes(ends)).getOrElse(ofSeveral(times)))
       else
         Right(ends.map { end =>
           val value = as(end.bound.value, widest.get, zone)
@@ -67,19 +67,45 @@ private[lateral] object SameTime {
   }
 
   /** The reason where one end counts by the clock on the wall, and another one does not. */
-  private def onTwoClocks(times: Seq[Expression]): Option[String] = times.collectFirst {
-    case Cast(time, TimestampNTZType, Some(zone), _)
-        if time.dataType == TimestampType && times.exists(_.semanticEquals(time)) =>
-      val named = LateralSourceText(time)
-      s"a difference of $named counts by the clock of $zone, whose hours may come twice. The " +
-        s"other end is $named itself; compare it at both ends, as in $named >= l.ts - INTERVAL " +
-        "1 HOUR, or set spark.sql.session.timeZone to UTC"
+  private def onTwoClocks(times: Seq[Expression]): Option[String] =
+    times.flatMap(onClock).find { case (time, _) => times.exists(_.semanticEquals(time)) }.map {
+      case (time, zone) =>
+        val named = LateralSourceText(time)
+        s"a difference of $named counts by the clock of $zone, whose hours may come twice. The " +
+          s"other end is $named itself; compare it at both ends, as in $named >= l.ts - " +
+          "INTERVAL 1 HOUR, or set spark.sql.session.timeZone to UTC"
+    }
+
+  /** The TIMESTAMP whose local time `TimeDifference` compares, and its time zone. */
+  def onClock(time: Expression): Option[(Expression, String)] = time match {
+    case c @ Cast(of, TimestampNTZType, Some(zone), _)
+        if of.dataType == TimestampType && isOfSpark(c) =>
+      Some(of -> zone)
+    case _ => None
+  }
+
+  private def isOfSpark(c: Cast): Boolean = c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty
+
+  /** The reason where a time meets values of two types, and Spark casts it for one of them. */
+  private def ofTwoTypes(ends: Seq[End]): Option[String] = {
+    def withoutCast(time: Expression): Expression = time match {
+      case c: Cast if isOfSpark(c) => withoutCast(c.child)
+      case other                   => other
+    }
+    val Seq(one, other) = ends.distinctBy(_.time.canonicalized).take(2)
+    Option.when(withoutCast(one.time).semanticEquals(withoutCast(other.time))) {
+      val (cast, plain) =
+        if (one.time.isInstanceOf[Cast]) (one, other) else (other, one)
+      val value = LateralSourceText(plain.bound.value)
+      val (typeOfCast, typeOfPlain) = (cast.time.dataType.sql, plain.time.dataType.sql)
+      s"${LateralSourceText(plain.time)} is compared with values of two types: $value is of " +
+        s"type $typeOfPlain, and ${LateralSourceText(cast.bound.value)} of type $typeOfCast; " +
+        s"write CAST($value AS $typeOfCast)"
+    }
   }
 
   private def ofSeveral(times: Seq[Expression]): String = {
-    val texts = times.map(LateralSourceText(_))
-    // casts that Spark made are shown where nothing else differs
-    val shown = if (texts.distinct.length == texts.length) texts else times.map(_.sql)
+    val shown = times.map(LateralSourceText(_))
     val bare = times.find(_.isInstanceOf[Attribute]).filter { time =>
       times.forall(_.references.subsetOf(time.references))
     }

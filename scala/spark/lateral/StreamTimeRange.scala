@@ -51,17 +51,27 @@ private[lateral] object StreamTimeRange {
   ): CorrelatedAggregate = {
     lazy val computed = columns(labels)
     def whole(e: Expression): Expression = e.transform {
-      case a: Attribute if !hasWatermark(ofLabels(a)) && computed.contains(a) =>
-        whole(computed(a))
-      case a: Attribute => ofLabels(a)
+      case a: Attribute if computed.contains(a) && !isTime(ofLabels(a)) => whole(computed(a))
+      case a: Attribute                                                 => ofLabels(a)
     }
+    // Spark gives the watermark to a column of window(ts, …), too
+    def isTime(a: Attribute) = hasWatermark(a) && !a.dataType.isInstanceOf[StructType]
     def ofLabels(a: Attribute): Attribute = labels.output.find(_.exprId == a.exprId).getOrElse(a)
     def isOfTime(e: Expression) = e.references.subsetOf(labels.outputSet) &&
       (RisingTime.of(e, zone).exists(t => hasWatermark(t.base)) ||
         RisingTime.falling(e, zone).nonEmpty)
     def end(bound: OwnBound): OwnBound =
       Some(whole(bound.value)).filter(isOfTime).fold(bound)(e => bound.copy(value = e))
-    query.copy(lower = query.lower.map(end), upper = query.upper.map(end))
+    // window(l.ts, …) asks for a time, and a stream leaves rows without one out
+    val conditions = query.ofLabel.filter {
+      case IsNotNull(a: Attribute) => !isTime(ofLabels(a))
+      case _                       => true
+    }
+    query.copy(
+      lower = query.lower.map(end),
+      upper = query.upper.map(end),
+      ofLabel = conditions
+    )
   }
 
   /** The columns that are made on the way to some rows, and their expressions. */
@@ -69,8 +79,9 @@ private[lateral] object StreamTimeRange {
     def of(plan: LogicalPlan): Seq[(Attribute, Expression)] = plan match {
       case Project(list, child) =>
         list.collect { case a: Alias if a.deterministic => a.toAttribute -> a.child } ++ of(child)
-      case _: SubqueryAlias | _: Filter | _: EventTimeWatermark => of(plan.children.head)
-      case _                                                    => Nil
+      case _: SubqueryAlias | _: View | _: Filter | _: EventTimeWatermark =>
+        of(plan.children.head)
+      case _ => Nil
     }
     AttributeMap(of(plan))
   }
@@ -79,10 +90,11 @@ private[lateral] object StreamTimeRange {
     val (time, named) = (query.time, LateralSourceText(query.time))
     val ends = (query.lower ++ query.upper).map(_.value).toSeq
     if (time.dataType != TimestampType)
-      Some(
-        s"the range compares $named, which is of type ${time.dataType.sql}; on a stream, " +
-          "compare a TIMESTAMP that has a watermark"
-      )
+      Some(SameTime.onClock(time).fold(ofType(time)) { case (_, zone) =>
+        s"a difference of $named counts by the clock of $zone, whose hours may come twice; on " +
+          s"a stream, compare times, as in $named >= l.ts - INTERVAL 1 HOUR, or set " +
+          "spark.sql.session.timeZone to UTC"
+      })
     else if (query.upper.isEmpty) {
       val base = LateralSourceText(Distance.base(ends.head, zone))
       Some(
@@ -97,6 +109,10 @@ private[lateral] object StreamTimeRange {
           ends.flatMap(moving(_, zone)).headOption.getOrElse(severalTimes(named, ends, zone))
         })
   }
+
+  private def ofType(time: Expression): String =
+    s"the range compares ${LateralSourceText(time)}, which is of type ${time.dataType.sql}; on " +
+      "a stream, compare a TIMESTAMP that has a watermark"
 
   /** The reason why an end may move back. */
   private def falling(end: Expression, zone: String) = RisingTime.falling(end, zone).map { cut =>

@@ -2,6 +2,7 @@ package io.sash.spark.lateral
 
 import scala.util.{Left, Right}
 
+import org.apache.spark.sql.catalyst.analysis.SQLFunctionNode
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
@@ -44,7 +45,8 @@ private[lateral] object SubqueryTop {
 
   /** Left, with the reason, if the subquery may have several rows or is of another shape. */
   def of(plan: LogicalPlan): Either[String, SubqueryTop] = plan match {
-    case SubqueryAlias(_, child) => of(child)
+    case SubqueryAlias(_, child)   => of(child)
+    case SQLFunctionNode(_, child) => of(child)
     case a: Aggregate if a.groupingExpressions.isEmpty =>
       Right(SubqueryTop(a.child, a.aggregateExpressions, None))
     case a: Aggregate if a.groupingExpressions.forall(_.deterministic) => Right(OneGroup.of(a))

@@ -111,13 +111,7 @@ private[spark] object RowQueue {
       val at = Platform.BYTE_ARRAY_OFFSET.toLong + limit
       val rowBytes = row.getSizeInBytes
       Platform.putLong(bytes, at, rowBytes.toLong)
-      Platform.copyMemory(
-        row.getBaseObject,
-        row.getBaseOffset,
-        bytes,
-        at + HeaderBytes,
-        rowBytes.toLong
-      )
+      row.writeToMemory(bytes, at + HeaderBytes)
       limit += HeaderBytes + rowBytes
     }
 

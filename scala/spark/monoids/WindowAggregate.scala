@@ -36,7 +36,7 @@ private[spark] abstract class WindowAggregate[T] extends WindowOnly[T] {
 private[spark] trait OnlySash extends WindowOnly[AnyRef] {
 
   /** The error where Sash's operator does not run it. */
-  def left(why: String): Throwable
+  def notRun(why: String): Throwable
 
   /** The error without OVER. */
   def withoutOver: Throwable
@@ -51,7 +51,7 @@ private[spark] trait OnlySash extends WindowOnly[AnyRef] {
  * operators have no place for that row.
  */
 private[spark] trait OfCurrentRow extends OnlySash {
-  override final def left(why: String): Throwable =
+  override final def notRun(why: String): Throwable =
     SashErrors.invalidArgument(prettyName, "x", why)
 
   override final def withoutOver: Throwable = SashErrors.withoutOver(prettyName)

@@ -35,7 +35,7 @@ private[spark] final class KeyCursor(
   private[this] var bucket = -1
 
   /** Rows of the current key that have not gone out. */
-  def left: Long = walking + late.count
+  def remaining: Long = walking + late.count
 
   /**
    * Points `loaded` to the next row, which must exist, and answers 0. If the sort array is too

@@ -31,7 +31,7 @@ private[spark] object OneSort extends Rule[SparkPlan] {
     case step: OrderingExec if window.order.isGivenBy(step.child) =>
       // if another step gives the order, EXPLAIN shows that step
       val isSorted = window.order.isGivenBy(step.child.outputOrdering)
-      kept(window, step.child, KeptSort.SortedBelow, told = isSorted)
+      withReason(window, step.child, KeptSort.SortedBelow, told = isSorted)
     case _ => window
   }
 
@@ -62,13 +62,13 @@ private[spark] object OneSort extends Rule[SparkPlan] {
       }
     case window: KeptOrder =>
       sortedBelow(window.child, sort, seesTies || window.seesTies)
-        .map(kept(window, _, KeptSort.SortedAbove, told = true))
+        .map(withReason(window, _, KeptSort.SortedAbove, told = true))
     case project: ProjectExec if !KeyOrder.computes(project, sort.sortOrder) =>
       sortedBelow(project.child, sort, seesTies).map(c => project.withNewChildren(Seq(c)))
     case _ => None
   }
 
-  private[ordering] def kept(
+  private[ordering] def withReason(
       window: KeptOrder,
       child: SparkPlan,
       why: KeptSort,

@@ -37,7 +37,7 @@ private[spark] final class OutgoingRows(
   private[this] val context = TaskContext.get()
   private[this] val fields = program.within.input.length
   private[this] val row = new UnsafeRow(fields)
-  private[this] var left = rows.count
+  private[this] var remaining = rows.count
 
   private[this] val turns = new Turns
   private[this] var cursor = new KeyCursor(rows, program.within, sorting, counts)
@@ -51,14 +51,14 @@ private[spark] final class OutgoingRows(
 
   pages.outgoing = this
 
-  override def hasNext: Boolean = left > 0
+  override def hasNext: Boolean = remaining > 0
 
   override def next(): UnsafeRow = {
     SparkInternals.throwIfKilled(context)
-    if (left == 0) throw new NoSuchElementException("no more rows")
-    left -= 1
+    if (remaining == 0) throw new NoSuchElementException("no more rows")
+    remaining -= 1
     val next = if (load()) row else nextOfDisk()
-    if (left > 0) {
+    if (remaining > 0) {
       next
     } else {
       val last = next.copy()
@@ -134,7 +134,7 @@ private[spark] final class OutgoingRows(
   private def moveToDisk(): JavaList[MemoryBlock] = {
     val leaving = cursor
     cursor = null // set first: after a failed write no row is read
-    due = if (sorting) leaving.left else Long.MaxValue
+    due = if (sorting) leaving.remaining else Long.MaxValue
     file = new RowFile(fields, context)
     written = file.write(leaving.moveTo)
     counts(OrderMetrics.SpillSize) += file.bytes

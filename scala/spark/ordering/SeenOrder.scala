@@ -42,7 +42,7 @@ private[spark] object SeenOrder {
       val child = below(window.child, seen ++ own)
       (window.child, child) match {
         case (_: OrderingExec, _: SortExec) =>
-          OneSort.kept(window, child, KeptSort.SeenAbove, told = true)
+          OneSort.withReason(window, child, KeptSort.SeenAbove, told = true)
         case _ => withChild(window, child)
       }
     // such a window may rank rows that tie by their place

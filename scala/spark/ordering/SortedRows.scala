@@ -13,12 +13,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 private[ordering] final class SortedRows(sorted: Iterator[UnsafeRow], count: Long)
     extends Iterator[UnsafeRow] {
   private[this] val manager = SparkInternals.taskMemoryManager(TaskContext.get())
-  private[this] var left = count
+  private[this] var remaining = count
 
-  override def hasNext: Boolean = left > 0
+  override def hasNext: Boolean = remaining > 0
 
   override def next(): UnsafeRow = {
-    left -= 1
-    if (left > 0) sorted.next() else manager.synchronized(sorted.next())
+    remaining -= 1
+    if (remaining > 0) sorted.next() else manager.synchronized(sorted.next())
   }
 }

@@ -36,14 +36,14 @@ import io.sash.spark.windows.{
  * frames; only rows that the filter keeps get results and leave.
  *
  * @param windowExpression named expressions over window calls that Sash accepts
- * @param asked the filter's conditions; empty if every row gets results
+ * @param conditions the filter's conditions; empty if every row gets results
  * @param forced the value of `spark.sash.window.algorithm`
  */
 private[sash] final case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
     partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],
-    asked: Seq[Expression],
+    conditions: Seq[Expression],
     forced: String,
     child: SparkPlan
 ) extends KeptOrder
@@ -60,7 +60,7 @@ private[sash] final case class SlidingWindowExec(
 
   /** The rows that get results, for EXPLAIN; none if all of them do. */
   private def askedRows: Seq[String] = {
-    val (ofLabels, others) = asked.partition(_.getTagValue(OfSubquery.Asks).nonEmpty)
+    val (ofLabels, others) = conditions.partition(_.getTagValue(OfSubquery.Asks).nonEmpty)
     ofLabels.take(1).map(_ => "each label") ++
       others.reduceOption(And(_, _)).map(c => s"rows where ${c.sql}")
   }
@@ -107,7 +107,8 @@ private[sash] final case class SlidingWindowExec(
     })
   }
 
-  private def condition: Expression = asked.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
+  private def condition: Expression =
+    conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (program, metrics, condition) = (this.program, ownMetrics, this.condition)
@@ -202,6 +203,6 @@ private[sash] final case class SlidingWindowExec(
        |Windows: ${texts.mkString("[", "; ", "]")}
        |Partition by: ${partitionSpec.map(_.sql).mkString("[", ", ", "]")}
        |Order by: ${orderSpec.map(_.sql).mkString("[", ", ", "]")}
-       |Rows that get results: ${if (asked.isEmpty) "all" else askedRows.mkString(", ")}
+       |Rows that get results: ${if (conditions.isEmpty) "all" else askedRows.mkString(", ")}
        |""".stripMargin
 }

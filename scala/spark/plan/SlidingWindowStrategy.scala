@@ -41,45 +41,47 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
     else planned(window, conditions.ofRows).map(conditions.above)
   }
 
-  private def planned(window: Window, asked: Seq[Expression]): Seq[SparkPlan] = window match {
-    case _ if SashConf.enabled(conf) =>
-      val (theirs, ours) = window.windowExpressions.partitionMap { e =>
-        refusal(e, window).map(r => (e, r)).toLeft(e)
-      }
-      theirs.foreach { case (e, r) => checkSparks(e, r.reason) }
-      // Spark puts columns of its own beside the windows of a correlated subquery
-      window.setTagValue(
-        Refusal.Tag,
-        theirs.collect { case (e, r) if !e.isInstanceOf[Attribute] => (described(e), r) }
-      )
-      if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1), asked))
-    case _ =>
-      window.windowExpressions.foreach(checkSparks(_, ResolveWindowKinds.Off))
-      Nil
-  }
+  private def planned(window: Window, conditions: Seq[Expression]): Seq[SparkPlan] =
+    window match {
+      case _ if SashConf.enabled(conf) =>
+        val (theirs, ours) = window.windowExpressions.partitionMap { e =>
+          refusal(e, window).map(r => (e, r)).toLeft(e)
+        }
+        theirs.foreach { case (e, r) => checkSparks(e, r.reason) }
+        // Spark puts columns of its own beside the windows of a correlated subquery
+        window.setTagValue(
+          Refusal.Tag,
+          theirs.collect { case (e, r) if !e.isInstanceOf[Attribute] => (described(e), r) }
+        )
+        if (ours.isEmpty) Nil else Seq(split(window, ours, theirs.map(_._1), conditions))
+      case _ =>
+        window.windowExpressions.foreach(checkSparks(_, ResolveWindowKinds.Off))
+        Nil
+    }
 
   private def split(
       window: Window,
       ours: Seq[NamedExpression],
       theirs: Seq[NamedExpression],
-      asked: Seq[Expression]
+      conditions: Seq[Expression]
   ): SparkPlan = {
     val below =
       if (theirs.isEmpty) window.child else SparkVersions.withExpressions(window, theirs)
-    val sliding = ordered(window, ours, asked, planLater(below))
+    val sliding = ordered(window, ours, conditions, planLater(below))
     if (theirs.isEmpty) sliding else ProjectExec(window.output, sliding)
   }
 
   private def ordered(
       window: Window,
       ours: Seq[NamedExpression],
-      asked: Seq[Expression],
+      conditions: Seq[Expression],
       child: SparkPlan
   ): SlidingWindowExec = {
     val (keys, within) = (window.partitionSpec, window.orderSpec)
     val kept = KeptSort.of(KeyOrder(keys, within), conf)
     val input = if (kept.isEmpty) OrderingExec(keys, within, child) else child
-    val sliding = SlidingWindowExec(ours, keys, within, asked, SashConf.algorithm(conf), input)
+    val sliding =
+      SlidingWindowExec(ours, keys, within, conditions, SashConf.algorithm(conf), input)
     kept.foreach(sliding.setTagValue(KeptSort.Tag, _))
     sliding
   }
@@ -103,7 +105,7 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
   /** Fails if the expression has a window or aggregate that Spark has no operator for. */
   private def checkSparks(e: Expression, why: String): Unit =
     e.foreach {
-      case a: OnlySash => throw a.left(why)
+      case a: OnlySash => throw a.notRun(why)
       case _           => ()
     }
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 
 /**
  * A timestamp cut to the beginning of a unit: `date_trunc('hour', time)`, `time_bucket(…, time)`,
- * or the date of a time, as a timestamp.
+ * the date of a time, as a timestamp, or an end of `window(time, …)`.
  *
  * @param value the timestamp, over `time`
  * @param most how far after `time` it may lie at most, in microseconds
@@ -47,6 +47,7 @@ private[spark] final case class CutTime(value: Expression, time: Expression, mos
 }
 
 private[spark] object CutTime {
+  import WindowFormula._
 
   /** A year, the longest unit. */
   val Longest: Long = 366 * MICROS_PER_DAY
@@ -64,6 +65,11 @@ private[spark] object CutTime {
         val days = from.units
         cut(e, from.base.children.head, if (days > 0) (days + 1) * MICROS_PER_DAY else 0L)
       }
+    case Micros(Minus(LastStart(time, _, every), Micro(0L))) if every <= Longest =>
+      cut(e, time.child)
+    case Micros(Plus(Minus(LastStart(time, _, every), Micro(0L)), Micro(size)))
+        if every <= Longest =>
+      cut(e, time.child, size)
     case _ if e.getClass.getSimpleName == Bucket =>
       val Seq(size, time, origin) = e.children
       if (isNotNull(origin) && isShort(size)) cut(e, time) else None

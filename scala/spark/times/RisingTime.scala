@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types.{CalendarIntervalType, YearMonthIntervalType}
 
 /**
- * A time that never falls while another one rises: the other one itself, at a fixed distance, cut
- * to a unit, or all of that in turn. The other one is a time of a stream's row, which is not
- * before 1970.
+ * A time that never falls while another one rises. It is the other one itself, at a fixed
+ * distance or cut to a unit, or the greatest or the least of several such times. The other one is
+ * a time of a stream's row, which is not before 1970.
  *
  * @param base the other time
  * @param least how far after `base` it lies at least, in microseconds
@@ -31,14 +31,41 @@ private[spark] object RisingTime {
   /** None if a distance or a cut on the way to the base may fall. */
   def of(e: Expression, zone: String): Option[RisingTime] =
     Distance.of(e, zone).flatMap { distance =>
-      CutTime.of(distance.base) match {
-        case None => Some(RisingTime(distance.base, distance.units, distance.units))
-        case Some(cut) =>
-          of(cut.time, zone)
-            .flatMap(_.cut(cut))
-            .flatMap(_.moved(distance.units, distance.units))
-      }
+      atBase(distance.base, zone).flatMap(_.moved(distance.units, distance.units))
     }
+
+  private def atBase(e: Expression, zone: String): Option[RisingTime] = e match {
+    case Greatest(times)                                   => ofAll(times, zone)(_ max _)
+    case Least(times)                                      => ofAll(times, zone)(_ min _)
+    case GetStructField(window: CreateNamedStruct, end, _) => of(window.valExprs(end), zone)
+    case If(none, Literal(null, _), time)
+        if isNullTest(none) && none.references.subsetOf(time.references) =>
+      of(time, zone)
+    case _ =>
+      CutTime.of(e) match {
+        case None      => Some(RisingTime(e, 0L, 0L))
+        case Some(cut) => of(cut.time, zone).flatMap(_.cut(cut))
+      }
+  }
+
+  /** The greatest or the least of times that rise with one base. */
+  private def ofAll(times: Seq[Expression], zone: String)(
+      which: (Long, Long) => Long
+  ): Option[RisingTime] = {
+    val rising = times.flatMap(of(_, zone))
+    Option.when(
+      rising.length == times.length && rising.forall(_.base.semanticEquals(rising.head.base))
+    ) {
+      val (least, most) = (rising.map(_.least), rising.map(_.most))
+      RisingTime(rising.head.base, least.reduce(which), most.reduce(which))
+    }
+  }
+
+  private def isNullTest(e: Expression): Boolean = e match {
+    case Or(left, right) => isNullTest(left) && isNullTest(right)
+    case _: IsNull       => true
+    case _               => false
+  }
 
   /** A cut on the way to the base that may fall. */
   def falling(e: Expression, zone: String): Option[CutTime] =

@@ -21,7 +21,7 @@ private[spark] object ExplainLines {
       case n => s", $n ranges of one store"
     })
     windows.map(_._1.map(_.subquery)).distinct.flatMap {
-      case None => windows.collect { case (None, i) => s"${calls(i).said}: ${how(i)}" }
+      case None => windows.collect { case (None, i) => s"${calls(i).text}: ${how(i)}" }
       case Some(subquery) =>
         val parts = windows.collect { case (Some(OfSubquery(`subquery`, call)), i) =>
           call -> how(i)

@@ -12,14 +12,14 @@ import io.sash.spark.memory.RowQueue
  * with its results appended.
  *
  * @param fields number of columns of the input
- * @param asked whether a row gets results and leaves
+ * @param filter whether a row gets results and leaves
  */
 private[spark] final class WaitingWindowTask(
     program: WindowProgram,
     metrics: Metrics,
     input: Iterator[InternalRow],
     fields: Int,
-    asked: BasePredicate,
+    filter: BasePredicate,
     neighbours: Neighbours = Neighbours.None
 ) extends WindowTask(program, metrics, neighbours)
     with Iterator[InternalRow] {
@@ -69,10 +69,10 @@ private[spark] final class WaitingWindowTask(
   /** Lets the current row leave if all its frames are complete, or takes one row more. */
   private def step(): Unit = {
     SparkInternals.throwIfKilled(context)
-    if (!left()) advance()
+    if (!leaveIfComplete()) advance()
   }
 
-  private def left(): Boolean = {
+  private def leaveIfComplete(): Boolean = {
     turns.take()
     try isWaiting && frames.moveTo(current, arrived, ended) && { leave(); true }
     finally turns.end()
@@ -80,7 +80,7 @@ private[spark] final class WaitingWindowTask(
 
   private def leave(): Unit = {
     val row = waiting.remove()
-    isJoined = asked.eval(row)
+    isJoined = filter.eval(row)
     if (isJoined) {
       lower(row, current)
       joined(row, result)

@@ -24,12 +24,12 @@ private[spark] final case class WindowCall(
 ) {
 
   /** The SQL of the aggregate and its frame. */
-  def said: String = WindowCall.textOf(expression)
+  def text: String = WindowCall.textOf(expression)
 
   /** The algorithm, and the store that holds the window's values beside its slots. */
   def how: String = algorithm.title + monoid.running.fold("")(answer => s" of ${answer.title}")
 
-  override def toString: String = s"$said: $how"
+  override def toString: String = s"$text: $how"
 }
 
 /** The aggregate whose condition bounds a frame. */

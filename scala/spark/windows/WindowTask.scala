@@ -51,9 +51,9 @@ private[spark] class WindowTask(
   /**
    * Moves the frames to `row` at once, for frames without rows after the current one.
    *
-   * @param asked whether to compute the results of `row`
+   * @param isAsked whether to compute the results of `row`
    */
-  final def slide(row: InternalRow, asked: Boolean): Unit = {
+  final def slide(row: InternalRow, isAsked: Boolean): Unit = {
     SparkInternals.throwIfKilled(context)
     turns.take()
     try {
@@ -62,7 +62,7 @@ private[spark] class WindowTask(
       arrived += 1
       frames.arrive(row)
       frames.moveTo(current, arrived, ended = false)
-      if (asked) lower(row, current)
+      if (isAsked) lower(row, current)
     } finally turns.end()
   }
 
@@ -154,13 +154,13 @@ private object WindowTask {
 /**
  * Runs frames without rows after the current one, outside whole-stage code generation.
  *
- * @param asked whether a row gets results and leaves
+ * @param filter whether a row gets results and leaves
  */
 private[spark] final class ImmediateWindows(
     program: WindowProgram,
     metrics: Metrics,
     input: Iterator[InternalRow],
-    asked: BasePredicate,
+    filter: BasePredicate,
     answer: (InternalRow, InternalRow) => InternalRow,
     neighbours: Neighbours = Neighbours.None
 ) extends Iterator[InternalRow] {
@@ -181,7 +181,7 @@ private[spark] final class ImmediateWindows(
 
   private def advance(): Unit = {
     val row = input.next()
-    val isAsked = asked.eval(row)
+    val isAsked = filter.eval(row)
     task.slide(row, isAsked)
     if (isAsked) following = answer(row, task.result)
   }

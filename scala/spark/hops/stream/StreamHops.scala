@@ -15,7 +15,7 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{Filtered, NoWatermark, SashConf, StreamVersions}
-import io.sash.spark.hops.{BatchHops, HopAggregate, HopAnswer, LastEndOf, PaneOf}
+import io.sash.spark.hops.{BatchHops, BoundOf, HopAggregate, HopAnswer, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.multisets.WindowMonoid
 import io.sash.spark.streams.checkpoint.{Checkpoint, StateSignature}
@@ -124,10 +124,15 @@ private[spark] final class StreamHops(
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) =>
       Alias(SqlInternals.normalized(value), k.name)(explicitMetadata = NoWatermark.Explicit)
     }
-    val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
+    val paneOf = PaneOf(hop.time, hop.hops)
+    val pane = Alias(paneOf, "pane")()
     // Spark drops rows by this column, and counts them, once all their windows are over
     val lastEnd = Alias(
-      PreciseTimestampConversion(LastEndOf(hop.time, hop.hops), LongType, TimestampType),
+      PreciseTimestampConversion(
+        BoundOf(paneOf, hop.hops, last = true, end = true),
+        LongType,
+        TimestampType
+      ),
       "last_end"
     )(explicitMetadata = Some(watermarkOf(hop.window)))
     val rows = Project(

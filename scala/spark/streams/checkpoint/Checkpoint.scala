@@ -37,7 +37,7 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   }
 
   /** Says, for an error, where the provider was chosen and how to change it. */
-  def saidOfProvider: String = {
+  def originOfProvider: String = {
     val key = SQLConf.STATE_STORE_PROVIDER_CLASS.key
     val ask = s"set $key to ${Checkpoint.RocksDB}"
     if (storedProvider.nonEmpty)

@@ -15,8 +15,8 @@ private[streams] object StateErrors {
     val all = differing(was, is)
     val names = if (all.contains(Layout)) Seq(Layout) else all
     notMatching(
-      s"Sash's windows with ${said(was, is, names)}, begun by ${begunBy(was)}",
-      s"Sash's windows with ${said(is, was, names)}",
+      s"Sash's windows with ${differences(was, is, names)}, begun by ${begunBy(was)}",
+      s"Sash's windows with ${differences(is, was, names)}",
       remedies(was, names).mkString(" and ")
     )
   }

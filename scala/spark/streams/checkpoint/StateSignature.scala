@@ -64,7 +64,7 @@ private[spark] object StateSignature {
   }
 
   def part(text: String, name: String): Option[String] =
-    parts(text).collectFirst { case (`name`, said) => said }
+    parts(text).collectFirst { case (`name`, value) => value }
 
   /** The names of the parts in which two texts differ, but for the versions that began them. */
   def differing(was: String, is: String): Seq[String] =
@@ -74,11 +74,11 @@ private[spark] object StateSignature {
       .filter(n => n != BegunBy && part(was, n) != part(is, n))
 
   /** These parts of a text, in words, where the other text differs from it. */
-  def said(text: String, other: String, names: Seq[String]): String = names
+  def differences(text: String, other: String, names: Seq[String]): String = names
     .map { n =>
       part(text, n)
         .filter(_.nonEmpty)
-        .fold(s"no $n")(said => s"$n: ${around(said, part(other, n).getOrElse(""))}")
+        .fold(s"no $n")(value => s"$n: ${around(value, part(other, n).getOrElse(""))}")
     }
     .mkString("; ")
 

@@ -106,13 +106,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     val mode = AnswerMode
       .of(write.outputMode)
       .getOrElse(refuse(write, s"${over(write)}; write in append or update mode"))
-    if (mode != AnswerMode.Update && StreamVersions.isRealTime(write))
-      refuse(
-        write,
-        s"${over(write)} in real-time mode, which does not wait for the watermark; write in " +
-          "update mode, or with another trigger"
-      )
-    checkNeighbours(write, mode)
+    refusals(write, mode).collectFirst { case (true, what) => what }.foreach(refuse(write, _))
     if (!StreamSettings.isRocksDB(checkpoint.stateStoreProvider)) refuseStore(write, checkpoint)
     val answered = AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
       case OfStream(stateful, processor) if processor.program.mode != mode =>
@@ -147,49 +141,45 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     "beside another operator with state (another order or partition, or another withColumn, " +
       "is one, too)"
 
-  /** Refuses operators above or below that cannot work with the windows' rows. */
-  private def checkNeighbours(write: WriteToStreamStatement, mode: AnswerMode): Unit = {
-    val isAlone = write.inputQuery.collect { case p if hasState(p) => p }.size == 1
-    if (mode == AnswerMode.Update && !isAlone)
-      refuse(
-        write,
-        s"${over(write)} $BesideOther, which would count rows that are answered again; " +
-          "write in append mode"
-      )
-    val looksAhead = write.inputQuery.exists {
-      case OfStream(_, processor) => processor.program.later.nonEmpty
-      case _                      => false
+  /**
+   * The reasons why windows of rows cannot run in a query, and whether each is there. An operator
+   * above or below may be one that cannot work with the windows' rows.
+   */
+  private def refusals(
+      write: WriteToStreamStatement,
+      mode: AnswerMode
+  ): Seq[(Boolean, String)] = {
+    val query = write.inputQuery
+    val updates = mode == AnswerMode.Update
+    val isRealTime = StreamVersions.isRealTime(write)
+    val hasOther = query.collect { case p if hasState(p) => p }.size != 1
+    val later = ahead(write)
+    val looksAhead = later.nonEmpty
+    val onAnswers = query.collectFirst {
+      case e: EventTimeWatermark if e.child.exists(isOver) => e.eventTime.name
     }
-    if (looksAhead && mode == AnswerMode.Update)
-      refuse(
-        write,
-        s"${ahead(write)}, frames that look ahead, whose rows wait for others; " +
-          (if (StreamVersions.isRealTime(write))
-             "in real-time mode end the frame at the current row"
-           else "write in append mode")
-      )
-    if (looksAhead && !isAlone)
-      refuse(
-        write,
-        s"${ahead(write)}, frames that look ahead, $BesideOther, which would take their rows " +
-          "for late ones; write them to a table in between"
-      )
-    if (!StreamSettings.allowsSeveral(conf) && !isAlone)
-      refuse(
-        write,
-        s"${over(write)} beside another operator with state while " +
+    Seq(
+      (!updates && isRealTime) ->
+        (s"${over(write)} in real-time mode, which does not wait for the watermark; write in " +
+          "update mode, or with another trigger"),
+      (updates && hasOther) ->
+        (s"${over(write)} $BesideOther, which would count rows that are answered again; write " +
+          "in append mode"),
+      (looksAhead && updates) ->
+        (s"$later, frames that look ahead, whose rows wait for others; " +
+          (if (isRealTime) "in real-time mode end the frame at the current row"
+           else "write in append mode")),
+      (looksAhead && hasOther) ->
+        (s"$later, frames that look ahead, $BesideOther, which would take their rows for late " +
+          "ones; write them to a table in between"),
+      (hasOther && !StreamSettings.allowsSeveral(conf)) ->
+        (s"${over(write)} beside another operator with state while " +
           s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their " +
-          "rows for late ones; set it to true"
-      )
-    write.inputQuery.foreach {
-      case e: EventTimeWatermark if e.child.exists(isOver) =>
-        refuse(
-          write,
-          s"withWatermark on ${e.eventTime.name} above ${over(write)}, whose answers it would " +
-            "take for late ones; call it below them"
-        )
-      case _ =>
-    }
+          "rows for late ones; set it to true"),
+      onAnswers.nonEmpty ->
+        (s"withWatermark on ${onAnswers.getOrElse("")} above ${over(write)}, whose answers it " +
+          "would take for late ones; call it below them")
+    )
   }
 
   private def refuse(write: WriteToStreamStatement, what: String): Nothing =
@@ -207,7 +197,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
       messageParameters = Map(
         "stateStoreProvider" -> (s"${checkpoint.stateStoreProvider}, " +
-          s"${checkpoint.saidOfProvider}, of ${over(write)},")
+          s"${checkpoint.originOfProvider}, of ${over(write)},")
       )
     )
 

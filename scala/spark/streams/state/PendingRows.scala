@@ -88,7 +88,7 @@ private[spark] final class PendingRows(
       bytes: Int
   ): Array[Byte] = {
     val out = ByteBuffer.allocate(bytes)
-    (first until end).foreach(i => out.putLong(rows(i).getSizeInBytes).put(rows(i).getBytes))
+    (first until end).foreach(i => rows(i).writeTo(out.putLong(rows(i).getSizeInBytes)))
     out.array
   }
 

@@ -40,7 +40,7 @@ private[streams] final class WaitingRows(state: StreamState, columns: Int) {
       val out = ByteBuffer.allocate(size)
       rows.forEach { w =>
         out.putInt(w.row.getSizeInBytes).putInt(if (w.answered.isEmpty) 0 else Answered)
-        out.putLong(w.answered.getOrElse(0L)).put(w.row.getBytes)
+        w.row.writeTo(out.putLong(w.answered.getOrElse(0L)))
       }
       state.putWaiting(key, out.array)
     }

@@ -144,21 +144,6 @@ private[spark] abstract class BucketTask {
    * @param passed the time, in microseconds, that the watermark has passed
    */
   def turn(before: BucketHeader, rows: Iterator[UnsafeRow], passed: Long): BucketTurn
-
-  /**
-   * The time of the next walk over all keys.
-   *
-   * @param planned the time that was planned before
-   * @param first the time of the first walk, if none was planned
-   * @param walk makes the planned walk, if its time has come, and returns the time of another one
-   */
-  protected final def sweep(planned: Option[Long], passed: Long)(
-      first: => Option[Long]
-  )(walk: => Option[Long]): Option[Long] = planned match {
-    case None                        => first
-    case Some(time) if time > passed => planned
-    case _                           => walk
-  }
 }
 
 /**

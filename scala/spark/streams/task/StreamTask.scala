@@ -49,13 +49,11 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
       if (program.later.isEmpty) promptly(rows)(end())
       else laterAnswers.turn(rows, passed)(end())
     }
-    def next(keys: Boolean) = if (keys) windows.nextSweep(passed) else None
-    def due = sweep(before.sweep, passed)(next(hasWritten))(next(dropIdle(passed)))
     BucketTurn(
       answers,
       () =>
         left.copy(
-          sweep = due,
+          sweep = nextWalk(before.sweep, hasWritten, passed),
           unanswered = unanswered.fold(PendingChunks.Empty)(_.close())
         )
     )
@@ -75,6 +73,23 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
         windows.answers(peers)
       }
     }(end)
+
+  /**
+   * The time of the next walk over all keys. If the planned walk is due, it is made.
+   *
+   * @param hasWritten whether the batch has written the state of a key
+   */
+  private def nextWalk(
+      planned: Option[Long],
+      hasWritten: Boolean,
+      passed: Long
+  ): Option[Long] =
+    if (planned.exists(_ > passed)) {
+      planned
+    } else {
+      val hasKeys = if (planned.isEmpty) hasWritten else dropIdle(passed)
+      if (hasKeys) windows.nextSweep(passed) else None
+    }
 
   /** Removes the state of idle keys; true if other keys are left. */
   private def dropIdle(passed: Long): Boolean = {

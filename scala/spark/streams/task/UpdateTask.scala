@@ -47,12 +47,12 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       passed: Long
   ): BucketTurn = {
     val come = new ReadyRows(keyOf, order)
-    var debt = before.debt
+    var count = 0L
     rows.foreach { row =>
       come.add(row)
-      if (debt > 0) debt -= 1
+      count += 1
     }
-    var latest = Option.empty[Long] // of the rows of these keys; None if no row has come
+    var latest = Option.empty[Long] // of the rows of the keys that have been answered
     val answers = KeyTurns.of(come.sorted(), keyOf) { of =>
       val key = of.key.getBytes
       val rows = waiting.read(key)
@@ -61,24 +61,41 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       latest = later(latest, rows)
       turn(key, rows, passed)
     }
-    // a walk waits until the rows pending now are final, or later, until keys are idle
-    def next(latest: Option[Long]) = {
-      val idle = windows.nextSweep(passed)
-      if (idle.isEmpty && debt > 0) None else (latest.filter(_ > passed) ++ idle).maxOption
+    BucketTurn(answers, () => after(before, count, latest, passed))
+  }
+
+  /**
+   * The header after a batch. If the planned walk is due, it is made.
+   *
+   * @param count the number of the batch's rows
+   * @param latest the latest row of their keys; None if no row has come
+   */
+  private def after(
+      before: BucketHeader,
+      count: Long,
+      latest: Option[Long],
+      passed: Long
+  ): BucketHeader = {
+    val debt = math.max(0L, before.debt - count)
+    before.sweep match {
+      case Some(time) if time > passed => before.copy(debt = debt)
+      case Some(_) =>
+        val left = settleAll(passed)
+        val next = if (left.keys > 0) nextWalk(left.latest, left.keys, passed) else None
+        before.copy(sweep = next, debt = left.keys)
+      case None =>
+        val next = if (latest.nonEmpty) nextWalk(latest, debt, passed) else None
+        before.copy(sweep = next, debt = debt)
     }
-    def walk() = settleAll(passed).flatMap { walked =>
-      debt = walked.keys
-      next(walked.latest)
-    }
-    def due = sweep(before.sweep, passed)(latest.flatMap(t => next(Some(t))))(walk())
-    BucketTurn(
-      answers,
-      () => {
-        // first, since a walk sets another debt
-        val sweep = due
-        before.copy(sweep = sweep, debt = debt)
-      }
-    )
+  }
+
+  /**
+   * The time of the next walk: the rows that are pending now are final then, and keys may be
+   * idle. If keys never leave, none is planned before the debt is paid.
+   */
+  private def nextWalk(latest: Option[Long], debt: Long, passed: Long): Option[Long] = {
+    val idle = windows.nextSweep(passed)
+    if (idle.isEmpty && debt > 0) None else (latest.filter(_ > passed) ++ idle).maxOption
   }
 
   /**
@@ -151,9 +168,9 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
 
   /**
    * Makes the rows that the watermark has passed final, in all keys, and drops idle keys. Returns
-   * the keys that are left; None if none is.
+   * the keys that are left.
    */
-  private def settleAll(passed: Long): Option[Walked] = {
+  private def settleAll(passed: Long): Walked = {
     var keys = 0L
     var latest = Option.empty[Long]
     // the walk ends before anything is written
@@ -165,7 +182,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
       settle(key, header, rows, finals)
       if (!waits && windows.isIdle(passed)) windows.drop() else keys += 1
     }
-    Option.when(keys > 0)(Walked(keys, latest))
+    Walked(keys, latest)
   }
 
   private def timeOf(waiting: Waiting): Long = waiting.row.getLong(program.time)

@@ -99,7 +99,7 @@ class HopConditionsSuite extends HopChecks with Checkers {
       check(query)
       val plan = spark.sql(query).queryExecution.optimizedPlan
       val windows = plan.collect { case h: HopWindows => h }
-      assert(windows.flatMap(_.wanted).nonEmpty)
+      assert(windows.flatMap(_.condition).nonEmpty)
       val below = windows.flatMap(_.collect { case f: Filter => f.condition })
       assert(below.exists(_.exists(_.isInstanceOf[BoundOf])), plan)
       val above = plan.collect { case Filter(c, _: HopWindows) => c }
@@ -108,7 +108,7 @@ class HopConditionsSuite extends HopChecks with Checkers {
   }
 
   private def readsWindow(condition: Expression, windows: HopWindows): Boolean =
-    condition.references.contains(windows.made.head)
+    condition.references.contains(windows.results.head)
 
   test("EXPLAIN says which windows are wanted") {
     events.createOrReplaceTempView("events")

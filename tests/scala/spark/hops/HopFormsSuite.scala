@@ -94,7 +94,7 @@ class HopFormsSuite extends HopChecks {
     events.createOrReplaceTempView("events")
     checkFrame(name)(query(rows))
     val found = hopsOf(query(rows))
-    assert(found.flatMap(_.wanted).nonEmpty || !name.startsWith("where"))
+    assert(found.flatMap(_.condition).nonEmpty || !name.startsWith("where"))
     assert(found.length == 2 || !name.endsWith("twice"))
   }
 

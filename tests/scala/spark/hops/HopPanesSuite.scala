@@ -31,7 +31,8 @@ class HopPanesSuite extends AnyFunSuite with Checkers {
       val in = (-700L to 700L).filter(w => hops.startOf(w) <= time && time < hops.endOf(w))
       val pane = hops.paneOf(time)
       in.head == hops.firstWindowOf(pane) && in.last == hops.lastWindowOf(pane) &&
-      hops.lastEndOf(time) == hops.endOf(in.last) && in.length <= hops.overlapping
+      hops.boundOf(pane, last = true, end = true) == hops.endOf(in.last) &&
+      in.length <= hops.overlapping
     })
   }
 

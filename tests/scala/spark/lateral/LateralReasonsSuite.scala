@@ -108,6 +108,14 @@ final class LateralReasonsSuite extends LateralSuite {
       "AND e.ts > l.ts - INTERVAL 2 DAYS) AS n FROM l") ->
       ("(SELECT count(1) …) AS n: ranges of two expressions, and a window has one: " +
         "date_trunc('DAY', e.ts), e.ts; leave e.ts alone at both ends"),
+    ("SELECT *, (SELECT count(*) FROM e WHERE e.t >= l.t - INTERVAL 1 DAY AND e.t < l.ts) " +
+      "AS n FROM l") ->
+      ("(SELECT count(1) …) AS n: e.t is compared with values of two types: l.t - INTERVAL " +
+        "'1' DAY is of type TIMESTAMP_NTZ, and l.ts of type TIMESTAMP; write CAST(l.t - " +
+        "INTERVAL '1' DAY AS TIMESTAMP)"),
+    "SELECT *, (SELECT count(*) FROM e WHERE e.x > l.v - 2 AND e.x <= l.x) AS n FROM l" ->
+      ("(SELECT count(1) …) AS n: e.x is compared with values of two types: l.x is of type " +
+        "INT, and (l.v - 2) of type DOUBLE; write CAST(l.x AS DOUBLE)"),
     ("SELECT *, (SELECT count(*) FROM e WHERE e.k = l.k AND e.ts < l.d AND e.t < l.ts) AS n " +
       "FROM l") ->
       "(SELECT count(1) …) AS n: ranges of two expressions, and a window has one: e.ts, e.t",
@@ -196,7 +204,7 @@ final class LateralReasonsSuite extends LateralSuite {
     (s"SELECT * FROM l LEFT JOIN LATERAL (SELECT sum(e.x) AS n FROM e WHERE $own) AS f ON " +
       "f.n > (SELECT min(x) FROM e)") ->
       ("LEFT JOIN LATERAL (SELECT n …): LEFT JOIN LATERAL has the condition (f.n > " +
-        "scalarsubquery()), which has a subquery; compute that as a column before"),
+        "(SELECT min(x) …)), which has a subquery; compute that as a column before"),
     // scalar subqueries
     s"SELECT *, (SELECT e.x FROM e WHERE $own AND e.x > 99) AS n FROM l" ->
       ("(SELECT x …) AS n: it takes the rows as they are; aggregate them, or write ORDER BY " +
@@ -222,6 +230,16 @@ final class LateralReasonsSuite extends LateralSuite {
     s"SELECT * FROM l WHERE EXISTS (SELECT 1 FROM e WHERE $own AND e.x <> l.x)" ->
       ("EXISTS (SELECT 1 …): (e.x <> l.x) is neither an equality of keys nor an end of a " +
         "range"),
+    ("SELECT *, (SELECT count(*) FROM e WHERE e.ts < l.ts AND (l.x > 1 OR EXISTS (SELECT 1 " +
+      "FROM l AS f WHERE f.k = e.k))) AS n FROM l") ->
+      ("(SELECT count(1) …) AS n: ((l.x > 1) OR EXISTS (SELECT 1 …)) is neither an equality " +
+        "of keys nor an end of a range; ask each side of OR in a subquery of its own\nEXISTS " +
+        "(SELECT 1 …): no range of the rows is compared with the outer row; Spark joins by " +
+        "the equal keys"),
+    ("SELECT *, (SELECT count(*) FROM e WHERE e.ts < l.ts AND e.x + l.x > (SELECT max(f.x) " +
+      "FROM l AS f)) AS n FROM l") ->
+      ("(SELECT count(1) …) AS n: ((e.x + l.x) > (SELECT max(x) …)) is neither an equality " +
+        "of keys nor an end of a range"),
     "SELECT * FROM l WHERE EXISTS (SELECT 1 FROM e WHERE e.k = l.k OR e.ts < l.ts)" ->
       ("EXISTS (SELECT 1 …): ((e.k = l.k) OR (e.ts < l.ts)) is neither an equality of keys " +
         "nor an end of a range; ask each side of OR in a subquery of its own"),
@@ -317,6 +335,16 @@ final class LateralReasonsSuite extends LateralSuite {
       "e.k, 'a' HAVING max(e.x) > 1) AS a ON true") ->
       ("LEFT JOIN LATERAL (SELECT max(e.x) AS m … WHERE e.k = l.k AND e.ts < l.ts GROUP BY " +
         "e.k, 'a' HAVING max(e.x) > 1): SlickDeque (Non-Inv)"),
+    s"SELECT *, (SELECT count(*) FROM e WHERE $own AND (e.x > 1 OR e.v > 1)) AS n FROM l" ->
+      ("(SELECT count(1) … WHERE e.k = l.k AND e.ts < l.ts AND ((e.x > 1) OR (e.v > 1))) AS " +
+        "n: SlickDeque (Inv)"),
+    ("SELECT * FROM l, LATERAL (SELECT count(*) AS n FROM e WHERE e.k = l.k AND e.ts >= " +
+      "window(l.ts, '1 day').start AND e.ts < l.ts)") ->
+      ("LATERAL (SELECT count(1) AS n … WHERE (l.ts IS NOT NULL) AND e.k = l.k AND e.ts >= " +
+        "window(l.ts, INTERVAL '1 00:00:00' DAY TO SECOND).start AND e.ts < l.ts): Prefix " +
+        "aggregates"),
+    "SELECT * FROM l, LATERAL rows_before(l.k, l.ts)" ->
+      ("LATERAL (SELECT count(1) AS n … WHERE e.k = l.k AND e.ts < l.ts): SlickDeque (Inv)"),
     s"SELECT *, (SELECT count(*) FROM e WHERE $own GROUP BY e.k) AS n FROM l" ->
       ("(SELECT count(1) … WHERE e.k = l.k AND e.ts < l.ts GROUP BY e.k) AS n: SlickDeque " +
         "(Inv)"),
@@ -360,6 +388,11 @@ final class LateralReasonsSuite extends LateralSuite {
     }
     table("l", rows)
     table("e", rows)
+    spark.sql(
+      "CREATE OR REPLACE TEMPORARY FUNCTION rows_before(k INT, at TIMESTAMP) " +
+        "RETURNS TABLE (n BIGINT) RETURN SELECT count(*) FROM e " +
+        "WHERE e.k = rows_before.k AND e.ts < rows_before.at"
+    )
     body
   }
 

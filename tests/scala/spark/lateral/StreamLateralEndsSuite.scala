@@ -18,8 +18,12 @@ class StreamLateralEndsSuite extends StreamSuite {
   private def asked(aggregate: String, ends: String): String =
     s"(SELECT $aggregate FROM events e WHERE e.k = l.k AND $ends)"
 
-  private def select(columns: String*): String =
-    s"SELECT id, ${columns.zipWithIndex.map { case (c, i) => s"IF(id > 0, $c, NULL) AS c$i" }.mkString(", ")} FROM events l"
+  private def select(columns: String*): String = selectOf("events", columns)
+
+  private def selectOf(labels: String, columns: Seq[String]): String = {
+    val all = columns.zipWithIndex.map { case (c, i) => s"IF(id > 0, $c, NULL) AS c$i" }
+    s"SELECT id, ${all.mkString(", ")} FROM $labels l"
+  }
 
   /** A row at a time of the session's zone. */
   private def row(id: Long, local: String, k: Int = 1): Event = {
@@ -37,12 +41,12 @@ class StreamLateralEndsSuite extends StreamSuite {
     )(body)
 
   /** Answers batches, with a restart before the third, and then does more with the stream. */
-  private def answering(column: String, batches: => Seq[Seq[Event]])(
+  private def answering(column: String, batches: => Seq[Seq[Event]], labels: String = "events")(
       more: (Source, StreamingQuery) => Unit = (_, _) => ()
   )(answers: (Long, Long)*): Unit = inZone("UTC")(inDirectory { checkpoint =>
     val source = new Source("1 hour", checkpoint)
     val rows = batches
-    val query = sql(select(column)) _
+    val query = sql(selectOf(labels, Seq(column))) _
     source.start(query)
     rows.take(2).foreach(source.add)
     source.stop()
@@ -84,6 +88,41 @@ class StreamLateralEndsSuite extends StreamSuite {
         Seq(row(5, "2026-03-01T15:00", k = 2))
       )
     )()(1L -> 2L, 2L -> 1L)
+  }
+
+  test("of two lower ends the later one counts, and of two upper ends the earlier one", Slow) {
+    val last =
+      "e.ts >= l.ts - INTERVAL 6 HOURS AND e.ts >= date_trunc('day', l.ts) AND e.ts < l.ts"
+    val first = "e.ts >= l.ts - INTERVAL 10 HOURS AND " +
+      "e.ts < least(l.ts, date_trunc('day', l.ts) + INTERVAL 2 HOURS)"
+    answering(
+      s"(${asked("count(*)", last)} * 10 + ${asked("count(*)", first)})",
+      Seq(
+        Seq(row(1, "2026-03-01T16:00")),
+        Seq(row(2, "2026-03-01T23:00")),
+        Seq(row(3, "2026-03-02T03:00")),
+        Seq(row(4, "2026-03-02T08:00")),
+        Seq(row(5, "2026-03-02T18:00", k = 2))
+      )
+    )()(2L -> 0L, 3L -> 1L, 4L -> 11L)
+  }
+
+  test("an end of window(ts, …) is one of a unit, as a column of the labels", Slow) {
+    def column(of: String) =
+      s"(SELECT count(*) FROM events e WHERE e.k = l.k AND e.ts >= $of AND e.ts < l.ts)"
+    answering(
+      Seq("l.h", "l.w.start - INTERVAL 1 HOUR", "window(l.ts, '20 minutes').start")
+        .map(column)
+        .reduce((a, b) => s"($a * 10 + $b)"),
+      Seq(
+        Seq(row(1, "2026-03-01T10:30")),
+        Seq(row(2, "2026-03-01T10:50")),
+        Seq(row(3, "2026-03-01T11:20")),
+        Seq(row(4, "2026-03-01T11:40"), row(5, "2026-03-01T11:59")),
+        Seq(row(6, "2026-03-02T10:00", k = 2))
+      ),
+      "(SELECT *, w.start AS h FROM (SELECT *, window(ts, '1 hour') AS w FROM events))"
+    )()(2L -> 110L, 3L -> 20L, 4L -> 130L, 5L -> 241L)
   }
 
   test("an end is open, or closed, where the unit begins") {
@@ -130,7 +169,11 @@ class StreamLateralEndsSuite extends StreamSuite {
     private def moved(e: String, signs: Seq[String]): String =
       if (random.nextBoolean()) e else s"($e ${one(signs)} ${one(scale.shifts)})"
 
-    private def end(signs: Seq[String]): String = moved(cut(moved("l.ts", signs)), signs)
+    private def single(signs: Seq[String]): String = moved(cut(moved("l.ts", signs)), signs)
+
+    private def end(signs: Seq[String]): String =
+      if (random.nextInt(4) > 0) single(signs)
+      else s"${one(Seq("greatest", "least"))}(${single(signs)}, ${single(signs)})"
 
     private val aggregates = Seq(
       "count(*)",

@@ -33,7 +33,7 @@ final class AskedRowsSuite extends SashSuite with AdaptiveSparkPlanHelper {
           val rows = df.collect().toSeq
           val plan = df.queryExecution.executedPlan
           val operator = collect(plan) { case w: SlidingWindowExec => w }.head
-          assert(operator.asked.nonEmpty == asked)
+          assert(operator.conditions.nonEmpty == asked)
           assert(collect(plan) { case f: FilterExec => f }.length == above)
           val left = operator.metrics("numOutputRows").value
           if (above == 0) assert(left == rows.length)
@@ -69,7 +69,7 @@ final class AskedRowsSuite extends SashSuite with AdaptiveSparkPlanHelper {
     withSettings("spark.sql.ansi.enabled" -> "true") {
       val frame = spark.sql(query)
       assert(frame.collect().map(_.getInt(1)).toSeq == Seq(2))
-      val asked = sliding(frame).flatMap(_.asked).map(_.sql).mkString(" ")
+      val asked = sliding(frame).flatMap(_.conditions).map(_.sql).mkString(" ")
       assert(asked.contains("x") && asked.contains("t") && !asked.contains("/"))
     }
   }

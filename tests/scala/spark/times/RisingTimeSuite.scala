@@ -6,6 +6,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.SashSuite
@@ -23,7 +24,13 @@ class RisingTimeSuite extends SashSuite {
         .queryExecution
         .analyzed
       val Alias(e, _) = plan.expressions.head: @unchecked
-      e.transform { case _: AttributeReference => column }
+      val windows = plan.collect { case p: Project => p.projectList }.flatten.collect {
+        case a @ Alias(struct: CreateNamedStruct, _) => a.toAttribute -> struct
+      }
+      val ofWindows = AttributeMap(windows)
+      e.transform {
+        case a: Attribute if ofWindows.contains(a) => ofWindows(a)
+      }.transform { case _: AttributeReference => column }
     }
 
   private def rises(made: String, zone: String): Boolean =
@@ -37,7 +44,11 @@ class RisingTimeSuite extends SashSuite {
     "CAST(trunc(to_date(ts), 'MM') AS TIMESTAMP)",
     "CAST(date_add(to_date(ts), 2) AS TIMESTAMP)",
     "CAST(date_sub(to_date(ts), 2) AS TIMESTAMP) + INTERVAL 1 HOUR",
-    "date_trunc('hour', date_trunc('day', ts + INTERVAL 30 MINUTES) - INTERVAL 5 HOURS)"
+    "date_trunc('hour', date_trunc('day', ts + INTERVAL 30 MINUTES) - INTERVAL 5 HOURS)",
+    "window(ts, '1 hour', '1 hour', '10 minutes').start - INTERVAL 20 MINUTES",
+    "window(ts, '15 minutes').end",
+    "greatest(date_trunc('hour', ts), ts - INTERVAL 20 MINUTES) + INTERVAL 1 HOUR",
+    "date_trunc('minute', least(date_trunc('hour', ts), ts - INTERVAL 20 MINUTES))"
   )
 
   /** Times just before and at changes of clocks, and some between. */
@@ -75,6 +86,20 @@ class RisingTimeSuite extends SashSuite {
       found.isEmpty
     }
     assert(falls.exists(identity) == uneven.contains(zone))
+  }
+
+  test("the greatest of several times lies as far as the last one, the least as the first") {
+    def most(made: String) = RisingTime.of(over(made, "UTC"), "UTC").map(_.most / hour)
+    val times = "date_trunc('hour', ts), ts + INTERVAL 2 HOURS"
+    assert(most(s"greatest($times)").contains(2L) && most(s"least($times)").contains(0L))
+    assert(most(s"greatest($times) + INTERVAL 1 HOUR").contains(3L))
+    assert(most(s"greatest($times, TIMESTAMP'2026-01-01')").isEmpty)
+    def orNull(condition: Expression) = RisingTime
+      .of(If(condition, Literal(null, TimestampType), over(s"least($times)", "UTC")), "UTC")
+      .exists(_.base == column)
+    val isNull = IsNull(column)
+    assert(orNull(Or(isNull, isNull)) && !orNull(GreaterThan(column, Literal(0L))))
+    assert(!orNull(Or(isNull, IsNull(AttributeReference("other", TimestampType)()))))
   }
 
   test("where clocks go back over midnight, a day may fall") {
