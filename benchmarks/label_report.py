@@ -49,8 +49,8 @@ ABOUT = """\
 
 Seconds for all features of all labels: aggregates over the events of the label's user in the span
 before it. Each figure is {measured}.
-Times of labels and events are spread evenly over a year. Every engine holds both tables in memory,
-on {cores} cores.
+Times of labels and events are spread evenly over a year. Every engine holds both tables in
+memory, on {cores} cores.
 Spark's rows go to the `noop` sink, DuckDB returns an Arrow table.
 
 *Sash* and *Spark, LATERAL* run one text, with the jar and without it. *Spark, range join* is LEFT

@@ -32,7 +32,8 @@ def sentence(about: dict[str, Any]) -> str:
     """The same in a sentence."""
     machine = about["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    commits = ", ".join(c.replace("-dirty", " with uncommitted changes") for c in about["commits"])
+    changed = " with uncommitted changes"
+    commits = ", ".join(commit.replace("-dirty", changed) for commit in about["commits"])
     return (
         f"{about['date']}, {machine['cpu']}, {machine['cores']} cores, "
         f"{machine['memory_gb']} GB. {versions}. Commit {commits}."

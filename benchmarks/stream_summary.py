@@ -42,7 +42,9 @@ def comparisons(store: Store) -> list[Comparison]:
         Comparison(
             f"Spark's hops, 10 panes, {MANY_KEYS:,} keys", 0.25, _ratios(store, many, _by_spark)
         ),
-        Comparison("itself: rows out of order over none", round(LATE, 2), _ratios(store, late, _in_time)),
+        Comparison(
+            "itself: rows out of order over none", round(LATE, 2), _ratios(store, late, _in_time)
+        ),
         Comparison("its median batch: the slowest one", 3, _slowest(store)),
         Comparison("itself: update mode over append", None, _ratios(store, updated, _append)),
         Comparison("Flink's hops", None, _ratios(store, hops, _by_flink)),
