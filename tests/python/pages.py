@@ -33,6 +33,11 @@ PAGES = [
     "streaming",
     "from-pandas-rolling",
     "faster-without-a-change",
+    "lateral",
+    "backfill",
+    "recipes",
+    "troubleshooting",
+    "tuning",
 ]
 _CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
 _ASKED = re.compile(
