@@ -43,7 +43,7 @@ Results = dict[str, Result[OrderCell]]
 Panels = dict[tuple[int, str], dict[Data, Results]]
 """By cores and aggregate."""
 ABOUT = """\
-# The order below a window
+# Rows in order, side by side
 
 Nanoseconds a row, scan, shuffle and order included, of `agg OVER (PARTITION BY k ORDER BY ts ROWS
 BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer if

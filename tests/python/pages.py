@@ -18,6 +18,7 @@ from typing import Any
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
 
+import python_page
 import sash
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -97,3 +98,4 @@ if __name__ == "__main__":
     session = sash.configure(builder.config("spark.sql.shuffle.partitions", 2)).getOrCreate()
     for page in PAGES:
         path(page).write_text(run(page, session), encoding="utf-8")
+    python_page.PAGE.write_text(python_page.page(), encoding="utf-8")
