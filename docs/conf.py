@@ -38,6 +38,17 @@ def targets(text: str) -> str:
     return re.sub(r'^<a id="([^"]+)"></a>$', r"(\1)=", text, flags=re.MULTILINE)
 
 
+def keywords(text: str) -> str:
+    """Make of `<!-- search: words, words -->` entries that the search of a site finds first."""
+
+    def entries(found: re.Match[str]) -> str:
+        # a main entry, which stands before the pages that have the words somewhere
+        words = ", ".join(f"! {word}" for word in found[1].split(", "))
+        return f"```{{index}} {words}\n```"
+
+    return re.sub(r"^<!-- search: (.+) -->$", entries, text, flags=re.MULTILINE)
+
+
 def tree(text: str) -> str:
     """Add a table of contents for each list of pages, by the heading above it."""
     trees = []
@@ -70,7 +81,7 @@ def setup(app: Sphinx) -> None:
     """Turn plain Markdown, which a code host shows, into that of a site."""
 
     def read(_: Sphinx, name: str, source: list[str]) -> None:
-        text = targets(source[0])
+        text = keywords(targets(source[0]))
         if name in ("index", "benchmarks/README"):
             text = tree(re.sub(r"^\[The README\].*\n", README, text, flags=re.MULTILINE))
         if name == "python":

@@ -65,6 +65,7 @@ def test_the_site_has_a_menu_of_the_lists(monkeypatch):
     )
     assert tree.count("toctree") == 1
     assert ":caption: Tasks\n:hidden:\n\none\ntwo/b\n```" in tree
+    assert conf.keywords("<!-- search: a b, c -->\n") == "```{index} ! a b, ! c\n```\n"
     shown = conf.documented("- `sash.grid`: Return\n  times.\n- `sash.Monoid`: An\n  - `.x`: y\n")
     assert ".. autofunction:: sash.grid" in shown
     assert ".. autoclass:: sash.Monoid" in shown
