@@ -58,8 +58,9 @@ QUERIES: dict[str, Callable[[str], str]] = {
         f" sum(x) OVER (PARTITION BY s ORDER BY ts ROWS 2 PRECEDING) FROM {t}"
     ),
     "a window over hop windows": lambda t: (
-        "SELECT sum(n) OVER (PARTITION BY k ORDER BY at ROWS 2 PRECEDING) FROM"
-        f" (SELECT k, window_time(window) at, count(*) n FROM {t} GROUP BY k, {HOP})"
+        "SELECT sum(n) OVER (PARTITION BY k ORDER BY at ROWS 2 PRECEDING)"
+        " FROM (SELECT k, window_time(w) at, n FROM"
+        f" (SELECT k, {HOP} w, count(*) n FROM {t} GROUP BY k, {HOP}))"
     ),
 }
 """By the first words of a row of the last table."""
