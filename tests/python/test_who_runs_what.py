@@ -261,6 +261,7 @@ def test_every_function_and_kind_of_sash_is_on_the_page():
     assert {name for name in names if f"{name}(" not in codes} == set()
 
 
+@pytest.mark.slow
 def test_a_wrong_cell_is_noticed(session, tmp_path):
     """The tests above can fail: a window that Spark runs, and one that a stream refuses."""
     wrong = "| a | `ROWS UNBOUNDED PRECEDING` | Sash | Sash | refused |\n"
