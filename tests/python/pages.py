@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 import python_page
 import sash
+from streaming import ROCKS
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = "../README"
@@ -61,6 +62,8 @@ def run(page: str, spark: SparkSession, names: dict[str, Any] | None = None) -> 
     """
     spark = spark.newSession()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
+    # as sash.configure(builder, streaming=True) does
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     names = {} if names is None else names
     names |= {"spark": spark, "sash": sash, "F": F, "Window": Window}
     text = path(page).read_text(encoding="utf-8")
