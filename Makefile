@@ -314,7 +314,7 @@ docs/configuration.md: $(JAR) | $(INSTALLED)
 docs/functions.md: $(JAR) | $(INSTALLED)
 	java -cp "$(JAR):$$($(BIN)/find_spark_home.py)/jars/*" io.sash.spark.names.FunctionsDoc >$@
 
-docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/window_sweep.py | $(INSTALLED)
+docs/images/rolling_flights.png: $(JAR) examples/rolling_flights.py examples/helpers/window_sweep.py | $(INSTALLED)
 	$(SUBMIT) examples/rolling_flights.py --chart $@
 
 docs/images/streaming.svg: docs/images/streaming.py | $(INSTALLED)

@@ -30,7 +30,7 @@ from workers import Worker, use, versions, working
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 ROWS, MANY_ROWS = 2_000_000, 20_000_000
-ARRIVALS = ["in order", "1 % late", "shuffled"]
+ARRIVALS = ["in order", "1 % out of order", "shuffled"]
 ENDS = ["in order", "shuffled"]
 
 DATA = [

@@ -55,6 +55,7 @@ def main() -> None:
         _run(selection, [c for c in wanted if c not in store.results], store, options)
     report.write(store, options.out / "window.md")
     charts.write(store, options.out)
+    charts.write_front(store, options.out)
 
 
 def _run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -43,6 +44,8 @@ COLOURS = {  # Okabe and Ito's palette, which colour-blind readers can tell apar
     DUCKDB: "#009E73",
     POLARS: "#CC79A7",
 }
+FRONT_OF = "window-rows-10keys-1cores.svg"
+FRONT = "window-front.svg"
 LABEL_GAP = 0.065
 """The least distance between two labels, as a share of the axis."""
 
@@ -69,9 +72,24 @@ def write(store: Store[Cell], directory: Path) -> None:
         plt.close(figure)
 
 
-def _draw(axis: Axes, panel: Panel) -> None:
+def write_front(store: Store[Cell], directory: Path) -> None:
+    """Draw the chart of the documentation's first page, which a telephone shows as well."""
+    plt.rcParams.update({"font.size": 10.5, "svg.hashsalt": "sash", "svg.fonttype": "none"})
+    (panel,) = (
+        panel
+        for panel in panels(store)
+        if chart_name(panel) == FRONT_OF and AGGREGATES[panel.aggregate] == "sum(x)"
+    )
+    figure, axis = plt.subplots(figsize=(5, 3.8), layout="constrained")
+    _draw(axis, panel, [engine for engine in ENGINES if engine not in (RUNNING, SHUFFLE)])
+    axis.set_title("Nanoseconds a row, by rows in the window", loc="left", weight="bold")
+    figure.savefig(directory / FRONT, metadata={"Date": None})
+    plt.close(figure)
+
+
+def _draw(axis: Axes, panel: Panel, engines: Sequence[str] = ENGINES) -> None:
     ends = []
-    for engine in ENGINES:
+    for engine in engines:
         points = [(w, ns) for w in panel.windows if (ns := panel.ns(engine, w)) is not None]
         if not points:
             continue

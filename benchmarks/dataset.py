@@ -15,7 +15,7 @@ SEED = 20130101
 ASCENDING = "in order, keys ascending"
 """Each second's rows come by ascending keys; elsewhere, keys come in no order of theirs."""
 LATE_SHARE, MOST_LATE = 0.01, 10_000
-"""Of the nearly ordered rows so many come late, by at most so many rows."""
+"""Of the nearly ordered rows so many come out of order, by at most so many rows."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _arrival(data: Data, random: np.random.Generator) -> np.ndarray:
     if data.arrival == "shuffled":
         return random.permutation(data.rows)
     place = np.arange(data.rows, dtype=np.int64)
-    if data.arrival == "1 % late":
+    if data.arrival == "1 % out of order":
         late = random.random(data.rows) < LATE_SHARE
         place[late] += random.integers(1, MOST_LATE, size=int(late.sum()))
     return np.argsort(place, kind="stable")

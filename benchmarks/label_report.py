@@ -48,9 +48,9 @@ ABOUT = """\
 # Windows at another table's times
 
 Seconds for all features of all labels: aggregates over the events of the label's user in the span
-before it. The best of {runs} runs after one warm-up, of fewer if they are slow. Times of labels
-and events are spread evenly over a year. Every engine holds both tables in memory, on {cores}
-cores.
+before it. Each figure is {measured}.
+Times of labels and events are spread evenly over a year. Every engine holds both tables in
+memory, on {cores} cores.
 Spark's rows go to the `noop` sink, DuckDB returns an Arrow table.
 
 *Sash* and *Spark, LATERAL* run one text, with the jar and without it. *Spark, range join* is LEFT
@@ -69,7 +69,9 @@ def write(store: Store[LabelCell], directory: Path) -> None:
         panels.setdefault(cell.tables, {})[cell.engine, cell.query] = result
     circumstances = machine.sentence(store.about)
     about = ABOUT.format(
-        circumstances=circumstances, **{k: store.about[k] for k in ("runs", "cores")}
+        circumstances=circumstances,
+        measured=machine.measured(store.about["runs"]),
+        cores=store.about["cores"],
     )
     lines = [about, *_summary(panels), "![](labels.svg)", ""]
     for tables, answers in panels.items():

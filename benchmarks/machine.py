@@ -21,13 +21,22 @@ def about() -> dict[str, Any]:
     }
 
 
+def measured(runs: int) -> str:
+    """Which of a cell's runs a page shows."""
+    if runs == 1:
+        return "one run after one warm-up"
+    return f"the best of {runs} runs after one warm-up, of fewer if they are slow"
+
+
 def sentence(about: dict[str, Any]) -> str:
     """The same in a sentence."""
     machine = about["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    changed = " with uncommitted changes"
+    commits = ", ".join(commit.replace("-dirty", changed) for commit in about["commits"])
     return (
         f"{about['date']}, {machine['cpu']}, {machine['cores']} cores, "
-        f"{machine['memory_gb']} GB. {versions}. Commit {', '.join(about['commits'])}."
+        f"{machine['memory_gb']} GB. {versions}. Commit {commits}."
     )
 
 

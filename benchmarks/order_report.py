@@ -43,11 +43,11 @@ Results = dict[str, Result[OrderCell]]
 Panels = dict[tuple[int, str], dict[Data, Results]]
 """By cores and aggregate."""
 ABOUT = """\
-# The order below a window
+# Rows in order, side by side
 
 Nanoseconds a row, scan, shuffle and order included, of `agg OVER (PARTITION BY k ORDER BY ts ROWS
 BETWEEN 999 PRECEDING AND CURRENT ROW)`: the best of {runs} runs after one warm-up, of fewer if
-they are slow. Sash orders by hashing keys and sorting late rows; the second
+they are slow. Sash orders by hashing keys and sorting overtaken rows; the second
 engine is the same operator over Spark's sort. The last two are the same over rows that are
 partitioned by the key already, as those of a bucketed table, so that there is no shuffle: what is
 left is the scan of cached rows, the order and the window. DuckDB's rows are a table in memory,

@@ -36,7 +36,7 @@ class Cell:
     def name(self) -> str:
         """The query, as the report calls it."""
         if self.rows:
-            late = "" if self.late is None else f", {self.late} % late"
+            late = "" if self.late is None else f", {self.late} % out of order"
             mode = "" if self.mode == "append" else f", {self.mode} mode"
             return f"{self.query}, {self.rows:,} rows{late}{mode}"
         return f"{self.query}, {self.panes:,} panes" if self.panes else self.query

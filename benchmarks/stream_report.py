@@ -92,8 +92,8 @@ no less as they fill further. Where a shorter window was given up or took more t
 
 - Windows whose history would be more than {most:,} rows, by a dash: filling them takes longer
   than all else.
-- Batches of 10,000 rows of hops, late rows and update mode: what a batch costs besides its
-  rows, OVER and tumbling windows show.
+- Batches of 10,000 rows of hops, rows out of order and update mode: what a batch costs besides
+  its rows, OVER and tumbling windows show.
 - Late rows but with {middle:,} keys, and in Flink, which drops what comes after the watermark
   and delays all else alike. Update mode with more than {middle:,} keys, and in Flink, whose
   OVER has none.

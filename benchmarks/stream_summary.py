@@ -11,7 +11,7 @@ from summary import Comparison, Ratio
 
 MANY_KEYS = 100_000
 LATE = 1 / 0.7
-"""A stream with late rows must reach 0.7 times the rate of one without."""
+"""A stream with rows out of order must reach 0.7 times the rate of one without."""
 
 
 def comparisons(store: Store) -> list[Comparison]:
@@ -42,7 +42,9 @@ def comparisons(store: Store) -> list[Comparison]:
         Comparison(
             f"Spark's hops, 10 panes, {MANY_KEYS:,} keys", 0.25, _ratios(store, many, _by_spark)
         ),
-        Comparison("itself: late rows over none", round(LATE, 2), _ratios(store, late, _in_time)),
+        Comparison(
+            "itself: rows out of order over none", round(LATE, 2), _ratios(store, late, _in_time)
+        ),
         Comparison("its median batch: the slowest one", 3, _slowest(store)),
         Comparison("itself: update mode over append", None, _ratios(store, updated, _append)),
         Comparison("Flink's hops", None, _ratios(store, hops, _by_flink)),

@@ -26,8 +26,8 @@ from pyspark.sql import functions as F
 
 import sash
 from glucose import read
-from replay import keep_state, read_stream, run, write_arrivals
-from session import options, session
+from helpers.replay import keep_state, read_stream, run, write_arrivals
+from helpers.session import options, session
 
 HIGH = 180
 HOURS = 2

@@ -23,8 +23,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from session import options, session
-from timing import step
+from helpers.session import options, session
+from helpers.timing import step
 
 BUDGET = 100
 

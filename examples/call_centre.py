@@ -25,9 +25,9 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
-from charts import BLUE, GREY, RED, chart
-from session import options, session
-from timing import step
+from helpers.charts import BLUE, GREY, RED, chart
+from helpers.session import options, session
+from helpers.timing import step
 
 MONDAY = np.datetime64("2026-03-02T00:00:00", "us")
 DAYS = 7

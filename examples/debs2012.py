@@ -36,9 +36,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from charts import BLUE, GREEN, ORANGE, RED, chart
-from session import options, session
-from timing import step
+from helpers.charts import BLUE, GREEN, ORANGE, RED, chart
+from helpers.session import options, session
+from helpers.timing import step
 
 PHASES = ["mf01", "mf02", "mf03"]
 SCHEMA = "ts STRING, index LONG, mf01 INT, mf02 INT, mf03 INT"

@@ -26,10 +26,10 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from charts import BLUE, GREY, ORANGE, chart
-from nycflights import register_tables
-from session import options, session
-from timing import step
+from helpers.charts import BLUE, GREY, ORANGE, chart
+from helpers.nycflights import register_tables
+from helpers.session import options, session
+from helpers.timing import step
 
 SPANS = [7, 30, 90]
 DAY = 24 * 60 * 60

@@ -26,9 +26,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from charts import BLUE, GREEN, GREY, RED, chart
-from session import options, session
-from timing import step
+from helpers.charts import BLUE, GREEN, GREY, RED, chart
+from helpers.session import options, session
+from helpers.timing import step
 
 COLUMNS = 1_200
 OFF = "30 minutes"

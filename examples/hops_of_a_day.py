@@ -23,11 +23,11 @@ from matplotlib.dates import DateFormatter
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from charts import BLUE, RED, chart
+from helpers.charts import BLUE, RED, chart
+from helpers.replay import keep_state, read_stream, run, write_arrivals
+from helpers.session import options, session
+from helpers.timing import step
 from live_chart import departures
-from replay import keep_state, read_stream, run, write_arrivals
-from session import options, session
-from timing import step
 
 CHECKED = 200
 

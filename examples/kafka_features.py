@@ -25,9 +25,9 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from helpers.replay import keep_state, run
+from helpers.session import options, session
 from live_chart import departures
-from replay import keep_state, run
-from session import options, session
 
 TRAINING_DAYS = 31
 FLIGHT = "origin STRING, carrier STRING, flight INT, scheduled TIMESTAMP, dep_delay DOUBLE"

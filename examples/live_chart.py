@@ -23,10 +23,10 @@ from matplotlib.dates import DateFormatter
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from charts import BLUE, GREEN, ORANGE, chart
-from nycflights import register_tables
-from replay import keep_state, read_stream, run, write_arrivals
-from session import options, session
+from helpers.charts import BLUE, GREEN, ORANGE, chart
+from helpers.nycflights import register_tables
+from helpers.replay import keep_state, read_stream, run, write_arrivals
+from helpers.session import options, session
 
 BATCHES = 8
 

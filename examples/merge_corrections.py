@@ -26,9 +26,9 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from helpers.replay import keep_state, read_stream, run, write_arrivals
+from helpers.session import options, session
 from live_chart import departures
-from replay import keep_state, read_stream, run, write_arrivals
-from session import options, session
 
 FILES = 4
 

@@ -27,9 +27,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from charts import BLUE, GREEN, GREY, ORANGE, RED, chart
-from session import options, session
-from timing import step
+from helpers.charts import BLUE, GREEN, GREY, ORANGE, RED, chart
+from helpers.session import options, session
+from helpers.timing import step
 
 COLOURS = {"AAPL": BLUE, "FB": RED, "GOOG": GREEN, "IBM": ORANGE, "MSFT": GREY}
 CHECKED = 100

@@ -27,11 +27,11 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from compare import differences
-from nycflights import register_tables
-from session import session
-from timing import SASH, SLOW, SPARK, settings, step, timed
-from window_sweep import draw, sweep
+from helpers.compare import differences
+from helpers.nycflights import register_tables
+from helpers.session import session
+from helpers.timing import SASH, SLOW, SPARK, settings, step, timed
+from helpers.window_sweep import draw, sweep
 
 CHART = Path(tempfile.gettempdir()) / "sash" / "rolling_flights.png"
 TURNS = 3

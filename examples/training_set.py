@@ -26,10 +26,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from charts import BLUE, RED, chart
-from nycflights import register_tables
-from session import options, session
-from timing import step
+from helpers.charts import BLUE, RED, chart
+from helpers.nycflights import register_tables
+from helpers.session import options, session
+from helpers.timing import step
 
 AHEAD = 24
 """Hours from the decision to the scheduled departure."""

@@ -18,7 +18,9 @@ from typing import Any
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
 
+import python_page
 import sash
+from streaming import ROCKS
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = "../README"
@@ -33,6 +35,11 @@ PAGES = [
     "streaming",
     "from-pandas-rolling",
     "faster-without-a-change",
+    "lateral",
+    "backfill",
+    "recipes",
+    "troubleshooting",
+    "tuning",
 ]
 _CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
 _ASKED = re.compile(
@@ -55,6 +62,8 @@ def run(page: str, spark: SparkSession, names: dict[str, Any] | None = None) -> 
     """
     spark = spark.newSession()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
+    # as sash.configure(builder, streaming=True) does
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     names = {} if names is None else names
     names |= {"spark": spark, "sash": sash, "F": F, "Window": Window}
     text = path(page).read_text(encoding="utf-8")
@@ -92,3 +101,4 @@ if __name__ == "__main__":
     session = sash.configure(builder.config("spark.sql.shuffle.partitions", 2)).getOrCreate()
     for page in PAGES:
         path(page).write_text(run(page, session), encoding="utf-8")
+    python_page.PAGE.write_text(python_page.page(), encoding="utf-8")

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+import python_page
 import sash
 from conftest import REPOSITORY
 from sash.install import jars_directory
@@ -61,11 +62,21 @@ def test_names_that_are_shown_are_public_ones():
 def test_every_sql_function_is_one_of_python(spark):
     page = (REPOSITORY / "docs" / "functions.md").read_text(encoding="utf-8")
     # window kinds are methods of SlidingWindow
-    names = re.findall("^## (.*)", page.partition("# Window kinds")[0], re.MULTILINE)
+    names = re.findall("^### (.*)", page.partition("\n## Window kinds")[0], re.MULTILINE)
     assert len(names) > 10
     # a monoid of one's own is a class, not a function, and PySpark has product
     for name in set(names) - {"monoid_agg", "product"}:
         assert ">>> " in getattr(sash.functions, name).__doc__
+
+
+def test_the_page_of_python_has_each_name_and_its_first_line():
+    shown = python_page.page()
+    assert python_page.PAGE.read_text(encoding="utf-8") == shown, "run `make docs`"
+    public = {f"sash.{name}" for name in sash.__all__} - {"sash.functions", "sash.testing"}
+    public |= {
+        f"sash.functions.{name}" for name in sash.functions.__all__ if name != "sliding_agg"
+    }
+    assert {name for name in public if f"- `{name}`: " not in shown} == {"sash.__version__"}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import sys
@@ -37,7 +38,8 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleT
     before = set(sys.modules)
     yield importlib.import_module
     for name in set(sys.modules) - before:
-        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == EXAMPLES:
+        file = Path(getattr(sys.modules[name], "__file__", None) or "/")
+        if EXAMPLES in file.parents:
             del sys.modules[name]
 
 
@@ -282,3 +284,10 @@ def test_make_runs_every_example():
     run = {path.stem for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text("utf-8")}
     listed = next(line for line in makefile.splitlines() if line.startswith("EXAMPLES := "))
     assert {"rolling_flights", *listed.split()[2:]} == run
+
+
+def test_the_page_of_examples_has_each_with_its_first_line():
+    page = " ".join((EXAMPLES / "README.md").read_text(encoding="utf-8").split())
+    for path in EXAMPLES.glob("*.py"):
+        first = ast.get_docstring(ast.parse(path.read_text("utf-8"))).splitlines()[0]
+        assert f"[{path.name}]({path.name}): {first}" in page

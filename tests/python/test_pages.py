@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import re
 
@@ -21,7 +22,14 @@ def test_a_page_shows_what_its_code_prints(spark, page):
     assert shown == pages.run(page, spark), "run `python tests/python/pages.py`"
 
 
-WITH_LINKS = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")]
+BENCHMARKS = REPOSITORY / "docs" / "benchmarks"
+WITH_LINKS = [
+    *REPOSITORY.glob("*.md"),
+    *(REPOSITORY / "docs").glob("*.md"),
+    BENCHMARKS / "README.md",
+    REPOSITORY / "examples" / "README.md",
+]
+DOCUMENTS = [*(REPOSITORY / "docs").glob("*.md"), *BENCHMARKS.glob("*.md")]
 
 
 @pytest.mark.parametrize("page", sorted(WITH_LINKS), ids=lambda page: page.stem)
@@ -35,9 +43,33 @@ def test_the_links_of_a_page_lead_somewhere(page):
 def test_every_page_is_one_of_the_first_page():
     first = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
     all_pages = {page.stem for page in (REPOSITORY / "docs").glob("*.md")} - {"index"}
+    assert "{" not in re.sub(r"`[^`]*`", "", first), "a code host shows no directives"
     assert [page for page in all_pages if f"]({page}.md)" not in first] == []
-    assert [page for page in all_pages if f"\n{page}\n" not in first] == []
     assert "(docs/index.md)" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_benchmark_is_on_the_page_of_benchmarks():
+    listed = (BENCHMARKS / "README.md").read_text(encoding="utf-8")
+    pages_there = {page.name for page in BENCHMARKS.glob("*.md")} - {"README.md"}
+    assert {page for page in pages_there if f"]({page})" not in listed} == set()
+    titles = [path.read_text("utf-8").splitlines()[0] for path in DOCUMENTS]
+    assert sorted(titles) == sorted(set(titles)), "two entries of the site's menu are alike"
+
+
+def test_the_site_has_a_menu_of_the_lists(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
+    conf = importlib.import_module("conf")
+    tree = conf.tree(
+        "# A\n\n## Tasks\n\n- [One](one.md): x.\n- [Two\n  lines](two/b.md)\n\n## Rest\n"
+    )
+    assert tree.count("toctree") == 1
+    assert ":caption: Tasks\n:hidden:\n\none\ntwo/b\n```" in tree
+    assert conf.keywords("<!-- search: a b, c -->\n") == "```{index} ! a b, ! c\n```\n"
+    shown = conf.documented("- `sash.grid`: Return\n  times.\n- `sash.Monoid`: An\n  - `.x`: y\n")
+    assert ".. autofunction:: sash.grid" in shown
+    assert ".. autoclass:: sash.Monoid" in shown
+    assert ".x" not in shown
 
 
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])

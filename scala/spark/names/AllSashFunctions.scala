@@ -26,40 +26,57 @@ private[spark] object AllSashFunctions {
     classOf[Product]
   ) { case Seq(x) => Product(x) }
 
-  val All: Seq[SashFunction] = Seq(
-    GeometricMean.function,
-    product,
-    MaxCount.function,
-    MinCount.function,
-    ArgMax.function,
-    ArgMin.function,
-    ValueRange.function,
-    RelativeVariation.function,
-    CoefficientOfVariation.function,
-    M4.function,
-    LongestIncreasingRun.function,
-    Funnel.function,
-    CounterIncrease.function,
-    CounterRate.function,
-    Cusum.function,
-    EwmMean.function,
-    EwmMeanByRows.function,
-    Ema.function,
-    DecayedSum.function,
-    DecayedCount.function,
-    TimeWeightedAvg.function,
-    LinearWeightedAvg.function,
-    LinearWeightedSum.function,
-    FirstN.function,
-    LastN.function,
-    LastDistinctN.function,
-    MaxN.function,
-    MinN.function,
-    MaxNBy.function,
-    MinNBy.function,
-    ValueCounts.function,
-    TopCounts.function,
-    Entropy.function,
-    ModeShare.function
-  ) ++ RankKind.All.map(_.function) :+ MonoidCall.Function
+  /** The functions by topic. */
+  val Topics: Seq[(String, Seq[SashFunction])] = Seq(
+    "Means and spread" -> Seq(
+      GeometricMean.function,
+      product,
+      ValueRange.function,
+      RelativeVariation.function,
+      CoefficientOfVariation.function
+    ),
+    "Extremes and their rows" -> Seq(
+      MaxCount.function,
+      MinCount.function,
+      ArgMax.function,
+      ArgMin.function
+    ),
+    "Weights that decay" -> Seq(
+      EwmMean.function,
+      EwmMeanByRows.function,
+      Ema.function,
+      DecayedSum.function,
+      DecayedCount.function,
+      TimeWeightedAvg.function,
+      LinearWeightedAvg.function,
+      LinearWeightedSum.function
+    ),
+    "Time series and events" -> Seq(
+      M4.function,
+      LongestIncreasingRun.function,
+      Funnel.function,
+      CounterIncrease.function,
+      CounterRate.function,
+      Cusum.function
+    ),
+    "Lists of n values" -> Seq(
+      FirstN.function,
+      LastN.function,
+      LastDistinctN.function,
+      MaxN.function,
+      MinN.function,
+      MaxNBy.function,
+      MinNBy.function
+    ),
+    "Counts by value" -> Seq(
+      ValueCounts.function,
+      TopCounts.function,
+      Entropy.function,
+      ModeShare.function
+    ),
+    "Ranks in a frame" -> RankKind.All.map(_.function),
+    "Aggregates of your own" -> Seq(MonoidCall.Function)
+  )
+
+  val All: Seq[SashFunction] = Topics.flatMap { case (_, functions) => functions }
 }

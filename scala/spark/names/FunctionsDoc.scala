@@ -8,14 +8,27 @@ private[sash] object FunctionsDoc {
   def main(args: Array[String]): Unit = print(markdown)
 
   def markdown: String =
-    ((heading +: AllSashFunctions.All
-      .map(section)) ++ (kinds +: WindowKindFunctions.All.map(section)))
-      .mkString("\n")
+    (Seq(heading, index) ++ topics.flatMap { case (title, intro, functions) =>
+      (s"## $title\n" +: intro.toSeq) ++ functions.map(section)
+    }).mkString("\n")
+
+  private def topics: Seq[(String, Option[String], Seq[SashFunction])] =
+    AllSashFunctions.Topics.map { case (title, functions) => (title, None, functions) } :+
+      (("Window kinds", Some(kinds), WindowKindFunctions.All))
+
+  /** Each topic with links to its functions. */
+  private def index: String = {
+    val rows = topics.map { case (title, _, functions) =>
+      val links = functions.map(f => s"[`${f.name}`](#${f.name})")
+      s"| [$title](#${title.toLowerCase.replace(' ', '-')}) | ${links.mkString(", ")} |\n"
+    }
+    s"| topic | functions |\n|---|---|\n${rows.mkString}"
+  }
 
   private def section(f: SashFunction): String = {
     val arguments = f.arguments.map { case (name, meaning) => s"- `$name`: $meaning\n" }
     val examples = f.examples.map { case (query, answer) => s"> $query;\n$answer\n" }
-    s"""## ${f.name}
+    s"""### ${f.name}
        |
        |`${f.signature}`
        |
@@ -30,9 +43,7 @@ private[sash] object FunctionsDoc {
   }
 
   private def kinds: String =
-    """# Window kinds
-      |
-      |Each kind says which rows a row's window holds, where SQL has no frame for it. It stands
+    """Each kind says which rows a row's window holds, where SQL has no frame for it. It stands
       |among the expressions of PARTITION BY, or as the last argument of `sliding_agg`. The
       |window has an ORDER BY, and no ROWS or RANGE. `sash.SlidingWindow` has each of them for
       |PySpark.
@@ -54,8 +65,8 @@ private[sash] object FunctionsDoc {
       |In a moving window an aggregate costs a constant number of combines a row, whatever the
       |window's length. The counts by value (`value_counts`, `top_counts`, `entropy`,
       |`mode_share`) and the ranks have nothing to combine, and each says its own cost. All run
-      |in batch and in `OVER` on streams. In hop windows in batch Spark runs the counts by value,
-      |over copies of rows, and Sash the others.
+      |in batch and in `OVER` on streams. [The tables](who-runs-what.md#aggregates) have hop
+      |windows, too.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs:
       |Sash takes a name only where nobody else has it. `sash.m4(x, ts)` names Sash's in any

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from pyspark.sql import DataFrame, SparkSession
 
-from timing import SASH, SEGMENT_TREE, SLOW, SPARK, Settings, settings, timed
+from helpers.timing import SASH, SEGMENT_TREE, SLOW, SPARK, Settings, settings, timed
 
 WINDOWS = [10, 100, 1_000, 10_000, 100_000]
 RUNS = 3

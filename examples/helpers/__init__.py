@@ -1,0 +1,1 @@
+"""What the examples share: sessions, data, streams from tables, timing and charts."""
