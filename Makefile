@@ -34,7 +34,7 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
-EXAMPLES := call_centre glucose debs2012 budget own_monoid features training_set \
+EXAMPLES := call_centre glucose debs2012 budget one_long_series own_monoid features training_set \
 	alerts live_chart hops_of_a_day merge_corrections kafka_features
 # behind $(SUBMIT), whose last word is a list of jars
 and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')
@@ -269,6 +269,11 @@ bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is 
 bench-chain: $(INSTALLED) ## sixty features by withColumn beside one SELECT
 	$(call step,benchmark of chains)
 	$(BIN)/python benchmarks/bench_chain.py
+
+.PHONY: bench-split
+bench-split: $(INSTALLED) ## windows without PARTITION BY: divided, in one task, and ORDER BY
+	$(call step,benchmark of windows without PARTITION BY)
+	$(BIN)/python benchmarks/bench_split.py
 
 .PHONY: bench-real-time
 bench-real-time: .venvs/4.3.0/.installed ## the latency of OVER in real-time mode, which Spark has since 4.3

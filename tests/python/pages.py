@@ -36,6 +36,7 @@ PAGES = [
     "from-pandas-rolling",
     "faster-without-a-change",
     "lateral",
+    "without-partition-by",
     "backfill",
     "recipes",
     "troubleshooting",

@@ -84,6 +84,17 @@ def test_call_centre_notices_a_wrong_answer(utc, example):
         call_centre.check(calls, answers)
 
 
+@pytest.mark.slow
+def test_one_long_series(spark: SparkSession, example, capsys):
+    series = example("one_long_series")
+    series.main(spark, ["--readings", "300"])
+    lines = capsys.readouterr().out.splitlines()
+    counts = [line.split()[-2:] for line in lines if re.search(r"\d+ +\d+$", line)]
+    tasks = spark.conf.get("spark.sql.shuffle.partitions")
+    assert tasks != "1"
+    assert counts == [[tasks, "1"]] * len(series.CALLS)
+
+
 def test_glucose(utc, example, drawn):
     glucose = example("glucose")
     out = drawn(glucose, "--days", "14")

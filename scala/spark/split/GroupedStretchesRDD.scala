@@ -19,11 +19,11 @@ private[split] final class GroupedStretchesRDD(
     private var rows: RDD[InternalRow],
     tasks: StretchTasks
 ) extends RDD[Iterator[InternalRow]](rows.context, Nil) {
-  import GroupedStretchesRDD.Group
+  import GroupedStretchesRDD.TaskStretches
 
   override protected def getPartitions: Array[Partition] =
     tasks.groups.zipWithIndex.map { case (own, task) =>
-      Group(task, own.map(rows.partitions(_))): Partition
+      TaskStretches(task, own.map(rows.partitions(_))): Partition
     }.toArray
 
   override protected def getDependencies: Seq[Dependency[_]] = {
@@ -34,7 +34,7 @@ private[split] final class GroupedStretchesRDD(
   }
 
   override def compute(split: Partition, context: TaskContext): Iterator[Iterator[InternalRow]] =
-    split.asInstanceOf[Group].stretches.iterator.map(rows.iterator(_, context))
+    split.asInstanceOf[TaskStretches].stretches.iterator.map(rows.iterator(_, context))
 
   override def clearDependencies(): Unit = {
     super.clearDependencies()
@@ -43,5 +43,5 @@ private[split] final class GroupedStretchesRDD(
 }
 
 private object GroupedStretchesRDD {
-  private final case class Group(index: Int, stretches: Seq[Partition]) extends Partition
+  private final case class TaskStretches(index: Int, stretches: Seq[Partition]) extends Partition
 }

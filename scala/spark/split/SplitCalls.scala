@@ -93,7 +93,7 @@ private[spark] object SplitCalls {
     case _                                      => true
   }
 
-  /** Whether the total is the same in any order of the rows, but for the last digits of floats. */
+  /** Whether totals are the same in any order of rows, but for the last digits of floats. */
   def commutes(call: WindowCall): Boolean =
     !hasTotals(call.expression, call.monoid) || functionOf(call.expression).exists {
       case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true

@@ -17,8 +17,8 @@ import io.sash.spark.windows.WindowCall
 
 /**
  * A window without PARTITION BY, answered by many tasks. Its rows are exchanged by range of its
- * order, and each task answers the rows of one range, a stretch. Rows leave in the window's order,
- * and rows that tie in it are in one stretch.
+ * order, and each task answers the rows of some ranges, its stretches. Rows leave in the window's
+ * order, and rows that tie in it are in one stretch.
  *
  * @param windowExpression named expressions over window calls that [[SplitCalls]] accepts
  * @param tieBreaker the last column of the child, which numbers the rows, if an answer depends on

@@ -63,8 +63,8 @@ private[spark] object SplitWindows {
 
   /**
    * The operator over an exchange by range. If an answer depends on the order of rows that tie, a
-   * number before the exchange keeps that order the same for all tasks: the order in which the
-   * partitions of the child have the rows.
+   * number before the exchange keeps that order the same for all tasks. It is the order in which
+   * the partitions of the child have the rows.
    */
   def planned(
       window: Window,

@@ -59,10 +59,10 @@ private[split] final class StretchLayout(
   /** The first stretch that begins at or behind a row. */
   def firstFrom(row: Long): Int = starts.indexWhere(_ >= row)
 
-  /** The first stretch that begins so late that all stretches before it end at or before a row. */
+  /** The last stretch that begins at or before a row. */
   def firstBehind(row: Long): Int = starts.lastIndexWhere(_ <= row)
 
-  /** The total of the stretches from `from` to before `until` for one stage; none without rows. */
+  /** The total of the stretches from `from` to before `until`, for a stage; none without rows. */
   def total(stage: Int, running: RunningTotal, from: Int, until: Int): Option[Total] =
     Option.when(from < until && starts(until) > starts(from)) {
       val last = stretches.lastIndexWhere(_.rows > 0L, until - 1)

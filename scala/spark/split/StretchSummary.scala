@@ -37,14 +37,14 @@ private[split] final class Checksum {
   def rows: Long = count
 }
 
-/** What a second reading of a stretch has to find again. */
+/** The rows of a stretch, as each later reading has to find them. */
 private[split] final case class SeenRows(rows: Long, checksum: Long)
 
 /**
  * Rows of a stretch that a task reads: from number `from` to before number `until`, in the
  * window's order.
  *
- * @param seen what the first pass has found; none without a first pass
+ * @param seen the findings of the first pass; none without a first pass
  */
 private[split] final case class StretchRows(
     partition: Partition,

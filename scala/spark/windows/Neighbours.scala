@@ -20,8 +20,8 @@ private[spark] final case class Total(
  * divided among tasks. They get no answers here.
  *
  * The elements of a window come in the order `far`, `total`, `near`, the task's own rows,
- * `younger`. The windows' beginnings move over `far` and the own rows, and their ends over `near`,
- * the own rows and `younger`. So no window begins or ends within `total`.
+ * `younger`. The windows' beginnings move over `far` and the own rows. Their ends move over
+ * `near`, the own rows and `younger`. So no window begins or ends within `total`.
  */
 private[spark] final class Neighbours(
     val far: Iterator[InternalRow],

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The number of groups of rows with equal keys, over rows in the order of the keys. It is
- * `dense_rank` as a monoid: two runs of rows have the sum of their groups, or one less if the last
+ * The number of groups of rows with equal keys, over rows in the order of the keys: `dense_rank`
+ * as a monoid. Two runs of rows have the sum of their groups. They have one less if the last
  * group of the first run goes on in the second.
  */
 private[spark] final case class PeerGroups(keys: Seq[Expression]) extends DeclarativeAggregate {

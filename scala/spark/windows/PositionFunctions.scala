@@ -40,7 +40,7 @@ private[spark] object PositionFunctions {
       )
   }
 
-  /** The bucket of a row: the first `rows % buckets` buckets have one row more than the others. */
+  /** The bucket of a row. The first `rows % buckets` buckets have one row more than others. */
   private def bucket(number: Expression, rows: Expression, buckets: Expression): Expression = {
     val before = new Subtract(number, Literal(1L))
     val size = IntegralDivide(rows, buckets)

@@ -18,7 +18,7 @@ private[spark] object FeatureName {
 
   case object Windows extends FeatureName("windows")
 
-  // it orders rows itself, and what it does not take is one of the windows
+  // it orders rows itself, and leaves the other windows to the feature of that name
   case object Split extends FeatureName("split")
 
   // a subquery becomes a window over an aggregate that Spark alone cannot run
@@ -35,7 +35,7 @@ private[spark] object FeatureName {
   val All: Seq[FeatureName] = Seq(
     // the calls of Sash's own become expressions, which the rules of the others look for
     Functions,
-    // of the windows it takes those that many tasks can answer
+    // it takes the windows that many tasks can answer, before the other windows are planned
     Split,
     // moving aggregates are wrapped before anyone checks them
     Windows,
