@@ -24,7 +24,11 @@ JAR := python/sash/jars/sash-spark_2.13-$(VERSION).jar
 JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
+DEMO := $(VENV)/.demo
 INSTALLED := $(VENV)/.installed
+# the demo's extra, as words for pip
+comma := ,
+DEMO_PACKAGES := $(subst "$(comma) "," ",$(call read,^demo = \[\(.*\)\],python/pyproject.toml))
 FETCH := tests/python/fetch.py
 FLINK := $(VENV)/fetched/flink/made-of
 LINTED_PYTHON := python tests/release_check.py tests/python tests/mutants docs/conf.py docs/images $(wildcard examples benchmarks)
@@ -84,7 +88,7 @@ release-check: $(INSTALLED) ## what a release would publish: licences, metadata,
 	$(BIN)/python tests/release_check.py dist target/repository $(COMPILED_FOR)
 
 .PHONY: demo
-demo: $(INSTALLED) ## the main job on real flights and weather
+demo: $(DEMO) $(JAR) ## questions on real flights and weather, answered by Sash and by Spark; needs no other tools
 	$(call step,demo)
 	$(SUBMIT) examples/rolling_flights.py --chart target/demo/rolling_flights.png
 
@@ -342,10 +346,19 @@ $(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
 	$(BIN)/python python/hatch_build.py
 	@touch $@
 
-$(INSTALLED): python/pyproject.toml project/SparkVersions.scala $(FETCH) | $(JAR)
-	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
-	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) \
-		-e './python[connect,demo,bench,docs,test,lint]'
+# sbt compiles while pip fetches PySpark; Sash is installed when its jar is there
+$(DEMO): python/pyproject.toml project/SparkVersions.scala | $(TOOLS)
+	$(call step,PySpark $(COMPILED_FOR) by pip - and beside it the jar by sbt)
+	@$(MAKE) --no-print-directory jar & jar=$$!; \
+	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) pyspark $(DEMO_PACKAGES); python=$$?; \
+	wait $$jar && test $$python -eq 0
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e ./python
+	@touch $@
+
+$(INSTALLED): $(DEMO) $(FETCH) | $(JAR)
+	$(call step,tools for tests and examples)
+	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) --no-build-isolation \
+		-e './python[connect,demo,examples,bench,docs,test,lint]'
 	$(BIN)/python $(FETCH)
 	@touch $@
 
@@ -360,6 +373,6 @@ $(FLINK): $(FETCH) | $(INSTALLED)
 	$(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
 	$(call pip-for-pyspark,.venvs/$*,$*) \
-		-e './python[connect,demo,test]'
+		-e './python[connect,demo,examples,test]'
 	.venvs/$*/bin/python $(FETCH)
 	@touch $@

@@ -104,8 +104,11 @@ def sbt(*tasks: str) -> None:
     """Run sbt on the repository, without a terminal, so that it never asks."""
     launcher = _search(r"sbt\.version=(\S+)", REPOSITORY / "project" / "build.properties")
     coordinates = f"org.scala-sbt:sbt-launch:{launcher}"
-    command = [sys.executable, "-m", "jgo", "--system-java", "run", coordinates, *tasks]
-    print(f"sbt {' '.join(tasks)} (the first time takes minutes)", flush=True)
+    # A compiler that runs once ends before the JVM's second compiler has paid for itself.
+    java_options = ["-XX:TieredStopAtLevel=1", "--"]
+    jgo = [sys.executable, "-m", "jgo", "--system-java", "run", coordinates]
+    command = [*jgo, *java_options, *tasks]
+    print(f"sbt {' '.join(tasks)} (a minute or two, the first time)", flush=True)
     status = subprocess.run(command, cwd=REPOSITORY, stdin=subprocess.DEVNULL).returncode
     if status != 0:
         sys.exit(f"error: `sbt {' '.join(tasks)}` failed with exit code {status}; see above")
