@@ -63,9 +63,8 @@ def sweep(spark: SparkSession, budget: float) -> list[Measured]:
         for engine in measured:
             if _forecast(engine.seconds, window) > budget:
                 engine.not_run.append(window)
-                print(
-                    f"  {engine.line.name}, {window:,} rows: not run, over {budget:g} s at its pace"
-                )
+                forecast = f"over {budget:g} s at its pace"
+                print(f"  {engine.line.name}, {window:,} rows: not run, {forecast}")
                 continue
             print(f"  {engine.line.name}, {window:,} rows … ", end="", flush=True)
             with settings(spark, engine.line.settings):

@@ -104,8 +104,9 @@ def sbt(*tasks: str) -> None:
     """Run sbt on the repository, without a terminal, so that it never asks."""
     launcher = _search(r"sbt\.version=(\S+)", REPOSITORY / "project" / "build.properties")
     coordinates = f"org.scala-sbt:sbt-launch:{launcher}"
-    # A compiler that runs once ends before the JVM's second compiler has paid for itself.
-    java_options = ["-XX:TieredStopAtLevel=1", "--"]
+    # The build ends before the JVM's second compiler has paid for itself; without it the JVM
+    # would reserve too little room for code.
+    java_options = ["-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=512m", "--"]
     jgo = [sys.executable, "-m", "jgo", "--system-java", "run", coordinates]
     command = [*jgo, *java_options, *tasks]
     print(f"sbt {' '.join(tasks)} (a minute or two, the first time)", flush=True)
