@@ -78,14 +78,32 @@ wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
 	$(MAKE_WHEEL)
 	@ls dist/*.whl
 
+# The project's page, which a release names: that of the clone's remote. A clone of a folder has
+# none, and tries with an address that cannot exist; the check of a tag refuses that.
+REMOTE := $(shell git config --get remote.origin.url)
+PAGE := $(if $(filter https://% git@%,$(REMOTE)),,https://sash.invalid)
+
 .PHONY: release-check
-release-check: $(INSTALLED) ## what a release would publish: licences, metadata, and the wheel in a new environment
+release-check: export SASH_URL := $(or $(SASH_URL),$(PAGE))
+release-check: $(INSTALLED) ## what a release would publish: metadata, the same bytes twice, and each way to install it
 	$(call step,release check)
 	rm -rf dist target/repository
 	$(BIN)/pip install --quiet -e './python[release]'
 	$(MAKE_WHEEL)
-	$(SBT) core/mimaReportBinaryIssues core/publish $(NO_TERMINAL)
+	$(SBT) core/mimaReportBinaryIssues core/publish spark/publish $(NO_TERMINAL)
 	$(BIN)/python tests/release_check.py dist target/repository $(COMPILED_FOR)
+
+# SONA=sonaBundle makes the signed bundle in target/sona-staging, and sends nothing
+SONA := sonaUpload
+
+.PHONY: central
+central: $(TOOLS) ## sign what release-check has made, and send it to Maven Central, where a maintainer releases it
+	$(call step,Maven Central)
+	rm -rf target/sona-staging
+	cp -r target/repository target/sona-staging
+	find target/sona-staging -name '*.jar' -o -name '*.pom' | \
+		xargs -n 1 gpg --batch --yes --armor --detach-sign
+	$(SBT) $(SONA) $(NO_TERMINAL)
 
 .PHONY: demo
 demo: $(DEMO) $(JAR) ## questions on real flights and weather, answered by Sash and by Spark; needs no other tools

@@ -1,4 +1,4 @@
-"""Builds the jar with sbt and puts it into the package: hatchling's hook, and a command.
+"""Builds the jar with sbt and puts it into the package: hatchling's hooks, and a command.
 
     python hatch_build.py
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 PACKAGE = Path(__file__).parent
 REPOSITORY = PACKAGE.parent
@@ -32,6 +33,36 @@ class JarHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling for a wheel and for an editable installation."""
         bundle_jar()
+
+
+class UrlsHook(MetadataHookInterface):
+    """Has the addresses of the project in the metadata, where its page is known."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Called by hatchling before it writes metadata."""
+        if page := home_page():
+            metadata["urls"] = {
+                "Homepage": page,
+                "Documentation": f"{page}/blob/main/docs/index.md",
+                "Changelog": f"{page}/blob/main/CHANGELOG.md",
+                "Issues": f"{page}/issues",
+            }
+
+
+def home_page() -> str | None:
+    """The project's page: SASH_URL, or where this clone came from, as in build.sbt."""
+    if page := os.environ.get("SASH_URL"):
+        return page
+    git = ["git", "config", "--get", "remote.origin.url"]
+    try:
+        remote = subprocess.run(git, cwd=REPOSITORY, capture_output=True, text=True).stdout
+    except OSError:
+        return None
+    address = r"(?:https://(?:[^/@]*@)?|git@)([^/:@]+)[/:](.+?)(?:\.git)?"
+    match = re.fullmatch(address, remote.strip())
+    return f"https://{match[1]}/{match[2]}" if match else None
 
 
 def bundle_jar() -> Path:
