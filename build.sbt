@@ -15,13 +15,9 @@ ThisBuild / licenses := Seq(License.Apache2)
 // python/hatch_build.py has the same rule.
 lazy val page = {
   val Address = """(?:https://(?:[^/@]*@)?|git@)([^/:@]+)[/:](.+?)(?:\.git)?""".r
-  def remote = scala.util.Try(Process("git config --get remote.origin.url").!!.trim).toOption
-  sys.env
-    .get("SASH_URL")
-    .filter(_.nonEmpty)
-    .orElse(remote.collect { case Address(host, path) =>
-      s"https://$host/$path"
-    })
+  val given = sys.env.get("SASH_URL").filter(_.nonEmpty)
+  val remote = scala.util.Try(Process("git config --get remote.origin.url").!!.trim).toOption
+  given.orElse(remote.collect { case Address(host, path) => s"https://$host/$path" })
 }
 // the version of the last tag, as in v0.1.0
 lazy val lastRelease = scala.util
