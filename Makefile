@@ -375,7 +375,7 @@ $(DEMO): python/pyproject.toml project/SparkVersions.scala | $(TOOLS)
 
 $(INSTALLED): $(DEMO) $(FETCH) | $(JAR)
 	$(call step,tools for tests and examples)
-	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) --no-build-isolation \
+	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) \
 		-e './python[connect,demo,examples,bench,docs,test,lint]'
 	$(BIN)/python $(FETCH)
 	@touch $@
