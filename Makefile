@@ -24,7 +24,11 @@ JAR := python/sash/jars/sash-spark_2.13-$(VERSION).jar
 JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
+DEMO := $(VENV)/.demo
 INSTALLED := $(VENV)/.installed
+# the demo's extra, as words for pip
+comma := ,
+DEMO_PACKAGES := $(subst "$(comma) "," ",$(call read,^demo = \[\(.*\)\],python/pyproject.toml))
 FETCH := tests/python/fetch.py
 FLINK := $(VENV)/fetched/flink/made-of
 LINTED_PYTHON := python tests/release_check.py tests/python tests/mutants docs/conf.py docs/images $(wildcard examples benchmarks)
@@ -74,17 +78,35 @@ wheel: $(INSTALLED) ## the wheel, with the jar in it, in dist/
 	$(MAKE_WHEEL)
 	@ls dist/*.whl
 
+# The project's page, which a release names: that of the clone's remote. A clone of a folder has
+# none, and tries with an address that cannot exist; the check of a tag refuses that.
+REMOTE := $(shell git config --get remote.origin.url)
+PAGE := $(if $(filter https://% git@%,$(REMOTE)),,https://sash.invalid)
+
 .PHONY: release-check
-release-check: $(INSTALLED) ## what a release would publish: licences, metadata, and the wheel in a new environment
+release-check: export SASH_URL := $(or $(SASH_URL),$(PAGE))
+release-check: $(INSTALLED) ## what a release would publish: metadata, the same bytes twice, and each way to install it
 	$(call step,release check)
 	rm -rf dist target/repository
 	$(BIN)/pip install --quiet -e './python[release]'
 	$(MAKE_WHEEL)
-	$(SBT) core/mimaReportBinaryIssues core/publish $(NO_TERMINAL)
+	$(SBT) core/mimaReportBinaryIssues core/publish spark/publish $(NO_TERMINAL)
 	$(BIN)/python tests/release_check.py dist target/repository $(COMPILED_FOR)
 
+# SONA=sonaBundle makes the signed bundle in target/sona-staging, and sends nothing
+SONA := sonaUpload
+
+.PHONY: central
+central: $(TOOLS) ## sign what release-check has made, and send it to Maven Central, where a maintainer releases it
+	$(call step,Maven Central)
+	rm -rf target/sona-staging
+	cp -r target/repository target/sona-staging
+	find target/sona-staging -name '*.jar' -o -name '*.pom' | \
+		xargs -n 1 gpg --batch --yes --armor --detach-sign
+	$(SBT) $(SONA) $(NO_TERMINAL)
+
 .PHONY: demo
-demo: $(INSTALLED) ## the main job on real flights and weather
+demo: $(DEMO) $(JAR) ## questions on real flights and weather, answered by Sash and by Spark; needs no other tools
 	$(call step,demo)
 	$(SUBMIT) examples/rolling_flights.py --chart target/demo/rolling_flights.png
 
@@ -347,10 +369,19 @@ $(JAR): $(JAR_SOURCES) python/hatch_build.py | $(TOOLS)
 	$(BIN)/python python/hatch_build.py
 	@touch $@
 
-$(INSTALLED): python/pyproject.toml project/SparkVersions.scala $(FETCH) | $(JAR)
-	$(call step,PySpark $(COMPILED_FOR) and what tests and examples need)
+# sbt compiles while pip fetches PySpark; Sash is installed when its jar is there
+$(DEMO): python/pyproject.toml project/SparkVersions.scala | $(TOOLS)
+	$(call step,PySpark $(COMPILED_FOR) by pip - and beside it the jar by sbt)
+	@$(MAKE) --no-print-directory jar & jar=$$!; \
+	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) pyspark $(DEMO_PACKAGES); python=$$?; \
+	wait $$jar && test $$python -eq 0
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e ./python
+	@touch $@
+
+$(INSTALLED): $(DEMO) $(FETCH) | $(JAR)
+	$(call step,tools for tests and examples)
 	$(call pip-for-pyspark,$(VENV),$(COMPILED_FOR)) \
-		-e './python[connect,demo,bench,docs,test,lint]'
+		-e './python[connect,demo,examples,bench,docs,test,lint]'
 	$(BIN)/python $(FETCH)
 	@touch $@
 
@@ -365,6 +396,6 @@ $(FLINK): $(FETCH) | $(INSTALLED)
 	$(PYTHON) -m venv .venvs/$*
 	.venvs/$*/bin/pip install --quiet 'hatchling>=1.27' 'jgo[cli]>=3.2,<4'
 	$(call pip-for-pyspark,.venvs/$*,$*) \
-		-e './python[connect,demo,test]'
+		-e './python[connect,demo,examples,test]'
 	.venvs/$*/bin/python $(FETCH)
 	@touch $@

@@ -1,6 +1,7 @@
 import scala.sys.process.{Process, ProcessLogger}
 
 ThisBuild / organization := "io.sash"
+ThisBuild / organizationName := "The Sash developers"
 ThisBuild / scalaVersion := SparkVersions.scala
 // Python and the jar share one version, which the Python package holds.
 ThisBuild / version := {
@@ -10,22 +11,24 @@ ThisBuild / version := {
 ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / licenses := Seq(License.Apache2)
 
-// Where the sources are is not for the build to say: where this clone came from, or the clone.
-lazy val origin = {
+// The project's page is not for the build to say: SASH_URL, or where this clone came from.
+// python/hatch_build.py has the same rule.
+lazy val page = {
   val Address = """(?:https://(?:[^/@]*@)?|git@)([^/:@]+)[/:](.+?)(?:\.git)?""".r
-  scala.util.Try(Process("git config --get remote.origin.url").!!.trim).toOption match {
-    case Some(Address(host, path)) => s"https://$host/$path"
-    case _                         => file(".").getCanonicalFile.toURI.toString
-  }
+  val given = sys.env.get("SASH_URL").filter(_.nonEmpty)
+  val remote = scala.util.Try(Process("git config --get remote.origin.url").!!.trim).toOption
+  given.orElse(remote.collect { case Address(host, path) => s"https://$host/$path" })
 }
 // the version of the last tag, as in v0.1.0
 lazy val lastRelease = scala.util
   .Try(Process("git describe --tags --abbrev=0 --match v*").!!(ProcessLogger(_ => ())).trim)
   .toOption
   .map(_.stripPrefix("v"))
-ThisBuild / homepage := Some(url(origin))
-ThisBuild / scmInfo := Some(ScmInfo(url(origin), s"scm:git:$origin"))
-ThisBuild / developers := List(Developer("sash", "The Sash developers", "", url(origin)))
+// in POMs alone: `homepage` would be in the jars, too, whose bytes are to be those of each clone
+ThisBuild / pomExtra := page.toSeq.map(at => <url>{at}</url>)
+ThisBuild / scmInfo := page.map(at => ScmInfo(url(at), s"scm:git:$at"))
+ThisBuild / developers :=
+  page.map(at => Developer("sash", "The Sash developers", "", url(at))).toList
 
 ThisBuild / scalacOptions ++= Seq(
   "-release:17",
@@ -72,6 +75,7 @@ lazy val core = (project in file("scala/core"))
   .settings(
     layout("core"),
     name := "sash-core",
+    description := "Algorithms and operations of sliding-window aggregation, without Spark",
     libraryDependencies ++= Seq(
       // the sketches, which the algebra only wraps; the version that Spark brings
       "org.apache.datasketches" % "datasketches-java" % "6.2.0" % Provided,
@@ -83,12 +87,16 @@ lazy val core = (project in file("scala/core"))
       organization.value %% "sash-core" % v
     ),
     mimaFailOnNoPrevious := false,
-    publishTo := Some(scratchRepository.value),
-    publishConfiguration ~= (_.withOverwrite(true)),
-    publishLocalConfiguration ~= (_.withOverwrite(true))
+    published
   )
 
-/** Where `core/publish` puts the library, for `outside` to find. */
+lazy val published = Seq(
+  publishTo := Some(scratchRepository.value),
+  publishConfiguration ~= (_.withOverwrite(true)),
+  publishLocalConfiguration ~= (_.withOverwrite(true))
+)
+
+/** Where `publish` puts the library and the plugin, for `outside` and `make release-check`. */
 lazy val scratchRepository = Def.setting {
   val directory = (LocalRootProject / baseDirectory).value / "target" / "repository"
   MavenCache("scratch", directory)
@@ -146,6 +154,7 @@ lazy val spark = (project in file("scala/spark"))
   .settings(
     layout("spark"),
     name := "sash-spark",
+    description := "Spark SQL's sliding windows in constant time per row",
     libraryDependencies ++=
       sparkModules(_ => _ % Provided, "core", "catalyst", "sql") ++
         sparkModules(
@@ -225,6 +234,13 @@ lazy val spark = (project in file("scala/spark"))
     assembly / test := {},
     // a library: no class of it is to be run
     assembly / mainClass := None,
+    published,
+    // The jar with the core in it is what `--packages` gets. So its POM asks for nothing besides:
+    // Spark brings itself and Scala.
+    Compile / packageBin := assembly.value,
+    pomPostProcess := withoutDependencies,
+    Compile / packageSrc / mappings ++=
+      (core / Compile / packageSrc / mappings).value.filter(_._2.endsWith(".scala")),
     packageOptions += Package.ManifestAttributes(
       "Implementation-Version" -> version.value,
       "Compiled-For-Spark" -> SparkVersions.compile
@@ -264,6 +280,16 @@ lazy val chosenTests = {
     case None          => Seq("-l", thorough)
     case Some(other)   => sys.error(s"SASH_TEST=$other is not quick, long or all")
   }
+}
+
+/** A POM whose artifact comes alone. */
+lazy val withoutDependencies = {
+  import scala.xml.{Elem, Node}
+  (pom: Node) =>
+    pom match {
+      case project: Elem => project.copy(child = project.child.filter(_.label != "dependencies"))
+      case other         => other
+    }
 }
 
 /** Where forked tests work: spark-warehouse, metastore and temporary files stay in target. */

@@ -4,9 +4,9 @@
 
 Three questions, each a plain OVER clause:
 
-1. How hard did the wind gust at each airport in the last 24 hours?
-2. How late were a carrier's last 1,000 flights, and how widely did they vary?
-3. The same over the last 7 days.
+1. How late were a carrier's last 1,000 flights, and how widely did they vary?
+2. The same over the last 7 days.
+3. How hard did the wind gust at each airport in the last 24 hours?
 
 Each is answered twice, with Sash and with ``spark.sash.enabled=false``, and the answers are
 compared row by row. A chart then shows the time of one query as its window grows.
@@ -30,30 +30,17 @@ from pyspark.sql import functions as F
 from helpers.compare import differences
 from helpers.nycflights import register_tables
 from helpers.session import session
-from helpers.timing import SASH, SLOW, SPARK, settings, step, timed
+from helpers.timing import SASH, SPARK, Settings, repeated, settings, step
 from helpers.window_sweep import draw, sweep
 
 CHART = Path(tempfile.gettempdir()) / "sash" / "rolling_flights.png"
-TURNS = 3
 
 
 class Question(NamedTuple):
-    """A query and the columns that identify a row of its answer."""
+    """A query, and its title."""
 
     title: str
     query: Callable[[SparkSession], DataFrame]
-    key: list[str]
-
-
-def gusts(spark: SparkSession) -> DataFrame:
-    """Each departure with the hardest gust at its airport in the 24 hours before it."""
-    rolling = spark.sql("""
-        SELECT origin, time_hour,
-               max(wind_gust) OVER (
-                 PARTITION BY origin ORDER BY time_hour
-                 RANGE BETWEEN INTERVAL 24 HOURS PRECEDING AND CURRENT ROW) AS gust_24h
-        FROM weather""")
-    return spark.table("flights").join(rolling, ["origin", "time_hour"])
 
 
 def last_thousand_flights(spark: SparkSession) -> DataFrame:
@@ -88,11 +75,22 @@ def last_seven_days(spark: SparkSession) -> DataFrame:
           RANGE BETWEEN INTERVAL 7 DAYS PRECEDING AND CURRENT ROW)""")
 
 
-FLIGHT = ["carrier", "scheduled", "flight"]
+def gusts(spark: SparkSession) -> DataFrame:
+    """Each departure with the hardest gust at its airport in the 24 hours before it."""
+    rolling = spark.sql("""
+        SELECT origin, time_hour,
+               max(wind_gust) OVER (
+                 PARTITION BY origin ORDER BY time_hour
+                 RANGE BETWEEN INTERVAL 24 HOURS PRECEDING AND CURRENT ROW) AS gust_24h
+        FROM weather""")
+    return spark.table("flights").join(rolling, ["origin", "time_hour"])
+
+
+KEY = ["carrier", "scheduled", "flight"]
 QUESTIONS = [
-    Question("Hardest gust of the last 24 hours, joined to departures", gusts, FLIGHT),
-    Question("A carrier's last 1,000 flights", last_thousand_flights, FLIGHT),
-    Question("A carrier's last 7 days", last_seven_days, FLIGHT),
+    Question("A carrier's last 1,000 flights", last_thousand_flights),
+    Question("A carrier's last 7 days", last_seven_days),
+    Question("Hardest gust of the last 24 hours, joined to flights", gusts),
 ]
 
 
@@ -140,44 +138,45 @@ def explain_lines(df: DataFrame) -> list[str]:
     return [line.strip() for line in text.getvalue().splitlines() if "SlidingWindow" in line]
 
 
-def in_turns(spark: SparkSession, question: Question, turns: int) -> dict[str, float]:
-    """The least seconds of Sash and of Spark, both warm, which take turns."""
-    least: dict[str, float] = {}
-    for _ in range(turns):
-        for name, values in (("Sash", SASH), ("Spark", SPARK)):
-            with settings(spark, values):
-                seconds = timed(lambda: question.query(spark))
-            least[name] = min(seconds, least.get(name, seconds))
-    return least
-
-
 def answer(spark: SparkSession, question: Question) -> DataFrame:
     """Run a question both ways, print plan and times, and return the answer, once it agrees."""
-    print(f"\n── {question.title}")
     with settings(spark, SASH):
         plan = explain_lines(question.query(spark))
-        if not plan:
-            raise SystemExit(
-                "Sash is not active: EXPLAIN shows no SlidingWindow. Start the session with\n"
-                "  spark-submit --jars $(python -m sash jar) examples/rolling_flights.py"
-            )
-        print("\n".join(plan))
-        ours = question.query(spark).localCheckpoint()
+    if not plan:
+        raise SystemExit(
+            "Sash is not active: EXPLAIN shows no SlidingWindow. Start the session with\n"
+            "  spark-submit --jars $(python -m sash jar) examples/rolling_flights.py"
+        )
+    print("\n".join(plan))
     with settings(spark, SPARK):
         if explain_lines(question.query(spark)):
             raise SystemExit("spark.sash.enabled=false did not switch Sash off")
-        start = time.perf_counter()
-        theirs = question.query(spark).localCheckpoint()
-        slow = time.perf_counter() - start > SLOW
+    ours = run(spark, "Sash", SASH, question)
+    theirs = run(spark, "Spark", SPARK, question)
+    check(ours, theirs)
+    print(f"  All {ours.count():,} rows agree with Spark's own.")
+    return ours
 
-    least = in_turns(spark, question, turns=1 if slow else TURNS)
-    wrong = differences(ours, theirs, question.key)
+
+def run(spark: SparkSession, name: str, engine: Settings, question: Question) -> DataFrame:
+    """Return an engine's answer, and print the seconds of its best run."""
+    print(f"  {name} … ", end="", flush=True)
+    with settings(spark, engine):
+        start = time.perf_counter()
+        rows = question.query(spark).localCheckpoint()
+        first = time.perf_counter() - start
+        seconds = repeated(lambda: question.query(spark), first)
+    runs = "one run" if len(seconds) == 1 else f"the best of {len(seconds)} runs"
+    print(f"{min(seconds):.2f} s ({runs})", flush=True)
+    return rows
+
+
+def check(ours: DataFrame, theirs: DataFrame) -> None:
+    """Stop where an answer differs from Spark's."""
+    wrong = differences(ours, theirs, KEY)
     if count := wrong.count():
         wrong.show(20, truncate=False)
         raise SystemExit(f"{count:,} rows differ from Spark's own; the first are above")
-    print(f"All {ours.count():,} rows agree with Spark's own.")
-    print(", ".join(f"{name} {seconds:.2f} s" for name, seconds in least.items()))
-    return ours
 
 
 def main() -> int:
@@ -189,23 +188,28 @@ def main() -> int:
 
     spark = session("rolling_flights", "America/New_York")
     with tempfile.TemporaryDirectory() as scratch:
-        with step("Reading flights and weather"):
+        with step("\n1 of 5: flights and weather are read"):
             register_tables(spark, Path(scratch))
-        gusty, thousand, week = (answer(spark, question) for question in QUESTIONS)
+        for number, question in enumerate(QUESTIONS, 2):
+            print(f"\n{number} of 5: {question.title}")
+            show(spark, question, answer(spark, question))
 
-        print("\nDepartures by the hardest gust of the 24 hours before")
-        delays_by_gust(gusty).show()
-        print("Each carrier's worst 1,000 flights in a row, by mean delay in minutes")
-        worst_moments(spark, thousand).show(truncate=False)
-        print("Each carrier's worst 7 days")
-        worst_moments(spark, week).show(truncate=False)
-
-        print("Time of one query as its window grows")
+        print("\n5 of 5: the time of one query over all flights, as its window grows")
         options.chart.parent.mkdir(parents=True, exist_ok=True)
         draw(sweep(spark, options.budget), spark.table("flights").count(), options.chart)
         print(f"Chart: {options.chart}")
     spark.stop()
     return 0
+
+
+def show(spark: SparkSession, question: Question, rows: DataFrame) -> None:
+    """Print what an answer says."""
+    if question.query is gusts:
+        print("Departures by the hardest gust of the 24 hours before")
+        delays_by_gust(rows).show()
+    else:
+        print("The carriers that did worst, each at its worst, by mean delay in minutes")
+        worst_moments(spark, rows).show(truncate=False)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Builds the jar with sbt and puts it into the package: hatchling's hook, and a command.
+"""Builds the jar with sbt and puts it into the package: hatchling's hooks, and a command.
 
     python hatch_build.py
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 PACKAGE = Path(__file__).parent
 REPOSITORY = PACKAGE.parent
@@ -32,6 +33,36 @@ class JarHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling for a wheel and for an editable installation."""
         bundle_jar()
+
+
+class UrlsHook(MetadataHookInterface):
+    """Has the addresses of the project in the metadata, where its page is known."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Called by hatchling before it writes metadata."""
+        if page := home_page():
+            metadata["urls"] = {
+                "Homepage": page,
+                "Documentation": f"{page}/blob/main/docs/index.md",
+                "Changelog": f"{page}/blob/main/CHANGELOG.md",
+                "Issues": f"{page}/issues",
+            }
+
+
+def home_page() -> str | None:
+    """The project's page: SASH_URL, or where this clone came from, as in build.sbt."""
+    if page := os.environ.get("SASH_URL"):
+        return page
+    git = ["git", "config", "--get", "remote.origin.url"]
+    try:
+        remote = subprocess.run(git, cwd=REPOSITORY, capture_output=True, text=True).stdout
+    except OSError:
+        return None
+    address = r"(?:https://(?:[^/@]*@)?|git@)([^/:@]+)[/:](.+?)(?:\.git)?"
+    match = re.fullmatch(address, remote.strip())
+    return f"https://{match[1]}/{match[2]}" if match else None
 
 
 def bundle_jar() -> Path:
@@ -104,8 +135,12 @@ def sbt(*tasks: str) -> None:
     """Run sbt on the repository, without a terminal, so that it never asks."""
     launcher = _search(r"sbt\.version=(\S+)", REPOSITORY / "project" / "build.properties")
     coordinates = f"org.scala-sbt:sbt-launch:{launcher}"
-    command = [sys.executable, "-m", "jgo", "--system-java", "run", coordinates, *tasks]
-    print(f"sbt {' '.join(tasks)} (the first time takes minutes)", flush=True)
+    # The build ends before the JVM's second compiler has paid for itself; without it the JVM
+    # would reserve too little room for code.
+    java_options = ["-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=512m", "--"]
+    jgo = [sys.executable, "-m", "jgo", "--system-java", "run", coordinates]
+    command = [*jgo, *java_options, *tasks]
+    print(f"sbt {' '.join(tasks)} (a minute or two, the first time)", flush=True)
     status = subprocess.run(command, cwd=REPOSITORY, stdin=subprocess.DEVNULL).returncode
     if status != 0:
         sys.exit(f"error: `sbt {' '.join(tasks)}` failed with exit code {status}; see above")

@@ -14,8 +14,9 @@ SASH: Settings = {"spark.sash.enabled": "true", SEGMENT_TREE_KEY: "false"}
 SPARK: Settings = {"spark.sash.enabled": "false", SEGMENT_TREE_KEY: "false"}
 SEGMENT_TREE: Settings = {"spark.sash.enabled": "false", SEGMENT_TREE_KEY: "true"}
 
-SLOW = 3.0
-"""A query of more seconds runs once: what warms the JVM up is then a small part of it."""
+RUNS = 4
+ENOUGH = 8.0
+"""After so many seconds a query runs no more: what warms the JVM up is then a small part."""
 
 
 @contextmanager
@@ -48,3 +49,11 @@ def timed(query: Callable[[], DataFrame]) -> float:
     start = time.perf_counter()
     query().write.format("noop").mode("overwrite").save()
     return time.perf_counter() - start
+
+
+def repeated(query: Callable[[], DataFrame], *before: float) -> list[float]:
+    """Seconds of each run of a query, after the runs before: the first ones warm the JVM up."""
+    seconds = list(before)
+    while len(seconds) < RUNS and sum(seconds) < ENOUGH:
+        seconds.append(timed(query))
+    return seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +13,9 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from pyspark.sql import DataFrame, SparkSession
 
-from helpers.timing import SASH, SEGMENT_TREE, SLOW, SPARK, Settings, settings, timed
+from helpers.timing import SASH, SEGMENT_TREE, SPARK, Settings, repeated, settings
 
 WINDOWS = [10, 100, 1_000, 10_000, 100_000]
-RUNS = 3
 
 
 class Line(NamedTuple):
@@ -63,22 +63,15 @@ def sweep(spark: SparkSession, budget: float) -> list[Measured]:
         for engine in measured:
             if _forecast(engine.seconds, window) > budget:
                 engine.not_run.append(window)
-                print(f"  {engine.line.name}, {window:,} rows: not run, over {budget:g} s")
+                forecast = f"over {budget:g} s at its pace"
+                print(f"  {engine.line.name}, {window:,} rows: not run, {forecast}")
                 continue
             print(f"  {engine.line.name}, {window:,} rows … ", end="", flush=True)
             with settings(spark, engine.line.settings):
-                seconds = _best_seconds(spark, window)
+                seconds = min(repeated(partial(rolling_stddev, spark, window)))
             print(f"{seconds:.2f} s", flush=True)
             engine.seconds[window] = seconds
     return measured
-
-
-def _best_seconds(spark: SparkSession, window: int) -> float:
-    """The best of three runs after one that warms the JVM up; a slow query runs once."""
-    seconds = timed(lambda: rolling_stddev(spark, window))
-    if seconds > SLOW:
-        return seconds
-    return min(timed(lambda: rolling_stddev(spark, window)) for _ in range(RUNS))
 
 
 def _forecast(seconds: dict[int, float], window: int) -> float:
@@ -103,7 +96,7 @@ def draw(measured: list[Measured], rows: int, path: Path) -> None:
         label = line.name
         if not_run:
             axes.plot(windows[-1], times[-1], color=line.colour, marker="x", ms=13, mew=2.5)
-            label += f"\n{not_run[0]:,} rows: over {budget:g} s, not run"
+            label += f"\n{not_run[0]:,} rows: not run,\nover {budget:g} s at its pace"
         axes.annotate(
             label,
             (windows[-1], times[-1]),
