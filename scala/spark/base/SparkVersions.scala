@@ -8,11 +8,16 @@ import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunct
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
-import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  ClusteredDistribution,
+  Distribution,
+  Partitioning
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreId}
 import org.apache.spark.sql.streaming.StatefulProcessorHandle
 
@@ -38,6 +43,14 @@ private[spark] object SparkVersions {
    */
   def clusteredDistribution(clustering: Seq[Expression]): Distribution =
     withDefaults(classOf[ClusteredDistribution], clustering).asInstanceOf[Distribution]
+
+  /**
+   * An exchange that adaptive execution leaves as it is, since its number of partitions was asked
+   * for; 4.3 added parameters.
+   */
+  def exchange(partitioning: Partitioning, child: SparkPlan): SparkPlan =
+    withDefaults(classOf[ShuffleExchangeExec], partitioning, child, REPARTITION_BY_NUM)
+      .asInstanceOf[SparkPlan]
 
   /** The rule that inlines common table expressions; 4.3 added a parameter. */
   def inlineCommonTables: Rule[LogicalPlan] =

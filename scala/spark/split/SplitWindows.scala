@@ -6,10 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Window, WindowGroupLimit}
 import org.apache.spark.sql.catalyst.plans.physical.RangePartitioning
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
-import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.base.SashConf
+import io.sash.spark.base.{SashConf, SparkVersions}
 import io.sash.spark.windows.Ties
 
 /** Plans windows without PARTITION BY that many tasks answer. */
@@ -80,7 +79,6 @@ private[spark] object SplitWindows {
     val number = Option.when(seesTies)(Alias(MonotonicallyIncreasingID(), "tieBreaker")())
     val numbered = number.fold(child)(n => ProjectExec(window.child.output :+ n, child))
     val tasks = tasksFor(window, conf)
-    // adaptive execution leaves an exchange alone that was asked for by number
     val ranges = RangePartitioning(window.orderSpec, tasks * stretchesOf(tasks))
     SplitWindowExec(
       expressions,
@@ -89,7 +87,7 @@ private[spark] object SplitWindows {
       conditions,
       SashConf.algorithm(conf),
       tasks,
-      ShuffleExchangeExec(ranges, numbered, REPARTITION_BY_NUM)
+      SparkVersions.exchange(ranges, numbered)
     )
   }
 }

@@ -25,6 +25,9 @@ private[spark] object PositionFunctions {
 
   /** The functions that need the number of all rows, or of groups of peers, too. */
   def ofAllRows(expression: Expression): Expression = expression.transform {
+    // Spark's optimizer makes it of first_value
+    case w @ WindowExpression(NthValue(input, offset, ignoreNulls), _) if isOne(offset) =>
+      w.copy(windowFunction = First(input, ignoreNulls).toAggregateExpression())
     case WindowExpression(_: DenseRank, spec) =>
       val groups = PeerGroups(spec.orderSpec.map(_.child)).toAggregateExpression()
       Cast(WindowExpression(groups, growing(spec, RangeFrame)), IntegerType)
@@ -43,20 +46,20 @@ private[spark] object PositionFunctions {
   /** The bucket of a row. The first `rows % buckets` buckets have one row more than others. */
   private def bucket(number: Expression, rows: Expression, buckets: Expression): Expression = {
     val before = new Subtract(number, Literal(1L))
-    val size = IntegralDivide(rows, buckets)
-    val longer = Remainder(rows, buckets)
+    val size = new IntegralDivide(rows, buckets)
+    val longer = new Remainder(rows, buckets)
     val larger = new Add(size, Literal(1L))
     val inLonger = new Multiply(longer, larger)
     val zeroBased = If(
       LessThan(before, inLonger),
-      IntegralDivide(before, larger),
-      new Add(longer, IntegralDivide(new Subtract(before, inLonger), size))
+      new IntegralDivide(before, larger),
+      new Add(longer, new IntegralDivide(new Subtract(before, inLonger), size))
     )
     new Add(zeroBased, Literal(1L))
   }
 
   private def ratio(part: Expression, of: Expression): Expression =
-    Divide(Cast(part, DoubleType), Cast(of, DoubleType))
+    new Divide(Cast(part, DoubleType), Cast(of, DoubleType))
 
   private def isOne(offset: Expression): Boolean = offset.foldable && offset.eval() == 1
 

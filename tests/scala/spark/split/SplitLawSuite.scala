@@ -143,7 +143,8 @@ object SplitLawSuite {
     "first_value(i) IGNORE NULLS",
     "last_value(s) IGNORE NULLS",
     "last_value(i)",
-    "first_value(s)"
+    "first_value(s)",
+    "nth_value(i, 1)"
   )
 
   private def pick[T](random: Random, values: Seq[T]): T = values(random.nextInt(values.length))

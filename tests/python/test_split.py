@@ -1,0 +1,109 @@
+"""Windows without PARTITION BY, divided among tasks: Spark's rows on every PySpark."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.window import WindowSpec
+
+import sash
+
+THRESHOLD = "spark.sash.window.splitThreshold"
+ENABLED = "spark.sash.enabled"
+FIRST, LAST = Window.unboundedPreceding, Window.unboundedFollowing
+
+
+def ordered() -> WindowSpec:
+    return Window.orderBy("t", "id")
+
+
+FRAMES = {
+    "running": lambda: ordered().rowsBetween(FIRST, 0),
+    "near": lambda: ordered().rowsBetween(-70, 0),
+    "around": lambda: ordered().rowsBetween(-3, 90),
+    "rest": lambda: ordered().rowsBetween(0, LAST),
+    "peers": lambda: Window.orderBy("t"),
+    "range": lambda: Window.orderBy("t").rangeBetween(-40, 0),
+    "ahead": lambda: Window.orderBy(F.desc("t")).rangeBetween(-5, 30),
+}
+POSITIONS = {
+    "row_number": lambda: F.row_number(),
+    "rank": lambda: F.rank(),
+    "dense_rank": lambda: F.dense_rank(),
+    "percent_rank": lambda: F.percent_rank(),
+    "cume_dist": lambda: F.cume_dist(),
+    "ntile": lambda: F.ntile(7),
+    "lag": lambda: F.lag("x", 60, -1),
+    "lead": lambda: F.lead("x"),
+}
+
+
+@pytest.fixture
+def divided(spark: SparkSession):
+    """The session, where each window without PARTITION BY is divided among seven tasks."""
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set(THRESHOLD, "0")
+    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    yield spark
+    spark.conf.unset(THRESHOLD)
+    spark.conf.unset(ENABLED)
+    spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
+def table(spark: SparkSession) -> DataFrame:
+    return spark.range(0, 400, 1, 3).selectExpr(
+        "id", "int(pmod(id * 97, 150)) AS t", "if(id % 9 = 0, NULL, int(id % 13)) AS x"
+    )
+
+
+def rows(frame: DataFrame, expected_lines: int | None) -> list:
+    if expected_lines is not None:
+        lines = sash.plan.explanation(frame).splitlines()
+        assert len([line for line in lines if "in many tasks" in line]) >= expected_lines, lines
+    return sorted(frame.collect())
+
+
+def same_rows(spark: SparkSession, make) -> None:
+    spark.conf.set(ENABLED, "true")
+    actual = rows(make(table(spark)), expected_lines=1)
+    spark.conf.set(ENABLED, "false")
+    assert actual == rows(make(table(spark)), expected_lines=None)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_aggregates_over_a_frame(divided: SparkSession, frame: str):
+    over = FRAMES[frame]()
+    calls = [F.sum("x"), F.max("x"), F.count("*"), F.first("x", ignorenulls=True)]
+    if frame in ("peers", "range", "ahead"):
+        calls.pop()  # peers come in any order
+    same_rows(
+        divided,
+        lambda t: t.select("id", *(c.over(over).alias(f"c{i}") for i, c in enumerate(calls))),
+    )
+
+
+def test_positions_in_one_query(divided: SparkSession):
+    same_rows(
+        divided,
+        lambda t: t.select("id", *(c().over(ordered()).alias(n) for n, c in POSITIONS.items())),
+    )
+
+
+def test_a_condition_above_and_an_order(divided: SparkSession):
+    def query(t: DataFrame) -> DataFrame:
+        running = t.withColumn("s", F.sum("x").over(ordered().rowsBetween(-50, 0)))
+        return running.where("x > 6").orderBy("t", "id").select("id", "s")
+
+    same_rows(divided, query)
+    divided.conf.set(ENABLED, "true")
+    assert [r.id for r in query(table(divided)).collect()] == [
+        r.id for r in table(divided).where("x > 6").orderBy("t", "id").collect()
+    ]
+
+
+def test_one_task_where_one_function_is_not_divided(divided: SparkSession):
+    frame = table(divided).select(
+        F.nth_value("x", 2).over(ordered()), F.sum("x").over(ordered().rowsBetween(-5, 0))
+    )
+    assert "in one task: nth_value" in sash.plan.explanation(frame)
