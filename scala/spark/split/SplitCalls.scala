@@ -7,6 +7,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.AggregateMonoid
+import io.sash.spark.times.Distance
 import io.sash.spark.windows._
 
 /** Tells which windows without PARTITION BY many tasks can answer. */
@@ -19,7 +20,11 @@ private[spark] object SplitCalls {
   val NearRows: Long = 16384L
 
   /** The window's expressions over frames that can be split, or the reason why one cannot. */
-  def of(window: Window, forced: String): Either[String, Seq[NamedExpression]] = {
+  def of(
+      window: Window,
+      forced: String,
+      zone: String
+  ): Either[String, Seq[NamedExpression]] = {
     val rewritten = window.windowExpressions.map { e =>
       val over = PositionFunctions.ofAllRows(PositionFunctions.asAggregates(e))
       val named = over.asInstanceOf[NamedExpression]
@@ -32,16 +37,17 @@ private[spark] object SplitCalls {
     rewritten
       .flatMap(_.collect { case w: WindowExpression => w })
       .iterator
-      .map(refusal(_, forced))
+      .map(refusal(_, forced, zone))
       .collectFirst { case Some(why) => why }
       .toLeft(rewritten)
   }
 
-  private def refusal(w: WindowExpression, forced: String): Option[String] =
+  private def refusal(w: WindowExpression, forced: String, zone: String): Option[String] =
     WindowCall.ofAnyFrame(w, forced) match {
       case scala.util.Left(refused) => Some(refused.reason)
       case scala.util.Right(call) =>
         val text = WindowCall.textOf(w)
+        val key = w.windowSpec.orderSpec.head.child
         if (call.shape.slide.nonEmpty) Some(s"$text counts rows from the first one")
         else
           call.shape.frame match {
@@ -49,11 +55,34 @@ private[spark] object SplitCalls {
               Option.when(!isNear(rows.specified) && !hasTotals(w, call.monoid))(
                 withoutTotals(text)
               )
+            case RangeSpec(frame) if !risesWith(key, frame, zone) =>
+              Some(
+                s"a bound of $text may be earlier for a later row, since months, and days in the " +
+                  s"time zone $zone, have no fixed length"
+              )
             case _: RangeSpec =>
               Option.when(!hasTotals(w, call.monoid))(withoutTotals(text))
             case _ => Some(s"$text begins where the rows before say")
           }
     }
+
+  /**
+   * Whether a later row has no earlier bound. One month after January 29, 10:00, is February 28,
+   * 10:00, and one month after January 30, 9:00, is February 28, 9:00. There a window begins and
+   * ends where an earlier row's did, and a task does not see all earlier rows.
+   */
+  private def risesWith(
+      key: Expression,
+      frame: SpecifiedWindowFrame,
+      zone: String
+  ): Boolean = key.dataType match {
+    case TimestampType | TimestampNTZType =>
+      Seq(frame.lower, frame.upper).forall {
+        case _: SpecialFrameBoundary => true
+        case offset                  => Distance.fixedMicros(key, offset, zone).nonEmpty
+      }
+    case _ => true
+  }
 
   private def withoutTotals(text: String) = s"$text has no partial aggregate of fixed size"
 

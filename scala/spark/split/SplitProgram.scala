@@ -51,9 +51,9 @@ private[split] object SplitStage {
     }
 
   private def frame(shape: WindowShape, windows: WindowProgram): SplitFrame = shape.frame match {
-    case rows: RowsSpec if isAllRows(rows.specified)    => AllRows
-    case rows: RowsSpec                                 => SplitRows(rows.lower, rows.upper)
-    case range: RangeSpec if isAllRows(range.specified) => AllRows
+    case rows: RowsSpec if isAllRows(shape, rows.specified) => AllRows
+    case rows: RowsSpec                                     => SplitRows(rows.lower, rows.upper)
+    case range: RangeSpec if isAllRows(shape, range.specified) => AllRows
     case RangeSpec(frame) =>
       val view = windows.frames.head.keys.parts.head.get
       SplitRange(
@@ -70,9 +70,9 @@ private[split] object SplitStage {
     case _               => false
   }
 
-  private def isAllRows(
-      frame: SpecifiedWindowFrame
-  ): Boolean = frame.isUnbounded
+  /** Whether all rows have the same window. With an exclusion each row has its own. */
+  private def isAllRows(shape: WindowShape, frame: SpecifiedWindowFrame): Boolean =
+    frame.isUnbounded && shape.exclude.isEmpty
 
   private def totals(
       shape: WindowShape,

@@ -39,7 +39,9 @@ private[spark] object SplitWindows {
       val split =
         whole(window, conf)
           .toLeft(())
-          .flatMap(_ => SplitCalls.of(window, SashConf.algorithm(conf)))
+          .flatMap(_ =>
+            SplitCalls.of(window, SashConf.algorithm(conf), conf.sessionLocalTimeZone)
+          )
       split.left.foreach(window.setTagValue(OneTask, _))
       split.toOption
     }

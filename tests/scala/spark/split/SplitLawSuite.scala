@@ -44,7 +44,10 @@ class SplitLawSuite extends SashSuite {
       val n = Thorough.times(count)
       divided = 0
       (1 to n).foreach { i =>
-        val modes = randomMode(random)
+        // with small partitions there are as many tasks as shuffle partitions, else four at most
+        val size = if (i % 4 == 0) "1KB" else "64MB"
+        val modes = randomMode(random) :+
+          ("spark.sql.adaptive.advisoryPartitionSizeInBytes" -> size)
         withClue(s"seed $seed, query $i, ${modes.mkString(", ")}\n") {
           withSettings(modes: _*)(check(query(random)))
         }
@@ -99,6 +102,55 @@ class SplitLawSuite extends SashSuite {
           "FROM data) WHERE i > 3",
         mustSplit = true
       )
+    }
+  }
+
+  test("each row has its own window of all rows but the excluded ones") {
+    withSettings(always :+ ("spark.sql.shuffle.partitions" -> "7"): _*) {
+      for (
+        excluded <- Seq("current row", "group", "ties");
+        frame <- Seq("ROWS", "RANGE")
+      ) {
+        val query =
+          s"SELECT id, sum(id) OVER (PARTITION BY window_exclude('$excluded') ORDER BY k $frame " +
+            "BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) s " +
+            "FROM (SELECT id, id * 7 % 50 AS k FROM range(400))"
+        val expected = (0L until 400L).map { id =>
+          val rows = excluded match {
+            case "current row" => Seq(id)
+            case "group"       => (id % 50 until 400L by 50L)
+            case _             => (id % 50 until 400L by 50L).filter(_ != id)
+          }
+          Row(id, 399L * 200 - rows.sum)
+        }
+        val (actual, isSplit) = rows(query)
+        assert(isSplit && actual.toSet == expected.toSet, s"$excluded, $frame")
+      }
+    }
+  }
+
+  test("bounds by the calendar that fall while the order rises") {
+    val windows = Seq(
+      ("INTERVAL 1 MONTH", "", "BETWEEN CURRENT ROW AND * FOLLOWING"),
+      ("INTERVAL 1 MONTH", "DESC", "BETWEEN * PRECEDING AND CURRENT ROW"),
+      ("INTERVAL 1 DAY", "", "BETWEEN * PRECEDING AND CURRENT ROW"),
+      ("INTERVAL '1 2' DAY TO HOUR", "", "BETWEEN * FOLLOWING AND UNBOUNDED FOLLOWING")
+    )
+    withSettings(
+      always ++ Seq(
+        "spark.sql.session.timeZone" -> "America/New_York",
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1KB",
+        "spark.sql.shuffle.partitions" -> "17"
+      ): _*
+    ) {
+      for ((bound, way, frame) <- windows) {
+        val (from, days) = if (bound.endsWith("MONTH")) ("2023-01-28", 30) else ("2023-03-11", 0)
+        check(
+          s"SELECT id, count(*) OVER (ORDER BY ts $way RANGE ${frame.replace("*", bound)}) c " +
+            s"FROM (SELECT id, timestamp'$from' + " +
+            s"make_dt_interval(id % 2 * $days, id % 97, id % 59) AS ts FROM range(3000))"
+        )
+      }
     }
   }
 

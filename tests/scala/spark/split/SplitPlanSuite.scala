@@ -97,6 +97,20 @@ class SplitPlanSuite extends SashSuite {
         .contains("in one task: percentile(id")
     )
     assert(over("nth_value(id, 2)").contains("in one task: nth_value is a ranking"))
+    def range(time: String, offset: String) = explained(
+      s"SELECT count(*) OVER (ORDER BY $time RANGE $offset PRECEDING) " +
+        "FROM (SELECT timestamp_seconds(id) t, timestamp_seconds(id)::timestamp_ntz n, " +
+        "date_from_unix_date(id::int) d FROM range(1000))"
+    )
+    withSettings("spark.sql.session.timeZone" -> "Europe/Paris") {
+      for ((t, offset) <- Seq("t" -> "1 MONTH", "n" -> "1 MONTH", "t" -> "1 DAY"))
+        assert(range(t, s"INTERVAL $offset").contains("have no fixed length"), s"$t, $offset")
+      for ((t, offset) <- Seq("t" -> "23 HOUR", "n" -> "1 DAY", "d" -> "1 MONTH", "d" -> "1 DAY"))
+        assert(range(t, s"INTERVAL $offset").contains("older rows and totals"), s"$t, $offset")
+    }
+    withSettings("spark.sql.session.timeZone" -> "UTC") {
+      assert(range("t", "INTERVAL 1 DAY").contains("older rows and totals"))
+    }
     withSettings(SashConf.WindowSplitThreshold.key -> "1GB") {
       val frame = spark.sql("SELECT sum(id) OVER (ORDER BY id ROWS 9 PRECEDING) FROM range(9)")
       val text =
