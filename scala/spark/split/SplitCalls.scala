@@ -124,7 +124,7 @@ private[spark] object SplitCalls {
 
   /** Whether the total is the same in any order of the rows, but for the last digits of floats. */
   def commutes(call: WindowCall): Boolean =
-    !hasTotals(call.expression, call.monoid) || functionOf(call.expression).exists {
+    functionOf(call.expression).exists {
       case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
       case _: BitAndAgg | _: BitOrAgg | _: BitXorAgg            => true
       case m: Max                                               => Ties.areTwins(m.child.dataType)
