@@ -57,8 +57,8 @@ private[spark] object SplitCalls {
               )
             case RangeSpec(frame) if !risesWith(key, frame, zone) =>
               Some(
-                s"a bound of $text may be earlier for a later row, since months, and days in the " +
-                  s"time zone $zone, have no fixed length"
+                s"$text may have an earlier bound in a later row, since months, and days in " +
+                  s"the time zone $zone, have no fixed length"
               )
             case _: RangeSpec =>
               Option.when(!hasTotals(w, call.monoid))(withoutTotals(text))
@@ -122,7 +122,7 @@ private[spark] object SplitCalls {
     case _                                      => true
   }
 
-  /** Whether the total is the same in any order of the rows, but for the last digits of floats. */
+  /** Whether the total is the same in any order of the rows, but for last digits of floats. */
   def commutes(call: WindowCall): Boolean =
     functionOf(call.expression).exists {
       case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
