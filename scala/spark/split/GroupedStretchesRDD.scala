@@ -4,16 +4,6 @@ import org.apache.spark.{Dependency, NarrowDependency, Partition, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** Which neighbouring stretches each task answers: about as many stretches as its neighbours. */
-private[split] final case class StretchTasks(groups: IndexedSeq[Range])
-
-private[split] object StretchTasks {
-  def apply(stretches: Int, tasks: Int): StretchTasks = {
-    def first(task: Int) = (task.toLong * stretches / tasks).toInt
-    StretchTasks((0 until tasks).map(t => first(t) until first(t + 1)))
-  }
-}
-
 /** The stretches of each task, each an iterator over its rows. */
 private[split] final class GroupedStretchesRDD(
     private var rows: RDD[InternalRow],

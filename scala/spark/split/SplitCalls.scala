@@ -26,7 +26,7 @@ private[spark] object SplitCalls {
       zone: String
   ): Either[String, Seq[NamedExpression]] = {
     val rewritten = window.windowExpressions.map { e =>
-      val over = PositionFunctions.ofAllRows(PositionFunctions.asAggregates(e))
+      val over = PositionFunctions.asAggregates(PositionFunctions.ofAllRows(e))
       val named = over.asInstanceOf[NamedExpression]
       named match {
         case Alias(child, name) if !e.nullable && child.nullable =>
@@ -57,8 +57,8 @@ private[spark] object SplitCalls {
               )
             case RangeSpec(frame) if !risesWith(key, frame, zone) =>
               Some(
-                s"a bound of $text may be earlier for a later row, since months, and days in the " +
-                  s"time zone $zone, have no fixed length"
+                s"$text may have an earlier bound in a later row, since months, and days in " +
+                  s"the time zone $zone, have no fixed length"
               )
             case _: RangeSpec =>
               Option.when(!hasTotals(w, call.monoid))(withoutTotals(text))
@@ -122,9 +122,9 @@ private[spark] object SplitCalls {
     case _                                      => true
   }
 
-  /** Whether totals are the same in any order of rows, but for the last digits of floats. */
+  /** Whether the total is the same in any order of the rows, but for last digits of floats. */
   def commutes(call: WindowCall): Boolean =
-    !hasTotals(call.expression, call.monoid) || functionOf(call.expression).exists {
+    functionOf(call.expression).exists {
       case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
       case _: BitAndAgg | _: BitOrAgg | _: BitXorAgg            => true
       case m: Max                                               => Ties.areTwins(m.child.dataType)

@@ -1,5 +1,7 @@
 package io.sash.spark.split
 
+import java.time.DateTimeException
+
 import org.apache.spark.sql.catalyst.InternalRow
 
 import io.sash.core.frames.{KeyRing, RangeKeys}
@@ -24,6 +26,9 @@ private[split] sealed abstract class SplitFrame extends Serializable {
 
   /** Whether two rows of stretches have to be compared. */
   def comparesRows: Boolean
+
+  /** Whether no bound of a later row lies before the bound of an earlier one. */
+  def isSteady(all: StretchLayout): Boolean = true
 }
 
 /** The frame is all rows. */
@@ -129,6 +134,16 @@ private[split] final case class SplitRange(
     if (middle.isEmpty) KnownSurroundings(all.wholes(first, i), None, Nil, younger, youngerTotal)
     else
       KnownSurroundings(all.wholes(first, from), middle, all.wholes(to, i), younger, youngerTotal)
+  }
+
+  /**
+   * False if a bound overflows its type near an end of the order: as an error, or so that it lies
+   * on the other side of its row. A bound that overflows does so for the first or the last rows.
+   */
+  override def isSteady(all: StretchLayout): Boolean = {
+    val bounds = new StretchBounds(this)
+    try all.ends.map(r => (bounds.isBelow(r, r), bounds.isAbove(r, r))).distinct.length <= 1
+    catch { case _: ArithmeticException | _: DateTimeException => false }
   }
 
   private def youngerThan(

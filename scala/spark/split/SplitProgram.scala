@@ -13,7 +13,7 @@ import io.sash.spark.ordering.{OrderProgram, RowOrder}
 import io.sash.spark.windows._
 
 /**
- * The calls of one frame, ready to be sent to tasks.
+ * The calls of one frame, or of all frames of near rows, ready to be sent to tasks.
  *
  * @param totals the partials of all rows of a stretch, one program for each store of `windows`;
  *   empty if the aggregates have none
@@ -34,20 +34,37 @@ private[split] final case class SplitStage(
       Some((math.max(0L, -lower).toInt, math.max(0L, upper).toInt))
     case _ => None
   }
+
+  /** Whether the totals are the same in any order of the rows, but for last digits of floats. */
+  def commutes: Boolean = totals.isEmpty || calls.forall(c => SplitCalls.commutes(c))
 }
 
 private[split] object SplitStage {
 
-  /** The stages of calls that [[SplitCalls]] has accepted, one for each frame. */
+  /**
+   * The stages of calls that [[SplitCalls]] has accepted: one for all frames that hold near rows,
+   * since they read the same neighbours, and one for each other frame.
+   */
   def of(
       calls: Seq[WindowCall],
       order: Seq[SortOrder],
       input: Seq[Attribute],
       timeZone: String
-  ): Seq[SplitStage] =
-    calls.groupBy(_.shape).toSeq.sortBy(s => calls.indexOf(s._2.head)).map { case (shape, of) =>
+  ): Seq[SplitStage] = {
+    val (near, others) = calls.partition(c => isNear(c.shape))
+    val stages = near +: others.groupBy(_.shape).values.toSeq
+    stages.filter(_.nonEmpty).sortBy(s => calls.indexOf(s.head)).map { of =>
       val windows = WindowProgram(of, Nil, order, input, timeZone)
-      SplitStage(of, windows, frame(shape, windows), totals(shape, of, input))
+      val shapes = of.map(_.shape).distinct
+      SplitStage(of, windows, frame(shapes, windows), totals(shapes.head, of, input))
+    }
+  }
+
+  private def frame(shapes: Seq[WindowShape], windows: WindowProgram): SplitFrame =
+    if (shapes.length == 1) frame(shapes.head, windows)
+    else {
+      val rows = shapes.map(_.frame).collect { case r: RowsSpec => r }
+      SplitRows(rows.map(_.lower).min, rows.map(_.upper).max)
     }
 
   private def frame(shape: WindowShape, windows: WindowProgram): SplitFrame = shape.frame match {

@@ -86,7 +86,7 @@ private[spark] final case class SplitWindowExec(
     new StretchesRDD(
       rows,
       StretchTasks(rows.partitions.length, tasks),
-      SplitProgram(stages, order, inOrder = !calls.forall(c => SplitCalls.commutes(c))),
+      SplitProgram(stages, order, inOrder = !stages.forall(_.commutes)),
       child.output,
       columns ++ answers,
       results,

@@ -22,6 +22,9 @@ private[split] final class StretchLayout(
 
   def isEmpty(i: Int): Boolean = stretches(i).rows == 0L
 
+  /** The first and the last row of each stretch. */
+  def ends: Seq[InternalRow] = stretches.filter(_.rows > 0L).flatMap(s => Seq(s.first, s.last))
+
   /** The number of rows in stretches. */
   def rowsIn(stretches: Range): Long = starts(stretches.end) - starts(stretches.start)
 

@@ -46,7 +46,9 @@ private[split] final class StretchesRDD(
     val summaries = FirstPass.over(rows, tasks, program, metrics)
     val stretches = new StretchLayout(rows.partitions, summaries)
     val totals = program.stages.map(s => new RunningTotal(new StretchTotals(s.totals)))
-    tasks.groups.zipWithIndex.map { case (own, task) =>
+    val isSteady = program.stages.forall(_.frame.isSteady(stretches))
+    val groups = if (isSteady) tasks.groups else tasks.inFirst.groups
+    groups.zipWithIndex.map { case (own, task) =>
       val stages =
         if (stretches.rowsIn(own) == 0L) IndexedSeq.empty
         else

@@ -28,6 +28,10 @@ private[spark] object PositionFunctions {
     // Spark's optimizer makes it of first_value
     case w @ WindowExpression(NthValue(input, offset, ignoreNulls), _) if isOne(offset) =>
       w.copy(windowFunction = First(input, ignoreNulls).toAggregateExpression())
+    // without rows, first has the default already
+    case WindowExpression(l: FrameLessOffsetWindowFunction, spec)
+        if !l.ignoreNulls && isNull(l.default) =>
+      WindowExpression(First(l.input, ignoreNulls = false).toAggregateExpression(), spec)
     case WindowExpression(_: DenseRank, spec) =>
       val groups = PeerGroups(spec.orderSpec.map(_.child)).toAggregateExpression()
       Cast(WindowExpression(groups, growing(spec, RangeFrame)), IntegerType)
@@ -42,6 +46,8 @@ private[spark] object PositionFunctions {
         IntegerType
       )
   }
+
+  private def isNull(e: Expression): Boolean = e.foldable && e.eval() == null
 
   /** The bucket of a row. The first `rows % buckets` buckets have one row more than others. */
   private def bucket(number: Expression, rows: Expression, buckets: Expression): Expression = {

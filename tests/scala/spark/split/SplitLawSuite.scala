@@ -1,6 +1,6 @@
 package io.sash.spark.split
 
-import scala.util.Random
+import scala.util.{Random, Try}
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.Assertion
@@ -90,6 +90,30 @@ class SplitLawSuite extends SashSuite {
     val chosen = random.shuffle(positions).take(1 + random.nextInt(4))
     val columns = chosen.zipWithIndex.map { case (f, i) => s"$f OVER w AS c$i" }
     s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS (ORDER BY $by)"
+  }
+
+  test("bounds that overflow: as in one task, with an error or without") {
+    withSettings(always ++ Seq("spark.sql.shuffle.partitions" -> "7"): _*) {
+      for (
+        ansi <- Seq("true", "false");
+        (key, frame) <- Seq(
+          "-9223372036854775807 + id * 2" -> "CURRENT ROW AND 50 FOLLOWING",
+          "9223372036854775807 - id * 3" -> "50 PRECEDING AND 50 FOLLOWING"
+        );
+        order <- Seq("", "DESC")
+      )
+        withSettings("spark.sql.ansi.enabled" -> ansi) {
+          val query =
+            s"SELECT id, count(*) OVER (ORDER BY b $order RANGE BETWEEN $frame) AS n FROM " +
+              s"(SELECT id, $key AS b FROM range(400))"
+          withClue(s"$query, ANSI $ansi\n") {
+            val expected = withSash(enabled = false)(Try(rows(query)._1).toOption)
+            val actual = Try(rows(query)).toOption
+            assert(actual.forall(_._2), "no operator of stretches ran")
+            assert(actual.map(_._1.toSet) == expected.map(_.toSet))
+          }
+        }
+    }
   }
 
   test("a filter above the window drops rows and no neighbour") {

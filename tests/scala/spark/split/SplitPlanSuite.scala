@@ -151,6 +151,20 @@ class SplitPlanSuite extends SashSuite {
     }
   }
 
+  test("frames of near rows read their neighbours together") {
+    withSettings(settings: _*) {
+      val query =
+        "SELECT id, lag(id) OVER w a, lag(id, 90) OVER w b, lead(id, 7, -1) OVER w c, " +
+          "sum(id) OVER (ORDER BY id ROWS BETWEEN 3 FOLLOWING AND 50 FOLLOWING) d, " +
+          "count(*) OVER w e FROM range(1000) WINDOW w AS (ORDER BY id)"
+      val operator = operators(run(query)).head
+      val stages =
+        SplitStage.of(operator.calls, operator.orderSpec, operator.child.output, "UTC")
+      assert(stages.map(_.nearest) == Seq(Some((90, 50)), None))
+      checkSplit(query)
+    }
+  }
+
   private def checkSplit(query: String): Unit = {
     val expected = withSettings(SashConf.WindowSplit.key -> "off")(run(query).collect().toSet)
     assert(run(query).collect().toSet == expected)
