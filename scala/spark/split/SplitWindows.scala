@@ -2,7 +2,7 @@ package io.sash.spark.split
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Window, WindowGroupLimit}
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.RangePartitioning
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
@@ -27,8 +27,19 @@ private[spark] object SplitWindows {
   private def tasksFor(window: Window, conf: SQLConf): Int = {
     val bytes = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
     val parallelism = SparkSession.active.sparkContext.defaultParallelism
-    val bySize = (window.child.stats.sizeInBytes / bytes).min(Int.MaxValue).toInt
+    val bySize = sizeOf(window.child, conf).fold(0)(s => (s / bytes).min(Int.MaxValue).toInt)
     math.min(conf.numShufflePartitions, math.max(2 * parallelism, bySize))
+  }
+
+  /**
+   * The estimated bytes of a plan's rows, at most those of its tables. Spark takes the product for
+   * a join. None if Spark knows nothing of a table.
+   */
+  private def sizeOf(plan: LogicalPlan, conf: SQLConf): Option[BigInt] = {
+    val tables = plan.collectLeaves().map(_.stats.sizeInBytes)
+    Option.when(tables.forall(_ < conf.defaultSizeInBytes))(
+      plan.stats.sizeInBytes.min(tables.sum)
+    )
   }
 
   /** The expressions of a window that is split. A window that is not gets the reason as a tag. */
@@ -52,14 +63,23 @@ private[spark] object SplitWindows {
 
   /** Why one task is better for all functions of a window, if it is. */
   private def whole(window: Window, conf: SQLConf): Option[String] = {
-    val (size, threshold) = (window.child.stats.sizeInBytes, SashConf.splitThreshold(conf))
+    val (size, threshold) = (sizeOf(window.child, conf), SashConf.splitThreshold(conf))
     if (!SashConf.splits(conf)) Some(s"${SashConf.WindowSplit.key} is off")
     else if (conf.numShufflePartitions == 1) Some(s"${SQLConf.SHUFFLE_PARTITIONS.key} is 1")
-    else if (window.child.isInstanceOf[WindowGroupLimit]) Some("a limit leaves it few rows")
+    else if (isInOnePartition(window.child)) Some("its rows lie in one partition")
+    else if (threshold == 0) None
+    else if (size.isEmpty) Some("the size of its input is not known")
     else
-      Option.when(size < threshold) {
-        s"its input has an estimated $size bytes, less than ${SashConf.WindowSplitThreshold.key}"
+      size.filter(_ < threshold).map { bytes =>
+        s"its input has an estimated $bytes bytes, less than ${SashConf.WindowSplitThreshold.key}"
       }
+  }
+
+  private def isInOnePartition(plan: LogicalPlan): Boolean = plan match {
+    case r: RepartitionOperation                   => r.numPartitions == 1
+    case _: GlobalLimit | _: WindowGroupLimit      => true
+    case _: Project | _: Filter | _: SubqueryAlias => isInOnePartition(plan.children.head)
+    case _                                         => false
   }
 
   /**

@@ -302,10 +302,9 @@ final class LateralReasonsSuite extends LateralSuite {
   /** Queries, and the words that follow "slides: ". */
   private val taken: Seq[(String, String)] = Seq(
     "SELECT *, (SELECT count(*) FROM e WHERE e.ts < l.ts) AS n FROM l" ->
-      "(SELECT count(1) … WHERE e.ts < l.ts) AS n: SlickDeque (Inv)",
+      "(SELECT count(1) … WHERE e.ts < l.ts) AS n: Growing window",
     s"SELECT *, (SELECT max(risky(e.x)) FROM e WHERE $own AND e.x > 0) FROM l" ->
-      ("(SELECT max(risky(e.x)) … WHERE e.k = l.k AND e.ts < l.ts AND e.x > 0): SlickDeque " +
-        "(Non-Inv)"),
+      ("(SELECT max(risky(e.x)) … WHERE e.k = l.k AND e.ts < l.ts AND e.x > 0): Growing window"),
     ("SELECT l.*, a.n, a.m FROM l, LATERAL (SELECT count(*) AS n, max(e.x) AS m FROM e " +
       "WHERE e.k = l.k AND e.ts >= l.ts - INTERVAL 7 DAYS AND e.ts < l.ts) AS a") ->
       ("LATERAL (SELECT count(1) AS n, max(e.x) AS m … WHERE e.k = l.k AND e.ts >= l.ts - " +
@@ -313,45 +312,44 @@ final class LateralReasonsSuite extends LateralSuite {
     ("SELECT * FROM l LEFT JOIN LATERAL (SELECT e.x, e.ts AS at FROM e WHERE e.k <=> l.k " +
       "AND e.ts <= l.ts ORDER BY e.ts DESC LIMIT 1) AS a ON true") ->
       ("LEFT JOIN LATERAL (SELECT e.x, e.ts AS at … WHERE e.k <=> l.k AND e.ts <= l.ts " +
-        "ORDER BY e.ts DESC NULLS LAST LIMIT 1): SlickDeque (Non-Inv)"),
+        "ORDER BY e.ts DESC NULLS LAST LIMIT 1): Growing window"),
     (s"SELECT * FROM l, LATERAL (SELECT e.x + 1 AS y FROM e WHERE $own ORDER BY e.v DESC, " +
       "e.ts LIMIT 2) AS a") ->
       ("LATERAL (SELECT (e.x + 1) AS y … WHERE e.k = l.k AND e.ts < l.ts ORDER BY e.v DESC " +
-        "NULLS LAST, e.ts ASC NULLS FIRST LIMIT 2): Two-Stacks Lite"),
+        "NULLS LAST, e.ts ASC NULLS FIRST LIMIT 2): Growing window"),
     ("SELECT * FROM l WHERE x > 0 AND EXISTS (SELECT 1 FROM e WHERE e.k = l.k AND l.ts - " +
       "e.ts < INTERVAL 2 DAYS)") ->
       ("EXISTS (SELECT 1 … WHERE e.k = l.k AND (l.ts - e.ts) < INTERVAL '2' DAY): Prefix " +
         "aggregates"),
     s"SELECT * FROM l WHERE x IN (SELECT e.x FROM e WHERE $own)" ->
-      "l.x IN (SELECT x … WHERE e.k = l.k AND e.ts < l.ts): SlickDeque (Inv)",
+      "l.x IN (SELECT x … WHERE e.k = l.k AND e.ts < l.ts): Growing window",
     s"SELECT * FROM l, LATERAL (SELECT count(*) AS n FROM e WHERE $own HAVING count(*) > 1)" ->
       ("LATERAL (SELECT count(1) AS n … WHERE e.k = l.k AND e.ts < l.ts HAVING count(1) > " +
-        "1): SlickDeque (Inv)"),
+        "1): Growing window"),
     (s"SELECT * FROM l, LATERAL (SELECT e.k AS j, count(*) AS n FROM e WHERE $own GROUP BY " +
       "e.k)") ->
       ("LATERAL (SELECT e.k AS j, count(1) AS n … WHERE e.k = l.k AND e.ts < l.ts GROUP BY " +
-        "e.k): SlickDeque (Inv)"),
+        "e.k): Growing window"),
     (s"SELECT * FROM l LEFT JOIN LATERAL (SELECT max(e.x) AS m FROM e WHERE $own GROUP BY " +
       "e.k, 'a' HAVING max(e.x) > 1) AS a ON true") ->
       ("LEFT JOIN LATERAL (SELECT max(e.x) AS m … WHERE e.k = l.k AND e.ts < l.ts GROUP BY " +
-        "e.k, 'a' HAVING max(e.x) > 1): SlickDeque (Non-Inv)"),
+        "e.k, 'a' HAVING max(e.x) > 1): Growing window"),
     s"SELECT *, (SELECT count(*) FROM e WHERE $own AND (e.x > 1 OR e.v > 1)) AS n FROM l" ->
       ("(SELECT count(1) … WHERE e.k = l.k AND e.ts < l.ts AND ((e.x > 1) OR (e.v > 1))) AS " +
-        "n: SlickDeque (Inv)"),
+        "n: Growing window"),
     ("SELECT * FROM l, LATERAL (SELECT count(*) AS n FROM e WHERE e.k = l.k AND e.ts >= " +
       "window(l.ts, '1 day').start AND e.ts < l.ts)") ->
       ("LATERAL (SELECT count(1) AS n … WHERE (l.ts IS NOT NULL) AND e.k = l.k AND e.ts >= " +
         "window(l.ts, INTERVAL '1 00:00:00' DAY TO SECOND).start AND e.ts < l.ts): Prefix " +
         "aggregates"),
     "SELECT * FROM l, LATERAL rows_before(l.k, l.ts)" ->
-      ("LATERAL (SELECT count(1) AS n … WHERE e.k = l.k AND e.ts < l.ts): SlickDeque (Inv)"),
+      ("LATERAL (SELECT count(1) AS n … WHERE e.k = l.k AND e.ts < l.ts): Growing window"),
     s"SELECT *, (SELECT count(*) FROM e WHERE $own GROUP BY e.k) AS n FROM l" ->
-      ("(SELECT count(1) … WHERE e.k = l.k AND e.ts < l.ts GROUP BY e.k) AS n: SlickDeque " +
-        "(Inv)"),
+      ("(SELECT count(1) … WHERE e.k = l.k AND e.ts < l.ts GROUP BY e.k) AS n: Growing window"),
     ("SELECT * FROM l, LATERAL (SELECT count(*) AS n FROM e WHERE e.v = l.v AND e.ts < l.ts " +
       "GROUP BY e.v)") ->
       ("LATERAL (SELECT count(1) AS n … WHERE e.v = l.v AND e.ts < l.ts GROUP BY e.v): " +
-        "SlickDeque (Inv)"),
+        "Growing window"),
     "SELECT *, (SELECT count(*) FROM e WHERE e.k = l.k AND e.every <= l.every) AS n FROM l" ->
       "(SELECT count(1) … WHERE e.k = l.k AND e.every <= l.every) AS n: Prefix aggregates",
     ("SELECT *, (SELECT count(*) FROM e WHERE e.s COLLATE UTF8_LCASE = l.s AND e.ts > l.ts " +
@@ -364,7 +362,7 @@ final class LateralReasonsSuite extends LateralSuite {
         "e.ts > l.ts - INTERVAL '9' DAY) in n: Prefix aggregates"),
     (s"SELECT *, (SELECT sum(e.x) FROM e WHERE $own) AS n, (SELECT sum(e.x) FROM e WHERE " +
       s"$own AND l.x > 1) AS m FROM l") ->
-      ("(SELECT sum(e.x) … WHERE e.k = l.k AND e.ts < l.ts) AS n: SlickDeque (Inv)\n(SELECT " +
+      ("(SELECT sum(e.x) … WHERE e.k = l.k AND e.ts < l.ts) AS n: Growing window\n(SELECT " +
         "sum(e.x) … WHERE e.k = l.k AND e.ts < l.ts AND l.x > 1) AS m: Prefix aggregates")
   )
 

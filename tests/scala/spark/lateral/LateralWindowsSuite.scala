@@ -332,7 +332,7 @@ final class LateralWindowsSuite extends LateralSuite {
            |FROM $days AS l(k, d)""".stripMargin
         )
       )
-      assert(told(frame).contains("ranges of two expressions"))
+      assert(told(frame).contains("values of two types"))
     }
   }
 
