@@ -65,7 +65,7 @@ def main() -> None:
             sections += ["", f"## {title.capitalize()}", "", *_table(spark, options, progress)]
     spark.stop()
     page = [
-        "# Windows without PARTITION BY",
+        "# Divided windows, side by side",
         "",
         f"Seconds over {options.rows:,} rows of a time and a double, in four Parquet files, the "
         f"best of {options.runs} runs after one warm-up, on {options.cores} cores. "

@@ -291,7 +291,7 @@ def test_kafka_features(run_python, tmp_path):
 
 
 def test_a_query_of_the_demo_that_is_slow_runs_once(example, monkeypatch):
-    timing = example("timing")
+    timing = example("helpers.timing")
     monkeypatch.setattr(timing, "timed", lambda query: query())
     assert timing.repeated(lambda: 1.0) == [1.0, 1.0, 1.0, 1.0]
     assert timing.repeated(lambda: 9.0) == [9.0]

@@ -666,7 +666,7 @@ def test_the_explanation_has_the_words_of_each_call(spark):
         "slides: window_join (SELECT sum(x) AS week … WHERE k = label.k AND t >= label.t - "
         "INTERVAL '7' DAY AND t < label.t): SlickDeque (Inv)",
         "slides: window_join (SELECT max(x) AS always … WHERE k = label.k AND t < label.t): "
-        "SlickDeque (Non-Inv)",
+        "Growing window",
         ordering,
     ]
     near = sash.as_of(

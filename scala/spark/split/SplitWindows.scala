@@ -32,8 +32,8 @@ private[spark] object SplitWindows {
   }
 
   /**
-   * The estimated bytes of a plan's rows, at most those of its tables. Spark takes the product for
-   * a join. None if Spark knows nothing of a table.
+   * The estimated bytes of a plan's rows, at most the bytes of its tables. For a join Spark takes
+   * their product. None if Spark knows nothing of a table.
    */
   private def sizeOf(plan: LogicalPlan, conf: SQLConf): Option[BigInt] = {
     val tables = plan.collectLeaves().map(_.stats.sizeInBytes)
