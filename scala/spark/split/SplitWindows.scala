@@ -23,12 +23,16 @@ private[spark] object SplitWindows {
    */
   private def stretchesOf(tasks: Int): Int = math.max(1, math.min(8, 2000 / tasks))
 
+  /** All tasks together take about twice the time of one (docs/benchmarks/split.md). */
+  private val LeastCores = 4
+
+  private def cores: Int = SparkSession.active.sparkContext.defaultParallelism
+
   /** As many tasks as adaptive execution would make of the exchange, by the estimated size. */
   private def tasksFor(window: Window, conf: SQLConf): Int = {
     val bytes = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
-    val parallelism = SparkSession.active.sparkContext.defaultParallelism
     val bySize = sizeOf(window.child, conf).fold(0)(s => (s / bytes).min(Int.MaxValue).toInt)
-    math.min(conf.numShufflePartitions, math.max(2 * parallelism, bySize))
+    math.min(conf.numShufflePartitions, math.max(2 * cores, bySize))
   }
 
   /**
@@ -69,6 +73,8 @@ private[spark] object SplitWindows {
     else if (isInOnePartition(window.child)) Some("its rows lie in one partition")
     else if (threshold == 0) None
     else if (size.isEmpty) Some("the size of its input is not known")
+    else if (size.exists(_ >= threshold) && cores < LeastCores)
+      Some(s"Spark has $cores cores, fewer than $LeastCores")
     else
       size.filter(_ < threshold).map { bytes =>
         s"its input has an estimated $bytes bytes, less than ${SashConf.WindowSplitThreshold.key}"
