@@ -44,7 +44,7 @@ private[hops] final class HopIterator(
     memory.close()
   }
 
-  private[this] var store: ElementStore = inTurn(program.create(memory))
+  private[this] var store: ElementStore = turns.during(program.create(memory))
   private[this] var window: InOrderWindow = store.windows.head
   memory.windows = this
 
@@ -117,7 +117,7 @@ private[hops] final class HopIterator(
     answer.setLong(startOrdinal + 1, hops.endOf(number))
   }
 
-  private def dropBefore(pane: Long): Unit = inTurn {
+  private def dropBefore(pane: Long): Unit = turns.during {
     while (held.size > 0 && held.head < pane) {
       held.remove()
       window.evict()
@@ -125,7 +125,7 @@ private[hops] final class HopIterator(
   }
 
   private def takeIn(): Unit = {
-    inTurn {
+    turns.during {
       store.lift(ahead)
       window.insert()
     }
@@ -134,7 +134,7 @@ private[hops] final class HopIterator(
     pull()
   }
 
-  private def lower(): Unit = inTurn {
+  private def lower(): Unit = turns.during {
     store.columns.lower(0, window.query(), answer)
     setBounds()
   }
@@ -145,12 +145,6 @@ private[hops] final class HopIterator(
   }
 
   private def paneAhead: Long = ahead.getLong(paneOrdinal)
-
-  private def inTurn[A](body: => A): A = {
-    turns.take()
-    try body
-    finally turns.end()
-  }
 
   override def spill(): Long = {
     val before = memory.getUsed

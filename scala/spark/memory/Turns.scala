@@ -24,6 +24,13 @@ private[spark] final class Turns {
 
   def end(): Unit = state.setRelease(Free)
 
+  /** Runs `step` in a turn. */
+  def during[A](step: => A): A = {
+    take()
+    try step
+    finally end()
+  }
+
   /** Runs `request`, which asks the manager for memory, inside the turn of the caller. */
   def acquiring[A](request: => A): A = {
     state.set(Acquiring)

@@ -20,7 +20,15 @@ private[plan] final case class RowConditions(ofRows: Seq[Expression], others: Se
 
 private[plan] object RowConditions extends PredicateHelper {
 
-  def of(condition: Expression, window: Window): RowConditions = {
+  /** Plans a filter above a window. `planned` makes the window's operator with its conditions. */
+  def planned(condition: Expression, window: Window)(
+      planned: Seq[Expression] => Seq[SparkPlan]
+  ): Seq[SparkPlan] = {
+    val conditions = of(condition, window)
+    if (conditions.ofRows.isEmpty) Nil else planned(conditions.ofRows).map(conditions.above)
+  }
+
+  private def of(condition: Expression, window: Window): RowConditions = {
     val all = splitConjunctivePredicates(condition)
     val (first, rest) = all.span(isOfRows(window))
     // a condition behind one on an answer may rely on that one, unless it cannot fail

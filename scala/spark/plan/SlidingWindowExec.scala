@@ -50,10 +50,7 @@ private[sash] final case class SlidingWindowExec(
     with CodegenSupport {
 
   @transient private[spark] lazy val calls: Seq[WindowCall] =
-    windowExpression
-      .flatMap(_.collect { case w: WindowExpression => w })
-      .distinctBy(_.canonicalized)
-      .map(WindowCall.of(_, forced).fold(r => throw new IllegalStateException(r.reason), c => c))
+    WindowCall.each(windowExpression)(WindowCall.of(_, forced))
 
   /** The windows for EXPLAIN. */
   private[spark] def texts: Seq[String] = ExplainLines.of(windowExpression, calls)
@@ -72,11 +69,7 @@ private[sash] final case class SlidingWindowExec(
 
   override def order: KeyOrder = KeyOrder(partitionSpec, orderSpec)
 
-  override lazy val seesTies: Boolean =
-    windowExpression.exists(_.exists {
-      case w: WindowExpression => Ties.areSeenBy(w)
-      case _                   => false
-    })
+  override lazy val seesTies: Boolean = Ties.areSeenIn(windowExpression)
 
   override def requiredChildDistribution: Seq[Distribution] = Seq(order.distribution)
 
@@ -99,13 +92,8 @@ private[sash] final case class SlidingWindowExec(
     BoundReference(child.output.length + i, c.expression.dataType, c.expression.nullable)
   }
 
-  /** The window expressions with each window call replaced by its result. */
-  private def outputExpressions: Seq[Expression] = {
-    val references = calls.map(_.expression.canonicalized).zip(resultReferences).toMap
-    windowExpression.map(_.transform { case w: WindowExpression =>
-      references(w.canonicalized)
-    })
-  }
+  private def outputExpressions: Seq[Expression] =
+    WindowCall.replaced(windowExpression, calls, resultReferences)
 
   private def condition: Expression =
     conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)

@@ -31,14 +31,10 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
     case Filter(condition, window: Window) =>
       WindowFilter
         .released(window)
-        .fold(filtered(condition, window))(w => Seq(planLater(Filter(condition, w))))
+        .fold(RowConditions.planned(condition, window)(planned(window, _))) { w =>
+          Seq(planLater(Filter(condition, w)))
+        }
     case _ => Nil
-  }
-
-  private def filtered(condition: Expression, window: Window): Seq[SparkPlan] = {
-    val conditions = RowConditions.of(condition, window)
-    if (conditions.ofRows.isEmpty) Nil
-    else planned(window, conditions.ofRows).map(conditions.above)
   }
 
   private def planned(window: Window, conditions: Seq[Expression]): Seq[SparkPlan] =

@@ -16,9 +16,7 @@ private[spark] object SplitStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case window: Window => planned(window, Nil)
     case Filter(condition, window: Window) =>
-      val conditions = RowConditions.of(condition, window)
-      if (conditions.ofRows.isEmpty) Nil
-      else planned(window, conditions.ofRows).map(conditions.above)
+      RowConditions.planned(condition, window)(planned(window, _))
     case _ => Nil
   }
 

@@ -56,7 +56,7 @@ private[split] object FirstPass {
     )
   }
 
-  /** The first and the last row that has come, in the window's order. */
+  /** The first and the last row that has come, in the window's order; null without rows. */
   private final class Ends(program: SplitProgram) {
     private[this] val ordering = RowOrdering.create(program.order.order, program.order.input)
     private[this] val compares = program.comparesRows
@@ -66,10 +66,10 @@ private[split] object FirstPass {
     def add(row: UnsafeRow): Unit =
       if (first == null) {
         first = row.copy()
-        last = first
+        last = row.copy()
       } else if (compares) {
-        if (ordering.compare(row, last) >= 0) last = row.copy()
-        else if (ordering.compare(row, first) < 0) first = row.copy()
+        if (ordering.compare(row, last) >= 0) last.copyFrom(row)
+        else if (ordering.compare(row, first) < 0) first.copyFrom(row)
       }
   }
 }

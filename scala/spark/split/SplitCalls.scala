@@ -34,8 +34,8 @@ private[spark] object SplitCalls {
         case other => other
       }
     }
-    rewritten
-      .flatMap(_.collect { case w: WindowExpression => w })
+    WindowCall
+      .windowsIn(rewritten)
       .iterator
       .map(refusal(_, forced, zone))
       .collectFirst { case Some(why) => why }
@@ -123,14 +123,10 @@ private[spark] object SplitCalls {
   }
 
   /** Whether the total is the same in any order of the rows, but for last digits of floats. */
-  def commutes(call: WindowCall): Boolean =
-    functionOf(call.expression).exists {
-      case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
-      case _: BitAndAgg | _: BitOrAgg | _: BitXorAgg            => true
-      case m: Max                                               => Ties.areTwins(m.child.dataType)
-      case m: Min                                               => Ties.areTwins(m.child.dataType)
-      case _                                                    => false
-    }
+  def commutes(call: WindowCall): Boolean = functionOf(call.expression).exists {
+    case _: Sum | _: Average | _: CentralMomentAgg => true
+    case f                                         => Ties.isExact(f)
+  }
 
   private def functionOf(w: WindowExpression): Option[AggregateFunction] =
     w.windowFunction match {

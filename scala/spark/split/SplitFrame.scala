@@ -4,7 +4,7 @@ import java.time.DateTimeException
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.sash.core.frames.{KeyRing, RangeKeys}
+import io.sash.core.frames.{KeyBound, KeyRing, RangeKeys}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
 import io.sash.spark.windows.{KeysView, RingProgram, Total}
@@ -105,12 +105,12 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
  * @param rings the keys of the rows
  * @param view the frame's use of them
  */
-private[split] final case class SplitRange(
-    rings: Seq[RingProgram],
-    view: KeysView,
-    isUnboundedBelow: Boolean,
-    isUnboundedAbove: Boolean
-) extends SplitFrame {
+private[split] final case class SplitRange(rings: Seq[RingProgram], view: KeysView)
+    extends SplitFrame {
+  @transient private lazy val bounds = new StretchBounds(this)
+  private val isUnboundedBelow = view.lower == KeyBound.Unbounded
+  private val isUnboundedAbove = view.upper == KeyBound.Unbounded
+
   override def comparesRows: Boolean = true
 
   override def surroundings(
@@ -118,7 +118,6 @@ private[split] final case class SplitRange(
       all: StretchLayout,
       total: (Int, Int) => Option[Total]
   ): KnownSurroundings = {
-    val bounds = new StretchBounds(this)
     val (i, head, last) = (own.start, all.firstRow(own), all.lastRow(own))
     def firstOlder(from: Int)(is: StretchSummary => Boolean) =
       (from until i).find(s => !all.isEmpty(s) && is(all(s))).getOrElse(i)
@@ -130,7 +129,7 @@ private[split] final case class SplitRange(
       else math.min(i, 1 + firstOlder(first)(s => !bounds.isBelow(s.last, last)))
     val to = firstOlder(from)(s => bounds.isAbove(s.last, head))
     val middle = if (from < to) total(from, to) else None
-    val (younger, youngerTotal) = youngerThan(own.end, last, all, bounds, total)
+    val (younger, youngerTotal) = youngerThan(own.end, last, all, total)
     if (middle.isEmpty) KnownSurroundings(all.wholes(first, i), None, Nil, younger, youngerTotal)
     else
       KnownSurroundings(all.wholes(first, from), middle, all.wholes(to, i), younger, youngerTotal)
@@ -140,17 +139,14 @@ private[split] final case class SplitRange(
    * False if a bound overflows its type near an end of the order: as an error, or so that it lies
    * on the other side of its row. A bound that overflows does so for the first or the last rows.
    */
-  override def isSteady(all: StretchLayout): Boolean = {
-    val bounds = new StretchBounds(this)
+  override def isSteady(all: StretchLayout): Boolean =
     try all.ends.map(r => (bounds.isBelow(r, r), bounds.isAbove(r, r))).distinct.length <= 1
     catch { case _: ArithmeticException | _: DateTimeException => false }
-  }
 
   private def youngerThan(
       next: Int,
       own: InternalRow,
       all: StretchLayout,
-      bounds: StretchBounds,
       total: (Int, Int) => Option[Total]
   ): (Seq[StretchRows], Option[Total]) = {
     def until(is: StretchSummary => Boolean) =

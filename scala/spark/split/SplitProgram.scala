@@ -2,10 +2,9 @@ package io.sash.spark.split
 
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
+  AttributeReference,
   SortOrder,
-  SpecifiedWindowFrame,
-  UnboundedFollowing,
-  UnboundedPreceding
+  SpecifiedWindowFrame
 }
 
 import io.sash.spark.monoids.{Algorithm, AggregateMonoid}
@@ -24,6 +23,10 @@ private[split] final case class SplitStage(
     frame: SplitFrame,
     totals: Seq[StoreProgram]
 ) {
+
+  /** The columns of the answers, one for each call. */
+  val results: Seq[Attribute] =
+    calls.map(c => AttributeReference("result", c.expression.dataType, c.expression.nullable)())
 
   /**
    * How many rows before and behind its own a task needs, if it can find them without a first
@@ -71,15 +74,8 @@ private[split] object SplitStage {
     case rows: RowsSpec if isAllRows(shape, rows.specified) => AllRows
     case rows: RowsSpec                                     => SplitRows(rows.lower, rows.upper)
     case range: RangeSpec if isAllRows(shape, range.specified) => AllRows
-    case RangeSpec(frame) =>
-      val view = windows.frames.head.keys.parts.head.get
-      SplitRange(
-        windows.rings,
-        view,
-        frame.lower == UnboundedPreceding,
-        frame.upper == UnboundedFollowing
-      )
-    case other => throw new IllegalStateException(s"${other.text} cannot be split")
+    case _: RangeSpec => SplitRange(windows.rings, windows.frames.head.keys.parts.head.get)
+    case other        => throw new IllegalStateException(s"${other.text} cannot be split")
   }
 
   private def isNear(shape: WindowShape): Boolean = shape.frame match {

@@ -38,14 +38,7 @@ private[spark] final case class SplitWindowExec(
 ) extends UnaryExecNode {
 
   @transient private[spark] lazy val calls: Seq[WindowCall] =
-    windowExpression
-      .flatMap(_.collect { case w: WindowExpression => w })
-      .distinctBy(_.canonicalized)
-      .map { w =>
-        WindowCall
-          .ofAnyFrame(w, forced)
-          .fold(r => throw new IllegalStateException(r.reason), c => c)
-      }
+    WindowCall.each(windowExpression)(WindowCall.ofAnyFrame(_, forced))
 
   /** The columns of the rows, without the tie-breaker. */
   private def columns: Seq[Attribute] =
@@ -69,14 +62,8 @@ private[spark] final case class SplitWindowExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val zone = conf.sessionLocalTimeZone
     val stages = SplitStage.of(calls, orderSpec, child.output, zone).toIndexedSeq
-    val ordered = stages.flatMap(_.calls)
-    val results = ordered.map(c =>
-      AttributeReference("result", c.expression.dataType, c.expression.nullable)()
-    )
-    val byCall = ordered.map(_.expression.canonicalized).zip(results).toMap[Expression, Attribute]
-    val answers = windowExpression.map(_.transform { case w: WindowExpression =>
-      byCall(w.canonicalized)
-    })
+    val answers =
+      WindowCall.replaced(windowExpression, stages.flatMap(_.calls), stages.flatMap(_.results))
     val order = RowOrder(
       orderSpec ++ tieBreaker.map(SortOrder(_, Ascending)),
       child.output,
@@ -89,7 +76,6 @@ private[spark] final case class SplitWindowExec(
       SplitProgram(stages, order, inOrder = !stages.forall(_.commutes)),
       child.output,
       columns ++ answers,
-      results,
       conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
       ownMetrics
     )

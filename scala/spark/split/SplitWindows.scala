@@ -100,11 +100,9 @@ private[spark] object SplitWindows {
       child: SparkPlan,
       conf: SQLConf
   ): SparkPlan = {
-    val seesTies = expressions.exists(_.exists {
-      case w: WindowExpression => Ties.areSeenBy(w)
-      case _                   => false
-    })
-    val number = Option.when(seesTies)(Alias(MonotonicallyIncreasingID(), "tieBreaker")())
+    val number = Option.when(Ties.areSeenIn(expressions))(
+      Alias(MonotonicallyIncreasingID(), "tieBreaker")()
+    )
     val numbered = number.fold(child)(n => ProjectExec(window.child.output :+ n, child))
     val tasks = tasksFor(window, conf)
     val ranges = RangePartitioning(window.orderSpec, tasks * stretchesOf(tasks))

@@ -33,12 +33,9 @@ private[split] final class StretchLayout(
 
   def lastRow(of: Range): InternalRow = stretches(of.reverse.find(!isEmpty(_)).get).last
 
-  /** All rows of a stretch. */
-  def whole(i: Int): StretchRows = part(i, 0L, Long.MaxValue)
-
   /** All rows of the stretches from `from` to before `until`. */
   def wholes(from: Int, until: Int): Seq[StretchRows] =
-    (from until until).filterNot(isEmpty).map(whole)
+    (from until until).filterNot(isEmpty).map(part(_, 0L, Long.MaxValue))
 
   /** The rows from number `from` to before `until`, both counted over all stretches. */
   def rows(from: Long, until: Long): Seq[StretchRows] =

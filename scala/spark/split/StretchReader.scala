@@ -17,20 +17,13 @@ private[split] final class StretchReader(
     unordered: Partition => Iterator[InternalRow]
 ) {
 
-  /** Rows of neighbouring stretches in the window's order. */
-  def ordered(parts: Seq[StretchRows]): Iterator[InternalRow] = parts.iterator.flatMap(rows)
-
-  /** Reads the rows of a stretch when the first of them is needed. */
-  private def rows(part: StretchRows): Iterator[InternalRow] = new LazyRows(() => {
+  /** Rows of neighbouring stretches in the window's order. It reads each when it needs it. */
+  def ordered(parts: Seq[StretchRows]): Iterator[InternalRow] = parts.iterator.flatMap { part =>
     val all = unordered(part.partition)
     val rows = ordered(part.seen.fold(all)(new CheckedRows(all, _)))
-    var skipped = 0L
-    while (skipped < part.from && rows.hasNext) {
-      rows.next()
-      skipped += 1
-    }
-    if (part.until == Long.MaxValue) rows else rows.take((part.until - part.from).toInt)
-  })
+    if (part.isWhole) rows
+    else rows.slice(part.from.toInt, math.min(part.until, Int.MaxValue).toInt)
+  }
 
   /** All rows in the window's order. */
   def ordered(rows: Iterator[InternalRow]): Iterator[InternalRow] =
@@ -54,14 +47,6 @@ private[split] final class CheckedRows(rows: Iterator[InternalRow], seen: SeenRo
     checksum.add(row.asInstanceOf[UnsafeRow])
     row
   }
-}
-
-/** Rows that are made when the first of them is needed. */
-private[split] final class LazyRows(rows: () => Iterator[InternalRow])
-    extends Iterator[InternalRow] {
-  private[this] lazy val made = rows()
-  override def hasNext: Boolean = made.hasNext
-  override def next(): InternalRow = made.next()
 }
 
 private[split] object SplitErrors {

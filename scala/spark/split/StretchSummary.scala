@@ -51,7 +51,9 @@ private[split] final case class StretchRows(
     seen: Option[SeenRows],
     from: Long = 0L,
     until: Long = Long.MaxValue
-)
+) {
+  def isWhole: Boolean = from == 0L && until == Long.MaxValue
+}
 
 /** The own rows of a task, and their surroundings for each stage. */
 private[split] final case class StretchPartition(

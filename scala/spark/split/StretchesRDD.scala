@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
-import io.sash.spark.windows.{ImmediateWindows, WaitingWindowTask}
+import io.sash.spark.windows.{ImmediateWindows, Total, WaitingWindowTask}
 
 /**
  * The answers of a window whose rows lie in stretches. A first pass, a job of its own, runs when
@@ -23,7 +23,6 @@ private[split] final class StretchesRDD(
     program: SplitProgram,
     columns: Seq[Attribute],
     output: Seq[Expression],
-    results: Seq[Attribute],
     condition: Expression,
     metrics: SplitMetrics
 ) extends RDD[InternalRow](rows.context, Nil) {
@@ -92,51 +91,43 @@ private[split] final class StretchesRDD(
     val keepsAll = Predicate.create(Literal.TrueLiteral, columns)
     val keeps = Predicate.create(condition, columns)
     keeps.initialize(part.index)
-    val ends = program.stages.scanLeft(0)(_ + _.calls.length)
+    // the columns of the rows before and behind each stage
+    val inputs = program.stages.scanLeft(columns)(_ ++ _.results)
     program.stages.indices.foldLeft(own) { (in, s) =>
       val isLast = s == program.stages.length - 1
-      val inputs = columns ++ results.take(ends(s))
-      val all = columns ++ results.take(ends(s + 1))
+      val (all, filter) = (inputs(s + 1), if (isLast) keeps else keepsAll)
+      val counted = if (isLast) metrics.windows else metrics.earlier
       val project = UnsafeProjection.create(if (isLast) output else all, all)
-      stage(s, part, reader, in, inputs, if (isLast) keeps else keepsAll, project)
-    }
-  }
-
-  private def stage(
-      s: Int,
-      part: StretchPartition,
-      reader: StretchReader,
-      in: Iterator[InternalRow],
-      inputs: Seq[Attribute],
-      keeps: BasePredicate,
-      project: UnsafeProjection
-  ): Iterator[InternalRow] = {
-    val stage = program.stages(s)
-    val joined = new JoinedRow
-    def answer(row: InternalRow, result: InternalRow): InternalRow = project(joined(row, result))
-    val counted = if (s == program.stages.length - 1) metrics.windows else metrics.earlier
-    val around = part.stages(s)
-    if (stage.frame == AllRows) {
-      val result = constant(stage, around)
-      in.filter(keeps.eval).map(answer(_, result))
-    } else {
-      val neighbours = around.neighbours(reader)
-      if (stage.windows.isImmediate)
-        new ImmediateWindows(stage.windows, counted, in, keeps, answer, neighbours)
-      else
-        new WaitingWindowTask(stage.windows, counted, in, inputs.length, keeps, neighbours)
-          .map(project)
+      val joined = new JoinedRow
+      def answer(row: InternalRow, result: InternalRow): InternalRow =
+        project(joined(row, result))
+      val stage = program.stages(s)
+      part.stages(s) match {
+        case KnownSurroundings(_, total, _, _, _) if stage.frame == AllRows =>
+          val result = constant(stage, total)
+          in.filter(filter.eval).map(answer(_, result))
+        case around =>
+          val neighbours = around.neighbours(reader)
+          if (stage.windows.isImmediate)
+            new ImmediateWindows(stage.windows, counted, in, filter, answer, neighbours)
+          else
+            new WaitingWindowTask(
+              stage.windows,
+              counted,
+              in,
+              inputs(s).length,
+              filter,
+              neighbours
+            ).map(project)
+      }
     }
   }
 
   /** The answers that are the same for all rows. */
-  private def constant(stage: SplitStage, around: Surroundings): InternalRow = {
+  private def constant(stage: SplitStage, total: Option[Total]): InternalRow = {
     val result = new SpecificInternalRow(stage.calls.map(_.expression.dataType: DataType))
     val totals = new StretchTotals(stage.totals)
-    around match {
-      case known: KnownSurroundings => known.total.foreach(t => totals.add(t.cells))
-      case _                        => ()
-    }
+    total.foreach(t => totals.add(t.cells))
     totals.lower(result)
     result
   }

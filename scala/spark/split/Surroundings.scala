@@ -1,9 +1,10 @@
 package io.sash.spark.split
 
-import java.util.ArrayDeque
+import scala.collection.mutable
 
 import org.apache.spark.Partition
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.sash.spark.windows.{Neighbours, Total}
 
@@ -86,11 +87,16 @@ private[split] final case class NearestSurroundings(
   }
 
   private def lastOf(rows: Iterator[InternalRow], count: Int): Vector[InternalRow] = {
-    val kept = new ArrayDeque[InternalRow](count + 1)
-    rows.foreach { row =>
-      kept.addLast(row.copy())
-      if (kept.size > count) kept.removeFirst()
+    val kept = mutable.ArrayDeque.empty[UnsafeRow]
+    rows.foreach { next =>
+      val row = next.asInstanceOf[UnsafeRow]
+      if (kept.length < count) kept.append(row.copy())
+      else {
+        val oldest = kept.removeHead()
+        oldest.copyFrom(row) // into the bytes of the row that leaves
+        kept.append(oldest)
+      }
     }
-    kept.toArray(Array.empty[InternalRow]).toVector
+    kept.toVector
   }
 }

@@ -23,7 +23,10 @@ private[spark] object PositionFunctions {
       if (l.nullable) answer else KnownNotNull(answer)
   }
 
-  /** The functions that need the number of all rows, or of groups of peers, too. */
+  /**
+   * The functions that only a divided window answers as aggregates. They need the number of all
+   * rows or of groups of peers, or are simply `first`.
+   */
   def ofAllRows(expression: Expression): Expression = expression.transform {
     // Spark's optimizer makes it of first_value
     case w @ WindowExpression(NthValue(input, offset, ignoreNulls), _) if isOne(offset) =>

@@ -25,8 +25,11 @@ private[spark] object Ties {
     !isBlind
   }
 
+  def areSeenIn(expressions: Seq[Expression]): Boolean =
+    WindowCall.windowsIn(expressions).exists(areSeenBy)
+
   /** Whether the aggregate is the same to the last bit in any order of its inputs. */
-  private def isExact(f: AggregateFunction): Boolean = f match {
+  def isExact(f: AggregateFunction): Boolean = f match {
     case _: Count                   => true
     case s: Sum                     => !isFloat(s.child.dataType)
     case a: Average                 => !isFloat(a.child.dataType)
@@ -44,7 +47,7 @@ private[spark] object Ties {
    * Whether equal values are identical. Not so 0.0 and -0.0, nor equal strings of some
    * collations.
    */
-  def areTwins(dataType: DataType): Boolean = dataType match {
+  private def areTwins(dataType: DataType): Boolean = dataType match {
     case s: StringType => UnsafeRowUtils.isBinaryStable(s)
     case BooleanType | DateType | TimestampType | TimestampNTZType | BinaryType => true
     case _: YearMonthIntervalType | _: DayTimeIntervalType                      => true

@@ -32,8 +32,6 @@ private[spark] final class WaitingWindowTask(
   /** The number of rows of other tasks that have arrived behind the rows of this task. */
   private[this] var younger = 0L
 
-  private[this] var begun = neighbours == Neighbours.None
-
   /** Whether all rows of the partition have arrived. */
   private[this] var ended = true
 
@@ -44,7 +42,7 @@ private[spark] final class WaitingWindowTask(
   private[this] var isJoined = false
 
   override def hasNext: Boolean = {
-    if (!begun) begin()
+    begin()
     while (!isJoined && (isWaiting || following != null || input.hasNext)) step()
     if (!isJoined) finish()
     isJoined
@@ -59,9 +57,7 @@ private[spark] final class WaitingWindowTask(
   /** Whether the queue has a row. */
   private def isWaiting: Boolean = current < arrived - younger
 
-  override def begin(): Unit = {
-    begun = true
-    super.begin()
+  override protected def begun(): Unit = {
     current = arrived
     ended = false
   }

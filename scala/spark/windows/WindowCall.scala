@@ -48,6 +48,27 @@ private[spark] final case class BoundingCall(
 
 private[spark] object WindowCall {
 
+  def windowsIn(expressions: Seq[Expression]): Seq[WindowExpression] =
+    expressions.flatMap(_.collect { case w: WindowExpression => w })
+
+  /** The calls in some expressions, each once. `of` accepts all of them. */
+  def each(expressions: Seq[Expression])(
+      of: WindowExpression => Either[Refusal, WindowCall]
+  ): Seq[WindowCall] =
+    windowsIn(expressions)
+      .distinctBy(_.canonicalized)
+      .map(of(_).fold(r => throw new IllegalStateException(r.reason), c => c))
+
+  /** The expressions with each call replaced by its result. */
+  def replaced(
+      expressions: Seq[Expression],
+      calls: Seq[WindowCall],
+      results: Seq[Expression]
+  ): Seq[Expression] = {
+    val resultOf = calls.map(_.expression.canonicalized).zip(results).toMap
+    expressions.map(_.transform { case w: WindowExpression => resultOf(w.canonicalized) })
+  }
+
   /** The SQL of the aggregate and its frame. */
   def textOf(expression: WindowExpression): String = expression.windowFunction match {
     case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>

@@ -81,23 +81,31 @@ private[spark] class WindowTask(
 
   protected final def startPartition(row: InternalRow): Unit = {
     if (key != null) key.lift(0, row)
+    start()
+  }
+
+  private def start(): Unit = {
     started = true
     memory.windows = this
     arrived = 0L
     frames.startPartition()
   }
 
-  /** Lets the older rows of other tasks enter, before the first row of this task. */
-  def begin(): Unit = {
-    inTurn {
-      started = true
-      memory.windows = this
-      frames.startPartition()
-    }
+  /** Whether rows of other tasks enter before the first row of this one. */
+  private[this] var isToBegin = neighbours != Neighbours.None
+
+  /** Lets the older rows of other tasks enter, at the first call. */
+  final def begin(): Unit = if (isToBegin) {
+    isToBegin = false
+    inTurn(start())
     neighbours.far.foreach(enter)
     neighbours.total.foreach(enter)
     neighbours.near.foreach(enter)
+    begun()
   }
+
+  /** Called when the older rows of other tasks have entered. */
+  protected def begun(): Unit = ()
 
   protected final def enter(row: InternalRow): Unit = inTurn {
     frames.arrive(row)
@@ -111,9 +119,7 @@ private[spark] class WindowTask(
 
   private def inTurn(step: => Unit): Unit = {
     SparkInternals.throwIfKilled(context)
-    turns.take()
-    try step
-    finally turns.end()
+    turns.during(step)
   }
 
   override def spill(): Long = {
@@ -134,11 +140,8 @@ private[spark] class WindowTask(
     frames = null
   }
 
-  private def createFrames(): SlidingFrames = {
-    turns.take()
-    try program.create(memory, neighbours.omitted)
-    finally turns.end()
-  }
+  private def createFrames(): SlidingFrames =
+    turns.during(program.create(memory, neighbours.omitted))
 }
 
 private object WindowTask {
@@ -166,13 +169,9 @@ private[spark] final class ImmediateWindows(
 ) extends Iterator[InternalRow] {
   private[this] val task = new WindowTask(program, metrics, neighbours)
   private[this] var following: InternalRow = _
-  private[this] var begun = neighbours == Neighbours.None
 
   override def hasNext: Boolean = {
-    if (!begun) {
-      begun = true
-      task.begin()
-    }
+    task.begin()
     while (following == null && input.hasNext) advance()
     val more = following != null
     if (!more) task.finish()
