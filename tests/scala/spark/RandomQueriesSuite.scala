@@ -96,40 +96,24 @@ class RandomQueriesSuite extends SashSuite {
 }
 
 object RandomQueriesSuite {
-  private def pick[T](random: Random, values: T*): T = values(random.nextInt(values.length))
-
   private def randomQuery(
       random: Random,
       calls: Iterator[TestCall],
       window: (Random, Boolean) => String
   ): String = {
-    val chosen = calls.take(pick(random, 1, 3, 4)).toSeq
+    val chosen = calls.take(RandomQuery.pick(random, 1, 3, 4)).toSeq
     val over = window(random, chosen.exists(_.ordered))
-    val columns = chosen.zipWithIndex.map { case (call, i) =>
-      val filter = pick(random, "", "", "", " FILTER (WHERE tie > 4)")
-      // Spark's grammar has FILTER before IGNORE NULLS
-      val Array(function, rest @ _*) = call.sql.split(" (?=IGNORE)")
-      s"$function$filter ${rest.mkString} OVER w AS ${call.alias(i)}"
-    }
-    s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS $over"
+    RandomQuery.select(random, chosen, over)
   }
 
   private def randomMode(random: Random): Seq[(String, String)] = {
-    val code = pick(
-      random,
-      Seq("spark.sql.codegen.wholeStage" -> "true"),
-      Seq("spark.sql.codegen.wholeStage" -> "false"),
-      Seq(
-        "spark.sql.codegen.wholeStage" -> "false",
-        "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
-      )
-    )
+    val code = RandomQuery.codeMode(random)
     val algorithms = Algorithm.Auto +: Algorithm.All.map(_.id)
     code ++ Seq(
       "spark.sql.adaptive.enabled" -> random.nextBoolean().toString,
       "spark.sql.ansi.enabled" -> random.nextBoolean().toString,
       SashConf.WindowAlgorithm.key ->
-        (if (random.nextBoolean()) Algorithm.Auto else pick(random, algorithms: _*))
+        (if (random.nextBoolean()) Algorithm.Auto else RandomQuery.pick(random, algorithms: _*))
     )
   }
 }

@@ -48,7 +48,7 @@ object WindowFrames {
 
   private def pick[T](random: Random, values: Seq[T]): T = values(random.nextInt(values.length))
 
-  private def bound(steps: Int, offset: Int => String): String =
+  def bound(steps: Int, offset: Int => String): String =
     if (steps == 0) "CURRENT ROW"
     else if (steps < 0) s"${offset(-steps)} PRECEDING"
     else s"${offset(steps)} FOLLOWING"
@@ -65,7 +65,7 @@ object WindowFrames {
   private def partition(random: Random): String =
     pick(random, Seq("", "PARTITION BY g", "PARTITION BY g, g2", "PARTITION BY sc, bo"))
 
-  private def direction(random: Random): String =
+  def direction(random: Random): String =
     pick(random, Seq("", "DESC", "ASC NULLS LAST", "DESC NULLS FIRST"))
 
   def rows(random: Random): String = {

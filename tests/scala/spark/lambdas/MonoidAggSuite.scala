@@ -6,7 +6,7 @@ import org.scalatest.tags.Slow
 
 import io.sash.spark.{SashSuite, TestTable}
 
-/** monoid_agg: a monoid in lambdas is an aggregate like those of Spark. */
+/** `monoid_agg`: lambdas make a monoid, and it is an aggregate like Spark's own. */
 @Slow
 class MonoidAggSuite extends SashSuite {
   private val spread =

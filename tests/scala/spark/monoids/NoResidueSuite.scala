@@ -6,7 +6,7 @@ import org.scalatest.tags.Slow
 
 import io.sash.spark.{RowEquality, SashSuite}
 
-/** A float's result is that of its window alone: what has left leaves no trace. */
+/** A window of floats answers as if the values that left it had never been in it. */
 @Slow
 class NoResidueSuite extends SashSuite {
   private val poisons = Seq(

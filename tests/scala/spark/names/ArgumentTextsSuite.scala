@@ -8,8 +8,8 @@ import org.scalatest.tags.Slow
 import io.sash.spark.{ErrorCondition, SashSuite}
 
 /**
- * Each argument of each function's examples in turn is something that it hardly can be: the query runs,
- * or says under a condition of Spark's what is wrong, in words of the user's.
+ * The suite replaces each argument of each function's examples by a value that hardly fits. The query
+ * runs, or fails under one of Spark's conditions with a message in the user's words.
  */
 @Slow
 class ArgumentTextsSuite extends SashSuite {

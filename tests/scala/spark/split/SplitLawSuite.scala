@@ -56,15 +56,15 @@ class SplitLawSuite extends SashSuite {
     }
 
   law("ROWS", 60, least = 0.6) { random =>
-    over(random, calls(random, 1 + random.nextInt(3)), rowsOf(random))
+    RandomQuery.select(random, calls(random, 1 + random.nextInt(3)), rowsOf(random))
   }
 
   law("RANGE over peers", 30, least = 0.4) { random =>
     val key = pick(random, orders)
     val frame = pick(random, Seq("CURRENT ROW", "UNBOUNDED PRECEDING"))
     val end = pick(random, Seq("CURRENT ROW", "UNBOUNDED FOLLOWING"))
-    val by = s"$key ${direction(random)}"
-    over(
+    val by = s"$key ${WindowFrames.direction(random)}"
+    RandomQuery.select(
       random,
       unordered(random, 1 + random.nextInt(3)),
       s"(ORDER BY $by RANGE BETWEEN $frame AND $end)"
@@ -76,17 +76,18 @@ class SplitLawSuite extends SashSuite {
     val steps = Seq(-40, -8, -3, -2, -1, 0, 1, 2, 5, 30)
     val Seq(lower, upper) = Seq(pick(random, steps), pick(random, steps)).sorted
     val from =
-      if (random.nextInt(4) == 0) "UNBOUNDED PRECEDING" else bound(lower, key.offset)
-    val to = if (random.nextInt(4) == 0) "UNBOUNDED FOLLOWING" else bound(upper, key.offset)
-    over(
+      if (random.nextInt(4) == 0) "UNBOUNDED PRECEDING" else WindowFrames.bound(lower, key.offset)
+    val to =
+      if (random.nextInt(4) == 0) "UNBOUNDED FOLLOWING" else WindowFrames.bound(upper, key.offset)
+    RandomQuery.select(
       random,
       unordered(random, 1 + random.nextInt(3)),
-      s"(ORDER BY ${key.tied} ${direction(random)} RANGE BETWEEN $from AND $to)"
+      s"(ORDER BY ${key.tied} ${WindowFrames.direction(random)} RANGE BETWEEN $from AND $to)"
     )
   }
 
   law("positions", 40, least = 1.0) { random =>
-    val by = s"${pick(random, orders)} ${direction(random)}"
+    val by = s"${pick(random, orders)} ${WindowFrames.direction(random)}"
     val chosen = random.shuffle(positions).take(1 + random.nextInt(4))
     val columns = chosen.zipWithIndex.map { case (f, i) => s"$f OVER w AS c$i" }
     s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS (ORDER BY $by)"
@@ -225,20 +226,14 @@ object SplitLawSuite {
 
   private def pick[T](random: Random, values: Seq[T]): T = values(random.nextInt(values.length))
 
-  private def direction(random: Random): String =
-    pick(random, Seq("", "DESC", "ASC NULLS LAST", "DESC NULLS FIRST"))
-
-  private def bound(steps: Int, offset: Int => String): String =
-    if (steps == 0) "CURRENT ROW"
-    else if (steps < 0) s"${offset(-steps)} PRECEDING"
-    else s"${offset(steps)} FOLLOWING"
-
   private def rowsOf(random: Random): String = {
     val steps = Seq(-150, -70, -20, -5, -2, -1, 0, 1, 2, 7, 30, 120)
     val Seq(lower, upper) = Seq(pick(random, steps), pick(random, steps)).sorted
-    val from = if (random.nextInt(4) == 0) "UNBOUNDED PRECEDING" else bound(lower, _.toString)
-    val to = if (random.nextInt(5) == 0) "UNBOUNDED FOLLOWING" else bound(upper, _.toString)
-    s"(ORDER BY ${pick(random, orders)} ${direction(random)} ROWS BETWEEN $from AND $to)"
+    val from =
+      if (random.nextInt(4) == 0) "UNBOUNDED PRECEDING" else WindowFrames.bound(lower, _.toString)
+    val to =
+      if (random.nextInt(5) == 0) "UNBOUNDED FOLLOWING" else WindowFrames.bound(upper, _.toString)
+    s"(ORDER BY ${pick(random, orders)} ${WindowFrames.direction(random)} ROWS BETWEEN $from AND $to)"
   }
 
   private def calls(random: Random, n: Int): Seq[TestCall] =
@@ -247,28 +242,8 @@ object SplitLawSuite {
   private def unordered(random: Random, n: Int): Seq[TestCall] =
     random.shuffle(WindowCalls.All.filterNot(_.ordered)).take(n)
 
-  private def over(random: Random, calls: Seq[TestCall], window: String): String = {
-    val columns = calls.zipWithIndex.map { case (call, i) =>
-      val filter = pick(random, Seq("", "", "", " FILTER (WHERE tie > 4)"))
-      val Array(function, rest @ _*) = call.sql.split(" (?=IGNORE)")
-      s"$function$filter ${rest.mkString} OVER w AS ${call.alias(i)}"
-    }
-    s"SELECT id, ${columns.mkString(", ")} FROM data WINDOW w AS $window"
-  }
-
   private def randomMode(random: Random): Seq[(String, String)] = {
-    val code = pick(
-      random,
-      Seq(
-        Seq("spark.sql.codegen.wholeStage" -> "true"),
-        Seq("spark.sql.codegen.wholeStage" -> "false"),
-        Seq(
-          "spark.sql.codegen.wholeStage" -> "false",
-          "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
-        )
-      )
-    )
-    always ++ code ++ Seq(
+    always ++ RandomQuery.codeMode(random) ++ Seq(
       // Spark's radix sort changes the order of rows that tie if others are NULL
       "spark.sql.sort.enableRadixSort" -> "false",
       "spark.sql.shuffle.partitions" -> pick(random, Seq("2", "3", "7", "16", "40")),

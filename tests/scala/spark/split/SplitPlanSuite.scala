@@ -194,14 +194,12 @@ class SplitPlanSuite extends SashSuite {
         RowOrder(Seq(SortOrder(id, Ascending)), Seq(id), radix = true),
         inOrder = false
       )
-      val result = AttributeReference("n", LongType)()
       val answers = new StretchesRDD(
         rows,
         StretchTasks(4, 2),
         program,
         Seq(id),
-        Seq(id, result),
-        Seq(result),
+        id +: program.stages.head.results,
         Literal.TrueLiteral,
         SplitMetrics.create(spark.sparkContext)
       )

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import FeatureName._
 
-/** Which features are off on a Spark of which one class is another, and for which reason. */
+/** A feature is off, with its reason, on a Spark that changed one of the classes it needs. */
 class LinkCheckSuite extends AnyFunSuite {
   private val expressions = "org.apache.spark.sql.catalyst.expressions"
   private val logical = "org.apache.spark.sql.catalyst.plans.logical"

@@ -11,7 +11,7 @@ import org.scalatest.tags.Slow
 import io.sash.spark.{Event, StreamSuite, Thorough}
 import io.sash.spark.streams.task.ReadyRows
 
-/** OVER on streams among other operators, and what it keeps. */
+/** OVER on streams gives the rows of batch among other operators, names and types of any kind. */
 @Slow
 class StreamPlansSuite extends StreamSuite {
 
