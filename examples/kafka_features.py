@@ -1,4 +1,4 @@
-r"""One function makes the features of the training data and those of a stream from Kafka.
+r"""One function makes the features of the training data and of a stream from Kafka.
 
     spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0 \
         --jars $(python -m sash jar) examples/kafka_features.py --bootstrap localhost:9092

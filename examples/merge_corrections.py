@@ -1,4 +1,4 @@
-r"""Hops in update mode, merged into a table of Delta: what comes late corrects what was written.
+r"""Hops in update mode, merged into a table of Delta: a late event corrects its row.
 
     spark-submit --packages io.delta:delta-spark_4.2_2.13:4.4.0 \
         --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension \
