@@ -67,8 +67,8 @@ def main() -> None:
     page = [
         "# Divided windows, side by side",
         "",
-        f"Seconds over {options.rows:,} rows of a time and a double, in four Parquet files, the "
-        f"best of {options.runs} runs after one warm-up, on {options.cores} cores. "
+        f"Seconds over {options.rows:,} rows of a time and a double, in four Parquet files, "
+        f"{_runs(options.runs)} after one warm-up, on {options.cores} cores. "
         "Answers go to the `noop` sink. *One task* is the same query with "
         "`spark.sash.window.split=off`: Sash runs the moving frames, Spark the others. *ORDER "
         "BY* is Spark's sort of the same two columns. *CPU* counts the seconds of all "
@@ -79,6 +79,10 @@ def main() -> None:
     ]
     options.out.write_text("\n".join(page) + "\n", encoding="utf-8")
     print(options.out)
+
+
+def _runs(count: int) -> str:
+    return "one run" if count == 1 else f"the best of {count} runs"
 
 
 def _table(spark: SparkSession, options: argparse.Namespace, progress: Progress) -> list[str]:
