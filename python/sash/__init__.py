@@ -20,6 +20,7 @@ try:
     from sash.asof import as_of
     from sash.functions import sliding_agg
     from sash.grid import grid
+    from sash.history import warm_start
     from sash.labels import window_join
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
@@ -51,6 +52,7 @@ __all__ = [
     "jar_path",
     "sliding_agg",
     "testing",
+    "warm_start",
     "window_join",
 ]
 

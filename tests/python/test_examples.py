@@ -263,6 +263,12 @@ def test_hops_of_a_day(new_york, example, tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_warm_start(new_york, example, capsys):
+    example("warm_start").main(new_york, [])
+    assert "6,750 flights after 2013-12-24 00:00:00 have" in capsys.readouterr().out
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark")
 def test_merge_corrections(run_python):
     jars = ",".join(map(str, fetch.delta()))

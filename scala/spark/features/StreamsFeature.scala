@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
+import io.sash.spark.history.{FilterHistory, HistoryUnion, PlanHistory}
 import io.sash.spark.hops.stream.SlimStreamHops
 import io.sash.spark.features.status.FeatureName
 import io.sash.spark.plan.WrapMovingAggregates
@@ -21,7 +22,10 @@ private[spark] object StreamsFeature extends Feature {
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = true)))
+    extensions.injectPostHocResolutionRule(guard.rule(_ => HistoryUnion))
     extensions.injectPostHocResolutionRule(guard.rule(_ => StreamWindows))
+    extensions.injectPlannerStrategy(guard.strategy(_ => PlanHistory))
+    extensions.injectOptimizerRule(guard.rule(_ => FilterHistory))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
     extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))
     extensions.injectColumnar(guard.columnar(_ => StatefulOperators))

@@ -1,6 +1,7 @@
 package io.sash.spark.names
 
 import io.sash.spark.base.SashFunction
+import io.sash.spark.history.HistoryUntilFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /** Prints docs/functions.md. */
@@ -14,7 +15,8 @@ private[sash] object FunctionsDoc {
 
   private def topics: Seq[(String, Option[String], Seq[SashFunction])] =
     AllSashFunctions.Topics.map { case (title, functions) => (title, None, functions) } :+
-      (("Window kinds", Some(kinds), WindowKindFunctions.All))
+      (("Window kinds", Some(kinds), WindowKindFunctions.All)) :+
+      (("Streams", None, Seq(HistoryUntilFunction.function)))
 
   /** Each topic with links to its functions. */
   private def index: String = {
@@ -52,7 +54,7 @@ private[sash] object FunctionsDoc {
   private def heading: String =
     """# Functions
       |
-      |Generated from `AllSashFunctions.scala` and `WindowKindFunctions.scala` by `make docs`.
+      |Generated from the sources' help texts by `make docs`.
       |Spark lacks these aggregates. They are in the papers, or users of moving windows asked for
       |them. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`. The ranks in a
       |frame (`rank_in_frame` and its like) are for OVER alone. `sash.functions` has each of them

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, NamedArgumentE
 import org.apache.spark.sql.sash.FunctionInternals
 
 import io.sash.spark.base.SashVersionFunction
+import io.sash.spark.history.HistoryUntilFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /**
@@ -24,7 +25,7 @@ private[spark] object SashNames {
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
     (AllSashFunctions.All ++ WindowKindFunctions.All :+ SlidingAgg.function :+
-      SashVersionFunction.function)
+      HistoryUntilFunction.function :+ SashVersionFunction.function)
       .map(f => f.name -> (f.info -> positional(f.name, f.build)))
       .toMap
 

@@ -3,6 +3,7 @@ package io.sash.spark.hops.stream
 import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression}
 
 import io.sash.spark.base.Metrics
+import io.sash.spark.streams.program.WarmStart
 import io.sash.spark.streams.state.StreamState
 import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
 
@@ -30,7 +31,12 @@ private[spark] final class HopProcessor(
 
   override def rowsOver: Seq[Expression] = program.keys.map(input) :+ input(program.pane)
 
-  override def in(late: Option[Long], metrics: Metrics): HopProcessor =
+  override def start: Option[WarmStart] = program.start
+
+  override def startingWith(history: WarmStart): HopProcessor =
+    new HopProcessor(program.copy(start = Some(history)), late, metrics)
+
+  override def in(late: Option[Long], isFirst: Boolean, metrics: Metrics): HopProcessor =
     new HopProcessor(program, late, Some(metrics))
 
   override def explained: String =
@@ -42,7 +48,8 @@ private[spark] final class HopProcessor(
     val known = late.getOrElse(
       throw new IllegalStateException("the watermark of late rows has not been told")
     )
-    new HopTask(program, state, known)
+    // windows that end in the history are over before the first row of the stream
+    new HopTask(program, state, start.flatMap(_.silent).fold(known)(math.max(known, _)))
   }
 
   override def toString: String = s"Hops of ${text.linesIterator.mkString("; ")}"

@@ -6,7 +6,8 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import io.sash.spark.hops.HopPanes
 import io.sash.spark.monoids.Algorithm
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.streams.program.AnswerMode
+import io.sash.spark.streams.checkpoint.StateSignature
+import io.sash.spark.streams.program.{AnswerMode, WarmStart}
 
 /**
  * The program of hop windows on a stream, which is sent to tasks.
@@ -19,7 +20,8 @@ import io.sash.spark.streams.program.AnswerMode
  * @param output a row of the answer, over the keys, the answers, and the window's start and end
  * @param mode when windows are answered
  * @param calls the aggregates over `input`; read in the plan, not in tasks
- * @param text describes the state; a state with another text is not used
+ * @param state describes the state, but for its history
+ * @param start the history that the windows begin with, if there is one
  */
 private[spark] final case class HopProgram(
     input: Seq[Attribute],
@@ -32,8 +34,12 @@ private[spark] final case class HopProgram(
     output: Seq[Expression],
     mode: AnswerMode,
     @transient calls: Seq[Expression],
-    text: String
+    state: String,
+    start: Option[WarmStart] = None
 ) {
+
+  /** The text that describes the state; a state with another text is not used. */
+  def text: String = StateSignature.begun(state, start.map(_.until))
 
   /**
    * The types of a lowered slot: the answers and the count of rows, then the window's start and

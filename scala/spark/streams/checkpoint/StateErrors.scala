@@ -46,11 +46,16 @@ private[streams] object StateErrors {
         case Algorithms => s"set ${SashConf.WindowAlgorithm.key} as it was"
         case Buckets    => s"set ${SashConf.StreamBuckets.key} to ${before(Buckets)}"
         case TimeZone   => s"set ${SQLConf.SESSION_LOCAL_TIMEZONE.key} to ${before(TimeZone)}"
+        case History    => historyAs(part(was, History))
         case _          => s"write ${before(Answered)}"
       }
   }
 
-  private val OfSettings = Set(Partials, Algorithms, Buckets, Answered, TimeZone)
+  private def historyAs(until: Option[String]): String = until.fold(
+    "leave out the history, with which a query can only begin"
+  )(u => s"give the history until $u, as before; it is not read again")
+
+  private val OfSettings = Set(Partials, Algorithms, Buckets, Answered, TimeZone, History)
 
   private def notMatching(was: String, is: String, remedy: String): Throwable =
     SparkInternals.runtimeError(

@@ -1,5 +1,8 @@
 package io.sash.spark.streams.checkpoint
 
+import java.time.Instant
+import java.time.temporal.ChronoUnit
+
 import scala.util.hashing.MurmurHash3
 
 import org.apache.spark.sql.internal.SQLConf
@@ -20,6 +23,7 @@ private[spark] object StateSignature {
   val Buckets: String = "buckets"
   val Answered: String = "answered"
   val TimeZone: String = "time zone"
+  val History: String = "history until"
   val Layout: String = "layout"
   val BegunBy: String = "begun by"
 
@@ -33,6 +37,13 @@ private[spark] object StateSignature {
 
   def line(name: String, text: String): String =
     s"$name: ${text.replace("\\", "\\\\").replace("\n", "\\n")}"
+
+  /** The text of a state that begins with a history up to a time, in microseconds. */
+  def begun(text: String, history: Option[Long]): String =
+    (text +: history.map(u => line(History, instantOf(u))).toSeq).mkString("\n")
+
+  private def instantOf(micros: Long): String =
+    Instant.EPOCH.plus(micros, ChronoUnit.MICROS).toString
 
   /** The types of cells, without names, since those are not stored. */
   def typesOf(cells: Seq[DataType]): String = cells.map(typeOf).mkString("(", ", ", ")")

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
 import io.sash.spark.base.StreamVersions
+import io.sash.spark.history.HistoryExec
 import io.sash.spark.streams.checkpoint.StateFile
 import io.sash.spark.streams.state.StreamMetrics
 import io.sash.spark.streams.task.BucketProcessor
@@ -23,8 +24,10 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val isRealTime = StreamVersions.isRealTime(plan)
+    val isFirst = isFirstBatch(plan)
     plan.transformUp {
-      case operator if isOurs(operator) => told(operator, isRealTime)
+      case history: HistoryExec if !isFirst => history.read
+      case operator if isOurs(operator)     => told(operator, isFirst, isRealTime)
       // if the extension is both configured and found, the rule runs twice
       case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
       case other => other.mapChildren(unsafe)
@@ -57,19 +60,24 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
    * Passes the values to the processor. In real-time mode a plan may only have operators that
    * Spark knows, so StreamMetricsExec is left out.
    */
-  private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
+  private def told(operator: SparkPlan, isFirst: Boolean, isRealTime: Boolean): SparkPlan = {
     val place = placeOf(operator)
     val metrics = StreamMetrics.create(operator.session.sparkContext)
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
         place.foreach(new StateFile(_, conf(operator)).check(processor.text))
-        processor.in(lateOf(operator), metrics)
+        processor.in(lateOf(operator), isFirst, metrics)
       case other => other.asInstanceOf[AnyRef]
     }
     val ours = operator.makeCopy(fields.toArray)
     if (isRealTime) ours
     else StreamMetricsExec(place.map(_.getName), ours, metrics, runOf(operator))
   }
+
+  /** Whether the query has committed no batch; true also if the plan is only explained. */
+  private def isFirstBatch(plan: SparkPlan): Boolean = plan
+    .collectFirst { case p if placeOf(p).nonEmpty => new StateFile(placeOf(p).get, conf(p)) }
+    .forall(!_.hasBatch)
 
   private def conf(operator: SparkPlan): Configuration =
     operator.session.sessionState.newHadoopConf()

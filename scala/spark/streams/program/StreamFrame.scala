@@ -57,6 +57,13 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean
 
   /**
+   * The earlier rows that windows after a moment may hold; None if rows decide it.
+   *
+   * @param at a moment after these rows
+   */
+  def reach(@unused at: StreamMoment): Option[StreamReach] = None
+
+  /**
    * Whether the frame ends with the last peer of its row. Peers, rows that are equal in the
    * window's order, then have the same answer, unless the frame `movesWithinPeers`.
    */
@@ -122,6 +129,9 @@ private[spark] final case class StreamRows(preceding: Option[Long], until: Long)
 
   override def rowsAhead: Long = math.max(0L, -until)
 
+  override def reach(at: StreamMoment): Option[StreamReach] =
+    preceding.map(p => StreamReach(math.max(0L, p), Long.MaxValue))
+
   override def enter(window: TreeWindow, row: CurrentKeyRow): Unit =
     window.insertTo(math.max(0L, row.end - until))
 
@@ -157,6 +167,9 @@ private[spark] final case class StreamRange(
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     evicts && last.time < now.marks(first) && (!looksAhead || isAnswered(last, now))
 
+  override def reach(at: StreamMoment): Option[StreamReach] =
+    preceding.map(p => StreamReach(0L, at.marks(p)))
+
   private def isAnswered(last: StreamMoment, now: StreamMoment): Boolean =
     last.marks(this.last) < now.time
 
@@ -177,6 +190,8 @@ private[spark] case object StreamPeers extends StreamFrame {
   override def evicts: Boolean = true
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = last.time < now.time
+
+  override def reach(at: StreamMoment): Option[StreamReach] = Some(StreamReach.Nothing)
 
   override def isOfPeers: Boolean = true
 
@@ -269,6 +284,8 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
       )
 
   override def evicts: Boolean = true
+
+  override def reach(at: StreamMoment): Option[StreamReach] = StreamReach.of(parts, at)
 
   override def countsGroups: Boolean = parts.exists(_.countsGroups)
 

@@ -24,6 +24,7 @@ import io.sash.spark.streams.checkpoint.StateSignature
  * @param calls an aggregate over `input` for each answer; read in the plan, not in tasks
  * @param written the calls as the user wrote them
  * @param signature the description of the state
+ * @param start the history that the windows begin with, if there is one
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -40,11 +41,12 @@ private[spark] final case class StreamProgram(
     mode: AnswerMode,
     @transient calls: Seq[Expression],
     @transient source: Seq[String],
-    signature: StreamSignature
+    signature: StreamSignature,
+    start: Option[WarmStart] = None
 ) {
 
   /** The text that describes the state; a state with another text is not used. */
-  lazy val text: String = signature.text(input, mode)
+  lazy val text: String = StateSignature.begun(signature.text(input, mode), start.map(_.until))
 
   /** The columns of an answered row, each over `input`. */
   def fields: Seq[Expression] = output.map(_.transform { case b: BoundReference =>

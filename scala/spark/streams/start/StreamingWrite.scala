@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.{SparkVersions, StreamVersions}
+import io.sash.spark.history.History
 import io.sash.spark.hops.stream.StreamHops
 import io.sash.spark.streams.checkpoint.Checkpoint
 import io.sash.spark.streams.plan.{OfBuckets, OfStream, StatefulPlan, StreamSettings}
@@ -29,6 +30,7 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       val inlined = of(w, inline(w.inputQuery))
       val over = if (inlined.inputQuery.exists(isOver)) planned(inlined, checkpoint) else inlined
       val query = new StreamHops(over, checkpoint, conf).query
+      checkHistory(w, query)
       if (query.exists(isOurs)) {
         checkCommon(w, query)
         checkSemi(w, query)
@@ -36,7 +38,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         SplitSessions.warn(w, over.inputQuery)
         val numbered =
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
-        WholeBatches.of(of(w, numbered))
+        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer(BeginWithHistory(numbered))
+        WholeBatches.of(of(w, begun))
       } else w
     case other => other
   }
@@ -91,6 +94,42 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         )
       case _ =>
     }
+
+  /**
+   * Refuses a history where it cannot end: two that end at different times, or operators that
+   * would answer its rows again.
+   */
+  private def checkHistory(write: WriteToStreamStatement, query: LogicalPlan): Unit = {
+    val histories = query.collect { case h: History => h }
+    val others = query.collect {
+      case p if hasState(p) && !isOurs(p) && !KnowHistory(p.nodeName) => p.nodeName
+    }
+    if (histories.map(_.until).distinct.size > 1)
+      refuse(
+        write,
+        "history_until with different times in one query; give all histories the same end"
+      )
+    if (histories.nonEmpty && StreamVersions.isRealTime(write))
+      refuse(
+        write,
+        "history_until in real-time mode, which reads no table; write with another trigger"
+      )
+    if (histories.nonEmpty && !query.exists(isOurs))
+      refuse(
+        write,
+        "history_until in a query without windows of Sash, which would answer the rows of the " +
+          "table again; read the stream alone"
+      )
+    if (histories.nonEmpty && others.nonEmpty)
+      refuse(
+        write,
+        s"history_until beside Spark's ${others.head}, which would answer the rows of the " +
+          "table again; write the windows to a table in between"
+      )
+  }
+
+  /** Operators of Spark with state that answer no row of a history that Sash does not answer. */
+  private val KnowHistory = Set("Deduplicate", "DeduplicateWithinWatermark", "Distinct", "Join")
 
   /** The expression in SQL, without the tables of its columns. */
   private def source(e: Expression): String = e.transform { case a: AttributeReference =>

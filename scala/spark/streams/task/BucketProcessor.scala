@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeR
 import org.apache.spark.sql.streaming._
 
 import io.sash.spark.base.Metrics
+import io.sash.spark.streams.program.WarmStart
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 
 /**
@@ -35,12 +36,22 @@ private[spark] abstract class BucketProcessor
   /** The metrics to report to; None before `in` is called. */
   def metrics: Option[Metrics]
 
+  /** The history that the windows begin with, if there is one. */
+  def start: Option[WarmStart]
+
+  /** The same processor, which begins with a history. */
+  def startingWith(history: WarmStart): BucketProcessor
+
   /**
    * The same processor in a batch.
    *
    * @param late the watermark of late rows, in microseconds, if it is known
+   * @param isFirst whether no batch has been committed
    */
-  def in(late: Option[Long], metrics: Metrics): BucketProcessor
+  def in(late: Option[Long], isFirst: Boolean, metrics: Metrics): BucketProcessor
+
+  /** A row up to this time comes too late, since the history ends with it. */
+  protected def ended: Option[Long] = None
 
   /** The text for EXPLAIN. */
   def explained: String
@@ -78,14 +89,15 @@ private[spark] abstract class BucketProcessor
     val counts = state.counts
     counts.clear()
     var latest = before.latest
-    val own = rows.filter(hasTime).map { row =>
+    val own = rows.filter(row => hasTime(row) && isInTime(row)).map { row =>
       val time = row.getLong(task.time)
       counts(StreamMetrics.RowsInTime) += 1
       if (time < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
       latest = math.max(latest, time)
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
-    val turn = task.turn(before, own, timers.getCurrentWatermarkInMs() * MicrosInMilli)
+    val watermark = timers.getCurrentWatermarkInMs() * MicrosInMilli
+    val turn = task.turn(before, own, start.fold(watermark)(s => math.max(watermark, s.until)))
     def finish(): Unit = {
       val after = withTimer(before, turn.after().copy(latest = latest), expired)
       if (!known.contains(after)) state.bucket = after.toBytes
@@ -103,6 +115,12 @@ private[spark] abstract class BucketProcessor
     val has = !row.isNullAt(task.time)
     if (!has) state.counts(StreamMetrics.RowsWithoutTime) += 1
     has
+  }
+
+  private def isInTime(row: InternalRow): Boolean = {
+    val is = ended.forall(_ < row.getLong(task.time))
+    if (!is) state.counts(StreamMetrics.RowsOfHistory) += 1
+    is
   }
 
   /**

@@ -143,7 +143,7 @@ private[streams] final class KeyTree(
 
   /**
    * Moves the windows of peers, or all others, to the current row. Writes the answers for the
-   * rows from `first` until `until` into the results.
+   * rows from `first` until `until` into the results, unless the rows are `silent`.
    */
   def answer(
       ofPeers: Boolean,
@@ -151,7 +151,8 @@ private[streams] final class KeyTree(
       rows: IndexedSeq[InternalRow],
       results: Array[InternalRow],
       first: Int,
-      until: Int
+      until: Int,
+      silent: Boolean
   ): Unit = {
     var w = 0
     while (w < frames.length) {
@@ -164,10 +165,12 @@ private[streams] final class KeyTree(
           if (i == first || movesWithinPeers(w)) {
             current.end = current.firstPeer + i + 1
             frames(w).leave(window, current, condition)
-            slot = window.query()
+            if (!silent) slot = window.query()
           }
-          if (isOfRow) column.answersFor(rows(i))
-          column.lower(w, slot, results(i))
+          if (!silent) {
+            if (isOfRow) column.answersFor(rows(i))
+            column.lower(w, slot, results(i))
+          }
           i += 1
         }
       }

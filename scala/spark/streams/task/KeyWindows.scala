@@ -20,6 +20,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
   private[this] val beginnings = program.beginnings.toArray
 
+  // the time up to which nothing is answered, and whether the current row is at most there
+  private[this] val silent = program.start.flatMap(_.silent).getOrElse(Long.MinValue)
+  private[this] var isSilent = false
+
   private[this] val output = UnsafeProjection.create(program.output, program.input)
   private[this] val joined = new JoinedRow
   private[this] var results = Array(newResult())
@@ -100,9 +104,12 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     if (program.countsGroups) known.unansweredGroups -= 1
   }
 
-  /** The output rows of the rows that were answered last, each valid until the next. */
+  /**
+   * The output rows of the rows that were answered last, each valid until the next. There are
+   * none for peers of the history.
+   */
   def answers(rows: IndexedSeq[UnsafeRow]): Iterator[UnsafeRow] = new Iterator[UnsafeRow] {
-    private[this] var at = 0
+    private[this] var at = if (isSilent) rows.length else 0
 
     override def hasNext: Boolean = at < rows.length
 
@@ -163,6 +170,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
 
   /** Makes a row the current one, to which windows move; `peer` is its number among its peers. */
   private def come(row: UnsafeRow, peer: Int): Unit = {
+    isSilent = row.getLong(program.time) <= silent
     if (peer == results.length) results ++= Array.fill(results.length)(newResult())
     current.advance()
     current.time = row.getLong(program.time)
@@ -193,7 +201,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def answerOne(peers: IndexedSeq[UnsafeRow], peer: Int): Unit = {
     var t = 0
     while (t < trees.length) {
-      trees(t).answer(ofPeers = false, current, peers, results, peer, peer + 1)
+      trees(t).answer(ofPeers = false, current, peers, results, peer, peer + 1, isSilent)
       t += 1
     }
   }
@@ -206,7 +214,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     val count = peers.length
     var t = 0
     while (t < trees.length) {
-      trees(t).answer(ofPeers = true, current, peers, results, 0, count)
+      trees(t).answer(ofPeers = true, current, peers, results, 0, count, isSilent)
       trees(t).release()
       t += 1
     }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 
-import io.sash.spark.streams.program.{StreamMoment, StreamProgram}
+import io.sash.spark.streams.program.{StreamMoment, StreamProgram, StreamReach}
 import io.sash.spark.times.RisingTime
 
 /** The marks of rows: the values that frames and slides read. */
@@ -58,6 +58,13 @@ private[streams] final class Marks(program: StreamProgram) {
     .takeWhile(_ < Marks.Longest)
     .find(after => isIdle(time - after, time))
     .map(time + _)
+
+  /** The rows up to a time that windows after it may hold; None if they may hold any. */
+  def reach(until: Long): Option[StreamReach] = {
+    val isByFrames = program.later.isEmpty && program.windows.forall(_.slide.isEmpty)
+    if (isByFrames) StreamReach.of(program.windows.map(_.frame), moment(until + 1 - slack))
+    else None
+  }
 
   /** Marks of the calendar may fall while the time rises; this is the longest fall. */
   private[this] val slack = program.marks.map(RisingTime.longestFall).maxOption.getOrElse(0L)

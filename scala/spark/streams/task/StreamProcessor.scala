@@ -3,7 +3,7 @@ package io.sash.spark.streams.task
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 
 import io.sash.spark.base.Metrics
-import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
+import io.sash.spark.streams.program.{AnswerMode, StreamProgram, WarmStart}
 import io.sash.spark.streams.state.StreamState
 
 /**
@@ -13,7 +13,8 @@ import io.sash.spark.streams.state.StreamState
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
-    override val metrics: Option[Metrics] = None
+    override val metrics: Option[Metrics] = None,
+    isFirst: Boolean = true
 ) extends BucketProcessor {
   override def text: String = program.text
 
@@ -21,8 +22,15 @@ private[spark] final class StreamProcessor(
 
   override def fields: Seq[Expression] = program.fields
 
-  override def in(late: Option[Long], metrics: Metrics): StreamProcessor =
-    new StreamProcessor(program, Some(metrics))
+  override def start: Option[WarmStart] = program.start
+
+  override def startingWith(history: WarmStart): StreamProcessor =
+    new StreamProcessor(program.copy(start = Some(history)), metrics)
+
+  override def in(late: Option[Long], isFirst: Boolean, metrics: Metrics): StreamProcessor =
+    new StreamProcessor(program, Some(metrics), isFirst)
+
+  override protected def ended: Option[Long] = start.filterNot(_ => isFirst).map(_.until)
 
   override def explained: String = {
     val windows = program.source.distinct.mkString(", ")

@@ -1,5 +1,6 @@
 package io.sash.spark.streams.task
 
+import scala.collection.BufferedIterator
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -19,6 +20,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     program.later.flatMap(_.due).map(d => program.input(d.position))
   )
   private[this] val windows = new KeyWindows(program, state)
+  private[this] val tail = new HistoryTail(program)
   private[this] val pending = new PendingRows(state.pending, program.time, program.input.length)
   private[this] val unanswered = program.later.flatMap(_.due).map { due =>
     new PendingRows(state.unanswered, due.at, program.input.length)
@@ -43,10 +45,12 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
       val key = rows.key.getBytes
       windows.open(key, state.heads.getValue(key))
       def end(): Unit = {
-        windows.write()
-        hasWritten = true
+        if (!windows.header.isNew) {
+          windows.write()
+          hasWritten = true
+        }
       }
-      if (program.later.isEmpty) promptly(rows)(end())
+      if (program.later.isEmpty) promptly(tail.of(rows))(end())
       else laterAnswers.turn(rows, passed)(end())
     }
     BucketTurn(
@@ -65,7 +69,7 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]
 
   /** Answers a key's rows as soon as they are taken in. */
-  private def promptly(rows: RowsOfKey)(end: => Unit): Iterator[InternalRow] =
+  private def promptly(rows: BufferedIterator[UnsafeRow])(end: => Unit): Iterator[InternalRow] =
     KeyTurns.turn {
       Option.when(rows.hasNext) {
         order.takePeers(rows, peers)

@@ -36,6 +36,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val windows = new KeyWindows(program, state)
+  private[this] val tail = new HistoryTail(program)
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
 
@@ -56,10 +57,13 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     val answers = KeyTurns.of(come.sorted(), keyOf) { of =>
       val key = of.key.getBytes
       val rows = waiting.read(key)
-      of.foreach(row => rows.add(new Waiting(row, None)))
+      tail.of(of).foreach(row => rows.add(new Waiting(row, None)))
       Collections.sort(rows, byOrder) // linear if they are in order
-      latest = later(latest, rows)
-      turn(key, rows, passed)
+      if (rows.isEmpty) Iterator.empty
+      else {
+        latest = later(latest, rows)
+        turn(key, rows, passed)
+      }
     }
     BucketTurn(answers, () => after(before, count, latest, passed))
   }

@@ -1,0 +1,54 @@
+package io.sash.spark.streams.start
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types.TimestampType
+
+import io.sash.spark.history.History
+import io.sash.spark.streams.plan.{OfBuckets, StatefulPlan}
+import io.sash.spark.streams.program.{StreamProgram, WarmStart}
+import io.sash.spark.streams.task.{BucketProcessor, HistoryTail, StreamProcessor}
+
+/**
+ * Lets the stateful operators above a [[History]] begin with it. An operator that does so already
+ * stays the same, since the analyzer applies this until nothing changes.
+ */
+private[start] object BeginWithHistory {
+
+  def apply(query: LogicalPlan): LogicalPlan =
+    if (query.exists(_.isInstanceOf[History])) begun(query, isRead = false) else query
+
+  /** @param isRead whether an operator above reads the answers of the history's rows */
+  private def begun(plan: LogicalPlan, isRead: Boolean): LogicalPlan = plan match {
+    case OfBuckets(stateful, processor) =>
+      val below = stateful.mapChildren(begun(_, isRead = true)).asInstanceOf[TransformWithState]
+      untilOf(stateful)
+        .map(WarmStart(_, answers = isRead))
+        .filterNot(processor.start.contains)
+        .fold(below)(history => begun(below, processor.startingWith(history)))
+    case other => other.mapChildren(begun(_, isRead))
+  }
+
+  private def begun(
+      stateful: TransformWithState,
+      processor: BucketProcessor
+  ): TransformWithState = {
+    val rows = processor match {
+      case p: StreamProcessor => reached(stateful.child, p.program)
+      case _                  => stateful.child
+    }
+    StatefulPlan.withProcessor(stateful.copy(child = rows), processor)
+  }
+
+  /** Leaves out rows of the history that are too old for all windows. */
+  private def reached(rows: LogicalPlan, program: StreamProgram): LogicalPlan =
+    HistoryTail.reachOf(program).filter(_.rows == 0L).fold(rows) { reach =>
+      val time = rows.output(program.time)
+      val first = math.min(reach.time, program.start.get.until + 1)
+      // a row without a time is counted in the operator
+      Filter(Or(IsNull(time), GreaterThanOrEqual(time, Literal(first, TimestampType))), rows)
+    }
+
+  private def untilOf(plan: LogicalPlan): Option[Long] =
+    plan.collectFirst { case h: History => h.until }
+}

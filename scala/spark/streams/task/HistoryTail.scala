@@ -1,0 +1,61 @@
+package io.sash.spark.streams.task
+
+import scala.collection.{AbstractIterator, BufferedIterator}
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.sash.spark.streams.program.{StreamProgram, StreamReach}
+
+/**
+ * Leaves out the rows of a history that no answered row's window holds. So a history costs little
+ * more than its exchange, however long it is: windows take in its last rows alone.
+ */
+private[streams] final class HistoryTail(program: StreamProgram) {
+  import HistoryTail._
+
+  private[this] val ends = program.start.flatMap(_.silent)
+  private[this] val reach = HistoryTail.reachOf(program)
+
+  /** @param rows the rows of a new key, in order */
+  def of(rows: BufferedIterator[UnsafeRow]): BufferedIterator[UnsafeRow] =
+    reach.filter(_.rows <= MostRows).fold(rows)(new Tail(rows, _).buffered)
+
+  /** @param reach the rows of the history that windows after it may hold */
+  private final class Tail(rows: BufferedIterator[UnsafeRow], reach: StreamReach)
+      extends AbstractIterator[UnsafeRow] {
+    private[this] val last = mutable.ArrayDeque.empty[UnsafeRow]
+    private[this] var reached: UnsafeRow = _ // by its time
+
+    override def hasNext: Boolean = {
+      while (reached == null && rows.hasNext && isHistory(rows.head)) {
+        last += rows.next()
+        if (last.length > reach.rows) {
+          val row = last.removeHead()
+          if (row.getLong(program.time) >= reach.time) reached = row
+        }
+      }
+      reached != null || last.nonEmpty || rows.hasNext
+    }
+
+    override def next(): UnsafeRow = {
+      if (!hasNext) throw new NoSuchElementException("no more rows")
+      val row =
+        if (reached != null) reached else if (last.nonEmpty) last.removeHead() else rows.next()
+      reached = null
+      row
+    }
+
+    private def isHistory(row: UnsafeRow): Boolean = row.getLong(program.time) <= ends.get
+  }
+}
+
+private[streams] object HistoryTail {
+
+  /** So many rows are held to find the last ones. For longer windows no row is left out. */
+  private val MostRows = 1L << 14
+
+  /** The rows of the program's history that its windows may hold; None if they may hold any. */
+  def reachOf(program: StreamProgram): Option[StreamReach] =
+    program.start.flatMap(_.silent).flatMap(new Marks(program).reach)
+}

@@ -1,0 +1,239 @@
+package io.sash.spark.history
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.streaming.OutputMode
+
+import org.scalatest.tags.Slow
+
+import io.sash.spark.{Event, StreamSuite}
+
+/** A stream that begins with a history answers as if it had always run. */
+@Slow
+class HistorySuite extends StreamSuite {
+  import StreamSuite._
+
+  private val Delay = 20
+  private val until = 1600001040L
+  private val end = s"timestamp_seconds($until)"
+
+  private def isPast(e: Event): Boolean = e.ts.exists(_.getTime <= until * 1000)
+
+  /** Rows of a stream, some of them from before the border, and a table of all rows before. */
+  private def events(seed: Long): (Seq[Event], Seq[Seq[Event]]) = {
+    val all = batches(seed, count = 8, size = 40, jitterSeconds = 25, keys = 3)
+    val (early, live) = all.splitAt(3)
+    (all.flatten.filter(isPast), early.flatten.filterNot(isPast) +: live)
+  }
+
+  private def begun(past: Seq[Event])(rows: DataFrame): DataFrame = {
+    val table = spark.createDataFrame(past)
+    rows
+      .where(s"ts > $end OR ts IS NULL")
+      .unionByName(table.where(s"sash.history_until(ts, $end)"))
+  }
+
+  /** The last answer to each row of the stream, by the first columns. */
+  private def answersOf(rows: Seq[Row], keys: Int): Map[Seq[Any], Row] =
+    rows.map(r => r.toSeq.take(keys) -> r).toMap
+
+  /**
+   * @param keys the number of the first columns of an answer, which tell it from others
+   * @param time the time of an answer
+   */
+  private def check(
+      mode: OutputMode,
+      keys: Int,
+      time: String,
+      seed: Long,
+      fails: Boolean = false
+  )(
+      query: DataFrame => DataFrame
+  ): Unit = streaming()(inDirectory { checkpoint =>
+    val (past, live) = events(seed)
+    val source = new Source(s"$Delay seconds", checkpoint, mode)
+    def start() = source.start(rows => query(begun(past)(rows)), mode)
+    start()
+    if (fails) {
+      source.failNext()
+      intercept[Exception](source.add(live.head))
+      start()
+      source.add(Nil)
+    } else source.add(live.head)
+    live.tail.zipWithIndex.foreach { case (batch, i) =>
+      if (i % 2 == 0) {
+        source.stop()
+        start()
+      }
+      source.add(batch)
+    }
+    source.stop()
+    val (inTime, watermark) = onTime(live, Delay)
+    val behind = inTime.filterNot(isPast)
+    def batch(rows: Seq[Event]) = {
+      val answers = query(spark.createDataFrame(rows)).where(s"$time > $end")
+      val inMode =
+        if (mode == OutputMode.Append()) answers.where(s"$time <= timestamp_millis($watermark)")
+        else answers
+      answersOf(inMode.collect().toSeq, keys)
+    }
+    val expected = batch(past ++ behind)
+    if (mode == OutputMode.Append())
+      assert(source.rows.length == answersOf(source.rows, keys).size, "answered twice")
+    assert(answersOf(source.rows, keys) == expected)
+    assert(batch(behind) != expected, "vacuous: no answer needs the history")
+  })
+
+  private val W = "OVER (PARTITION BY k ORDER BY ts, id"
+
+  private val inBothModes = Seq(
+    "ROWS" -> s"sum(x) $W ROWS 5 PRECEDING)",
+    "ROWS before" -> s"count(x) $W ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING)",
+    "RANGE" -> "sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 25 SECONDS PRECEDING)",
+    "lag" -> s"lag(x, 2) $W)",
+    "a growing window" -> s"sum(x) $W ROWS UNBOUNDED PRECEDING)",
+    "row_number" -> s"row_number() $W)",
+    "a median" -> s"median(x) $W ROWS 9 PRECEDING)",
+    "DISTINCT" -> s"count(DISTINCT x) $W ROWS 20 PRECEDING)",
+    "lists" -> s"collect_list(id) $W ROWS 7 PRECEDING)",
+    "GROUPS" ->
+      "count(*) OVER (PARTITION BY k, groups_window(3) ORDER BY ts)",
+    "sessions" -> "count(*) OVER (PARTITION BY k, gap_window(INTERVAL 9 SECONDS) ORDER BY ts)",
+    "delta" -> "count(*) OVER (PARTITION BY k, delta_window(d, 60) ORDER BY ts)",
+    "a count and a time" ->
+      """sum(x) OVER (PARTITION BY k, window_and(count_window(6), time_window(INTERVAL 1 MINUTE))
+        | ORDER BY ts)""".stripMargin,
+    "a count or a time" ->
+      """sum(x) OVER (PARTITION BY k, window_or(count_window(6), time_window(INTERVAL 8 SECONDS))
+        | ORDER BY ts)""".stripMargin,
+    "without a key" -> "sum(x) OVER (ORDER BY ts, id ROWS 10 PRECEDING)"
+  )
+
+  for {
+    (name, call) <- inBothModes
+    (mode, i) <- Seq(OutputMode.Append(), OutputMode.Update()).zipWithIndex
+  } test(s"$name in ${mode.toString.toLowerCase} mode") {
+    check(mode, keys = 1, "ts", seed = name.hashCode + i)(
+      sql(s"SELECT id, ts, $call AS a FROM events")
+    )
+  }
+
+  for (
+    (name, query) <- Seq(
+      "several frames" ->
+        s"""SELECT id, ts, sum(x) $W ROWS 5 PRECEDING) AS a, max(d) OVER (PARTITION BY k ORDER BY
+           | ts, id ROWS BETWEEN 30 PRECEDING AND 1 PRECEDING) AS b FROM events""".stripMargin,
+      "frames that look ahead" ->
+        s"""SELECT id, ts, sum(x) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN
+           | INTERVAL 9 SECONDS PRECEDING AND INTERVAL 4 SECONDS FOLLOWING) AS a
+           | FROM events""".stripMargin,
+      "windows over answers" ->
+        s"""SELECT id, ts, sum(a) OVER (PARTITION BY s ORDER BY ts, id ROWS 9 PRECEDING) AS b FROM
+           | (SELECT *, sum(x) $W ROWS 5 PRECEDING) AS a FROM events)""".stripMargin
+    )
+  ) test(name) {
+    check(OutputMode.Append(), keys = 1, "ts", seed = name.hashCode)(sql(query))
+  }
+
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"hops in ${mode.toString.toLowerCase} mode") {
+      check(mode, keys = 2, "until", seed = 5)(
+        sql(
+          """SELECT k, window.end AS until, sum(x) AS a, count(*) AS n FROM events
+            | GROUP BY k, window(ts, '40 seconds', '5 seconds')""".stripMargin
+        )
+      )
+    }
+
+  test("a batch that fails reads the history again") {
+    check(OutputMode.Append(), keys = 1, "ts", seed = 11, fails = true)(
+      sql(s"SELECT id, ts, sum(x) $W ROWS 9 PRECEDING) AS a FROM events")
+    )
+  }
+
+  test("labels over events with a history") {
+    check(OutputMode.Append(), keys = 1, "ts", seed = 12)(
+      sql(
+        """SELECT l.id, l.ts, f.a, f.n FROM events l, LATERAL (
+            | SELECT sum(e.x) AS a, count(*) AS n FROM events e
+            | WHERE e.k = l.k AND e.ts >= l.ts - INTERVAL 30 SECONDS AND e.ts < l.ts) f""".stripMargin
+      )
+    )
+  }
+
+  test("only the first batch reads the table") {
+    streaming()(inDirectory { checkpoint =>
+      val (past, live) = events(seed = 3)
+      val source = new Source(s"$Delay seconds", checkpoint)
+      val query = sql(s"SELECT id, sum(x) $W ROWS 5 PRECEDING) AS a FROM events") _
+      def reads = source.execution.executedPlan.collect { case h: HistoryExec => h }.length
+      source.start(rows => query(begun(past)(rows)))
+      source.add(live(0))
+      assert(reads <= 1)
+      source.add(live(1))
+      assert(reads == 0)
+      val left = source.execution.executedPlan.collect { case h: HistoryIsReadExec => h }
+      assert(left.nonEmpty)
+      source.stop()
+    })
+  }
+
+  test("a window of a time reads no older rows of the table") {
+    streaming()(inDirectory { checkpoint =>
+      val (past, live) = events(seed = 4)
+      val source = new Source(s"$Delay seconds", checkpoint)
+      val call = "sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 30 SECONDS PRECEDING)"
+      source.start(rows => sql(s"SELECT id, $call AS a FROM events")(begun(past)(rows)))
+      source.add(live(0))
+      val read =
+        source.execution.optimizedPlan.collectFirst { case History(l: LocalRelation, _) =>
+          l.data.length
+        }
+      val reached = past.count(micros(_) > (until - 30) * 1000000L)
+      assert(
+        read.contains(reached) && reached > 0 && reached < past.length,
+        source.execution.optimizedPlan
+      )
+      source.stop()
+    })
+  }
+
+  test("a history that ends elsewhere is refused on a restart") {
+    streaming()(inDirectory { checkpoint =>
+      val (past, live) = events(seed = 3)
+      val source = new Source(s"$Delay seconds", checkpoint)
+      val query = sql(s"SELECT id, sum(x) $W ROWS 5 PRECEDING) AS a FROM events") _
+      source.start(rows => query(begun(past)(rows)))
+      source.add(live(0))
+      source.stop()
+      source.start(query)
+      val error = intercept[Exception](source.add(live(1)))
+      assert(error.getMessage.contains("give the history until 2020-09-13T12:44:00Z"), error)
+    })
+  }
+
+  test("a history is refused where its rows would be answered again") {
+    for (
+      (query, why) <- Seq(
+        "SELECT id FROM events" -> "a query without windows of Sash",
+        s"""SELECT count(*) AS n, window(ts, '1 minute') AS w FROM (SELECT *, sum(x) $W ROWS 5
+           | PRECEDING) AS a FROM events) GROUP BY window(ts, '1 minute')""".stripMargin ->
+          "beside Spark's Aggregate"
+      )
+    ) streaming("spark.sash.hops.enabled" -> "false")(inDirectory { checkpoint =>
+      val source = new Source(s"$Delay seconds", checkpoint)
+      val error = intercept[Exception](
+        source.start(rows => sql(query)(begun(events(seed = 3)._1)(rows)))
+      )
+      assert(error.getMessage.contains(why), error)
+    })
+  }
+
+  test("in a batch query it is a comparison") {
+    val past = spark.createDataFrame(events(seed = 3)._1)
+    assert(past.where(s"history_until(ts, $end)").count() == past.count())
+    assert(past.where("history_until(ts, TIMESTAMP '2020-01-01')").isEmpty)
+    val error = intercept[Exception](past.where("history_until(ts, ts)"))
+    assert(error.getMessage.contains("NON_FOLDABLE_INPUT"), error)
+  }
+}
