@@ -66,12 +66,12 @@ class Killed:
         names = [path.name for path in (self.folder / "checkpoint" / log).glob("*")]
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
-    def run_and_kill(self, *arguments: str) -> None:
-        """Kill it after a batch, within one, or while it starts."""
+    def run_and_kill(self, *arguments: str, early: bool = False) -> None:
+        """Kill it after a batch, within one, or while it starts; ``early`` is before a batch."""
         before = self.batches("commits")
         stream = self._start(*arguments)
         try:
-            if self.rounds > 0 and self.rng.random() < 0.25:
+            if early or (self.rounds > 0 and self.rng.random() < 0.25):
                 pause = self.rng.uniform(2, 8)  # while it starts, or finds its state again
             else:
                 self._wait_for_commit(stream, max(before, 0) + 1)

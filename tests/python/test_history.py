@@ -13,7 +13,13 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
+from killed_history import UNTIL as BORDER
+from killed_history import features
+from killed_labels import LABELS, drawn, read
+from kills import KILLS, SEED, Killed
 from streaming import ROCKS, to_parquet
+from test_label_kills import FILES_A_KILL, end
+from test_label_kills import save as save_hour
 
 SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
 START = datetime(2026, 3, 1)
@@ -132,3 +138,35 @@ def test_the_table_has_the_columns_of_the_stream(spark: SparkSession) -> None:
         with pytest.raises(PySparkValueError) as caught:
             sash.warm_start(rows, table, by="ts", until=UNTIL)
         assert text in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_stream_that_is_killed_reads_the_table_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rng = random.Random(SEED)  # noqa: S311
+    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
+    hours = 5 + FILES_A_KILL * (KILLS + 2)
+    rows = {hour: list(drawn(rng, hour, 1, 60)) for hour in range(hours)}
+    border = str(BORDER)
+    past = [row for of in rows.values() for row in of if str(row["ts"]) <= border]
+    save_hour(tmp_path / "past", 0, past)
+    killed = Killed(Path(__file__).with_name("killed_history.py"), tmp_path, rng)
+    # the first files are in the table, too
+    for first in range(3, hours - FILES_A_KILL + 1, FILES_A_KILL):
+        for hour in range(first, first + FILES_A_KILL):
+            save_hour(tmp_path / "labels", hour, rows[hour])
+        killed.run_and_kill(early=first == 3)
+    end(tmp_path, hours)
+    killed.finish()
+
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    answers = session.read.parquet(str(tmp_path / "out")).collect()
+    ours = {row.lab: tuple(row) for row in answers}
+    assert len(ours) == len(answers), "rows are answered twice"
+    live = read(session, tmp_path / "labels", LABELS, stream=False).where("lab <> -1")
+    table = read(session, tmp_path / "past", LABELS, stream=False)
+    both = live.where(F.col("ts") > BORDER).unionByName(table)
+    expected = features(both).where(F.col("ts") > BORDER).collect()
+    assert ours == {row.lab: tuple(row) for row in expected}

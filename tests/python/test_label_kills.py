@@ -28,19 +28,20 @@ def write(folder: Path, rng: random.Random, hours: range) -> None:
     """Write a file of labels and one of events for each hour, in random order."""
     for name, count in ROWS.items():
         for hour in hours:
-            _save(folder / name, hour, drawn(rng, hour, 1, count))
+            save(folder / name, hour, drawn(rng, hour, 1, count))
 
 
 def end(folder: Path, hour: int) -> None:
     """Rows that the watermark does not pass: they let it pass all others."""
     time = str(START + timedelta(days=hour))
     for name in ROWS:
-        _save(folder / name, hour, [{"user": "a", "ts": time, "amount": 0, "lab": END}])
+        save(folder / name, hour, [{"user": "a", "ts": time, "amount": 0, "lab": END}])
 
 
-def _save(folder: Path, hour: int, rows: Iterable[dict[str, object]]) -> None:
+def save(folder: Path, hour: int, rows: Iterable[dict[str, object]]) -> None:
+    """Write a file of rows, which a stream finds as a whole."""
     folder.mkdir(exist_ok=True)
-    # a stream reads whole files, in the order of their times, and none whose name begins so
+    # a stream reads files in the order of their times, and none whose name begins so
     hidden = folder / f"_{hour}"
     hidden.write_text("".join(json.dumps(row) + "\n" for row in rows))
     os.utime(hidden, (1_700_000_000 + hour, 1_700_000_000 + hour))
