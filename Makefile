@@ -297,6 +297,11 @@ bench-split: $(INSTALLED) ## windows without PARTITION BY: divided, in one task,
 	$(call step,benchmark of windows without PARTITION BY)
 	$(BIN)/python benchmarks/bench_split.py
 
+.PHONY: bench-warm-start
+bench-warm-start: $(INSTALLED) ## a stream that starts from a table, beside a replay
+	$(call step,benchmark of the start from a table)
+	$(BIN)/python benchmarks/bench_warm_start.py
+
 .PHONY: bench-real-time
 bench-real-time: .venvs/4.3.0/.installed ## the latency of OVER in real-time mode, which Spark has since 4.3
 	$(call step,benchmark of real-time mode)

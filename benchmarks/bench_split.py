@@ -9,7 +9,6 @@ once for each table. Writes split.md to docs/benchmarks.
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -116,20 +115,13 @@ def _run(spark: SparkSession, call: str, way: str) -> Figures:
     else:
         query = spark.sql(f"SELECT ts, x, {call} AS w FROM series")
         assert _is_divided(query) == (way == DIVIDED), call
-    cpu, begin = _cpu_seconds(spark), time.perf_counter()
+    cpu, begin = machine.cpu_seconds(spark), time.perf_counter()
     query.write.format("noop").mode("overwrite").save()
-    return time.perf_counter() - begin, _cpu_seconds(spark) - cpu
+    return time.perf_counter() - begin, machine.cpu_seconds(spark) - cpu
 
 
 def _is_divided(query: DataFrame) -> bool:
     return "SplitWindow" in query._jdf.queryExecution().executedPlan().toString()
-
-
-def _cpu_seconds(spark: SparkSession) -> float:
-    """Seconds of the JVM's threads so far, from Linux's /proc."""
-    process = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _options() -> argparse.Namespace:

@@ -48,6 +48,13 @@ def time_stamps_per_ns() -> float:
     )
 
 
+def cpu_seconds(spark: Any) -> float:
+    """Seconds of all threads of a session's JVM so far, from Linux's /proc."""
+    process = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _cpu() -> str:
     return _cpuinfo("model name", platform.processor() or platform.machine())
 

@@ -1,6 +1,6 @@
 package io.sash.spark.hops.stream
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression, Literal}
 
 import io.sash.spark.base.Metrics
 import io.sash.spark.streams.program.WarmStart
@@ -32,6 +32,11 @@ private[spark] final class HopProcessor(
   override def rowsOver: Seq[Expression] = program.keys.map(input) :+ input(program.pane)
 
   override def start: Option[WarmStart] = program.start
+
+  override def reachesTo: Option[(Int, Literal)] = start.flatMap(_.silent).map { until =>
+    val hops = program.hops
+    (program.pane, Literal(hops.firstPaneOf(hops.firstEndingAfter(math.max(0L, until)))))
+  }
 
   override def startingWith(history: WarmStart): HopProcessor =
     new HopProcessor(program.copy(start = Some(history)), late, metrics)

@@ -2,12 +2,11 @@ package io.sash.spark.streams.start
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.history.History
 import io.sash.spark.streams.plan.{OfBuckets, StatefulPlan}
-import io.sash.spark.streams.program.{StreamProgram, WarmStart}
-import io.sash.spark.streams.task.{BucketProcessor, HistoryTail, StreamProcessor}
+import io.sash.spark.streams.program.WarmStart
+import io.sash.spark.streams.task.BucketProcessor
 
 /**
  * Lets the stateful operators above a [[History]] begin with it. An operator that does so already
@@ -32,21 +31,17 @@ private[start] object BeginWithHistory {
   private def begun(
       stateful: TransformWithState,
       processor: BucketProcessor
-  ): TransformWithState = {
-    val rows = processor match {
-      case p: StreamProcessor => reached(stateful.child, p.program)
-      case _                  => stateful.child
-    }
-    StatefulPlan.withProcessor(stateful.copy(child = rows), processor)
-  }
+  ): TransformWithState = StatefulPlan.withProcessor(
+    stateful.copy(child = reached(stateful.child, processor)),
+    processor
+  )
 
   /** Leaves out rows of the history that are too old for all windows. */
-  private def reached(rows: LogicalPlan, program: StreamProgram): LogicalPlan =
-    HistoryTail.reachOf(program).filter(_.rows == 0L).fold(rows) { reach =>
-      val time = rows.output(program.time)
-      val first = math.min(reach.time, program.start.get.until + 1)
-      // a row without a time is counted in the operator
-      Filter(Or(IsNull(time), GreaterThanOrEqual(time, Literal(first, TimestampType))), rows)
+  private def reached(rows: LogicalPlan, processor: BucketProcessor): LogicalPlan =
+    processor.reachesTo.fold(rows) { case (ordinal, first) =>
+      val time = rows.output(ordinal)
+      // the operator counts the rows without a time
+      Filter(Or(IsNull(time), GreaterThanOrEqual(time, first)), rows)
     }
 
   private def untilOf(plan: LogicalPlan): Option[Long] =

@@ -1,7 +1,7 @@
 package io.sash.spark.streams.task
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnsafeRow}
 import org.apache.spark.sql.streaming._
 
 import io.sash.spark.base.Metrics
@@ -38,6 +38,12 @@ private[spark] abstract class BucketProcessor
 
   /** The history that the windows begin with, if there is one. */
   def start: Option[WarmStart]
+
+  /**
+   * The ordinal of the time among `input`, and the first time that windows behind the history
+   * reach; None if they may reach any.
+   */
+  def reachesTo: Option[(Int, Literal)]
 
   /** The same processor, which begins with a history. */
   def startingWith(history: WarmStart): BucketProcessor

@@ -1,6 +1,7 @@
 package io.sash.spark.streams.task
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.base.Metrics
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram, WarmStart}
@@ -23,6 +24,12 @@ private[spark] final class StreamProcessor(
   override def fields: Seq[Expression] = program.fields
 
   override def start: Option[WarmStart] = program.start
+
+  override def reachesTo: Option[(Int, Literal)] = for {
+    history <- start
+    reach <- HistoryTail.reachOf(program) if reach.rows == 0L
+    first = math.min(reach.time, history.until + 1)
+  } yield (program.time, Literal(first, TimestampType))
 
   override def startingWith(history: WarmStart): StreamProcessor =
     new StreamProcessor(program.copy(start = Some(history)), metrics)
