@@ -1,0 +1,35 @@
+package io.sash.spark.streams.state
+
+import org.scalatest.tags.Slow
+
+import io.sash.spark.StreamSuite
+
+/** A key without rows leaves the state when its windows are over. */
+@Slow
+class IdleKeysSuite extends StreamSuite {
+  import StreamSuite._
+
+  private val KeysOfBatch = 20
+
+  /** The entries in the state after some batches, each of new keys and a minute later. */
+  private def entries(window: String): Seq[Long] = streaming()(inDirectory { checkpoint =>
+    val source = new Source("1 second", checkpoint)
+    val call = s"sum(x) OVER (PARTITION BY k, $window ORDER BY ts)"
+    val query = source.start(sql(s"SELECT id, $call AS a FROM events"))
+    val sizes = (0 until 12).map { b =>
+      source.add((0 until KeysOfBatch).map(i => at(b * 100L + i, b * 60.0, k = b * 100 + i)))
+      rowsInState(query)
+    }
+    source.stop()
+    sizes
+  })
+
+  test("a count joined with a time keeps no key for good; a count alone does") {
+    val joined = entries("window_and(count_window(10), time_window(INTERVAL 2 MINUTES))")
+    val alone = entries("count_window(10)")
+    assert(joined.last < 10 * KeysOfBatch * 2, joined)
+    assert(joined.last <= joined(joined.length / 2) * 2, joined)
+    assert(alone.last > 10 * KeysOfBatch, alone)
+    assert(alone.last - alone(6) >= 5 * KeysOfBatch, alone)
+  }
+}
