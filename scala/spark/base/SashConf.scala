@@ -1,5 +1,7 @@
 package io.sash.spark.base
 
+import java.util.concurrent.TimeUnit
+
 import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
@@ -83,6 +85,18 @@ object SashConf {
     .checkValue(b => b > 0 && Integer.bitCount(b) == 1, "must be a power of two")
     .createWithDefault(1024)
 
+  val StreamKeyTimeToLive = buildConf("spark.sash.stream.keyTimeToLive")
+    .doc(
+      "How long a stream keeps a key of OVER without rows, by event time, as in '30d'. A key that " +
+        "comes again after a longer pause begins anew: its windows hold no earlier row, and it " +
+        "counts from 1. Without it, keys of ROWS frames, lag, row_number and running totals stay " +
+        "for good. It is read when a query starts, and a restart may change it."
+    )
+    .version("0.1.0")
+    .timeConf(TimeUnit.MILLISECONDS)
+    .checkValue(_ > 0, "must be more than 0")
+    .createOptional
+
   val HopsEnabled = buildConf("spark.sash.hops.enabled")
     .doc(
       "Whether aggregates over window(time, size, slide) with a slide shorter than the size " +
@@ -134,6 +148,7 @@ object SashConf {
       LateralEnabled,
       LateralFilterThreshold,
       StreamBuckets,
+      StreamKeyTimeToLive,
       UntestedVersions
     )
 
@@ -162,6 +177,10 @@ object SashConf {
   def lateralEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(LateralEnabled)
 
   def streamBuckets(conf: SQLConf): Int = conf.getConf(StreamBuckets)
+
+  /** The time to live of a stream's keys, in microseconds, if there is one. */
+  def keyTimeToLive(conf: SQLConf): Option[Long] =
+    conf.getConf(StreamKeyTimeToLive).map(TimeUnit.MILLISECONDS.toMicros)
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
 }

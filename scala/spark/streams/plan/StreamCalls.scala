@@ -87,8 +87,20 @@ private[streams] final class StreamCalls(
       AnswerMode.Append,
       expressions.indices.map(i => expressions(answered.indexOf(answered(i)))),
       source.calls,
-      describe(trees)
+      describe(trees),
+      timeToLive(later)
     )
+  }
+
+  private def timeToLive(later: Option[StreamLater]): Option[Long] = {
+    val time = SashConf.keyTimeToLive(conf)
+    if (time.nonEmpty && later.nonEmpty)
+      refuse(
+        s"with ${SashConf.StreamKeyTimeToLive.key} no frame may look ahead, since its rows wait " +
+          "for rows that a key which begins anew does not have; unset it, or end the frame at " +
+          "its row"
+      )
+    time
   }
 
   private def allWindows: Seq[StreamShape] = windows.distinct

@@ -47,7 +47,8 @@ private[streams] final class KeyTree(
 
   private[this] val isOfRow = of.slots.isOfRow
 
-  private[this] val behind = new WriteBehind(nodes)
+  // a key that begins anew numbers its nodes from 0 again
+  private[this] val behind = new WriteBehind(nodes, changing = program.timeToLive.nonEmpty)
   private[this] val slots =
     SlotColumns(of.slots).accountedBy(WindowMemory.Unlimited, of.slots)
   private[this] val stored = new StoredWindows(
@@ -105,9 +106,13 @@ private[streams] final class KeyTree(
   }
 
   private def store(): Unit = {
+    countEvicted()
+    behind.flush()
+  }
+
+  private def countEvicted(): Unit = {
     state.counts(StreamMetrics.PartialsEvicted) += stored.kept - keptBefore
     keptBefore = stored.kept // a key may be written and then dropped
-    behind.flush()
   }
 
   private def writeStamp(out: Bytes): Unit = {
@@ -124,6 +129,16 @@ private[streams] final class KeyTree(
   def drop(): Unit = {
     stored.drop()
     store()
+  }
+
+  /** Begins the key's windows anew, without rows. The store is not written yet. */
+  def beginAnew(): Unit = {
+    stored.drop()
+    countEvicted()
+    stored.clear()
+    keptBefore = stored.kept
+    answers = null
+    begin()
   }
 
   /** Takes in a row that has come, which enters the windows that do not lag. */

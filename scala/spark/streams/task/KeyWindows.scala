@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.core.slots.Bytes
 import io.sash.spark.streams.program.{StreamProgram, CurrentKeyRow}
-import io.sash.spark.streams.state.{KeyHeader, StreamState}
+import io.sash.spark.streams.state.{KeyHeader, StreamMetrics, StreamState}
 
 /** The windows of a [[StreamProgram]] for one key at a time, and their answers. */
 private[streams] final class KeyWindows(program: StreamProgram, state: StreamState) {
@@ -132,6 +132,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
 
   /** Removes the key's state. */
   def drop(): Unit = {
+    state.counts(StreamMetrics.KeysRemoved) += 1
     trees.foreach(_.drop())
     state.heads.removeKey(key)
   }
@@ -157,6 +158,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
    */
   private def begin(peers: IndexedSeq[UnsafeRow]): Unit = {
     val time = peers.head.getLong(program.time)
+    if (!known.isNew && program.timeToLive.exists(time - known.lastTime > _)) beginAnew()
     if (time < known.lastTime) {
       throw new IllegalStateException(
         s"a row of $time came after one of ${known.lastTime}, in microseconds since 1970"
@@ -166,6 +168,14 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     known.groups += 1
     current.firstPeer = trees(0).end
     current.group = known.groups
+  }
+
+  /** Forgets all rows of the key, whose time to live is over. */
+  private def beginAnew(): Unit = {
+    trees.foreach(_.beginAnew())
+    known.clear()
+    current.isFirst = true
+    state.counts(StreamMetrics.KeysRemoved) += 1
   }
 
   /** Makes a row the current one, to which windows move; `peer` is its number among its peers. */

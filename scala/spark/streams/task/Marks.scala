@@ -44,9 +44,12 @@ private[streams] final class Marks(program: StreamProgram) {
    * @param passed the time that the watermark has passed
    */
   def isIdle(last: Long, passed: Long): Boolean = {
-    val now = moment(passed + 1 - slack)
-    val before = moment(last)
-    program.windows.forall(_.isIdle(before, now))
+    def isOver = {
+      val now = moment(passed + 1 - slack)
+      val before = moment(last)
+      program.windows.forall(_.isIdle(before, now))
+    }
+    program.timeToLive.exists(passed - last >= _) || isOver
   }
 
   /**
