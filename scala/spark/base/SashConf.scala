@@ -87,10 +87,10 @@ object SashConf {
 
   val StreamKeyTimeToLive = buildConf("spark.sash.stream.keyTimeToLive")
     .doc(
-      "How long a stream keeps a key of OVER without rows, by event time, as in '30d'. A key that " +
-        "comes again after a longer pause begins anew: its windows hold no earlier row, and it " +
-        "counts from 1. Without it, keys of ROWS frames, lag, row_number and running totals stay " +
-        "for good. It is read when a query starts, and a restart may change it."
+      "How long a stream keeps a key of OVER without rows, by event time, as in '30d'. A key " +
+        "that comes again after a longer pause begins anew: its windows hold no earlier row, " +
+        "and it counts from 1. Without it, keys of ROWS frames, lag, row_number and running " +
+        "totals stay for good. It is read when a query starts, and a restart may change it."
     )
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)

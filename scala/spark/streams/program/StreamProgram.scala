@@ -24,8 +24,8 @@ import io.sash.spark.streams.checkpoint.StateSignature
  * @param calls an aggregate over `input` for each answer; read in the plan, not in tasks
  * @param written the calls as the user wrote them
  * @param signature the description of the state
- * @param timeToLive the longest pause, in microseconds, after which a key's windows go on; after a
- *   longer one the key begins anew
+ * @param timeToLive the longest pause of a key, in microseconds, after which its windows go on.
+ *   After a longer one the key begins anew
  * @param start the history that the windows begin with, if there is one
  */
 private[spark] final case class StreamProgram(
