@@ -97,8 +97,8 @@ private[streams] final class StreamCalls(
     if (time.nonEmpty && later.nonEmpty)
       refuse(
         s"with ${SashConf.StreamKeyTimeToLive.key} no frame may look ahead, since its rows " +
-          "wait for rows that a key which begins anew does not have; unset it, or end the frame at " +
-          "its row"
+          "wait for rows that a key which begins anew does not have; unset it, or end the frame " +
+          "at its row"
       )
     time
   }
