@@ -2,8 +2,8 @@ package io.sash.spark.history
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 
@@ -11,15 +11,65 @@ import org.apache.spark.sql.execution._
  * The rows of a table that come before a stream. Spark takes them for a part of the stream, and
  * only the first batch reads them.
  *
+ * @param time the column of their event times
  * @param until the time of the last of them, in microseconds; the stream has only later rows
  */
-private[spark] final case class History(child: LogicalPlan, until: Long) extends UnaryNode {
+private[spark] final case class History(child: LogicalPlan, time: Attribute, until: Long)
+    extends UnaryNode {
   override def output: Seq[Attribute] = child.output
 
   override def isStreaming: Boolean = true
 
   override protected def withNewChildInternal(newChild: LogicalPlan): History =
     copy(child = newChild)
+}
+
+private[spark] object History extends PredicateHelper {
+
+  /** The history that a table is which has `history_until` among its conditions. */
+  private[history] def of(table: LogicalPlan): History = found(table).getOrElse(
+    HistoryUnion.refuse(
+      "ts",
+      "it is a column of the table in the UNION ALL, and the call a condition of WHERE by " +
+        "itself, with no OR, NOT or UNION around it"
+    )
+  )
+
+  /** Follows the column from the condition to the rows of the plan. */
+  private def found(plan: LogicalPlan): Option[History] = plan match {
+    case Filter(condition, child) =>
+      val parts = splitConjunctivePredicates(condition)
+      val own = parts.collectFirst { case h @ HistoryUntil(time: Attribute, _) => (h, time) }
+      own match {
+        case Some((h, time)) if isAlone(h, parts, child) => h.until.map(History(plan, time, _))
+        case Some(_)                                     => None
+        case None if hasCall(condition)                  => None
+        case None                                        => above(plan, child)(Some(_))
+      }
+    case Project(list, child) =>
+      above(plan, child) { time =>
+        list.collectFirst {
+          case a: Attribute if a.exprId == time.exprId                 => a
+          case a @ Alias(of: Attribute, _) if of.exprId == time.exprId => a.toAttribute
+        }
+      }
+    case alias: SubqueryAlias =>
+      above(plan, alias.child)(t => alias.output.find(_.exprId == t.exprId))
+    case view: View => above(plan, view.child)(t => view.output.find(_.exprId == t.exprId))
+    case _          => None
+  }
+
+  private def above(plan: LogicalPlan, child: LogicalPlan)(
+      timeOf: Attribute => Option[Attribute]
+  ): Option[History] = for {
+    below <- found(child)
+    time <- timeOf(below.time)
+  } yield History(plan, time, below.until)
+
+  private def isAlone(h: HistoryUntil, parts: Seq[Expression], below: LogicalPlan): Boolean =
+    parts.forall(p => (p eq h) || !hasCall(p)) && !below.exists(_.expressions.exists(hasCall))
+
+  private def hasCall(e: Expression): Boolean = e.exists(_.isInstanceOf[HistoryUntil])
 }
 
 /** Moves a condition below a [[History]], where the table may skip files by it. */
@@ -32,8 +82,8 @@ private[spark] object FilterHistory extends Rule[LogicalPlan] {
 
 private[spark] object PlanHistory extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case History(child, _) => Seq(HistoryExec(planLater(child)))
-    case _                 => Nil
+    case History(child, _, _) => Seq(HistoryExec(planLater(child)))
+    case _                    => Nil
   }
 }
 
@@ -44,26 +94,25 @@ private[spark] final case class HistoryExec(child: SparkPlan) extends UnaryExecN
   override protected def doExecute(): RDD[InternalRow] = child.execute()
 
   /** The same plan in a later batch. */
-  def read: SparkPlan = HistoryIsReadExec(output, child.collectLeaves().length)
+  def read: SparkPlan = {
+    // Spark counts a batch's rows only if its plans have equally many leaves
+    val leaves = child.collectLeaves().map(_ => HistoryIsReadExec(output, Nil))
+    if (leaves.length == 1) leaves.head else HistoryIsReadExec(output, leaves)
+  }
 
   override protected def withNewChildInternal(newChild: SparkPlan): HistoryExec =
     copy(child = newChild)
 }
 
-/**
- * No rows, since an earlier batch has read the history.
- *
- * @param leaves the number of tables that the history is read from. Spark counts the rows of a
- *   batch only if its plans have equally many leaves
- */
-private[spark] final case class HistoryIsReadExec(output: Seq[Attribute], leaves: Int)
-    extends SparkPlan {
-  override def children: Seq[SparkPlan] = Seq.fill(leaves - 1)(HistoryIsReadExec(output, 1))
-
+/** No rows, since an earlier batch has read the history. */
+private[spark] final case class HistoryIsReadExec(
+    output: Seq[Attribute],
+    override val children: Seq[SparkPlan]
+) extends SparkPlan {
   override protected def doExecute(): RDD[InternalRow] =
     session.sparkContext.emptyRDD[InternalRow]
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[SparkPlan]
-  ): HistoryIsReadExec = this
+  ): HistoryIsReadExec = copy(children = newChildren)
 }

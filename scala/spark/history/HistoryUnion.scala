@@ -1,27 +1,62 @@
 package io.sash.spark.history
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNION
+import org.apache.spark.sql.types.TimestampType
 
-/** Makes a [[History]] of each table that a UNION ALL with a stream reads up to a time. */
-private[spark] object HistoryUnion extends Rule[LogicalPlan] {
+import io.sash.spark.base.SashErrors
+
+/**
+ * Makes a [[History]] of each table that a UNION ALL with a stream reads up to a time, and leaves
+ * the stream the later rows alone, so that no row comes twice.
+ */
+private[spark] object HistoryUnion extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(UNION)) {
-      case union: Union if union.resolved && union.isStreaming =>
-        union.withNewChildren(union.children.map(history))
+      case union: Union if union.resolved && union.isStreaming && hasHistory(union) =>
+        begun(union)
     }
 
-  private def history(child: LogicalPlan): LogicalPlan =
-    if (child.isStreaming) child
-    else
-      child
-        .collect { case Filter(condition, _) => untilsIn(condition) }
-        .flatten
-        .minOption
-        .fold(child)(History(child, _))
+  private def hasHistory(union: Union): Boolean = union.children.exists {
+    case _: History => true
+    case child      => !child.isStreaming && untils(child).nonEmpty
+  }
 
-  private def untilsIn(condition: Expression): Seq[Long] =
-    condition.collect { case h: HistoryUntil => h.until }.flatten
+  private def untils(plan: LogicalPlan): Seq[HistoryUntil] =
+    plan.flatMap(_.expressions).flatMap(_.collect { case h: HistoryUntil => h })
+
+  private def begun(union: Union): Union = {
+    val children = union.children.map {
+      case child if child.isStreaming || untils(child).isEmpty => child
+      case table                                               => History.of(table)
+    }
+    val ends = children.collect { case h: History =>
+      (h.output.indexWhere(_.exprId == h.time.exprId), h.until)
+    }
+    ends.distinct match {
+      case Seq((time, until)) =>
+        if (!children.head.isStreaming || children.head.isInstanceOf[History])
+          refuse("until", "the stream stands first in the UNION ALL, and the table after it")
+        union.withNewChildren(children.map(later(_, time, until))).asInstanceOf[Union]
+      case _ => refuse("until", "the histories in a UNION ALL end at one time of one column")
+    }
+  }
+
+  /** The rows of a stream that come after the history, and the rows without a time. */
+  private def later(child: LogicalPlan, time: Int, until: Long): LogicalPlan = {
+    val at = child.output(time)
+    val isLater = Or(IsNull(at), GreaterThan(at, Literal(until, TimestampType)))
+    child match {
+      case Filter(condition, _) if condition.semanticEquals(isLater) => child
+      // a stream that has begun has later rows alone
+      case stream if stream.isStreaming && !stream.exists(_.isInstanceOf[History]) =>
+        Filter(isLater, stream)
+      case other => other
+    }
+  }
+
+  private[history] def refuse(argument: String, why: String): Nothing =
+    throw SashErrors.invalidArgument(HistoryUntil.Name, argument, why)
 }

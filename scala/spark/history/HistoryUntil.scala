@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.BinaryLike
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.base.SashFunction
@@ -25,13 +26,16 @@ private[spark] final case class HistoryUntil(left: Expression, right: Expression
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val ofTypes = super.checkInputDataTypes()
-    if (ofTypes.isFailure || right.foldable && right.deterministic) ofTypes
+    if (ofTypes.isFailure || right.foldable && !isOfNow) ofTypes
     else
       DataTypeMismatch(
         "NON_FOLDABLE_INPUT",
         Map("inputName" -> "`until`", "inputType" -> "\"TIMESTAMP\"", "inputExpr" -> right.sql)
       )
   }
+
+  /** Whether the constant is another one in each batch, as current_timestamp() is. */
+  private def isOfNow: Boolean = right.containsPattern(CURRENT_LIKE)
 
   /** The constant in microseconds since 1970; None if it is NULL, when no row is history. */
   def until: Option[Long] = Option(right.eval()).map(_.asInstanceOf[Long])
@@ -60,9 +64,9 @@ private[spark] object HistoryUntilFunction {
       AS tab(id, ts) WHERE _FUNC_(ts, TIMESTAMP '2026-03-02');
     1
 
-    Among the conditions of a table in a UNION ALL with a stream, it starts the stream from the
-    table: the first batch reads the table, and no later batch does. The windows of the stream's
-    rows hold the table's rows. See docs/backfill.md.
+    Among the conditions of a table in a UNION ALL after a stream, it starts the stream from the
+    table: the first batch reads the table, and no later batch does. Rows of the stream up to that
+    time are left out, and the windows of later rows hold the table's rows. See docs/backfill.md.
     NULL if the time is NULL.
     """,
     classOf[HistoryUntil],

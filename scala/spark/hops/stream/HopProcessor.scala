@@ -33,15 +33,17 @@ private[spark] final class HopProcessor(
 
   override def start: Option[WarmStart] = program.start
 
-  override def reachesTo: Option[(Int, Literal)] = start.flatMap(_.silent).map { until =>
+  override def time: Int = program.pane
+
+  override def reachesTo: Option[Literal] = start.flatMap(_.silent).map { until =>
     val hops = program.hops
-    (program.pane, Literal(hops.firstPaneOf(hops.firstEndingAfter(math.max(0L, until)))))
+    Literal(hops.firstPaneOf(hops.firstEndingAfter(math.max(0L, until))))
   }
 
   override def startingWith(history: WarmStart): HopProcessor =
     new HopProcessor(program.copy(start = Some(history)), late, metrics)
 
-  override def in(late: Option[Long], isFirst: Boolean, metrics: Metrics): HopProcessor =
+  override def in(late: Option[Long], metrics: Metrics): HopProcessor =
     new HopProcessor(program, late, Some(metrics))
 
   override def explained: String =

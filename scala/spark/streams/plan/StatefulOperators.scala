@@ -27,7 +27,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     val isFirst = isFirstBatch(plan)
     plan.transformUp {
       case history: HistoryExec if !isFirst => history.read
-      case operator if isOurs(operator)     => told(operator, isFirst, isRealTime)
+      case operator if isOurs(operator)     => told(operator, isRealTime)
       // if the extension is both configured and found, the rule runs twice
       case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
       case other => other.mapChildren(unsafe)
@@ -60,13 +60,13 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
    * Passes the values to the processor. In real-time mode a plan may only have operators that
    * Spark knows, so StreamMetricsExec is left out.
    */
-  private def told(operator: SparkPlan, isFirst: Boolean, isRealTime: Boolean): SparkPlan = {
+  private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
     val place = placeOf(operator)
     val metrics = StreamMetrics.create(operator.session.sparkContext)
     val fields = operator.productIterator.map {
       case processor: BucketProcessor =>
         place.foreach(new StateFile(_, conf(operator)).check(processor.text))
-        processor.in(lateOf(operator), isFirst, metrics)
+        processor.in(lateOf(operator), metrics)
       case other => other.asInstanceOf[AnyRef]
     }
     val ours = operator.makeCopy(fields.toArray)

@@ -38,8 +38,8 @@ private[start] object BeginWithHistory {
 
   /** Leaves out rows of the history that are too old for all windows. */
   private def reached(rows: LogicalPlan, processor: BucketProcessor): LogicalPlan =
-    processor.reachesTo.fold(rows) { case (ordinal, first) =>
-      val time = rows.output(ordinal)
+    processor.reachesTo.fold(rows) { first =>
+      val time = rows.output(processor.time)
       // the operator counts the rows without a time
       Filter(Or(IsNull(time), GreaterThanOrEqual(time, first)), rows)
     }

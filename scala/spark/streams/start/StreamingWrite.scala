@@ -95,41 +95,18 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       case _ =>
     }
 
-  /**
-   * Refuses a history where it cannot end: two that end at different times, or operators that
-   * would answer its rows again.
-   */
+  /** Refuses a history with which the query cannot begin. */
   private def checkHistory(write: WriteToStreamStatement, query: LogicalPlan): Unit = {
-    val histories = query.collect { case h: History => h }
-    val others = query.collect {
-      case p if hasState(p) && !isOurs(p) && !KnowHistory(p.nodeName) => p.nodeName
-    }
-    if (histories.map(_.until).distinct.size > 1)
-      refuse(
-        write,
-        "history_until with different times in one query; give all histories the same end"
-      )
-    if (histories.nonEmpty && StreamVersions.isRealTime(write))
-      refuse(
-        write,
-        "history_until in real-time mode, which reads no table; write with another trigger"
-      )
-    if (histories.nonEmpty && !query.exists(isOurs))
-      refuse(
-        write,
-        "history_until in a query without windows of Sash, which would answer the rows of the " +
-          "table again; read the stream alone"
-      )
-    if (histories.nonEmpty && others.nonEmpty)
-      refuse(
-        write,
-        s"history_until beside Spark's ${others.head}, which would answer the rows of the " +
-          "table again; write the windows to a table in between"
-      )
+    val inRealTime = Option.when(
+      StreamVersions.isRealTime(write) && query.exists(_.isInstanceOf[History])
+    )("in real-time mode, which reads no table; write with another trigger")
+    val fault =
+      CheckHistory.fault(query, p => hasState(p) && !isOurs(p) && !KeepsNoRow(p.nodeName))
+    inRealTime.orElse(fault).foreach(why => refuse(write, s"history_until $why"))
   }
 
-  /** Operators of Spark with state that answer no row of a history that Sash does not answer. */
-  private val KnowHistory = Set("Deduplicate", "DeduplicateWithinWatermark", "Distinct", "Join")
+  /** Operators of Spark with state that pass each row on at once, or never. */
+  private val KeepsNoRow = Set("Deduplicate", "DeduplicateWithinWatermark", "Distinct")
 
   /** The expression in SQL, without the tables of its columns. */
   private def source(e: Expression): String = e.transform { case a: AttributeReference =>

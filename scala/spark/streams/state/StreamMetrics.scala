@@ -10,7 +10,6 @@ private[spark] object StreamMetrics extends MetricTable {
   val InTime = "rowsInTime"
   val RowsInTime = sum(InTime, "rows in time")
   val RowsWithoutTime = sum("rowsWithoutTime", "rows whose event time is NULL")
-  val RowsOfHistory = sum("rowsOfHistory", "rows that came later than their history")
   val RowsOutOfOrder = sum("rowsOutOfOrder", "rows in time that came out of order")
   val Answers = sum("answers", "answers")
   val AnswersCorrected = sum("answersCorrected", "answers that rows out of order have changed")

@@ -27,6 +27,9 @@ private[spark] abstract class BucketProcessor
   /** The columns of a row, under the ids that its expressions have. */
   def input: Seq[Attribute]
 
+  /** The ordinal of a row's time, in microseconds or in panes. */
+  def time: Int
+
   /** The columns of an answer, each over `input`. */
   def fields: Seq[Expression]
 
@@ -39,11 +42,8 @@ private[spark] abstract class BucketProcessor
   /** The history that the windows begin with, if there is one. */
   def start: Option[WarmStart]
 
-  /**
-   * The ordinal of the time among `input`, and the first time that windows behind the history
-   * reach; None if they may reach any.
-   */
-  def reachesTo: Option[(Int, Literal)]
+  /** The first time that windows behind the history reach; None if they may reach any. */
+  def reachesTo: Option[Literal]
 
   /** The same processor, which begins with a history. */
   def startingWith(history: WarmStart): BucketProcessor
@@ -52,12 +52,8 @@ private[spark] abstract class BucketProcessor
    * The same processor in a batch.
    *
    * @param late the watermark of late rows, in microseconds, if it is known
-   * @param isFirst whether no batch has been committed
    */
-  def in(late: Option[Long], isFirst: Boolean, metrics: Metrics): BucketProcessor
-
-  /** A row up to this time comes too late, since the history ends with it. */
-  protected def ended: Option[Long] = None
+  def in(late: Option[Long], metrics: Metrics): BucketProcessor
 
   /** The text for EXPLAIN. */
   def explained: String
@@ -95,7 +91,7 @@ private[spark] abstract class BucketProcessor
     val counts = state.counts
     counts.clear()
     var latest = before.latest
-    val own = rows.filter(row => hasTime(row) && isInTime(row)).map { row =>
+    val own = rows.filter(hasTime).map { row =>
       val time = row.getLong(task.time)
       counts(StreamMetrics.RowsInTime) += 1
       if (time < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
@@ -121,12 +117,6 @@ private[spark] abstract class BucketProcessor
     val has = !row.isNullAt(task.time)
     if (!has) state.counts(StreamMetrics.RowsWithoutTime) += 1
     has
-  }
-
-  private def isInTime(row: InternalRow): Boolean = {
-    val is = ended.forall(_ < row.getLong(task.time))
-    if (!is) state.counts(StreamMetrics.RowsOfHistory) += 1
-    is
   }
 
   /**

@@ -14,8 +14,7 @@ import io.sash.spark.streams.state.StreamState
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
-    override val metrics: Option[Metrics] = None,
-    isFirst: Boolean = true
+    override val metrics: Option[Metrics] = None
 ) extends BucketProcessor {
   override def text: String = program.text
 
@@ -25,19 +24,19 @@ private[spark] final class StreamProcessor(
 
   override def start: Option[WarmStart] = program.start
 
-  override def reachesTo: Option[(Int, Literal)] = for {
+  override def time: Int = program.time
+
+  override def reachesTo: Option[Literal] = for {
     history <- start
     reach <- HistoryTail.reachOf(program) if reach.rows == 0L
     first = math.min(reach.time, history.until + 1)
-  } yield (program.time, Literal(first, TimestampType))
+  } yield Literal(first, TimestampType)
 
   override def startingWith(history: WarmStart): StreamProcessor =
     new StreamProcessor(program.copy(start = Some(history)), metrics)
 
-  override def in(late: Option[Long], isFirst: Boolean, metrics: Metrics): StreamProcessor =
-    new StreamProcessor(program, Some(metrics), isFirst)
-
-  override protected def ended: Option[Long] = start.filterNot(_ => isFirst).map(_.until)
+  override def in(late: Option[Long], metrics: Metrics): StreamProcessor =
+    new StreamProcessor(program, Some(metrics))
 
   override def explained: String = {
     val windows = program.source.distinct.mkString(", ")

@@ -23,7 +23,7 @@ class HistorySuite extends StreamSuite {
   private def events(seed: Long): (Seq[Event], Seq[Seq[Event]]) = {
     val all = batches(seed, count = 6, size = 40, jitterSeconds = 25, keys = 3)
     val (early, live) = all.splitAt(3)
-    (all.flatten.filter(isPast), early.flatten.filterNot(isPast) +: live)
+    (all.flatten.filter(isPast), early.flatten +: live)
   }
 
   private def begun(past: Seq[Event], filters: Boolean = true)(rows: DataFrame): DataFrame = {
@@ -196,7 +196,7 @@ class HistorySuite extends StreamSuite {
       source.start(rows => sql(s"SELECT id, $call AS a FROM events")(begun(past)(rows)))
       source.add(live(0))
       val read =
-        source.execution.optimizedPlan.collectFirst { case History(l: LocalRelation, _) =>
+        source.execution.optimizedPlan.collectFirst { case History(l: LocalRelation, _, _) =>
           l.data.length
         }
       val reached = past.count(micros(_) > (until - 30) * 1000000L)
@@ -222,20 +222,112 @@ class HistorySuite extends StreamSuite {
     })
   }
 
-  test("a history is refused where its rows would be answered again") {
-    for (
-      (query, why) <- Seq(
-        "SELECT id FROM events" -> "a query without windows of Sash",
-        s"""SELECT count(*) AS n, window(ts, '1 minute') AS w FROM (SELECT *, sum(x) $W ROWS 5
-           | PRECEDING) AS a FROM events) GROUP BY window(ts, '1 minute')""".stripMargin ->
-          "beside Spark's Aggregate"
-      )
-    ) streaming("spark.sash.hops.enabled" -> "false")(inDirectory { checkpoint =>
+  /** The error of a query over `live`, a stream, and `past`, a table. */
+  private def errorOf(query: String): String =
+    streaming("spark.sash.hops.enabled" -> "false")(inDirectory { checkpoint =>
       val source = new Source(s"$Delay seconds", checkpoint)
-      val error = intercept[Exception](
-        source.start(rows => sql(query)(begun(events(seed = 3)._1)(rows)))
+      val error = intercept[Exception](source.start { live =>
+        live.createOrReplaceTempView("live")
+        spark.createDataFrame(events(seed = 3)._1).createOrReplaceTempView("past")
+        spark.sql(query.replace("BEGUN", s"(SELECT * FROM live UNION ALL $table)"))
+      })
+      error.getMessage
+    })
+
+  private val table = s"SELECT * FROM past WHERE history_until(ts, $end)"
+  private val windowed = s"sum(x) $W ROWS 5 PRECEDING) AS a"
+
+  for (
+    (name, query, why) <- Seq(
+      (
+        "outside of windows",
+        s"SELECT id, x FROM BEGUN UNION ALL SELECT id, a FROM (SELECT id, $windowed FROM live)",
+        "outside of Sash's windows"
+      ),
+      (
+        "below an aggregate of Spark",
+        """SELECT n, sum(n) OVER (ORDER BY ts ROWS 3 PRECEDING) AS a FROM (SELECT n, window_time(w)
+          | AS ts FROM (SELECT count(*) AS n, window(ts, '1 minute') AS w FROM BEGUN
+          | GROUP BY window(ts, '1 minute')))""".stripMargin,
+        "below Spark's Aggregate"
+      ),
+      (
+        "below a join of streams",
+        s"""SELECT l.id, sum(l.x) OVER (PARTITION BY l.k ORDER BY l.ts ROWS 5 PRECEDING) AS a
+           | FROM BEGUN l JOIN live r ON l.id = r.id AND l.ts = r.ts""".stripMargin,
+        "below Spark's Join"
+      ),
+      (
+        "beside a stream without one",
+        """SELECT l.id, f.a FROM BEGUN l, LATERAL (SELECT sum(x) AS a FROM live e WHERE e.k = l.k
+          | AND e.ts >= l.ts - INTERVAL 30 SECONDS AND e.ts < l.ts) f""".stripMargin,
+        "of which one has no history"
+      ),
+      (
+        "under NOT",
+        s"SELECT id, $windowed FROM (SELECT * FROM live UNION ALL SELECT * FROM past WHERE NOT history_until(ts, $end))",
+        "with no OR, NOT"
+      ),
+      (
+        "under OR",
+        s"SELECT id, $windowed FROM (SELECT * FROM live UNION ALL SELECT * FROM past WHERE history_until(ts, $end) OR x = 1)",
+        "with no OR, NOT"
+      ),
+      (
+        "before the stream",
+        s"SELECT id, $windowed FROM ($table UNION ALL SELECT * FROM live)",
+        "the stream stands first"
+      ),
+      (
+        "of two times",
+        s"SELECT id, $windowed FROM (SELECT * FROM live UNION ALL $table UNION ALL SELECT * FROM past WHERE history_until(ts, timestamp_seconds(7)))",
+        "with different times"
+      ),
+      (
+        "until now",
+        s"SELECT id, $windowed FROM (SELECT * FROM live UNION ALL SELECT * FROM past WHERE history_until(ts, current_timestamp()))",
+        "NON_FOLDABLE_INPUT"
       )
-      assert(error.getMessage.contains(why), error)
+    )
+  ) test(s"a history is refused $name") {
+    val error = errorOf(query)
+    assert(error.contains(why), error)
+  }
+
+  test("a history of another time than the window's is refused") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source(s"$Delay seconds", checkpoint)
+      val error = intercept[Exception](source.start { rows =>
+        val moved = begun(events(seed = 3)._1)(rows)
+          .selectExpr("id", "k", "x", "ts + INTERVAL 1 HOUR AS ts")
+        sql(s"SELECT id, $windowed FROM events")(moved.withWatermark("ts", "5 seconds"))
+      })
+      assert(error.getMessage.contains("below a window by another time"), error)
+    })
+  }
+
+  test("a history of several tables") {
+    streaming()(inDirectory { checkpoint =>
+      val (past, live) = events(seed = 6)
+      val source = new Source(s"$Delay seconds", checkpoint)
+      val some = past.filter(_.id % 2 == 0)
+      source.start { rows =>
+        val joined = spark
+          .createDataFrame(past)
+          .join(spark.createDataFrame(some).select("id").distinct(), Seq("id"), "left_anti")
+          .select(rows.columns.head, rows.columns.tail.toSeq: _*)
+          .where(s"history_until(ts, $end)")
+        val more = spark.createDataFrame(some).where(s"history_until(ts, $end)")
+        val both = rows.unionByName(joined).select("*").unionByName(more)
+        sql(s"SELECT id, ts, $windowed FROM events")(both)
+      }
+      live.foreach(source.add)
+      source.stop()
+      val (inTime, watermark) = onTime(live, Delay)
+      val expected = sql(s"SELECT id, ts, $windowed FROM events")(
+        spark.createDataFrame(past ++ inTime.filterNot(isPast))
+      ).where(s"ts > $end AND ts <= timestamp_millis($watermark)")
+      assert(answersOf(source.rows, 1) == answersOf(expected.collect().toSeq, 1))
     })
   }
 
