@@ -61,6 +61,6 @@ def test_an_input_with_other_values_gives_an_error_or_rows_of_one_reading(run):
     refused = found["long rows/other values/between"]["error"]
     assert "Write the input to a table, or set spark.sash.window.split to 'off'" in refused
     near = found["lag/other values/amid"]
-    # the error is Sash's, and since Spark 4.1 Spark's own
+    # the error is Sash's, and since Spark 4.2 Spark's own
     expected = ("the input is not deterministic", "indeterminate output")
     assert near.get("right") or any(text in near["error"] for text in expected), near

@@ -54,7 +54,7 @@ private[spark] object SparkVersions {
 
   /**
    * Whether Spark ends a job that has read rows of a shuffle if it computes them once more, and
-   * they are others. Spark does so since 4.1, unless a setting forbids it.
+   * they are others. Spark has the setting since 4.1, and it is on since 4.2.
    */
   def comparesRecomputedRows: Boolean = SparkSession.active.conf
     .getOption("spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch")
