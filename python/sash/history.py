@@ -32,7 +32,7 @@ def warm_start(
     run again, reads it again.
 
     Args:
-        stream: The stream, with a watermark on the column ``by``. A batch DataFrame has the same
+        stream: The stream, with a watermark on the column ``by``, the time of its windows. A batch DataFrame has the same
             answer, so that training and serving may share the code.
         history: A table with the stream's columns, in any order, and with all rows up to
             ``until``. Other columns, and later rows, are left out.
@@ -48,16 +48,18 @@ def warm_start(
         with the same history.
 
     Cost:
-        The first batch exchanges the history's rows by key. Windows of a fixed time read no older
-        rows of the table; those of a number of rows keep the last rows of each key. After that,
-        the history costs nothing.
+        The first batch exchanges the history's rows by key. Windows of a fixed time, and hops,
+        exchange no older rows; windows of a number of rows take in the last rows of each key
+        alone. After that, the history costs nothing.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type; the message names the right one.
         PySparkValueError: ``by`` is no TIMESTAMP column of both, or the history lacks a column of
             the stream or has it with another type.
-        AnalysisException: when the query starts, it has no window of Sash, or another operator
-            that would answer the history's rows again, such as Spark's own aggregate.
+        AnalysisException: ``until`` is not the same in each batch, as ``current_timestamp()``.
+            When the query starts: rows of the history are read outside of Sash's windows, or an
+            operator of Spark below them keeps rows, or a window has another time, or another
+            stream that does not begin with a history.
         PySparkRuntimeError: the session has no jar of Sash. The message has the remedy.
 
     Example:

@@ -2,7 +2,7 @@ package io.sash.spark.base
 
 import java.lang.{Boolean => JBoolean}
 
-import org.apache.spark.sql.catalyst
+import org.apache.spark.sql.{catalyst, SparkSession}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}
@@ -51,6 +51,14 @@ private[spark] object SparkVersions {
   def exchange(partitioning: Partitioning, child: SparkPlan): SparkPlan =
     withDefaults(classOf[ShuffleExchangeExec], partitioning, child, REPARTITION_BY_NUM)
       .asInstanceOf[SparkPlan]
+
+  /**
+   * Whether Spark ends a job that has read rows of a shuffle if it computes them once more, and
+   * they are others. Spark has the setting since 4.1, and it is on since 4.2.
+   */
+  def comparesRecomputedRows: Boolean = SparkSession.active.conf
+    .getOption("spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch")
+    .exists(_.toBoolean)
 
   /** The rule that inlines common table expressions; 4.3 added a parameter. */
   def inlineCommonTables: Rule[LogicalPlan] =

@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.{SparkEnv, SparkRuntimeException, TaskContext}
 import org.apache.spark.memory.{SparkOutOfMemoryError, TaskMemoryManager}
+import org.apache.spark.rdd.{DeterministicLevel, RDD}
 import org.apache.spark.unsafe.array.LongArray
 import org.apache.spark.util.collection.Sorter
 import org.apache.spark.util.collection.unsafe.sort.{
@@ -19,6 +20,10 @@ import org.apache.spark.util.collection.unsafe.sort.{
  */
 object SparkInternals {
   def taskMemoryManager(context: TaskContext): TaskMemoryManager = context.taskMemoryManager()
+
+  /** Whether the rows of a partition come in the same order if Spark computes it once more. */
+  def comesInOneOrder(rows: RDD[_]): Boolean =
+    rows.outputDeterministicLevel == DeterministicLevel.DETERMINATE
 
   /** Throws if Spark has asked the task to end. */
   def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()

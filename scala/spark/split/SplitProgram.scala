@@ -111,13 +111,19 @@ private[split] object SplitStage {
  * @param order the window's order, and last the number that tells rows apart that tie, if an
  *   answer depends on their order
  * @param inOrder whether the first pass reads the rows in the window's order
+ * @param comparesReadings whether a first pass has to note the rows, since a later reading may
+ *   find others, and nobody else notices it
  */
 private[split] final case class SplitProgram(
     stages: IndexedSeq[SplitStage],
     order: RowOrder,
-    inOrder: Boolean
+    inOrder: Boolean,
+    comparesReadings: Boolean
 ) {
   def ordering: OrderProgram = OrderProgram(Nil, order)
+
+  /** Whether the second pass needs what a first pass finds. */
+  def needsFirstPass: Boolean = comparesReadings || stages.exists(_.nearest.isEmpty)
 
   def comparesRows: Boolean = stages.exists(_.frame.comparesRows)
 }

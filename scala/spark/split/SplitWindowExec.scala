@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
+import io.sash.spark.base.SparkVersions
 import io.sash.spark.ordering.RowOrder
 import io.sash.spark.windows.WindowCall
 
@@ -70,10 +71,11 @@ private[spark] final case class SplitWindowExec(
       conf.enableRadixSort
     )
     val rows = child.execute()
+    val comparesReadings = !sparkContext.isLocal && !SparkVersions.comparesRecomputedRows
     new StretchesRDD(
       rows,
       StretchTasks(rows.partitions.length, tasks),
-      SplitProgram(stages, order, inOrder = !stages.forall(_.commutes)),
+      SplitProgram(stages, order, inOrder = !stages.forall(_.commutes), comparesReadings),
       child.output,
       columns ++ answers,
       conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),

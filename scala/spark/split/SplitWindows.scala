@@ -5,8 +5,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.RangePartitioning
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.base.{SashConf, SparkVersions}
 import io.sash.spark.windows.Ties
@@ -90,8 +91,7 @@ private[spark] object SplitWindows {
 
   /**
    * The operator over an exchange by range. If an answer depends on the order of rows that tie, a
-   * number before the exchange keeps that order the same for all tasks. It is the order in which
-   * the partitions of the child have the rows.
+   * number before the exchange keeps that order the same for all tasks.
    */
   def planned(
       window: Window,
@@ -101,15 +101,15 @@ private[spark] object SplitWindows {
       conf: SQLConf
   ): SparkPlan = {
     val number = Option.when(Ties.areSeenIn(expressions))(
-      Alias(MonotonicallyIncreasingID(), "tieBreaker")()
+      AttributeReference("tieBreaker", LongType, nullable = false)()
     )
-    val numbered = number.fold(child)(n => ProjectExec(window.child.output :+ n, child))
+    val numbered = number.fold(child)(TieBreakerExec(_, child))
     val tasks = tasksFor(window, conf)
     val ranges = RangePartitioning(window.orderSpec, tasks * stretchesOf(tasks))
     SplitWindowExec(
       expressions,
       window.orderSpec,
-      number.map(_.toAttribute),
+      number,
       conditions,
       SashConf.algorithm(conf),
       tasks,

@@ -28,13 +28,20 @@ private[split] final class Checksum {
   private[this] var count = 0L
 
   def add(row: UnsafeRow): Unit = {
-    sum += XXH64.hashUnsafeBytes(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, 42L)
+    sum += Checksum.of(row)
     count += 1
   }
 
   def value: Long = sum
 
   def rows: Long = count
+}
+
+private[split] object Checksum {
+
+  /** A hash of the bytes of a row. */
+  def of(row: UnsafeRow): Long =
+    XXH64.hashUnsafeBytes(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, 42L)
 }
 
 /** The rows of a stretch, as each later reading has to find them. */

@@ -28,7 +28,7 @@ private[split] final class StretchesRDD(
 ) extends RDD[InternalRow](rows.context, Nil) {
 
   override protected def getPartitions: Array[Partition] =
-    if (program.stages.forall(_.nearest.nonEmpty)) withoutFirstPass else afterFirstPass
+    if (program.needsFirstPass) afterFirstPass else withoutFirstPass
 
   private def withoutFirstPass: Array[Partition] = {
     val all = rows.partitions.toIndexedSeq

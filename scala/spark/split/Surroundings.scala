@@ -1,10 +1,7 @@
 package io.sash.spark.split
 
-import scala.collection.mutable
-
 import org.apache.spark.Partition
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.sash.spark.windows.{Neighbours, Total}
 
@@ -69,34 +66,21 @@ private[split] final case class NearestSurroundings(
   override def rows: Long = 0L
 
   override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
-    last(reader).iterator,
+    last(reader),
     None,
     Iterator.empty,
     reader.ordered(younger.map(StretchRows(_, None))).take(after).map(scala.util.Left(_))
   )
 
   /** The last rows before the own ones. */
-  private def last(reader: StretchReader): Seq[InternalRow] = {
-    var (rows, left) = (Vector.empty[InternalRow], older)
-    while (rows.length < before && left.nonEmpty) {
-      rows =
-        lastOf(reader.ordered(Seq(StretchRows(left.head, None))), before - rows.length) ++ rows
+  private def last(reader: StretchReader): Iterator[InternalRow] = {
+    var (rows, count, left) = (List.empty[LastRows], 0, older)
+    while (count < before && left.nonEmpty) {
+      val all = reader.ordered(Seq(StretchRows(left.head, None)))
+      rows = new LastRows(all, before - count) :: rows
+      count += rows.head.knownSize
       left = left.tail
     }
-    rows
-  }
-
-  private def lastOf(rows: Iterator[InternalRow], count: Int): Vector[InternalRow] = {
-    val kept = mutable.ArrayDeque.empty[UnsafeRow]
-    rows.foreach { next =>
-      val row = next.asInstanceOf[UnsafeRow]
-      if (kept.length < count) kept.append(row.copy())
-      else {
-        val oldest = kept.removeHead()
-        oldest.copyFrom(row) // into the bytes of the row that leaves
-        kept.append(oldest)
-      }
-    }
-    kept.toVector
+    rows.iterator.flatten
   }
 }

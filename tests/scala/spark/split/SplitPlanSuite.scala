@@ -1,6 +1,7 @@
 package io.sash.spark.split
 
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -181,34 +182,25 @@ class SplitPlanSuite extends SashSuite {
   }
 
   test("a stretch that has other rows in the second pass fails, with the remedy") {
-    val id = AttributeReference("id", LongType, nullable = false)()
-    for (change <- Seq(0L, 1L)) {
+    for (
+      (begin, comparesReadings) <- Seq(
+        UnboundedPreceding -> false,
+        Literal(-30) -> true,
+        Literal(-30) -> false
+      );
+      change <- Seq(0L, 1L)
+    ) {
       SplitPlanSuite.change.set(0L)
-      val base = spark.sparkContext.parallelize(0L until 100L, 4)
-      val rows: RDD[InternalRow] = base.mapPartitions { in =>
-        val project = UnsafeProjection.create(Seq(id), Seq(id))
-        in.map(i => project(InternalRow(i + SplitPlanSuite.change.get)))
-      }
-      val program = SplitProgram(
-        IndexedSeq(SplitPlanSuite.countOf(id, spark.sessionState.conf.sessionLocalTimeZone)),
-        RowOrder(Seq(SortOrder(id, Ascending)), Seq(id), radix = true),
-        inOrder = false
-      )
-      val answers = new StretchesRDD(
-        rows,
-        StretchTasks(4, 2),
-        program,
-        Seq(id),
-        id +: program.stages.head.results,
-        Literal.TrueLiteral,
-        SplitMetrics.create(spark.sparkContext)
-      )
+      val answers = counts(begin, comparesReadings)
       assert(answers.partitions.length == 2) // the first pass
       SplitPlanSuite.change.set(change)
-      if (change == 0L)
+      // nobody compares if Spark does, or if nothing can be lost
+      val isNear = begin != UnboundedPreceding
+      val isCompared = comparesReadings || !isNear
+      if (change == 0L || !isCompared)
         assert(
           answers.map(r => (r.getLong(0), r.getLong(1))).collect().toSeq ==
-            (0L until 100L).map(i => (i, i + 1))
+            (0L until 100L).map(i => (i + change, math.min(i + 1, if (isNear) 31L else i + 1)))
         )
       else {
         val e = intercept[Exception](answers.count())
@@ -216,12 +208,67 @@ class SplitPlanSuite extends SashSuite {
       }
     }
   }
+
+  private val id = AttributeReference("id", LongType, nullable = false)()
+
+  /** Rows that change with each reading, and how many of them are in the window since `begin`. */
+  private def counts(begin: Expression, comparesReadings: Boolean): StretchesRDD = {
+    val base = spark.sparkContext.parallelize(0L until 100L, 4)
+    val id = this.id
+    val rows: RDD[InternalRow] = base.mapPartitions { in =>
+      val project = UnsafeProjection.create(Seq(id), Seq(id))
+      in.map(i => project(InternalRow(i + SplitPlanSuite.change.get)))
+    }
+    val zone = spark.sessionState.conf.sessionLocalTimeZone
+    val program = SplitProgram(
+      IndexedSeq(SplitPlanSuite.countOf(id, zone, begin)),
+      RowOrder(Seq(SortOrder(id, Ascending)), Seq(id), radix = true),
+      inOrder = false,
+      comparesReadings
+    )
+    new StretchesRDD(
+      rows,
+      StretchTasks(4, 2),
+      program,
+      Seq(id),
+      id +: program.stages.head.results,
+      Literal.TrueLiteral,
+      SplitMetrics.create(spark.sparkContext)
+    )
+  }
+
+  test("a row that may come at another place has the same number there") {
+    val (tie, number) =
+      (AttributeReference("tie", LongType)(), AttributeReference("n", LongType)())
+    def numbers(ids: Seq[Long], byPlace: Boolean): Seq[(Long, Long)] = {
+      val rows: RDD[InternalRow] =
+        spark.sparkContext.parallelize(ids, 3).map(i => InternalRow(i, 7L))
+      TieBreakerExec
+        .numbered(rows, Seq(id, tie), Seq(id, tie, number), byPlace)
+        .map(r => r.getLong(0) -> r.getLong(2))
+        .collect()
+        .toSeq
+    }
+    val ids = 0L until 90L
+    val places = numbers(ids.reverse, byPlace = true)
+    assert(places.map(_._1) == ids.reverse && places.map(_._2) == places.map(_._2).sorted)
+    val hashes = numbers(ids, byPlace = false)
+    assert(hashes.map(_._2).distinct.length == ids.length)
+    assert(hashes.toSet == numbers(ids.reverse, byPlace = false).toSet)
+    def comesInOneOrder(rows: DataFrame) =
+      SparkInternals.comesInOneOrder(rows.queryExecution.toRdd)
+    val range = spark.range(90).selectExpr("id", "rand(1) AS x").where("x < 0.5")
+    assert(comesInOneOrder(range))
+    for (shuffled <- Seq(range.repartition(3, range("id")), range.groupBy("x").count()))
+      assert(!comesInOneOrder(shuffled) && !comesInOneOrder(shuffled.cache()))
+    spark.catalog.clearCache()
+  }
 }
 
 object SplitPlanSuite {
   val change = new java.util.concurrent.atomic.AtomicLong
 
-  def countOf(id: Attribute, timeZone: String): SplitStage = {
+  def countOf(id: Attribute, timeZone: String, begin: Expression): SplitStage = {
     val order = Seq(SortOrder(id, Ascending))
     val call = io.sash.spark.windows.WindowCall
       .ofAnyFrame(
@@ -230,7 +277,7 @@ object SplitPlanSuite {
           WindowSpecDefinition(
             Nil,
             order,
-            SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow)
+            SpecifiedWindowFrame(RowFrame, begin, CurrentRow)
           )
         ),
         "auto"

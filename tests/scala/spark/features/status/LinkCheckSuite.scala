@@ -38,7 +38,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Longer(s"$execution.ProjectExec", "<init>"),
-      Set(Split, Windows, Streams),
+      Set(Windows, Streams),
       lacks(s"new $execution.ProjectExec(Seq, SparkPlan)")
     ),
     (

@@ -1,0 +1,65 @@
+package io.sash.spark.split
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sash.SparkInternals
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.sash.spark.memory.{RowQueue, Spillable, TaskWindowMemory}
+
+/**
+ * The last rows of others, at most `most`, each valid until the next is read. They are in the
+ * account of the task's memory, and go to disk if another consumer needs it.
+ */
+private[split] final class LastRows(all: Iterator[InternalRow], most: Int)
+    extends Iterator[InternalRow]
+    with Spillable {
+  private[this] val context = TaskContext.get()
+  private[this] val memory = LastRows.memoryOf(context)
+  private[this] var rows: RowQueue = _
+  private[this] var count = 0
+
+  memory.windows = this
+  all.foreach { next =>
+    val row = next.asInstanceOf[UnsafeRow]
+    memory.turns.during(keep(row))
+  }
+
+  private def keep(row: UnsafeRow): Unit = {
+    if (rows == null) rows = new RowQueue(row.numFields, memory)
+    rows.add(row)
+    if (count == most) rows.remove() else count += 1
+  }
+
+  /** How many rows are left. */
+  override def knownSize: Int = count
+
+  override def hasNext: Boolean = {
+    if (count == 0) memory.close()
+    count > 0
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more rows")
+    count -= 1
+    memory.turns.during(rows.remove())
+  }
+
+  override def spill(): Long = {
+    val before = memory.getUsed
+    if (rows != null) rows.spill()
+    before - memory.getUsed
+  }
+
+  override def close(): Unit = if (rows != null) rows.close()
+}
+
+private object LastRows {
+
+  /** The listener refers to no row, so that rows can be freed before the task ends. */
+  private def memoryOf(context: TaskContext): TaskWindowMemory = {
+    val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
+    context.addTaskCompletionListener[Unit](_ => memory.close())
+    memory
+  }
+}
