@@ -32,8 +32,8 @@ def warm_start(
     run again, reads it again.
 
     Args:
-        stream: The stream, with a watermark on the column ``by``, its windows' time. A batch DataFrame has the same
-            answer, so that training and serving may share the code.
+        stream: The stream, with a watermark on the column ``by``, the time of its windows. With a
+            batch DataFrame the answer is the same, so training and serving may share the code.
         history: A table with the stream's columns, in any order, and with all rows up to
             ``until``. Other columns, and later rows, are left out.
         by: The name of the event time in both, a TIMESTAMP.
