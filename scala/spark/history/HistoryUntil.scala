@@ -26,7 +26,8 @@ private[spark] final case class HistoryUntil(left: Expression, right: Expression
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val ofTypes = super.checkInputDataTypes()
-    if (ofTypes.isFailure || right.foldable && !isOfNow) ofTypes
+    if (ofTypes.isFailure) ofTypes
+    else if (right.foldable && !isOfNow) notNull
     else
       DataTypeMismatch(
         "NON_FOLDABLE_INPUT",
@@ -34,10 +35,14 @@ private[spark] final case class HistoryUntil(left: Expression, right: Expression
       )
   }
 
+  private def notNull: TypeCheckResult =
+    if (until.nonEmpty) TypeCheckResult.TypeCheckSuccess
+    else DataTypeMismatch("UNEXPECTED_NULL", Map("exprName" -> "until"))
+
   /** Whether the constant is another one in each batch, as current_timestamp() is. */
   private def isOfNow: Boolean = right.containsPattern(CURRENT_LIKE)
 
-  /** The constant in microseconds since 1970; None if it is NULL, when no row is history. */
+  /** The constant in microseconds since 1970; None if it is NULL, which is refused. */
   def until: Option[Long] = Option(right.eval()).map(_.asInstanceOf[Long])
 
   override protected def withNewChildrenInternal(

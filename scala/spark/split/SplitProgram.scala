@@ -122,7 +122,7 @@ private[split] final case class SplitProgram(
 ) {
   def ordering: OrderProgram = OrderProgram(Nil, order)
 
-  /** Whether the second pass needs what a first pass finds. */
+  /** Whether the second pass needs the totals of a first pass. */
   def needsFirstPass: Boolean = comparesReadings || stages.exists(_.nearest.isEmpty)
 
   def comparesRows: Boolean = stages.exists(_.frame.comparesRows)

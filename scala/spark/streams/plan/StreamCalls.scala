@@ -96,9 +96,8 @@ private[streams] final class StreamCalls(
     val time = SashConf.keyTimeToLive(conf)
     if (time.nonEmpty && later.nonEmpty)
       refuse(
-        s"with ${SashConf.StreamKeyTimeToLive.key} no frame may look ahead, since its rows " +
-          "wait for rows that a key which begins anew does not have; unset it, or end the frame " +
-          "at its row"
+        s"with ${SashConf.StreamKeyTimeToLive.key} no frame may look ahead, whose rows " +
+          "would wait for rows of a key that begins anew; unset it, or end the frame at its row"
       )
     time
   }

@@ -32,13 +32,13 @@ private[start] object CheckHistory {
       )
     else
       operators.map(_._1.child).flatMap(between).headOption.map { p =>
-        s"below Spark's ${p.nodeName}, which keeps rows of the table for later batches; call it " +
-          "above the windows, or write its rows to a table in between"
+        s"below Spark's ${p.nodeName}, which keeps rows of the table for later batches; call " +
+          "it above the windows, or write its rows to a table in between"
       } orElse
         operators.collectFirst {
           case (t, _) if hasOtherStream(t.child) =>
-            "in a window over two streams, of which one has no history; begin both with a " +
-              "table up to the same time, which may be empty"
+            "in a window over two streams, one without a history; begin both with a table up " +
+              "to the same time, which may be empty"
         } orElse
         operators.collectFirst {
           case (t, p) if !isTime(t.child, t.child.output(p.time)) =>

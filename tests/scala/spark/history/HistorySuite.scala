@@ -261,7 +261,7 @@ class HistorySuite extends StreamSuite {
         "beside a stream without one",
         """SELECT l.id, f.a FROM BEGUN l, LATERAL (SELECT sum(x) AS a FROM live e WHERE e.k = l.k
           | AND e.ts >= l.ts - INTERVAL 30 SECONDS AND e.ts < l.ts) f""".stripMargin,
-        "of which one has no history"
+        "one without a history"
       ),
       (
         "under NOT",
@@ -335,7 +335,14 @@ class HistorySuite extends StreamSuite {
     val past = spark.createDataFrame(events(seed = 3)._1)
     assert(past.where(s"history_until(ts, $end)").count() == past.count())
     assert(past.where("history_until(ts, TIMESTAMP '2020-01-01')").isEmpty)
-    val error = intercept[Exception](past.where("history_until(ts, ts)"))
-    assert(error.getMessage.contains("NON_FOLDABLE_INPUT"), error)
+    for (
+      (end, why) <- Seq(
+        "ts" -> "NON_FOLDABLE_INPUT",
+        "CAST(NULL AS TIMESTAMP)" -> "UNEXPECTED_NULL"
+      )
+    ) {
+      val error = intercept[Exception](past.where(s"history_until(ts, $end)"))
+      assert(error.getMessage.contains(why), error)
+    }
   }
 }
