@@ -90,7 +90,7 @@ object SashConf {
       "How long a stream keeps a key of OVER without rows, by event time, as in '30d'. A key " +
         "that comes again after a longer pause begins anew: its windows hold no earlier row, " +
         "and it counts from 1. Without it, keys of ROWS frames, lag, row_number and running " +
-        "totals stay for good. It is read when a query starts, and a restart may change it."
+        "totals stay for good. A checkpoint keeps its time: another time is an error there."
     )
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)

@@ -46,16 +46,22 @@ private[streams] object StateErrors {
         case Algorithms => s"set ${SashConf.WindowAlgorithm.key} as it was"
         case Buckets    => s"set ${SashConf.StreamBuckets.key} to ${before(Buckets)}"
         case TimeZone   => s"set ${SQLConf.SESSION_LOCAL_TIMEZONE.key} to ${before(TimeZone)}"
+        case TimeToLive => timeToLiveAs(part(was, TimeToLive))
         case History    => historyAs(part(was, History))
         case _          => s"write ${before(Answered)}"
       }
   }
 
+  private def timeToLiveAs(time: Option[String]): String = time.fold(
+    s"unset ${SashConf.StreamKeyTimeToLive.key}"
+  )(t => s"set ${SashConf.StreamKeyTimeToLive.key} to $t")
+
   private def historyAs(until: Option[String]): String = until.fold(
     "leave out the history, with which a query can only begin"
   )(u => s"give the history until $u, as before; it is not read again")
 
-  private val OfSettings = Set(Partials, Algorithms, Buckets, Answered, TimeZone, History)
+  private val OfSettings =
+    Set(Partials, Algorithms, Buckets, Answered, TimeZone, History, TimeToLive)
 
   private def notMatching(was: String, is: String, remedy: String): Throwable =
     SparkInternals.runtimeError(

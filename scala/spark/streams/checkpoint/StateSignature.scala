@@ -24,6 +24,7 @@ private[spark] object StateSignature {
   val Answered: String = "answered"
   val TimeZone: String = "time zone"
   val History: String = "history until"
+  val TimeToLive: String = "time to live"
   val Layout: String = "layout"
   val BegunBy: String = "begun by"
 
@@ -40,7 +41,14 @@ private[spark] object StateSignature {
 
   /** The text of a state that begins with a history up to a time, in microseconds. */
   def begun(text: String, history: Option[Long]): String =
-    (text +: history.map(u => line(History, instantOf(u))).toSeq).mkString("\n")
+    withLine(text, History, history.map(instantOf))
+
+  /** The text of a state whose keys have a time to live, in microseconds. */
+  def living(text: String, time: Option[Long]): String =
+    withLine(text, TimeToLive, time.map(t => s"${t / 1000}ms"))
+
+  private def withLine(text: String, name: String, value: Option[String]): String =
+    (text +: value.map(line(name, _)).toSeq).mkString("\n")
 
   private def instantOf(micros: Long): String =
     Instant.EPOCH.plus(micros, ChronoUnit.MICROS).toString

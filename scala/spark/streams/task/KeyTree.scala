@@ -106,13 +106,9 @@ private[streams] final class KeyTree(
   }
 
   private def store(): Unit = {
-    countEvicted()
-    behind.flush()
-  }
-
-  private def countEvicted(): Unit = {
     state.counts(StreamMetrics.PartialsEvicted) += stored.kept - keptBefore
     keptBefore = stored.kept // a key may be written and then dropped
+    behind.flush()
   }
 
   private def writeStamp(out: Bytes): Unit = {
@@ -134,9 +130,9 @@ private[streams] final class KeyTree(
   /** Begins the key's windows anew, without rows. The store is not written yet. */
   def beginAnew(): Unit = {
     stored.drop()
-    countEvicted()
+    val evicted = stored.kept - keptBefore
     stored.clear()
-    keptBefore = stored.kept
+    keptBefore = stored.kept - evicted // counted when the state is written
     answers = null
     begin()
   }

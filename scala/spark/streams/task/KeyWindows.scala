@@ -34,6 +34,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private[this] val current = new CurrentKeyRow(program.marks.length, program.beginnings.length)
   private[this] val other = new KeyHeader(program) // for `isIdle` of a key that is not open
   private[this] var key: Array[Byte] = _
+  private[this] var begunAnew = 0L // how often, since the key's state was read or written
 
   /**
    * Moves to a key.
@@ -42,6 +43,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
    */
   def open(key: Array[Byte], header: Array[Byte]): Unit = {
     this.key = key
+    begunAnew = 0L
     if (header == null) {
       known.clear()
       trees.foreach(_.clear(key))
@@ -125,6 +127,8 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     known.write(out)
     trees.foreach(_.write(out))
     state.heads.updateValue(key, out.toArray)
+    state.counts(StreamMetrics.KeysRemoved) += begunAnew
+    begunAnew = 0L
   }
 
   /** Forgets the rows that have been taken in since the key's state was written. */
@@ -175,7 +179,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     trees.foreach(_.beginAnew())
     known.clear()
     current.isFirst = true
-    state.counts(StreamMetrics.KeysRemoved) += 1
+    begunAnew += 1
   }
 
   /** Makes a row the current one, to which windows move; `peer` is its number among its peers. */

@@ -1,6 +1,7 @@
 package io.sash.spark.streams.state
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.tags.Slow
 
 import io.sash.spark.StreamSuite
@@ -82,6 +83,40 @@ class TimeToLiveSuite extends StreamSuite {
       val again =
         source.rows.filter(r => r.getLong(0) >= 9000).map(r => r.getLong(0) -> r.getInt(1))
       assert(again.toMap == Map(9000L -> 1, 9001L -> 2))
+    })
+  }
+
+  test("a checkpoint keeps its time to live") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("1 second", checkpoint)
+      val query = sql(s"SELECT id, row_number() $W) AS n FROM events") _
+      withSettings(Live -> "2min")(source.start(query))
+      source.add(Seq(at(1, 0)))
+      source.stop()
+      for ((time, remedy) <- Seq(None -> s"set $Live to 120000ms", Some("1h") -> "120000ms")) {
+        withSettings(time.map(Live -> _).toSeq: _*)(source.start(query))
+        val error = intercept[Exception](source.add(Seq(at(2, 1))))
+        assert(error.getMessage.contains(remedy), error)
+      }
+    })
+  }
+
+  test("a pause among pending rows removes no key yet") {
+    streaming(Live -> "30s")(inDirectory { checkpoint =>
+      val source = new Source("200 seconds", checkpoint, OutputMode.Update())
+      val started = source.start(sql(s"SELECT id, row_number() $W) AS n FROM events"))
+      def removed = started.recentProgress
+        .map(_.observedMetrics.get("sash.0"))
+        .filter(_ != null)
+        .map(_.getAs[Long]("keysRemoved"))
+        .sum
+      source.add(Seq(0, 40, 80, 120).map(s => at(s.toLong, s.toDouble)))
+      (121 to 124).foreach(s => source.add(Seq(at(s.toLong, s.toDouble))))
+      assert(removed == 0)
+      source.add(Seq(at(1000, 1000), at(1001, 1001)))
+      source.add(Seq(at(1300, 1002)))
+      source.stop()
+      assert(removed >= 3)
     })
   }
 
