@@ -3,6 +3,7 @@ package io.sash.spark.memory
 import java.io.Closeable
 import java.util.ArrayList
 
+import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 import org.apache.spark.sash.SparkInternals
 
@@ -118,6 +119,16 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Se
 }
 
 private[spark] object TaskWindowMemory {
+
+  /**
+   * The memory of a task, which is closed when the task ends. The listener refers to no window,
+   * so that windows can be freed long before.
+   */
+  def of(context: TaskContext, kept: Seq[String] = Nil): TaskWindowMemory = {
+    val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context), kept)
+    context.addTaskCompletionListener[Unit](_ => memory.close())
+    memory
+  }
 
   /**
    * Bytes that a task may hold beyond its account. Spark leaves 0.4 of the heap to objects

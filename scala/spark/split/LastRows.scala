@@ -1,7 +1,6 @@
 package io.sash.spark.split
 
 import org.apache.spark.TaskContext
-import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -14,8 +13,7 @@ import io.sash.spark.memory.{RowQueue, Spillable, TaskWindowMemory}
 private[split] final class LastRows(all: Iterator[InternalRow], most: Int)
     extends Iterator[InternalRow]
     with Spillable {
-  private[this] val context = TaskContext.get()
-  private[this] val memory = LastRows.memoryOf(context)
+  private[this] val memory = TaskWindowMemory.of(TaskContext.get())
   private[this] var rows: RowQueue = _
   private[this] var count = 0
 
@@ -52,14 +50,4 @@ private[split] final class LastRows(all: Iterator[InternalRow], most: Int)
   }
 
   override def close(): Unit = if (rows != null) rows.close()
-}
-
-private object LastRows {
-
-  /** The listener refers to no row, so that rows can be freed before the task ends. */
-  private def memoryOf(context: TaskContext): TaskWindowMemory = {
-    val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
-    context.addTaskCompletionListener[Unit](_ => memory.close())
-    memory
-  }
 }

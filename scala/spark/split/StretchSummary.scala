@@ -1,7 +1,9 @@
 package io.sash.spark.split
 
 import org.apache.spark.Partition
-import org.apache.spark.sql.catalyst.expressions.{UnsafeRow, XXH64}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.sash.spark.base.RowHash
 
 /**
  * A range partition of a window's rows, as the first pass has seen it. One task answers its rows.
@@ -28,20 +30,13 @@ private[split] final class Checksum {
   private[this] var count = 0L
 
   def add(row: UnsafeRow): Unit = {
-    sum += Checksum.of(row)
+    sum += RowHash.of(row)
     count += 1
   }
 
   def value: Long = sum
 
   def rows: Long = count
-}
-
-private[split] object Checksum {
-
-  /** A hash of the bytes of a row. */
-  def of(row: UnsafeRow): Long =
-    XXH64.hashUnsafeBytes(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, 42L)
 }
 
 /** The rows of a stretch, as each later reading has to find them. */

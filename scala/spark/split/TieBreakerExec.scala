@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.LongType
 
+import io.sash.spark.base.RowHash
+
 /**
  * Numbers rows, so that rows that tie have one order in all tasks that read them. The number is
  * the place of a row in the input. Where a row may have another place if Spark computes it once
@@ -50,7 +52,7 @@ private[split] object TieBreakerExec {
     val (number, joined) = (new SpecificInternalRow(Seq(LongType)), new JoinedRow)
     var place = partition.toLong << PlaceBits
     in.map { row =>
-      number.setLong(0, if (byPlace) place else Checksum.of(plain(row)))
+      number.setLong(0, if (byPlace) place else RowHash.of(plain(row)))
       place += 1
       all(joined(row, number))
     }

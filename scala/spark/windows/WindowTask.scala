@@ -25,11 +25,8 @@ private[spark] class WindowTask(
 
   protected[this] val context: TaskContext = TaskContext.get()
 
-  protected[this] val memory =
-    new TaskWindowMemory(SparkInternals.taskMemoryManager(context), program.kept)
+  protected[this] val memory = TaskWindowMemory.of(context, program.kept)
   protected[this] val turns: Turns = memory.turns
-
-  WindowTask.closeAtEnd(context, memory)
 
   /** Null after the last row has left. */
   protected[this] var frames: SlidingFrames = createFrames()
@@ -142,16 +139,6 @@ private[spark] class WindowTask(
 
   private def createFrames(): SlidingFrames =
     turns.during(program.create(memory, neighbours.omitted))
-}
-
-private object WindowTask {
-
-  /**
-   * Closes the memory when the task ends. The listener refers to no window, so that windows can
-   * be freed long before.
-   */
-  private def closeAtEnd(context: TaskContext, memory: TaskWindowMemory): Unit =
-    context.addTaskCompletionListener[Unit](_ => memory.close())
 }
 
 /**

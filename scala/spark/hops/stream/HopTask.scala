@@ -47,8 +47,6 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val out = new Bytes
   private[this] val firstInTime = hops.firstEndingAfter(late)
 
-  override def time: Int = program.pane
-
   override def turn(
       before: BucketHeader,
       rows: Iterator[UnsafeRow],

@@ -92,10 +92,10 @@ private[spark] abstract class BucketProcessor
     counts.clear()
     var latest = before.latest
     val own = rows.filter(hasTime).map { row =>
-      val time = row.getLong(task.time)
+      val at = row.getLong(time)
       counts(StreamMetrics.RowsInTime) += 1
-      if (time < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
-      latest = math.max(latest, time)
+      if (at < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
+      latest = math.max(latest, at)
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
     val watermark = timers.getCurrentWatermarkInMs() * MicrosInMilli
@@ -114,7 +114,7 @@ private[spark] abstract class BucketProcessor
 
   /** Whether a row has a time; a row without one is in no window, and only counted. */
   private def hasTime(row: InternalRow): Boolean = {
-    val has = !row.isNullAt(task.time)
+    val has = !row.isNullAt(time)
     if (!has) state.counts(StreamMetrics.RowsWithoutTime) += 1
     has
   }
@@ -146,9 +146,6 @@ private[spark] object BucketProcessor {
 
 /** The windows of a task, which serve one bucket after another. */
 private[spark] abstract class BucketTask {
-
-  /** The ordinal of a row's time, in microseconds or in panes. */
-  def time: Int
 
   /**
    * Begins the turn of a bucket.

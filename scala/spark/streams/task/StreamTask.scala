@@ -26,8 +26,6 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     new PendingRows(state.unanswered, due.at, program.input.length)
   }
 
-  override def time: Int = program.time
-
   override def turn(
       before: BucketHeader,
       rows: Iterator[UnsafeRow],

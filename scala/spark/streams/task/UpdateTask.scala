@@ -7,6 +7,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
+import io.sash.spark.base.RowHash
 import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{
   BucketHeader,
@@ -39,8 +40,6 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
   private[this] val tail = new HistoryTail(program)
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
-
-  override def time: Int = program.time
 
   override def turn(
       before: BucketHeader,
@@ -140,7 +139,7 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
     windows.answers(peers).filter { answer =>
       val row = rows.get(at)
       at += 1
-      val now = fingerprint(answer)
+      val now = RowHash.of(answer) // a fingerprint
       val isChanged = !row.answered.contains(now)
       if (isChanged && row.answered.nonEmpty) state.counts(StreamMetrics.AnswersCorrected) += 1
       row.answered = Some(now)
@@ -220,12 +219,4 @@ private object UpdateTask {
    * @param latest the latest time of a row that is still pending, if there is one
    */
   private final case class Walked(keys: Long, latest: Option[Long])
-
-  /** A fingerprint of 64 bits: one in 2^64^ changed answers is taken for unchanged. */
-  private def fingerprint(row: UnsafeRow): Long = XXH64.hashUnsafeBytes(
-    row.getBaseObject,
-    row.getBaseOffset,
-    row.getSizeInBytes,
-    42L
-  )
 }
