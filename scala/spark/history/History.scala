@@ -43,7 +43,7 @@ private[spark] object History extends PredicateHelper {
       own match {
         case Some((h, time)) if isAlone(h, parts, child) => h.until.map(History(plan, time, _))
         case Some(_)                                     => None
-        case None if hasCall(condition)                  => None
+        case None if HistoryUntil.isIn(condition)        => None
         case None                                        => above(plan, child)(Some(_))
       }
     case Project(list, child) =>
@@ -67,9 +67,7 @@ private[spark] object History extends PredicateHelper {
   } yield History(plan, time, below.until)
 
   private def isAlone(h: HistoryUntil, parts: Seq[Expression], below: LogicalPlan): Boolean =
-    parts.forall(p => (p eq h) || !hasCall(p)) && !below.exists(_.expressions.exists(hasCall))
-
-  private def hasCall(e: Expression): Boolean = e.exists(_.isInstanceOf[HistoryUntil])
+    parts.forall(p => (p eq h) || !HistoryUntil.isIn(p)) && !HistoryUntil.isIn(below)
 }
 
 /** Moves a condition below a [[History]], where the table may skip files by it. */

@@ -12,26 +12,21 @@ import io.sash.spark.base.SashErrors
  * Makes a [[History]] of each table that a UNION ALL with a stream reads up to a time, and leaves
  * the stream the later rows alone, so that no row comes twice.
  */
-private[spark] object HistoryUnion extends Rule[LogicalPlan] with PredicateHelper {
+private[spark] object HistoryUnion extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(UNION)) {
       case union: Union if union.resolved && union.isStreaming && hasHistory(union) =>
         begun(union)
     }
 
-  private def hasHistory(union: Union): Boolean = union.children.exists {
-    case _: History => true
-    case child      => !child.isStreaming && untils(child).nonEmpty
-  }
+  private def hasHistory(union: Union): Boolean =
+    union.children.exists(c => c.isInstanceOf[History] || isTable(c))
 
-  private def untils(plan: LogicalPlan): Seq[HistoryUntil] =
-    plan.flatMap(_.expressions).flatMap(_.collect { case h: HistoryUntil => h })
+  private def isTable(plan: LogicalPlan): Boolean =
+    !plan.isStreaming && HistoryUntil.isIn(plan)
 
   private def begun(union: Union): Union = {
-    val children = union.children.map {
-      case child if child.isStreaming || untils(child).isEmpty => child
-      case table                                               => History.of(table)
-    }
+    val children = union.children.map(c => if (isTable(c)) History.of(c) else c)
     val ends = children.collect { case h: History =>
       (h.output.indexWhere(_.exprId == h.time.exprId), h.until)
     }

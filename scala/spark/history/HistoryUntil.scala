@@ -3,6 +3,7 @@ package io.sash.spark.history
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.TimestampType
@@ -53,6 +54,10 @@ private[spark] final case class HistoryUntil(left: Expression, right: Expression
 
 private[spark] object HistoryUntil {
   val Name: String = "history_until"
+
+  def isIn(e: Expression): Boolean = e.exists(_.isInstanceOf[HistoryUntil])
+
+  def isIn(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(isIn(_: Expression)))
 }
 
 /** Lies apart, since streams do without it. */

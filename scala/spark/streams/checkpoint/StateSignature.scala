@@ -40,18 +40,9 @@ private[spark] object StateSignature {
     s"$name: ${text.replace("\\", "\\\\").replace("\n", "\\n")}"
 
   /** The text of a state that begins with a history up to a time, in microseconds. */
-  def begun(text: String, history: Option[Long]): String =
-    withLine(text, History, history.map(instantOf))
-
-  /** The text of a state whose keys have a time to live, in microseconds. */
-  def living(text: String, time: Option[Long]): String =
-    withLine(text, TimeToLive, time.map(t => s"${t / 1000}ms"))
-
-  private def withLine(text: String, name: String, value: Option[String]): String =
-    (text +: value.map(line(name, _)).toSeq).mkString("\n")
-
-  private def instantOf(micros: Long): String =
-    Instant.EPOCH.plus(micros, ChronoUnit.MICROS).toString
+  def begun(text: String, history: Option[Long]): String = history.fold(text) { micros =>
+    s"$text\n${line(History, Instant.EPOCH.plus(micros, ChronoUnit.MICROS).toString)}"
+  }
 
   /** The types of cells, without names, since those are not stored. */
   def typesOf(cells: Seq[DataType]): String = cells.map(typeOf).mkString("(", ", ", ")")

@@ -24,7 +24,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val isRealTime = StreamVersions.isRealTime(plan)
-    val isFirst = isFirstBatch(plan)
+    lazy val isFirst = isFirstBatch(plan)
     plan.transformUp {
       case history: HistoryExec if !isFirst => history.read
       case operator if isOurs(operator)     => told(operator, isRealTime)
@@ -75,9 +75,10 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
   }
 
   /** Whether the query has committed no batch; true also if the plan is only explained. */
-  private def isFirstBatch(plan: SparkPlan): Boolean = plan
-    .collectFirst { case p if placeOf(p).nonEmpty => new StateFile(placeOf(p).get, conf(p)) }
-    .forall(!_.hasBatch)
+  private def isFirstBatch(plan: SparkPlan): Boolean = {
+    val files = plan.collect { case p => placeOf(p).map(new StateFile(_, conf(p))) }
+    files.flatten.headOption.forall(!_.hasBatch)
+  }
 
   private def conf(operator: SparkPlan): Configuration =
     operator.session.sessionState.newHadoopConf()

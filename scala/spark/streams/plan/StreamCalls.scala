@@ -210,7 +210,7 @@ private[streams] final class StreamCalls(
       StateSignature.Partials -> trees.map(_.signature).mkString(", "),
       StateSignature.Algorithms -> trees.map(_.algorithm.id).distinct.mkString(", "),
       StateSignature.Buckets -> SashConf.streamBuckets(conf).toString
-    )
+    ) ++ SashConf.keyTimeToLive(conf).map(t => StateSignature.TimeToLive -> s"${t / 1000}ms")
     StreamSignature(
       parts,
       window.child.output.map(c => c.exprId -> signature.of(c)).toMap ++

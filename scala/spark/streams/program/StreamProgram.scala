@@ -49,10 +49,8 @@ private[spark] final case class StreamProgram(
 ) {
 
   /** The text that describes the state; a state with another text is not used. */
-  lazy val text: String = {
-    val living = StateSignature.living(signature.text(input, mode), timeToLive)
-    StateSignature.begun(living, start.map(_.until))
-  }
+  lazy val text: String =
+    StateSignature.begun(signature.text(input, mode), start.map(_.until))
 
   /** The columns of an answered row, each over `input`. */
   def fields: Seq[Expression] = output.map(_.transform { case b: BoundReference =>

@@ -15,15 +15,9 @@ private[start] object CheckHistory {
 
   /** @param keepsRows whether an operator of Spark's keeps rows for later batches */
   def fault(query: LogicalPlan, keepsRows: LogicalPlan => Boolean): Option[String] = {
-    def between(plan: LogicalPlan): Option[LogicalPlan] = plan match {
-      case OfBuckets(_, _)                        => None
-      case p if keepsRows(p) && reachesHistory(p) => Some(p)
-      case p                                      => p.children.flatMap(between).headOption
-    }
-    val ends = query.collect { case h: History => h.until }.distinct
-    val operators = query.collect { case OfBuckets(t, p) if reachesHistory(t.child) => (t, p) }
-    if (ends.isEmpty) None
-    else if (ends.length > 1)
+    val begun = query.collect { case OfBuckets(t, p) if reachesHistory(t.child) => (t.child, p) }
+    if (!hasHistory(query)) None
+    else if (query.collect { case h: History => h.until }.distinct.length > 1)
       Some("with different times in one query; give all histories the same end")
     else if (reachesHistory(query))
       Some(
@@ -31,19 +25,21 @@ private[start] object CheckHistory {
           "of the table; read the stream alone there"
       )
     else
-      operators.map(_._1.child).flatMap(between).headOption.map { p =>
-        s"below Spark's ${p.nodeName}, which keeps rows of the table for later batches; call " +
-          "it above the windows, or write its rows to a table in between"
-      } orElse
-        operators.collectFirst {
-          case (t, _) if hasOtherStream(t.child) =>
+      query
+        .collectFirst {
+          case p if keepsRows(p) && reachesHistory(p) =>
+            s"below Spark's ${p.nodeName}, which keeps rows of the table for later batches; " +
+              "call it above the windows, or write its rows to a table in between"
+        }
+        .orElse(begun.collectFirst {
+          case (rows, _) if hasOtherStream(rows) =>
             "in a window over two streams, one without a history; begin both with a table up " +
               "to the same time, which may be empty"
-        } orElse
-        operators.collectFirst {
-          case (t, p) if !isTime(t.child, t.child.output(p.time)) =>
+        })
+        .orElse(begun.collectFirst {
+          case (rows, p) if !isTime(rows, rows.output(p.time)) =>
             "below a window by another time; order the window by the column itself"
-        }
+        })
   }
 
   /** Whether a history is there with no window of Sash between. */

@@ -12,17 +12,17 @@ import io.sash.spark.streams.program.{StreamProgram, StreamReach}
  * more than its exchange, however long it is: windows take in its last rows alone.
  */
 private[streams] final class HistoryTail(program: StreamProgram) {
-  import HistoryTail._
+  private[this] val until = program.start.fold(Long.MinValue)(_.until)
+  private[this] val reach =
+    HistoryTail.reachOf(program).filter(_.rows <= HistoryTail.MostRows).orNull
 
-  private[this] val ends = program.start.flatMap(_.silent)
-  private[this] val reach = HistoryTail.reachOf(program)
-
-  /** @param rows the rows of a new key, in order */
+  /** @param rows the rows of a key, in order; there is at least one */
   def of(rows: BufferedIterator[UnsafeRow]): BufferedIterator[UnsafeRow] =
-    reach.filter(_.rows <= MostRows).fold(rows)(new Tail(rows, _).buffered)
+    if (reach == null || !isHistory(rows.head)) rows else new Tail(rows).buffered
 
-  /** @param reach the rows of the history that windows after it may hold */
-  private final class Tail(rows: BufferedIterator[UnsafeRow], reach: StreamReach)
+  private def isHistory(row: UnsafeRow): Boolean = row.getLong(program.time) <= until
+
+  private final class Tail(rows: BufferedIterator[UnsafeRow])
       extends AbstractIterator[UnsafeRow] {
     private[this] val last = mutable.ArrayDeque.empty[UnsafeRow]
     private[this] var reached: UnsafeRow = _ // by its time
@@ -45,8 +45,6 @@ private[streams] final class HistoryTail(program: StreamProgram) {
       reached = null
       row
     }
-
-    private def isHistory(row: UnsafeRow): Boolean = row.getLong(program.time) <= ends.get
   }
 }
 
