@@ -87,7 +87,8 @@ def warm_start(
     end = _end(until)
     time = column(by)
     past = history.select(*map(column, stream.columns))
-    later = stream.where(time.isNull() | (time > end))
+    # in a union with a stream, history_until leaves out the earlier rows
+    later = stream if stream.isStreaming else stream.where(time.isNull() | (time > end))
     return later.unionByName(past.where(call("history_until", time, end)))
 
 

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sash
+from streaming import ROCKS
 
 REPOSITORY = Path(__file__).parents[2]
 QUIET = {
@@ -53,6 +54,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = sash.configure(builder).getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def streaming(spark: SparkSession) -> SparkSession:
+    """A session for streams of few keys."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
+    session.conf.set("spark.sash.stream.buckets", "4")
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    return session
 
 
 @pytest.fixture

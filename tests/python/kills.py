@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from streaming import session, to_parquet
 
@@ -49,6 +49,21 @@ def stream(rows: Callable[..., DataFrame], more: dict[str, str] | None = None) -
     assert progress is not None
     operators = [operator["operatorName"] for operator in progress["stateOperators"]]
     (given.folder / "operators.json").write_text(json.dumps(operators))
+
+
+def answers_once(session: SparkSession, folder: Path) -> dict[int, Row]:
+    """The answers of a stream that was killed, by ``lab``; each came once."""
+    answers = session.read.parquet(str(folder / "out")).collect()
+    by_label = {row.lab: row for row in answers}
+    assert len(by_label) == len(answers), "answered twice"
+    return by_label
+
+
+def in_utc(spark: SparkSession) -> SparkSession:
+    """A session with the time zone of the stream."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    return session
 
 
 class Killed:

@@ -10,19 +10,8 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from streaming import ROCKS
-
 SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
 Body = Callable[[DataFrame, int], None]
-
-
-@pytest.fixture
-def streaming(spark: SparkSession) -> SparkSession:
-    session = spark.newSession()
-    session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
-    session.conf.set("spark.sash.stream.buckets", "4")
-    session.conf.set("spark.sql.shuffle.partitions", "2")
-    return session
 
 
 def features(rows: DataFrame) -> DataFrame:

@@ -16,23 +16,14 @@ import sash
 from killed_history import UNTIL as BORDER
 from killed_history import features
 from killed_labels import LABELS, drawn, read
-from kills import KILLS, SEED, Killed
-from streaming import ROCKS, to_parquet
+from kills import KILLS, SEED, Killed, answers_once, in_utc
+from streaming import to_parquet
 from test_label_kills import FILES_A_KILL, end
 from test_label_kills import save as save_hour
 
 SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
 START = datetime(2026, 3, 1)
 UNTIL = START + timedelta(minutes=10)
-
-
-@pytest.fixture
-def streaming(spark: SparkSession) -> SparkSession:
-    session = spark.newSession()
-    session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
-    session.conf.set("spark.sql.shuffle.partitions", "2")
-    session.conf.set("spark.sash.stream.buckets", "8")
-    return session
 
 
 def events(spark: SparkSession) -> DataFrame:
@@ -160,11 +151,8 @@ def test_a_stream_that_is_killed_reads_the_table_once(
     end(tmp_path, hours)
     killed.finish()
 
-    session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    answers = session.read.parquet(str(tmp_path / "out")).collect()
-    ours = {row.lab: tuple(row) for row in answers}
-    assert len(ours) == len(answers), "rows are answered twice"
+    session = in_utc(spark)
+    ours = {label: tuple(row) for label, row in answers_once(session, tmp_path).items()}
     live = read(session, tmp_path / "labels", LABELS, stream=False).where("lab <> -1")
     table = read(session, tmp_path / "past", LABELS, stream=False)
     both = live.where(F.col("ts") > BORDER).unionByName(table)

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from killed_labels import EVENTS, LABELS, START, drawn, features, read
-from kills import KILLS, SEED, Killed
+from kills import KILLS, SEED, Killed, answers_once, in_utc
 
 END = -1
 FILES_A_KILL = 4
@@ -61,11 +61,8 @@ def test_a_stream_of_labels_that_is_killed_answers_each_once(
     end(tmp_path, files)
     killed.finish()
 
-    session = spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    answers = session.read.parquet(str(tmp_path / "out")).collect()
-    ours = {row.lab: tuple(row) for row in answers}
-    assert len(ours) == len(answers), "labels are answered twice"
+    session = in_utc(spark)
+    ours = {label: tuple(row) for label, row in answers_once(session, tmp_path).items()}
     tables = [
         read(session, tmp_path / name, schema, stream=False)
         for name, schema in (("labels", LABELS), ("events", EVENTS))
