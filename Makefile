@@ -39,7 +39,7 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
 EXAMPLES := call_centre glucose debs2012 budget one_long_series own_monoid features training_set \
-	alerts live_chart hops_of_a_day warm_start merge_corrections kafka_features
+	alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections kafka_features
 # behind $(SUBMIT), whose last word is a list of jars
 and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')
 DELTA_SETTINGS := --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension \

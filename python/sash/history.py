@@ -39,7 +39,9 @@ def warm_start(
         by: The name of the event time in both, a TIMESTAMP.
         until: The last time of the history. Rows of the stream up to that time are left out,
             since the history has them. A string is a time in the session's time zone. When the
-            query starts again it has to be the same.
+            query starts again it has to be the same, unless the query has other windows. These
+            begin with the rows up to a later ``until``, after the last row that the stream has
+            read; rows that are answered already are not answered again.
 
     Returns:
         The stream's later rows and the history's rows, in the stream's columns. Windows of Sash

@@ -38,6 +38,7 @@ PAGES = [
     "lateral",
     "without-partition-by",
     "backfill",
+    "upgrade",
     "recipes",
     "troubleshooting",
     "tuning",

@@ -95,13 +95,15 @@ private[stored] final class InverseWindow(
     while (fronts < end && first.time(fronts) < time) fronts += 1
   }
 
-  override def evictAll(): Unit = fronts = backs
-
-  override private[stored] def clear(): Unit = {
-    fronts = tree.end
-    backs = tree.end
+  override def restart(from: Long, until: Long): Unit = {
+    fronts = from
+    backs = until
     forget()
   }
+
+  override def evictAll(): Unit = fronts = backs
+
+  override private[stored] def clear(): Unit = restart(tree.end, tree.end)
 
   override private[stored] def write(out: Bytes): Unit = {
     out.putNumber(fronts)

@@ -100,13 +100,12 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     }
   }
 
-  /** Makes the window hold exactly the elements [from, until), which the tree has. */
-  def restart(from: Long, until: Long): Unit = {
+  override def restart(from: Long, until: Long): Unit = {
     stacks.foreach(_.clear())
     fronts = from
     boundary = from
     backs = until
-    if (from < until) tree.aggregate(backSlot, from, until)
+    if (evicting && from < until) tree.aggregate(backSlot, from, until)
   }
 
   /**

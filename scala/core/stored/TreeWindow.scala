@@ -39,6 +39,12 @@ abstract class TreeWindow private[stored] () {
   /** Evicts the elements before `position` whose time is before `time`. */
   def evictBefore(time: Long, position: Long): Unit
 
+  /**
+   * Makes the window hold exactly the elements [from, until), which have come. If its elements
+   * leave all at once, the caller then puts their aggregate into the slot of `query`.
+   */
+  def restart(from: Long, until: Long): Unit
+
   /** Evicts all elements. */
   def evictAll(): Unit
 

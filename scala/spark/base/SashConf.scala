@@ -97,6 +97,18 @@ object SashConf {
     .checkValue(_ > 0, "must be more than 0")
     .createOptional
 
+  val StreamNewWindows = buildConf("spark.sash.stream.newWindows")
+    .doc(
+      "What a query that goes on with the checkpoint of another does with aggregates and " +
+        "windows that the state cannot answer, if no history is given. 'error' refuses to start. " +
+        "'incomplete' lets them begin with the rows that the state still holds, as if no " +
+        "earlier row had come. Windows that the state can answer go on in either case."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValues(Set("error", "incomplete"))
+    .createWithDefault("error")
+
   val HopsEnabled = buildConf("spark.sash.hops.enabled")
     .doc(
       "Whether aggregates over window(time, size, slide) with a slide shorter than the size " +
@@ -149,6 +161,7 @@ object SashConf {
       LateralFilterThreshold,
       StreamBuckets,
       StreamKeyTimeToLive,
+      StreamNewWindows,
       UntestedVersions
     )
 
@@ -181,6 +194,9 @@ object SashConf {
   /** The time to live of a stream's keys, in microseconds, if there is one. */
   def keyTimeToLive(conf: SQLConf): Option[Long] =
     conf.getConf(StreamKeyTimeToLive).map(TimeUnit.MILLISECONDS.toMicros)
+
+  /** Whether windows that a checkpoint's state cannot answer begin with the rows that it has. */
+  def beginsIncomplete(conf: SQLConf): Boolean = conf.getConf(StreamNewWindows) == "incomplete"
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
 }

@@ -3,6 +3,7 @@ package io.sash.spark.hops.stream
 import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression, Literal}
 
 import io.sash.spark.base.Metrics
+import io.sash.spark.streams.checkpoint.{BatchState, EarlierStates, StateLayout}
 import io.sash.spark.streams.program.WarmStart
 import io.sash.spark.streams.state.StreamState
 import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
@@ -18,9 +19,12 @@ import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
 private[spark] final class HopProcessor(
     val program: HopProgram,
     late: Option[Long] = None,
-    override val metrics: Option[Metrics] = None
+    override val metrics: Option[Metrics] = None,
+    override protected val earlier: EarlierStates = EarlierStates.Unknown
 ) extends BucketProcessor {
   override def text: String = program.text
+
+  override def layout: Option[StateLayout] = None
 
   override def input: Seq[Attribute] = program.input
 
@@ -41,10 +45,15 @@ private[spark] final class HopProcessor(
   }
 
   override def startingWith(history: WarmStart): HopProcessor =
-    new HopProcessor(program.copy(start = Some(history)), late, metrics)
+    new HopProcessor(program.copy(start = Some(history)), late, metrics, earlier)
 
-  override def in(late: Option[Long], metrics: Metrics): HopProcessor =
-    new HopProcessor(program, late, Some(metrics))
+  override def in(late: Option[Long], metrics: Metrics, state: BatchState): HopProcessor =
+    new HopProcessor(
+      program.copy(start = start.map(_.behind(state.answered))),
+      late,
+      Some(metrics),
+      state.earlier
+    )
 
   override def explained: String =
     s"hop windows on a stream: ${program.hops.panes} panes each, by " +

@@ -52,6 +52,9 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
    */
   lazy val hasSparksHops: Boolean = !operators.exists(isHops) && operators.exists(isAggregation)
 
+  /** Whether a batch has been committed. */
+  def hasBatch: Boolean = location.exists(l => filesIn(new Path(l, "commits")).nonEmpty)
+
   /**
    * Removes the state of hop windows that Spark's operators take over, if no batch has been
    * committed. Otherwise Spark would take the metadata of Sash's operator for its own, and refuse
@@ -72,7 +75,7 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   private def isHops(operator: Path): Boolean = hasHops(operator) && !hasSparksSchema(operator)
 
   private def hasHops(operator: Path): Boolean =
-    stateFile(operator).read().exists(StateSignature.isOfHops)
+    stateFile(operator).read().exists(g => StateSignature.isOfHops(g.text))
 
   /**
    * Whether the operator has a state schema, which Spark's own operators write and

@@ -10,22 +10,69 @@ import io.sash.spark.base.SashConf
 private[streams] object StateErrors {
   import StateSignature._
 
-  /** The checkpoint has a state that was written for other windows, or in another way. */
-  def other(was: String, is: String): Throwable = {
+  /**
+   * The checkpoint has a state that was written for other windows, or in another way.
+   *
+   * @param mayBeginAnew whether a history would let the windows begin anew
+   */
+  def other(was: String, is: String, mayBeginAnew: Boolean = false): Throwable = {
     val all = differing(was, is)
     val names = if (all.contains(Layout)) Seq(Layout) else all
     notMatching(
       s"Sash's windows with ${differences(was, is, names)}, begun by ${begunBy(was)}",
       s"Sash's windows with ${differences(is, was, names)}",
-      remedies(was, names).mkString(" and ")
+      (if (mayBeginAnew) s"$GivePast, or " else "") + remedies(was, names).mkString(" and ")
     )
   }
+
+  private val GivePast = "give the rows of the past with warm_start, up to a time after the " +
+    "last row that the stream has read"
+
+  /** The query has windows that the state cannot answer. */
+  def missing(was: String, is: String, parts: Seq[String]): Throwable = {
+    val names = differing(was, is)
+    val more = if (parts.length > MostParts) s" and ${parts.length - MostParts} more" else ""
+    notMatching(
+      s"Sash's windows with ${differences(was, is, names)}, begun by ${begunBy(was)}",
+      s"Sash's windows with ${differences(is, was, names)}",
+      s"the state lacks ${parts.take(MostParts).mkString(", ")}$more; $GivePast, or set " +
+        s"${SashConf.StreamNewWindows.key} to incomplete, with which new windows begin with " +
+        s"the rows that the state holds, or ${remedies(was, names).mkString(" and ")}"
+    )
+  }
+
+  /** Rows that wait in the state would have NULL in columns that have none. */
+  def neverNull(was: String, is: String, columns: Seq[String]): Throwable = notMatching(
+    s"Sash's windows with ${differences(was, is, Seq("columns"))}, begun by ${begunBy(was)}",
+    s"Sash's windows with ${differences(is, was, Seq("columns"))}",
+    s"rows that wait have no ${columns.mkString(", ")}, which is never NULL in the query; " +
+      s"$GivePast"
+  )
+
+  private val MostParts = 5
+
+  /** The history of a changed query ends before rows that have been answered. */
+  def earlyHistory(was: String, is: String, answered: Long): Throwable = notMatching(
+    s"Sash's windows with ${differences(was, is, differing(was, is))}, begun by ${begunBy(was)}, " +
+      s"which have answered the rows until ${time(answered)}",
+    s"Sash's windows with ${differences(is, was, differing(was, is))}",
+    s"give a history that ends after the last row that the stream has read, and not before " +
+      time(answered)
+  )
 
   /** The checkpoint has a state that nothing describes. */
   def undescribed(path: Path): Throwable = notMatching(
     s"Sash's windows, whose description $path is gone",
     "Sash's windows, which cannot tell whether the state is theirs",
     "restore that file"
+  )
+
+  /** Rows that wait are behind the history of a changed query, and lack its columns. */
+  def behindHistory(until: Long, last: Long, columns: Seq[String]): Throwable = notMatching(
+    s"Sash's windows with rows that wait until ${time(last)}",
+    s"Sash's windows with ${columns.mkString(", ")}, which these rows lack, and a history until " +
+      time(until),
+    s"give a history that ends at ${time(last)} or later"
   )
 
   private def begunBy(was: String): String =

@@ -7,34 +7,24 @@ import org.apache.spark.SPARK_VERSION
 import io.sash.spark.base.SashVersion
 
 /**
- * A file beside an operator's state, with the text that describes the state. It is written before
- * the first batch and compared before each later one, so that no batch mixes the states of two
- * queries.
+ * The files beside an operator's state, with the texts that describe the state. A text is written
+ * before the first batch and compared before each later one, so that no batch mixes the states of
+ * two queries. A changed query whose windows can go on begins a new generation of the state, with
+ * a file of its own. Buckets of an earlier generation are changed when they are next read.
  *
  * @param operator the operator's directory among the states of the query
  */
 private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
   import StateFile._
 
-  private[this] val path = new Path(new Path(operator, "_sash"), "windows")
-  private[this] val files = path.getFileSystem(hadoop)
+  private[this] val directory = new Path(operator, "_sash")
+  private[this] val files = directory.getFileSystem(hadoop)
 
-  /**
-   * Compares the text with the file's. If they differ, or the file is gone, it fails, or, before
-   * the first commit, writes the file.
-   */
-  def check(text: String): Unit = {
-    val now = s"$text\n${StateSignature.line(StateSignature.Layout, Layout.toString)}"
-    val was = read()
-    if (!was.exists(StateSignature.differing(_, now).isEmpty)) {
-      if (hasBatch) throw was.fold(StateErrors.undescribed(path))(StateErrors.other(_, now))
-      TextFile.write(
-        path,
-        s"$now\n${StateSignature.line(StateSignature.BegunBy, Versions)}$End",
-        hadoop
-      )
-    }
-  }
+  private def path(generation: Int): Path =
+    new Path(directory, if (generation == 0) "windows" else s"windows.$generation")
+
+  /** The file of the first generation. */
+  def first: Path = path(0)
 
   /** Whether a batch has been committed. */
   def hasBatch: Boolean = {
@@ -42,19 +32,70 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
     files.exists(commits) && files.listStatus(commits).exists(_.getPath.getName.forall(_.isDigit))
   }
 
-  /** The text in the file; None also if the file is incomplete, as before the first batch. */
-  def read(): Option[String] = Option
+  /** The generations, the oldest first. */
+  def read(): IndexedSeq[Generation] = Iterator
+    .from(0)
+    .map(n => textIn(path(n)))
+    .takeWhile(_.nonEmpty)
+    .flatMap(_.map(Generation))
+    .toIndexedSeq
+
+  /** The generations that began before a batch. All others are of batches that failed. */
+  def before(batch: Long): IndexedSeq[Generation] = read().takeWhile(_.from < batch)
+
+  /**
+   * Writes that a generation begins with a batch, after `known` generations. A batch that failed
+   * may have left other files, which are removed.
+   */
+  def begin(text: String, known: Int, batch: Long): Unit = {
+    endAt(known)
+    val lines = Seq(
+      text,
+      StateSignature.line(StateSignature.BegunIn, batch.toString),
+      StateSignature.line(StateSignature.BegunBy, Versions)
+    )
+    TextFile.write(path(known), lines.mkString("", "\n", End), hadoop)
+  }
+
+  /** Removes all generations but the first ones. */
+  def endAt(known: Int): Unit =
+    Iterator.from(known).map(path).takeWhile(files.exists).foreach(files.delete(_, false))
+
+  /** None also if the file is incomplete, as before the first batch. */
+  private def textIn(path: Path): Option[String] = Option
     .when(files.exists(path))(TextFile.read(path, hadoop))
     .filter(_.endsWith(End))
     .map(_.stripSuffix(End))
 }
 
-private object StateFile {
+private[streams] object StateFile {
 
   /** The version of the layout of everything that Sash writes into its state. */
-  private val Layout: Int = 7
+  private val Layout: Int = 8
 
   private val Versions: String = s"Sash ${SashVersion.Version} on Spark $SPARK_VERSION"
 
   private val End = "\n"
+
+  /** The text that is compared and written for a state. */
+  def text(description: String, layout: Option[StateLayout]): String = {
+    val version = StateSignature.line(StateSignature.Layout, Layout.toString)
+    val parts = layout.map(l => StateSignature.line(StateSignature.Parts, l.json))
+    (Seq(description, version) ++ parts).mkString("\n")
+  }
+}
+
+/** The description of a state from one batch on. */
+private[streams] final case class Generation(text: String) {
+  import StateSignature._
+
+  /** The first batch. */
+  def from: Long = part(text, BegunIn).fold(0L)(_.toLong)
+
+  /** The end of the history that the windows began with, in microseconds. */
+  def history: Option[Long] = historyIn(text)
+
+  /** The parts of the state; None if it is of hops. JSON has no line breaks to be escaped. */
+  def layout: Option[StateLayout] =
+    part(text, Parts).map(json => StateLayout.read(json.replace("\\\\", "\\")))
 }

@@ -27,6 +27,8 @@ private[spark] object StateSignature {
   val TimeToLive: String = "time to live"
   val Layout: String = "layout"
   val BegunBy: String = "begun by"
+  val BegunIn: String = "begun in batch"
+  val Parts: String = "parts"
 
   def isOfHops(text: String): Boolean = text.startsWith(Hops)
 
@@ -41,8 +43,15 @@ private[spark] object StateSignature {
 
   /** The text of a state that begins with a history up to a time, in microseconds. */
   def begun(text: String, history: Option[Long]): String = history.fold(text) { micros =>
-    s"$text\n${line(History, Instant.EPOCH.plus(micros, ChronoUnit.MICROS).toString)}"
+    s"$text\n${line(History, time(micros))}"
   }
+
+  /** The time of the history in a text, in microseconds. */
+  def historyIn(text: String): Option[Long] =
+    part(text, History).map(t => ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse(t)))
+
+  /** A time in UTC, for a text. */
+  def time(micros: Long): String = Instant.EPOCH.plus(micros, ChronoUnit.MICROS).toString
 
   /** The types of cells, without names, since those are not stored. */
   def typesOf(cells: Seq[DataType]): String = cells.map(typeOf).mkString("(", ", ", ")")
@@ -76,12 +85,15 @@ private[spark] object StateSignature {
   def part(text: String, name: String): Option[String] =
     parts(text).collectFirst { case (`name`, value) => value }
 
-  /** The names of the parts in which two texts differ, but for the versions that began them. */
+  /** The parts that follow from others, or are of the start of a state. */
+  private val NotCompared = Set(BegunBy, BegunIn, Parts)
+
+  /** The names of the parts in which two texts differ. */
   def differing(was: String, is: String): Seq[String] =
     (parts(is) ++ parts(was))
       .map(_._1)
       .distinct
-      .filter(n => n != BegunBy && part(was, n) != part(is, n))
+      .filter(n => !NotCompared(n) && part(was, n) != part(is, n))
 
   /** These parts of a text, in words, where the other text differs from it. */
   def differences(text: String, other: String, names: Seq[String]): String = names

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
 import io.sash.spark.base.StreamVersions
 import io.sash.spark.history.HistoryExec
-import io.sash.spark.streams.checkpoint.StateFile
+import io.sash.spark.streams.checkpoint.{BatchState, StateChange, StateFile}
 import io.sash.spark.streams.state.StreamMetrics
 import io.sash.spark.streams.task.BucketProcessor
 
@@ -24,10 +24,11 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val isRealTime = StreamVersions.isRealTime(plan)
-    lazy val isFirst = isFirstBatch(plan)
+    val states = statesOf(plan)
+    lazy val readsHistory = states.isEmpty || states.values.exists(_.readsHistory)
     plan.transformUp {
-      case history: HistoryExec if !isFirst => history.read
-      case operator if isOurs(operator)     => told(operator, isRealTime)
+      case history: HistoryExec if !readsHistory => history.read
+      case operator if isOurs(operator)          => told(operator, states, isRealTime)
       // if the extension is both configured and found, the rule runs twice
       case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
       case other => other.mapChildren(unsafe)
@@ -60,24 +61,43 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
    * Passes the values to the processor. In real-time mode a plan may only have operators that
    * Spark knows, so StreamMetricsExec is left out.
    */
-  private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
+  private def told(
+      operator: SparkPlan,
+      states: Map[Path, BatchState],
+      isRealTime: Boolean
+  ): SparkPlan = {
     val place = placeOf(operator)
+    val state = place.fold(BatchState.Unknown)(states)
     val metrics = StreamMetrics.create(operator.session.sparkContext)
-    val fields = operator.productIterator.map {
-      case processor: BucketProcessor =>
-        place.foreach(new StateFile(_, conf(operator)).check(processor.text))
-        processor.in(lateOf(operator), metrics)
-      case other => other.asInstanceOf[AnyRef]
+    val fields = operator.productElementNames.zip(operator.productIterator).map {
+      case (_, processor: BucketProcessor) => processor.in(lateOf(operator), metrics, state)
+      // the rows of a history are late, and all rows of the stream are after it
+      case (LateEvents, _) if state.answered.nonEmpty => None
+      case (_, other)                                 => other.asInstanceOf[AnyRef]
     }
     val ours = operator.makeCopy(fields.toArray)
     if (isRealTime) ours
     else StreamMetricsExec(place.map(_.getName), ours, metrics, runOf(operator))
   }
 
-  /** Whether the query has committed no batch; true also if the plan is only explained. */
-  private def isFirstBatch(plan: SparkPlan): Boolean = {
-    val files = plan.collect { case p => placeOf(p).map(new StateFile(_, conf(p))) }
-    files.flatten.headOption.forall(!_.hasBatch)
+  /** The state of each operator of Sash in this batch, by its place. */
+  private def statesOf(plan: SparkPlan): Map[Path, BatchState] = {
+    val changes = for {
+      operator <- plan.collect { case o if isOurs(o) => o }
+      place <- placeOf(operator)
+      batch <- batchOf(operator)
+      processor <- operator.productIterator.collectFirst { case p: BucketProcessor => p }
+    } yield place -> new StateChange(
+      new StateFile(place, conf(operator)),
+      processor.text,
+      processor.layout,
+      processor.input,
+      batch,
+      lateOf(operator),
+      operator.conf
+    )
+    val isChanged = changes.exists(_._2.isOther)
+    changes.map { case (place, change) => place -> change.begin(isChanged) }.toMap
   }
 
   private def conf(operator: SparkPlan): Configuration =
@@ -85,9 +105,16 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   /** The watermark of late rows, in microseconds. */
   private def lateOf(operator: Product): Option[Long] =
-    fieldOf(operator, "eventTimeWatermarkForLateEvents").collect { case Some(millis: Long) =>
-      millis * 1000L
-    }
+    fieldOf(operator, LateEvents).collect { case Some(millis: Long) => millis * 1000L }
+
+  private val LateEvents = "eventTimeWatermarkForLateEvents"
+
+  /** The number of the batch; None if the plan is only explained. */
+  private def batchOf(operator: Product): Option[Long] =
+    fieldOf(operator, "stateInfo")
+      .collect { case Some(i: Product) => i }
+      .flatMap(fieldOf(_, "storeVersion"))
+      .collect { case batch: Long => batch }
 
   /** The run of the query; None if the plan is only explained. */
   private def runOf(operator: Product): Option[Any] =

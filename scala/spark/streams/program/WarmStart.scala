@@ -7,9 +7,19 @@ package io.sash.spark.streams.program
  * @param until the border, in microseconds
  * @param answers whether rows up to the border are answered, for an operator above. If not, the
  *   answers begin behind the border
+ * @param answered the time, if it is before the border, up to which another query has answered
+ *   the rows
  */
-private[spark] final case class WarmStart(until: Long, answers: Boolean) {
+private[spark] final case class WarmStart(
+    until: Long,
+    answers: Boolean,
+    answered: Option[Long] = None
+) {
+
+  /** The same start behind rows that another query has answered. */
+  def behind(answered: Option[Long]): WarmStart =
+    if (answered.isEmpty) this else copy(answered = answered)
 
   /** The time up to which nothing is answered. */
-  def silent: Option[Long] = Option.when(!answers)(until)
+  def silent: Option[Long] = Option.when(!answers)(answered.getOrElse(until))
 }

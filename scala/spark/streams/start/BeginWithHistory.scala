@@ -14,27 +14,29 @@ import io.sash.spark.streams.task.BucketProcessor
  */
 private[start] object BeginWithHistory {
 
-  def apply(query: LogicalPlan): LogicalPlan =
-    if (query.exists(_.isInstanceOf[History])) begun(query, isRead = false) else query
+  /**
+   * @param isNew whether the checkpoint is new. If not, the history is read only by windows that
+   *   begin anew, and its last rows may be answered; so all of it is read
+   */
+  def apply(query: LogicalPlan, isNew: Boolean): LogicalPlan =
+    if (query.exists(_.isInstanceOf[History])) begun(query, isNew, isRead = false) else query
 
   /** @param isRead whether an operator above reads the answers of the history's rows */
-  private def begun(plan: LogicalPlan, isRead: Boolean): LogicalPlan = plan match {
-    case OfBuckets(stateful, processor) =>
-      val below = stateful.mapChildren(begun(_, isRead = true)).asInstanceOf[TransformWithState]
-      untilOf(stateful)
-        .map(WarmStart(_, answers = isRead))
-        .filterNot(processor.start.contains)
-        .fold(below)(history => begun(below, processor.startingWith(history)))
-    case other => other.mapChildren(begun(_, isRead))
-  }
-
-  private def begun(
-      stateful: TransformWithState,
-      processor: BucketProcessor
-  ): TransformWithState = StatefulPlan.withProcessor(
-    stateful.copy(child = reached(stateful.child, processor)),
-    processor
-  )
+  private def begun(plan: LogicalPlan, isNew: Boolean, isRead: Boolean): LogicalPlan =
+    plan match {
+      case OfBuckets(stateful, processor) =>
+        val below =
+          stateful.mapChildren(begun(_, isNew, isRead = true)).asInstanceOf[TransformWithState]
+        untilOf(stateful)
+          .map(WarmStart(_, answers = isRead))
+          .filterNot(processor.start.contains)
+          .fold(below) { history =>
+            val begun = processor.startingWith(history)
+            val rows = if (isNew) reached(below.child, begun) else below.child
+            StatefulPlan.withProcessor(below.copy(child = rows), begun)
+          }
+      case other => other.mapChildren(begun(_, isNew, isRead))
+    }
 
   /** Leaves out rows of the history that are too old for all windows. */
   private def reached(rows: LogicalPlan, processor: BucketProcessor): LogicalPlan =

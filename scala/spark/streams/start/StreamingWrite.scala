@@ -38,7 +38,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         SplitSessions.warn(w, over.inputQuery)
         val numbered =
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
-        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer(BeginWithHistory(numbered))
+        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+          BeginWithHistory(numbered, isNew = !checkpoint.hasBatch)
+        }
         WholeBatches.of(of(w, begun))
       } else w
     case other => other

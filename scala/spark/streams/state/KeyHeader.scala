@@ -3,11 +3,10 @@ package io.sash.spark.streams.state
 import java.nio.ByteBuffer
 
 import io.sash.core.slots.Bytes
-import io.sash.spark.streams.program.StreamProgram
+import io.sash.spark.streams.checkpoint.HeaderLayout
 
 /** The header of a key beside its windows: the key's last row, and its rows without an answer. */
-private[streams] final class KeyHeader(program: StreamProgram) {
-  private[this] val isLater = program.later.nonEmpty
+private[streams] final class KeyHeader(layout: HeaderLayout) {
 
   /** The time of the last row, in microseconds, or NoTime. */
   var lastTime: Long = KeyHeader.NoTime
@@ -28,12 +27,12 @@ private[streams] final class KeyHeader(program: StreamProgram) {
    * For each beginning of the program the position and the time of the last row that was one.
    * Only joined windows need the position, and only some beginnings need the time.
    */
-  val beginPosition: Array[Long] = new Array[Long](program.beginnings.length)
-  val beginTime: Array[Long] = new Array[Long](program.beginnings.length)
+  val beginPosition: Array[Long] = new Array[Long](layout.beginnings.length)
+  val beginTime: Array[Long] = new Array[Long](layout.beginnings.length)
 
-  private[this] val needingPosition = program.joinedBeginnings
-  private[this] val needingTime =
-    program.beginnings.indices.filter(program.beginnings(_).readsLast)
+  private[this] val needingPosition =
+    layout.beginnings.indices.filter(layout.beginnings(_).hasPosition)
+  private[this] val needingTime = layout.beginnings.indices.filter(layout.beginnings(_).hasTime)
 
   def isNew: Boolean = lastTime == KeyHeader.NoTime
 
@@ -47,24 +46,24 @@ private[streams] final class KeyHeader(program: StreamProgram) {
 
   def read(in: ByteBuffer): Unit = {
     lastTime = in.getLong()
-    if (isLater) {
+    if (layout.isLater) {
       unanswered = Bytes.number(in)
       unansweredGroups = Bytes.number(in)
       lastDue = in.getLong()
     }
-    if (program.countsGroups) groups = Bytes.number(in)
+    if (layout.countsGroups) groups = Bytes.number(in)
     needingPosition.foreach(b => beginPosition(b) = Bytes.number(in))
     needingTime.foreach(b => beginTime(b) = in.getLong())
   }
 
   def write(out: Bytes): Unit = {
     out.putLong(lastTime)
-    if (isLater) {
+    if (layout.isLater) {
       out.putNumber(unanswered)
       out.putNumber(unansweredGroups)
       out.putLong(lastDue)
     }
-    if (program.countsGroups) out.putNumber(groups)
+    if (layout.countsGroups) out.putNumber(groups)
     needingPosition.foreach(b => out.putNumber(beginPosition(b)))
     needingTime.foreach(b => out.putLong(beginTime(b)))
   }

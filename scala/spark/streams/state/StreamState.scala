@@ -43,6 +43,12 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
 
   def bucket_=(header: Array[Byte]): Unit = rest.updateValue(BucketKey, header)
 
+  /** Removes everything, but for the timer. */
+  def clear(): Unit = {
+    heads.clear()
+    rest.clear()
+  }
+
   val pending: Chunks = new Chunks('P')
   val unanswered: Chunks = new Chunks('U')
 
@@ -127,4 +133,10 @@ private[spark] object StreamState {
   private val BucketKey = Array('B'.toByte)
 
   private val PlaceBytes = 2 + 1 + 8
+
+  /** 2^5^ = 32 partials in a node. */
+  val LogFanOut: Int = 5
+
+  /** The size of a stamp of kept answers behind the windows of a tree. */
+  val StampBytes: Int = 16
 }

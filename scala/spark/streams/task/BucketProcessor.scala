@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal
 import org.apache.spark.sql.streaming._
 
 import io.sash.spark.base.Metrics
+import io.sash.spark.streams.checkpoint.{BatchState, EarlierStates, StateLayout}
 import io.sash.spark.streams.program.WarmStart
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 
@@ -23,6 +24,9 @@ private[spark] abstract class BucketProcessor
    * The text that describes the state; a state with another text is not used: see `StateFile`.
    */
   def text: String
+
+  /** The parts of the state; None for hops, whose state only they can read. */
+  def layout: Option[StateLayout]
 
   /** The columns of a row, under the ids that its expressions have. */
   def input: Seq[Attribute]
@@ -53,7 +57,10 @@ private[spark] abstract class BucketProcessor
    *
    * @param late the watermark of late rows, in microseconds, if it is known
    */
-  def in(late: Option[Long], metrics: Metrics): BucketProcessor
+  def in(late: Option[Long], metrics: Metrics, state: BatchState): BucketProcessor
+
+  /** The generations of the state, as `in` was told. */
+  protected def earlier: EarlierStates
 
   /** The text for EXPLAIN. */
   def explained: String
@@ -87,7 +94,7 @@ private[spark] abstract class BucketProcessor
   ): Iterator[InternalRow] = {
     if (task == null) task = newTask(state)
     val known = Option(state.bucket).map(BucketHeader.read)
-    val before = known.getOrElse(BucketHeader.Empty)
+    val before = known.fold(BucketHeader.empty(earlier.present))(present)
     val counts = state.counts
     counts.clear()
     var latest = before.latest
@@ -111,6 +118,11 @@ private[spark] abstract class BucketProcessor
     }
     KeyTurns.ending(answers)(finish())
   }
+
+  /** The header of a bucket whose state is of the present generation, or is made so. */
+  private def present(header: BucketHeader): BucketHeader =
+    if (header.generation == earlier.present) header
+    else task.change(header, earlier).copy(generation = earlier.present)
 
   /** Whether a row has a time; a row without one is in no window, and only counted. */
   private def hasTime(row: InternalRow): Boolean = {
@@ -146,6 +158,14 @@ private[spark] object BucketProcessor {
 
 /** The windows of a task, which serve one bucket after another. */
 private[spark] abstract class BucketTask {
+
+  /**
+   * Turns the state of a bucket, which an earlier generation has written, into one that this task
+   * goes on with. Called before the bucket's turn.
+   *
+   * @param before the header of the bucket
+   */
+  def change(before: BucketHeader, earlier: EarlierStates): BucketHeader
 
   /**
    * Begins the turn of a bucket.

@@ -12,7 +12,7 @@ import io.sash.spark.streams.program.{StreamProgram, StreamReach}
  * more than its exchange, however long it is: windows take in its last rows alone.
  */
 private[streams] final class HistoryTail(program: StreamProgram) {
-  private[this] val until = program.start.fold(Long.MinValue)(_.until)
+  private[this] val until = program.start.flatMap(_.silent).getOrElse(Long.MinValue)
   private[this] val reach =
     HistoryTail.reachOf(program).filter(_.rows <= HistoryTail.MostRows).orNull
 

@@ -6,13 +6,14 @@ import java.util.UUID
 import scala.collection.IndexedSeq
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 
 import io.sash.core.policy.Condition
 import io.sash.core.slots.Bytes
 import io.sash.core.stored.{StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.{RunningState, SlotColumns}
-import io.sash.spark.streams.program.{AnswerMode, CurrentKeyRow, StreamProgram, StreamSince}
+import io.sash.spark.streams.program.{CurrentKeyRow, StreamProgram, StreamSince}
 import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
 /** The windows of a [[TreeProgram]] for one key at a time. */
@@ -36,12 +37,7 @@ private[streams] final class KeyTree(
   private[this] val isBeside = of.slots.running.nonEmpty
   private[this] val kept = Option.when(isBeside)(state.keptAnswers(program, number))
 
-  /**
-   * Whether the next batch goes on with these answers. In update mode they include pending rows,
-   * and answers that cannot subtract are made anew anyway.
-   */
-  private[this] val keeps =
-    isBeside && of.algorithm.subtracts && program.mode == AnswerMode.Append
+  private[this] val keeps = of.keepsAnswers(program.mode)
   private[this] var answers: Array[Array[RunningState]] = _
   private[this] lazy val unused = kept.map(_.create()).orNull
 
@@ -55,7 +51,7 @@ private[streams] final class KeyTree(
     slots,
     slots.compactCodec,
     behind,
-    StreamTask.LogFanOut,
+    StreamState.LogFanOut,
     frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
     Option.when(!of.algorithm.isOverNodes)(StoredWindows.Inverse(of.algorithm.subtracts, select))
   )
@@ -71,11 +67,42 @@ private[streams] final class KeyTree(
   def end: Long = stored.end
 
   /** Moves to a key without state. */
-  def clear(key: Array[Byte]): Unit = {
+  def clear(key: Array[Byte]): Unit = startAt(key, 0L)
+
+  /** Moves to a key without state, whose next row has this position. */
+  def startAt(key: Array[Byte], position: Long): Unit = {
     nodes.of(key)
-    stored.clear()
+    stored.startAt(position)
     keptBefore = stored.kept
     begin()
+  }
+
+  /** Appends an element with these cells, which enters no window. */
+  def append(cells: InternalRow, time: Long): Unit = {
+    column.load(stored.open(), cells)
+    stored.append(time)
+  }
+
+  /** Makes a window hold exactly the elements [from, until): see `TreeWindow.restart`. */
+  def restart(window: Int, from: Long, until: Long): Unit =
+    stored.window(window).restart(from, until)
+
+  /** Sets the aggregate of a window whose elements leave all at once. */
+  def setAggregate(window: Int, cells: InternalRow): Unit =
+    column.load(stored.window(window).query(), cells)
+
+  /** The cells of an element that adds nothing to an answer. */
+  lazy val blank: InternalRow = {
+    val cells = new SpecificInternalRow(of.slots.columns.map(_.dataType))
+    if (isBeside) { // such an element does not count, and has no inputs
+      of.slots.columns.indices.foreach(cells.setNullAt)
+      of.slots.parts.foreach(p => cells.setBoolean(p.first, false))
+    } else {
+      val slot = stored.open()
+      column.identity(slot)
+      column.save(slot, cells)
+    }
+    cells.copy()
   }
 
   /** Moves to a key and reads the state that `write` has left in `in`. */
@@ -114,7 +141,7 @@ private[streams] final class KeyTree(
   private def writeStamp(out: Bytes): Unit = {
     val stamp = kept.filter(_ => stored.isCurrent).fold(KeyTree.NoStamp)(_.keep(answers))
     if (stamp != KeyTree.NoStamp) answers = null
-    out.putLong(stamp.getMostSignificantBits)
+    out.putLong(stamp.getMostSignificantBits) // StreamState.StampBytes
     out.putLong(stamp.getLeastSignificantBits)
   }
 

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.base.Metrics
+import io.sash.spark.streams.checkpoint.{BatchState, EarlierStates, StateLayout}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram, WarmStart}
 import io.sash.spark.streams.state.StreamState
 
@@ -14,9 +15,12 @@ import io.sash.spark.streams.state.StreamState
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
-    override val metrics: Option[Metrics] = None
+    override val metrics: Option[Metrics] = None,
+    override protected val earlier: EarlierStates = EarlierStates.Unknown
 ) extends BucketProcessor {
   override def text: String = program.text
+
+  override def layout: Option[StateLayout] = Some(program.layout)
 
   override def input: Seq[Attribute] = program.input
 
@@ -33,10 +37,14 @@ private[spark] final class StreamProcessor(
   } yield Literal(first, TimestampType)
 
   override def startingWith(history: WarmStart): StreamProcessor =
-    new StreamProcessor(program.copy(start = Some(history)), metrics)
+    new StreamProcessor(program.copy(start = Some(history)), metrics, earlier)
 
-  override def in(late: Option[Long], metrics: Metrics): StreamProcessor =
-    new StreamProcessor(program, Some(metrics))
+  override def in(late: Option[Long], metrics: Metrics, state: BatchState): StreamProcessor =
+    new StreamProcessor(
+      program.copy(start = start.map(_.behind(state.answered))),
+      Some(metrics),
+      state.earlier
+    )
 
   override def explained: String = {
     val windows = program.source.distinct.mkString(", ")

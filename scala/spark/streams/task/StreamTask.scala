@@ -6,6 +6,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
+import io.sash.spark.streams.checkpoint.EarlierStates
 import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{BucketHeader, PendingChunks, PendingRows, StreamState}
 
@@ -25,6 +26,9 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
   private[this] val unanswered = program.later.flatMap(_.due).map { due =>
     new PendingRows(state.unanswered, due.at, program.input.length)
   }
+
+  override def change(before: BucketHeader, earlier: EarlierStates): BucketHeader =
+    StateCarry.change(before, earlier, program, state)
 
   override def turn(
       before: BucketHeader,
@@ -110,10 +114,4 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     }
     others
   }
-}
-
-private[spark] object StreamTask {
-
-  /** 2^5^ = 32 partials in a node. */
-  val LogFanOut: Int = 5
 }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.spark.base.RowHash
+import io.sash.spark.streams.checkpoint.EarlierStates
 import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{
   BucketHeader,
@@ -40,6 +41,9 @@ private[streams] final class UpdateTask(program: StreamProgram, state: StreamSta
   private[this] val tail = new HistoryTail(program)
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
+
+  override def change(before: BucketHeader, earlier: EarlierStates): BucketHeader =
+    StateCarry.change(before, earlier, program, state)
 
   override def turn(
       before: BucketHeader,

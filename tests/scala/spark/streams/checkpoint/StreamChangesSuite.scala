@@ -263,11 +263,11 @@ class StreamChangesSuite extends StreamSuite {
 
   test("a state of another layout names the version that goes on with it") {
     streaming() {
-      val message = refusal(base, windows)(rewriting("layout: 7", "layout: 6"))
+      val message = refusal(base, windows)(rewriting("layout: 8", "layout: 6"))
       inError(
         message,
         "layout: 6",
-        "layout: 7",
+        "layout: 8",
         s"; go on with Sash dev on Spark ${spark.version}, or"
       )
       assert(!message.contains("query as it was"))
@@ -278,8 +278,11 @@ class StreamChangesSuite extends StreamSuite {
 
   test("a state of another recipe names the version that goes on with it") {
     streaming() {
-      val message = refusal(base, windows)(rewriting("recipe 1 (BIGINT", "recipe 0 (BIGINT"))
-      inError(message, "recipe 0 (BIGINT", versions, "; go on with Sash dev on Spark")
+      val message = refusal(base, windows) { checkpoint =>
+        rewriting("recipe 1 (BIGINT", "recipe 0 (BIGINT")(checkpoint)
+        rewriting("\"recipe\":1", "\"recipe\":0")(checkpoint)
+      }
+      inError(message, "recipe 0 (BIGINT", versions, "or go on with Sash dev on Spark")
     }
   }
 

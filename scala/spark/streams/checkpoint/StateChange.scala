@@ -1,0 +1,157 @@
+package io.sash.spark.streams.checkpoint
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.internal.SQLConf
+
+import io.sash.spark.base.SashConf
+
+/**
+ * Compares the state of an operator with the query that is to go on with it. If they differ, a
+ * new generation of the state begins, or the query is refused. Windows of rows go on with all
+ * that the state has. With the rows of a history all windows begin anew.
+ *
+ * @param file the descriptions of the state
+ * @param description the description of the query's operator
+ * @param layout the parts of the state that it would go on with; None for hops
+ * @param columns the columns of a row of the operator
+ * @param batch the batch that is planned
+ * @param late the watermark of late rows, in microseconds, if it is known
+ */
+private[streams] final class StateChange(
+    file: StateFile,
+    description: String,
+    layout: Option[StateLayout],
+    columns: Seq[Attribute],
+    batch: Long,
+    late: Option[Long],
+    conf: SQLConf
+) {
+  import StateSignature._
+
+  private[this] val known = file.before(batch)
+  private[this] val last = known.lastOption
+  private[this] val now = Generation(StateFile.text(description, layout))
+
+  private[this] val differing =
+    last.fold(Seq.empty[String])(g => StateSignature.differing(g.text, now.text))
+
+  /** Whether the query is another one, and not only its history. */
+  def isOther: Boolean = differing.exists(_ != History)
+
+  /** Whether the operator has no state yet. */
+  def isFirst: Boolean = last.isEmpty
+
+  private[this] val hasNewHistory = now.history.nonEmpty && differing.contains(History)
+
+  /**
+   * The state of the batch. It is written that the state changes with this batch, if it does.
+   *
+   * @param isChanged whether a query on the checkpoint is another one, in this operator or in
+   *   another
+   */
+  def begin(isChanged: Boolean): BatchState = {
+    val begins = isFirst || differing.nonEmpty
+    val anew = !isFirst && isChanged && hasNewHistory
+    if (isFirst) requireFirst()
+    else if (anew) requireLater()
+    else if (differing.nonEmpty) requireCarried()
+    if (begins) file.begin(now.text, known.length, batch) else file.endAt(known.length)
+    val generations = known ++ Option.when(begins)(now)
+    BatchState(
+      EarlierStates(generations.indices.map { i =>
+        StateGeneration(generations(i).layout, begunAnew(generations, i))
+      }),
+      answered = Option.when(anew)(answered),
+      readsHistory = isFirst || anew
+    )
+  }
+
+  /** Whether a generation began anew, which shows in its text. */
+  private def begunAnew(all: IndexedSeq[Generation], i: Int): Option[Long] =
+    if (i == 0) None
+    else if (all(i).history.nonEmpty && all(i).history != all(i - 1).history) all(i).history
+    else Option.when(all(i).layout.isEmpty)(Long.MinValue)
+
+  /** The time up to which earlier queries have answered all rows. */
+  private def answered: Long =
+    (late ++ known.flatMap(_.history)).maxOption.getOrElse(Long.MinValue)
+
+  private def requireFirst(): Unit = if (batch > 0) throw StateErrors.undescribed(file.first)
+
+  private def requireLater(): Unit = {
+    if (waits || differing.exists(StateChange.Fixed))
+      throw StateErrors.other(last.get.text, now.text)
+    if (now.history.exists(_ < answered))
+      throw StateErrors.earlyHistory(last.get.text, now.text, answered)
+  }
+
+  private def requireCarried(): Unit = {
+    val was = last.get
+    if (!differing.forall(canDiffer))
+      throw StateErrors.other(was.text, now.text, mayBeginAnew)
+    val mapping = was.layout.zip(now.layout).map { case (a, b) => StateMapping.of(a, b) }
+    val missing = mapping.fold(Seq("the panes of other hop windows"))(_.missing)
+    if (missing.nonEmpty && !SashConf.beginsIncomplete(conf))
+      throw StateErrors.missing(was.text, now.text, missing)
+    val neverNull = mapping.fold(Seq.empty[String])(
+      _.columns.zip(columns).collect { case (None, c) if !c.nullable => c.name }
+    )
+    if (neverNull.nonEmpty) throw StateErrors.neverNull(was.text, now.text, neverNull)
+  }
+
+  /** Whether a history would let the windows of the query begin anew. */
+  private def mayBeginAnew: Boolean = now.history.isEmpty && !waits && !differing.exists(n =>
+    StateChange.Fixed(n) || n == TimeZone || n == TimeToLive || n == History
+  )
+
+  /** Whether windows may go on without history if this part of their description differs. */
+  private def canDiffer(part: String): Boolean =
+    if (now.layout.isEmpty) !StateChange.Fixed(part) && part != History
+    else if (part == History) now.history.isEmpty && late.exists(_ >= answered)
+    else StateChange.OfWindows(part) && !looksAhead
+
+  /**
+   * Whether rows in the state wait for others, since windows look ahead. They would be lost if the
+   * windows began anew: they are neither answered nor behind the history.
+   */
+  private def waits: Boolean = last.flatMap(_.layout).exists(_.header.isLater)
+
+  private def looksAhead: Boolean = waits || now.layout.exists(_.header.isLater)
+}
+
+private[streams] object StateChange {
+  import StateSignature._
+
+  /** The parts that may differ where the windows can be read in the state. */
+  private val OfWindows = Set(
+    "aggregates",
+    "windows",
+    "bounds of windows",
+    "conditions of windows",
+    "columns",
+    Partials,
+    Algorithms
+  )
+
+  /** The parts that belong to the checkpoint, whatever the windows begin with. */
+  private val Fixed = Set(Buckets, Answered, Layout)
+}
+
+/**
+ * An operator's state in a batch.
+ *
+ * @param answered the time up to which all rows have been answered, if windows begin anew with
+ *   this batch
+ * @param readsHistory whether the batch takes in the rows of a history
+ */
+private[spark] final case class BatchState(
+    earlier: EarlierStates,
+    answered: Option[Long],
+    readsHistory: Boolean
+)
+
+private[spark] object BatchState {
+
+  /** The state of a plan that is only explained. */
+  val Unknown: BatchState = BatchState(EarlierStates.Unknown, None, readsHistory = true)
+}
