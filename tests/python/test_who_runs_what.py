@@ -196,8 +196,8 @@ def on_stream(
     session: SparkSession, query: str, mode: str, folder: Path, answers: str | None = None
 ) -> str:
     """Who answers a query over a stream, which runs to its end; ``answers`` names their table."""
-    write = session.sql(query).writeStream.format("memory" if answers else "noop")
     try:
+        write = session.sql(query).writeStream.format("memory" if answers else "noop")
         started = (
             (write.queryName(answers) if answers else write)
             .outputMode(mode)
