@@ -334,6 +334,10 @@ pages: $(INSTALLED) ## run the code of the task pages, and write what it prints
 suites: $(INSTALLED) ## list the suites in tests/README.md, with the seconds of the last reports
 	$(BIN)/python tests/python/suites.py
 
+.PHONY: who-runs-what
+who-runs-what: $(TOOLS) ## plan every function over every window, and write the tables of the page
+	SASH_WRITE_PAGE=1 SASH_TEST=all $(SBT) 'spark/testOnly *WhoRunsWhatSuite' $(NO_TERMINAL)
+
 .PHONY: site
 site: $(INSTALLED) ## docs and the Python package's reference as HTML, in target/site
 	$(call step,site)

@@ -182,10 +182,11 @@ lazy val spark = (project in file("scala/spark"))
     Test / baseDirectory := scratch.value,
     // the two groups beside each other; suites of one share a SparkContext, and take turns
     Test / parallelExecution := true,
-    // suites of streams wait more than they compute, and run beside the others
+    // suites of streams and of their history run beside the others, for about as long
     Test / testGrouping := {
+      val ofStream = "(?i)[.](stream|history[.])".r
       val (ofStreams, others) =
-        (Test / definedTests).value.partition(_.name.toLowerCase.contains(".stream"))
+        (Test / definedTests).value.partition(t => ofStream.findFirstIn(t.name).nonEmpty)
       val options = (Test / forkOptions).value
       val directory = scratch.value
       Seq("streams" -> ofStreams, "others" -> others).map { case (name, tests) =>

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sash
-from streaming import ROCKS
+from streaming import ROCKS, SHORT
 
 REPOSITORY = Path(__file__).parents[2]
 QUIET = {
@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     warehouse = tmp_path_factory.mktemp("warehouse")
-    builder = SparkSession.builder.master("local[2]").config(map=QUIET)
+    builder = SparkSession.builder.master("local[2]").config(map={**QUIET, **SHORT})
     builder = builder.config("spark.sql.warehouse.dir", str(warehouse))
     session = sash.configure(builder).getOrCreate()
     yield session

@@ -11,7 +11,13 @@ from pyspark.sql.streaming import StreamingQuery
 import sash
 
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SHORT = {
+    # a test ends before the second compiler has paid for itself: three fifths of the time
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m",
+}
+"""Of a JVM of short queries."""
 CONF = {
+    **SHORT,
     "spark.ui.enabled": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",

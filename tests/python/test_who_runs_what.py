@@ -1,4 +1,8 @@
-"""The page "Who runs what": each cell is asked of Spark, in batch and on a stream."""
+"""The page "Who runs what": its queries run, in batch and on a stream, as its cells say.
+
+``WhoRunsWhatSuite`` plans every function over every window. Here the windows run with a sum, and
+the functions over the frames that a user meets first.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyspark
@@ -31,8 +35,12 @@ OVER = {
     "Kinds of window": "sum(x) OVER (PARTITION BY k, {} ORDER BY ts)",
     "Positions and ranks": "{} OVER (PARTITION BY k ORDER BY ts)",
     "Aggregates": "{} OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)",
+    "Aggregates in Python": "{} OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)",
 }
 """What stands in the code of a section's table."""
+ASKED = ["batch", "append mode", "update mode"]
+SIGNS = {"●": "Sash", "○": "Spark", "✗": "refused", "–": "refused"}
+HOPS = {"batch": "batch", "stream": "append mode"}
 SINCE = {"sum(x) FILTER (WHERE d > 1)": "4.2", "max_by(s, x, 2)": "4.2"}
 """Spark's own version for code that it does not take earlier."""
 SPARK_REFUSES = "doesn't support group aggregate pandas UDF"
@@ -75,25 +83,71 @@ class Line(NamedTuple):
     cells: dict[str, str]
 
 
+def tables(text: str) -> list[list[dict[str, str]]]:
+    """The rows of each table in a text, by the first row's cells."""
+    found = []
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        head, _, *rows = (
+            [cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()
+        )
+        found.append([dict(zip(head, row, strict=True)) for row in rows])
+    return found
+
+
+def sections(page: str) -> dict[str, str]:
+    return dict(re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", page, re.MULTILINE))
+
+
+class Grid:
+    """The tables of every function over every window."""
+
+    def __init__(self, text: str) -> None:
+        columns, rows, _ = tables(text)
+        letters = {w: row["column"] for row in columns for w in row["windows"].split("; ")}
+        self.letters = letters
+        self.rows = {
+            row["function"]: {head.split(":")[0]: cell for head, cell in row.items()}
+            for row in rows
+        }
+
+    def cells(self, function: str, window: str) -> dict[str, str]:
+        """Who runs a function over a window, by column of the other tables."""
+        cell = self.rows[function][self.letters[window]]
+        signs = ["–"] * 3 if cell == "–" else cell.split(" ")[:3]
+        return dict(zip(ASKED, (SIGNS[sign] for sign in signs), strict=True))
+
+    def of(self, section: str, name: str) -> dict[str, str]:
+        """The cells of a row of a section."""
+        if section == "Positions and ranks":
+            return self.cells(name, "ORDER BY alone")
+        if section != "Aggregates":
+            return self.cells("sums, averages and counts", name)
+        hops = self.cells(name, "hop windows")
+        assert hops["append mode"] == hops["update mode"]
+        in_hops = {f"hop windows, {to}": hops[of] for to, of in HOPS.items()}
+        return {**self.cells(name, "looks back"), **in_hops}
+
+
 def lines(page: str) -> Iterator[Line]:
-    """The rows of the tables."""
-    for title, text in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", page, re.MULTILINE):
-        table = [
-            [cell.strip() for cell in line.strip("|").split(" | ")]
-            for line in text.splitlines()
-            if line.startswith("|")
-        ]
-        head, _, *rows = table
-        for row in rows:
-            cells = dict(zip(head, row, strict=True))
-            written = re.findall(r"`([^`]+)`", cells.pop("in SQL", ""))
+    """The rows of the tables of code; a row without answers has those of the grid."""
+    found = sections(page)
+    crossed = found.pop("Every function over every window", None)
+    for title, text in found.items():
+        (table,) = tables(text)
+        for row in table:
+            written = re.findall(r"`([^`]+)`", row.pop("in SQL", ""))
             codes = [code for code in written if pyspark.__version__ >= SINCE.get(code, "4.0")]
-            yield Line(title, cells.pop(head[0]), codes, cells)
+            name, *_ = row.values()
+            cells = dict(list(row.items())[1:])
+            if not cells:
+                assert crossed is not None
+                cells = Grid(crossed).of(title, name)
+            yield Line(title, name, codes, cells)
 
 
 LINES = list(lines(PAGE))
 OF_WINDOWS = [line for line in LINES if line.section != "Queries"]
-OF_AGGREGATES = [line for line in LINES if line.section == "Aggregates"]
+OF_AGGREGATES = [line for line in LINES if line.section.startswith("Aggregates")]
 OF_QUERIES = [line for line in LINES if line.section == "Queries"]
 
 
@@ -138,12 +192,14 @@ def in_batch(session: SparkSession, query: str) -> str:
     return "Sash" if "SlidingWindow" in found or "HopWindows" in found else "Spark"
 
 
-def on_stream(session: SparkSession, query: str, mode: str, folder: Path) -> str:
-    """Who answers a query over a stream, which runs to its end."""
+def on_stream(
+    session: SparkSession, query: str, mode: str, folder: Path, answers: str | None = None
+) -> str:
+    """Who answers a query over a stream, which runs to its end; ``answers`` names their table."""
     try:
+        write = session.sql(query).writeStream.format("memory" if answers else "noop")
         started = (
-            session.sql(query)
-            .writeStream.format("noop")
+            (write.queryName(answers) if answers else write)
             .outputMode(mode)
             .option("checkpointLocation", str(folder / uuid.uuid4().hex))
             .trigger(availableNow=True)
@@ -161,6 +217,31 @@ def on_stream(session: SparkSession, query: str, mode: str, folder: Path) -> str
     return "Sash" if "sash.0" in metrics else "Spark"
 
 
+def plain(value: Any) -> Any:
+    """A value to compare: floats lose their last digits, and sets their order."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return sorted((plain(k), plain(v)) for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return value
+
+
+def rows_of(df: DataFrame) -> list[dict[str, Any]]:
+    """The rows, by time."""
+    return [{c: plain(row[c]) for c in df.columns} for row in df.sort("ts").collect()]
+
+
+def runs(session: SparkSession, call: str) -> bool:
+    """Whether a call over the table is one that this session's Spark has."""
+    try:
+        plan(session.sql(f"SELECT {call} AS a FROM batched"))
+    except AnalysisException:
+        return False
+    return True
+
+
 def together(calls: list[str], table: str) -> str:
     return f"SELECT k, ts, {', '.join(f'{c} AS a{i}' for i, c in enumerate(calls))} FROM {table}"
 
@@ -172,12 +253,19 @@ def test_a_window_over_a_table(session, line):
         assert in_batch(session, query) == line.cells["batch"], code
 
 
-def test_the_windows_that_sash_runs_over_a_table_have_answers(session):
-    calls = [
-        call(line, c) for line in OF_WINDOWS if line.cells["batch"] == "Sash" for c in line.codes
-    ]
+def test_the_windows_that_sash_runs_over_a_table_have_sparks_answers(session):
+    lines = [line for line in OF_WINDOWS if line.cells["batch"] == "Sash"]
+    calls = [call(line, code) for line in lines for code in line.codes]
     assert len(calls) > 90
     assert session.sql(together(calls, "batched")).count() == 4
+    session.conf.set("spark.sash.enabled", "false")
+    try:
+        sparks = [call for call in calls if runs(session, call)]
+        theirs = rows_of(session.sql(together(sparks, "batched")))
+    finally:
+        session.conf.set("spark.sash.enabled", "true")
+    assert len(sparks) > 40
+    assert rows_of(session.sql(together(sparks, "batched"))) == theirs
 
 
 @pytest.mark.slow
@@ -197,7 +285,14 @@ def test_the_windows_that_run_on_a_stream(session, tmp_path, mode, looks_ahead):
         assert calls == []
         return
     assert len(calls) >= 6
-    assert on_stream(session, together(calls, "streamed"), mode, tmp_path) == "Sash"
+    name = f"answers_{mode}_{looks_ahead}"
+    query = together(calls, "streamed")
+    assert on_stream(session, query, mode, tmp_path, answers=name) == "Sash"
+    batch = {row["ts"]: row for row in rows_of(session.sql(together(calls, "batched")))}
+    stream = rows_of(session.table(name))
+    # the watermark stays behind the last row, and what looks ahead waits for rows of its key
+    assert len(stream) == (4 if mode == "update" else 1 if looks_ahead else 3)
+    assert stream == [batch[row["ts"]] for row in stream]
 
 
 @pytest.mark.slow

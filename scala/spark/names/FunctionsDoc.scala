@@ -67,8 +67,8 @@ private[sash] object FunctionsDoc {
       |In a moving window an aggregate costs a constant number of combines a row, whatever the
       |window's length. The counts by value (`value_counts`, `top_counts`, `entropy`,
       |`mode_share`) and the ranks have nothing to combine, and each says its own cost. All run
-      |in batch and in `OVER` on streams. [The tables](who-runs-what.md#aggregates) have hop
-      |windows, too.
+      |in batch and in `OVER` on streams. [The table](who-runs-what.md) has them over
+      |every window.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs:
       |Sash takes a name only where nobody else has it. `sash.m4(x, ts)` names Sash's in any

@@ -18,7 +18,7 @@ object SashSession {
     "spark.sql.session.timeZone" -> "Europe/Berlin",
     // memory that a task has not given back fails the task
     "spark.unsafe.exceptionOnMemoryLeak" -> "true"
-  )
+  ) ++ LocalFiles.settings
 
   private var current: Option[(Map[String, String], SparkSession)] = None
 

@@ -11,7 +11,7 @@ import org.scalacheck.Prop.forAllNoShrink
 import org.scalatest.tags.Slow
 import org.scalatestplus.scalacheck.Checkers
 
-import io.sash.spark.{ErrorCondition, Explain}
+import io.sash.spark.{ErrorCondition, Explain, Thorough}
 
 /** Conditions above hops: the windows that meet them are made, and no others. */
 @Slow
@@ -74,9 +74,9 @@ class HopConditionsSuite extends HopChecks with Checkers {
           val isOurs = expected.isEmpty || hopsOf(frame).nonEmpty
           isOurs && rowsOf(frame) == expected
         },
-        minSuccessful(60)
+        minSuccessful(if (Thorough.isOn) 60 else 15)
       )
-      assert(rows > 60, "vacuous")
+      assert(rows > 15, "vacuous")
     }
   }
 

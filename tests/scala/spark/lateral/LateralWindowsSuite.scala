@@ -198,7 +198,7 @@ final class LateralWindowsSuite extends LateralSuite {
     }
   }
 
-  for (part <- 1 to 6) test(s"random queries, part $part", Slow +: each(3): _*) {
+  for (part <- 1 to 6) test(s"random queries, part $part", Slow +: each(6): _*) {
     var (ran, checked, filtered) = (0, 0, 0)
     for (n <- 1 to Thorough.times(60)) {
       val draw = new Draw(new Random(seed + 1000 * part + n))

@@ -188,7 +188,7 @@ class PromisesSuite extends SashSuite {
     else assert(sorted(actual) == sorted(expected))
   }
 
-  for (part <- 1 to 6) test(s"random plans, part $part", each(3): _*) {
+  for (part <- 1 to 6) test(s"random plans, part $part", each(6): _*) {
     windowsSeen = 0
     for (n <- 1 to 20) {
       val random = new Random(seed + 1000 * part + n)

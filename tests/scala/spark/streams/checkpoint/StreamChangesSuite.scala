@@ -6,7 +6,7 @@ import org.apache.spark.sql.streaming.OutputMode
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.StreamSuite
+import io.sash.spark.{StreamSuite, Thorough}
 
 /**
  * A query that is started on the checkpoint of another goes on with the batch's answers, or is an
@@ -136,8 +136,13 @@ class StreamChangesSuite extends StreamSuite {
     case (a, b)                 => a == b
   }
 
-  test("OVER goes on after each change below, in append mode") {
+  test("OVER goes on after each change below, in append mode", Thorough) {
     check(OutputMode.Append(), _ => windows, allowed)
+  }
+
+  // each change once, in one of three queries
+  test("OVER goes on after changes below, in append mode") {
+    check(OutputMode.Append(), _ => windows, everyThird(2))
   }
 
   test("OVER goes on after changes below, in update mode") {

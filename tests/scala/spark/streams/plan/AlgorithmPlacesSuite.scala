@@ -90,7 +90,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
   }
 
   private def batches =
-    StreamSuite.batches(5, count = 6, size = 40, jitterSeconds = 25, keys = 3)
+    StreamSuite.batches(5, count = 4, size = 40, jitterSeconds = 25, keys = 3)
 
   for (algorithm <- Algorithm.All) {
     test(s"${algorithm.id}: a stream's answers are the batch's", each(2): _*) {
