@@ -51,7 +51,7 @@ private[split] final class CheckedRows(rows: Iterator[InternalRow], seen: SeenRo
 
 private[split] object SplitErrors {
   def otherRows(expected: Long, actual: Long): Throwable = SparkException.internalError(
-    s"A window without PARTITION BY has read $actual rows where an earlier pass has read " +
+    s"A window that many tasks answer has read $actual rows where an earlier pass has read " +
       s"$expected rows, or other values. Spark has computed the window's input once more, " +
       "after a loss of an executor, and the input is not deterministic. Write the input to a " +
       "table, or set spark.sash.window.split to 'off'."

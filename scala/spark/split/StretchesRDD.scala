@@ -43,20 +43,10 @@ private[split] final class StretchesRDD(
 
   private def afterFirstPass: Array[Partition] = {
     val summaries = FirstPass.over(rows, tasks, program, metrics)
-    val stretches = new StretchLayout(rows.partitions, summaries)
-    val totals = program.stages.map(s => new RunningTotal(new StretchTotals(s.totals)))
-    val isSteady = program.stages.forall(_.frame.isSteady(stretches))
-    val groups = if (isSteady) tasks.groups else tasks.inFirst.groups
+    val stretches = new StretchLayout(rows.partitions, summaries, program)
+    val groups = if (stretches.isSteady) tasks.groups else tasks.inFirst.groups
     groups.zipWithIndex.map { case (own, task) =>
-      val stages =
-        if (stretches.rowsIn(own) == 0L) IndexedSeq.empty
-        else
-          program.stages.zipWithIndex.map { case (stage, s) =>
-            def total(from: Int, until: Int) =
-              if (stage.totals.isEmpty) None else stretches.total(s, totals(s), from, until)
-            stage.frame.surroundings(own, stretches, total)
-          }
-      StretchPartition(task, stretches.wholes(own.start, own.end), stages): Partition
+      StretchPartition(task, stretches.wholes(own), stretches.surroundings(own)): Partition
     }.toArray
   }
 
@@ -85,6 +75,7 @@ private[split] final class StretchesRDD(
       reader: StretchReader
   ): Iterator[InternalRow] = {
     val counts = NeighbourMetrics.counts()
+    counts(NeighbourMetrics.Tasks) = 1
     counts(NeighbourMetrics.OwnRows) = part.own.flatMap(_.seen).map(_.rows).sum
     counts(NeighbourMetrics.NeighbourRows) = part.stages.map(_.rows).sum
     metrics.neighbours.report(counts)
