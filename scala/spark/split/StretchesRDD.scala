@@ -65,7 +65,7 @@ private[split] final class StretchesRDD(
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
     val part = split.asInstanceOf[StretchPartition]
     val reader = new StretchReader(program, metrics, rows.iterator(_, context))
-    val own = reader.ordered(part.own)
+    val own = reader.own(part.own)
     if (own.hasNext) answered(part, own, reader) else Iterator.empty
   }
 
@@ -76,8 +76,6 @@ private[split] final class StretchesRDD(
   ): Iterator[InternalRow] = {
     val counts = NeighbourMetrics.counts()
     counts(NeighbourMetrics.Tasks) = 1
-    counts(NeighbourMetrics.OwnRows) = part.own.flatMap(_.seen).map(_.rows).sum
-    counts(NeighbourMetrics.NeighbourRows) = part.stages.map(_.rows).sum
     metrics.neighbours.report(counts)
     val keepsAll = Predicate.create(Literal.TrueLiteral, columns)
     val keeps = Predicate.create(condition, columns)

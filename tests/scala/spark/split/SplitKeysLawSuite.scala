@@ -31,21 +31,23 @@ class SplitKeysLawSuite extends SplitLaw {
 
   private def by(random: scala.util.Random): String = s"PARTITION BY ${pick(random, keys)}"
 
-  law("ROWS of a key", 30, least = 0.6) { random =>
+  law("ROWS of a key", Thorough.times(30), least = 0.6) { random =>
     RandomQuery.select(random, calls(random, 1 + random.nextInt(3)), rowsOf(random, by(random)))
   }
 
-  law("RANGE over peers of a key", 20, least = 0.4) { random =>
+  law("RANGE over peers of a key", Thorough.times(20), least = 0.4) { random =>
     RandomQuery
       .select(random, unordered(random, 1 + random.nextInt(3)), peersOf(random, by(random)))
   }
 
-  law("RANGE of a key", 30, least = 0.4) { random =>
+  law("RANGE of a key", Thorough.times(30), least = 0.4) { random =>
     RandomQuery
       .select(random, unordered(random, 1 + random.nextInt(3)), rangeOf(random, by(random)))
   }
 
-  law("positions in a key", 25, least = 1.0)(random => positionsIn(random, by(random)))
+  law("positions in a key", Thorough.times(25), least = 1.0)(random =>
+    positionsIn(random, by(random))
+  )
 
   test("a filter above the window drops rows and no neighbour of the same key") {
     TestTable.create(spark)

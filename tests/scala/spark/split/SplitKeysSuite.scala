@@ -85,7 +85,9 @@ class SplitKeysSuite extends SashSuite {
       for (
         (frame, most) <- Seq(
           "ROWS 17000 PRECEDING" -> 2.3,
-          "ROWS BETWEEN 17000 PRECEDING AND UNBOUNDED FOLLOWING" -> 4.0
+          "ROWS BETWEEN 17000 PRECEDING AND UNBOUNDED FOLLOWING" -> 4.0,
+          // without a first pass
+          "ROWS BETWEEN 3 PRECEDING AND 5 FOLLOWING" -> 1.0
         )
       ) {
         val query = s"SELECT id, min(id) OVER w m, sum(id) OVER w s FROM (SELECT id, " +

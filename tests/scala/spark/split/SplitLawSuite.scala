@@ -13,19 +13,19 @@ import io.sash.spark._
 class SplitLawSuite extends SplitLaw {
   import SplitLaw._
 
-  law("ROWS", 60, least = 0.6) { random =>
+  law("ROWS", Thorough.times(60), least = 0.6) { random =>
     RandomQuery.select(random, calls(random, 1 + random.nextInt(3)), rowsOf(random))
   }
 
-  law("RANGE over peers", 30, least = 0.4) { random =>
+  law("RANGE over peers", Thorough.times(30), least = 0.4) { random =>
     RandomQuery.select(random, unordered(random, 1 + random.nextInt(3)), peersOf(random))
   }
 
-  law("RANGE", 60, least = 0.4) { random =>
+  law("RANGE", Thorough.times(60), least = 0.4) { random =>
     RandomQuery.select(random, unordered(random, 1 + random.nextInt(3)), rangeOf(random))
   }
 
-  law("positions", 40, least = 1.0)(positionsIn(_))
+  law("positions", Thorough.times(40), least = 1.0)(positionsIn(_))
 
   test("bounds that overflow: as in one task, with an error or without") {
     withSettings(dividing ++ Seq("spark.sql.shuffle.partitions" -> "7"): _*) {
