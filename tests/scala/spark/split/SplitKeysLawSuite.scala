@@ -1,5 +1,7 @@
 package io.sash.spark.split
 
+import scala.util.{Random, Try}
+
 import io.sash.spark._
 import io.sash.spark.base.SashConf
 
@@ -29,7 +31,7 @@ class SplitKeysLawSuite extends SplitLaw {
     "CAST(NULL AS INT) + id"
   )
 
-  private def by(random: scala.util.Random): String = s"PARTITION BY ${pick(random, keys)}"
+  private def by(random: Random): String = s"PARTITION BY ${pick(random, keys)}"
 
   law("ROWS of a key", Thorough.times(30), least = 0.6) { random =>
     RandomQuery.select(random, calls(random, 1 + random.nextInt(3)), rowsOf(random, by(random)))
@@ -101,6 +103,24 @@ class SplitKeysLawSuite extends SplitLaw {
         assert(isSplit)
         assert(actual.map(r => (r.getLong(0), Option(r.get(1)))).toSet == expected.toSet, query)
       }
+    }
+  }
+
+  test("bounds of a key that overflow: as in one task, with an error or without") {
+    withSettings(dividing :+ ("spark.sql.shuffle.partitions" -> "7"): _*) {
+      for (ansi <- Seq("true", "false"); order <- Seq("", "DESC"))
+        withSettings("spark.sql.ansi.enabled" -> ansi) {
+          val query =
+            s"SELECT id, count(*) OVER (PARTITION BY k ORDER BY b $order RANGE BETWEEN " +
+              "50 PRECEDING AND 50 FOLLOWING) AS n FROM (SELECT id, id % 10 = 3 AS k, " +
+              "9223372036854775807 - id * 3 AS b FROM range(400))"
+          withClue(s"$query, ANSI $ansi\n") {
+            val expected = withSash(enabled = false)(Try(rows(query)._1).toOption)
+            val actual = Try(rows(query)).toOption
+            assert(actual.forall(_._2), "no operator of stretches ran")
+            assert(actual.map(_._1.toSet) == expected.map(_.toSet))
+          }
+        }
     }
   }
 }
