@@ -21,8 +21,8 @@ private[split] sealed abstract class SplitFrame extends Serializable {
    */
   final def surroundings(
       own: Range,
-      first: KeyRun,
-      last: KeyRun,
+      first: SplitKey,
+      last: SplitKey,
       stage: Int
   ): KnownSurroundings = {
     val (younger, youngerTotal) = this.younger(last.in(own), last, stage)
@@ -30,12 +30,12 @@ private[split] sealed abstract class SplitFrame extends Serializable {
   }
 
   /** The rows and totals of a key before some of its parts, which are a task's own. */
-  protected def older(own: Range, all: KeyRun, stage: Int): KnownSurroundings
+  protected def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings
 
   /** The rows of a key behind some of its parts, and the total behind these rows. */
   protected def younger(
       own: Range,
-      all: KeyRun,
+      all: SplitKey,
       stage: Int
   ): (Seq[StretchRows], Option[Total])
 
@@ -43,19 +43,19 @@ private[split] sealed abstract class SplitFrame extends Serializable {
   def comparesRows: Boolean
 
   /** Whether no bound of a later row of a key lies before the bound of an earlier one. */
-  def isSteady(all: KeyRun): Boolean = true
+  def isSteady(all: SplitKey): Boolean = true
 }
 
 /** The frame is all rows, without PARTITION BY. */
 private[split] case object AllRows extends SplitFrame {
   override def comparesRows: Boolean = false
 
-  override def older(own: Range, all: KeyRun, stage: Int): KnownSurroundings =
+  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings =
     KnownSurroundings(total = all.total(stage, 0, all.count))
 
   override def younger(
       own: Range,
-      all: KeyRun,
+      all: SplitKey,
       stage: Int
   ): (Seq[StretchRows], Option[Total]) = (Nil, None)
 }
@@ -67,7 +67,7 @@ private[split] case object AllRows extends SplitFrame {
 private[split] final case class SplitRows(lower: Long, upper: Long) extends SplitFrame {
   override def comparesRows: Boolean = false
 
-  override def older(own: Range, all: KeyRun, stage: Int): KnownSurroundings = {
+  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings = {
     val (start, end) = (all.start(own.start), all.start(own.end))
     def before(row: Long) = math.max(0L, math.min(start, row))
     val isUnbounded = lower == Long.MinValue
@@ -88,7 +88,7 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
 
   override def younger(
       own: Range,
-      all: KeyRun,
+      all: SplitKey,
       stage: Int
   ): (Seq[StretchRows], Option[Total]) = {
     val end = all.start(own.end)
@@ -117,7 +117,7 @@ private[split] final case class SplitRange(rings: Seq[RingProgram], view: KeysVi
 
   override def comparesRows: Boolean = true
 
-  override def older(own: Range, all: KeyRun, stage: Int): KnownSurroundings = {
+  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings = {
     val (i, head, last) = (own.start, all.first(own.start), all.last(own.end - 1))
     def firstOlder(from: Int)(is: InternalRow => Boolean) =
       (from until i).find(s => is(all.last(s))).getOrElse(i)
@@ -137,13 +137,13 @@ private[split] final case class SplitRange(rings: Seq[RingProgram], view: KeysVi
    * False if a bound overflows its type near an end of the order: as an error, or so that it lies
    * on the other side of its row. A bound that overflows does so for the first or the last rows.
    */
-  override def isSteady(all: KeyRun): Boolean =
+  override def isSteady(all: SplitKey): Boolean =
     try all.rowsAtEnds.map(r => (bounds.isBelow(r, r), bounds.isAbove(r, r))).distinct.length <= 1
     catch { case _: ArithmeticException | _: DateTimeException => false }
 
   override def younger(
       own: Range,
-      all: KeyRun,
+      all: SplitKey,
       stage: Int
   ): (Seq[StretchRows], Option[Total]) = {
     val (next, last) = (own.end, all.last(own.end - 1))

@@ -9,12 +9,12 @@ import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeRow}
  */
 private[split] final class StretchEnds(program: SplitProgram) {
   private[this] val byKey = RowOrdering.create(program.keys, program.order.input)
-  private[this] var first: KeyRows = _
-  private[this] var last: KeyRows = _
+  private[this] var first: EndRows = _
+  private[this] var last: EndRows = _
 
   def add(row: UnsafeRow): Unit =
     if (first == null) {
-      first = new KeyRows(program, row)
+      first = new EndRows(program, row)
       last = first
     } else {
       val toFirst = byKey.compare(row, first.any)
@@ -30,8 +30,8 @@ private[split] final class StretchEnds(program: SplitProgram) {
   }
 
   /** The rows of another key, in the place of a key that lies between two others from now on. */
-  private def ofKey(row: UnsafeRow, instead: KeyRows): KeyRows =
-    if (first eq last) new KeyRows(program, row)
+  private def ofKey(row: UnsafeRow, instead: EndRows): EndRows =
+    if (first eq last) new EndRows(program, row)
     else {
       instead.begin(row)
       instead
@@ -44,7 +44,7 @@ private[split] final class StretchEnds(program: SplitProgram) {
 }
 
 /** The rows of one key that have come so far: how many, their totals and their ends. */
-private[split] final class KeyRows(program: SplitProgram, row: UnsafeRow) {
+private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
   private[this] val totals = program.stages.map(s => new StretchTotals(s.totals)).toArray
   private[this] val ordering = RowOrdering.create(program.order.order, program.order.input)
   private[this] val compares = program.comparesRows

@@ -11,7 +11,7 @@ private[split] final class StretchLayout(
 ) {
 
   /** The keys that a stretch begins or ends with, in their order. */
-  private[this] val runs: IndexedSeq[KeyRun] = {
+  private[this] val runs: IndexedSeq[SplitKey] = {
     val byKey = RowOrdering.create(program.keys, program.order.input)
     val ends = for (i <- stretches.indices; end <- stretches(i).ends) yield endOf(i, end)
     val keys = ends.foldLeft(List.empty[Vector[RunPart]]) {
@@ -19,10 +19,10 @@ private[split] final class StretchLayout(
         (run :+ end) :: others
       case (all, end) => Vector(end) :: all
     }
-    keys.reverse.map(new KeyRun(_, program)).toIndexedSeq
+    keys.reverse.map(new SplitKey(_, program)).toIndexedSeq
   }
 
-  private[this] val runsOf: Map[Int, IndexedSeq[KeyRun]] =
+  private[this] val runsOf: Map[Int, IndexedSeq[SplitKey]] =
     runs.flatMap(r => r.stretches.map(_ -> r)).groupMap(_._1)(_._2)
 
   /** A stretch begins with the rows of its first key, and ends with the rows of its last key. */

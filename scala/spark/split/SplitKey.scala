@@ -11,7 +11,7 @@ private[split] final case class RunPart(stretch: Int, end: StretchEnd, rows: Str
  * A key in the neighbouring stretches that have rows of it. Without PARTITION BY all rows have
  * one key. Its parts are numbered from 0, and so are its rows.
  */
-private[split] final class KeyRun(parts: IndexedSeq[RunPart], program: SplitProgram) {
+private[split] final class SplitKey(parts: IndexedSeq[RunPart], program: SplitProgram) {
 
   /** The number of rows before each part, and at last the number of all rows. */
   private[this] val starts = parts.scanLeft(0L)(_ + _.end.rows).toArray
