@@ -1,9 +1,10 @@
-"""Windows without PARTITION BY: divided among tasks, in one task, and ORDER BY alone.
+"""Windows divided among tasks, with a key in one task, and ORDER BY alone.
 
     make bench-split
 
-Each query runs with the window divided and in one task; an ORDER BY of the same columns runs
-once for each table. Writes split.md to docs/benchmarks.
+Each query runs with the window divided and with each key in one task; an ORDER BY of the same
+columns runs once for each table. Writes split.md to docs/benchmarks. ``--tables 'one key'`` takes
+the tables whose titles have these words.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -33,10 +35,27 @@ QUERIES = {
     "max, ROWS 1,000,000": "max(x) OVER (ORDER BY ts ROWS 999999 PRECEDING)",
     "stddev, ROWS 1,000,000": "stddev(x) OVER (ORDER BY ts ROWS 999999 PRECEDING)",
 }
-TABLES = {
-    "in order of time": "id",
-    "shuffled": "pmod(id * 7919, {rows})",
-}
+
+
+class Table(NamedTuple):
+    """A table of the page, and the windows over it."""
+
+    title: str
+    number: str
+    """The number of a row in the order of time."""
+    key: str = ""
+    """The key of a row, of windows with PARTITION BY."""
+
+    def asked(self, call: str) -> str:
+        """A query of the page over this table."""
+        return call.replace("(ORDER BY", "(PARTITION BY k ORDER BY") if self.key else call
+
+
+TABLES = [
+    Table("in order of time", "id"),
+    Table("shuffled", "pmod(id * 7919, {rows})"),
+    Table("one key has 90 % of the rows", "id", "if(id % 10 < 9, 0, id % 1000)"),
+]
 Figures = tuple[float, float]
 """Seconds, and seconds of the JVM's processors."""
 
@@ -50,18 +69,21 @@ def main() -> None:
     spark = sash.configure(builder).getOrCreate()
     about = {**machine.about(), "runs": options.runs}
     about["versions"]["Spark"] = spark.version
-    progress = Progress(len(TABLES) * (len(QUERIES) + 1))
+    tables = [t for t in TABLES if options.tables in t.title]
+    progress = Progress(len(tables) * (len(QUERIES) + 1))
     sections: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
-        for title, number in TABLES.items():
-            path = f"{scratch}/{title.replace(' ', '_')}"
+        for i, table in enumerate(tables):
+            number = table.number.format(rows=options.rows)
             rows = spark.range(0, options.rows, 1, 4).selectExpr(
-                f"timestamp_seconds(1700000000 + {number.format(rows=options.rows)}) AS ts",
+                *([f"{table.key} AS k"] if table.key else []),
+                f"timestamp_seconds(1700000000 + {number}) AS ts",
                 "rand(7) * 100 + 1 AS x",
             )
-            rows.write.parquet(path)
-            spark.read.parquet(path).createOrReplaceTempView("series")
-            sections += ["", f"## {title.capitalize()}", "", *_table(spark, options, progress)]
+            rows.write.parquet(f"{scratch}/{i}")
+            spark.read.parquet(f"{scratch}/{i}").createOrReplaceTempView("series")
+            sections += ["", f"## {table.title.capitalize()}", ""]
+            sections += _table(spark, table, options, progress)
     spark.stop()
     page = [
         "# Divided windows, side by side",
@@ -69,8 +91,10 @@ def main() -> None:
         f"Seconds over {options.rows:,} rows of a time and a double, in four Parquet files, "
         f"{_runs(options.runs)} after one warm-up, on {options.cores} cores. "
         "Answers go to the `noop` sink. *One task* is the same query with "
-        "`spark.sash.window.split=off`: Sash runs the moving frames, Spark the others. *ORDER "
-        "BY* is Spark's sort of the same two columns. *CPU* counts the seconds of all "
+        "`spark.sash.window.split=off`: Sash runs the moving frames, Spark the others. Where "
+        "one key has most rows, the windows are `PARTITION BY k`, and *divided* is "
+        "`spark.sash.window.split=always`. *ORDER "
+        "BY* is Spark's sort of the same columns. *CPU* counts the seconds of all "
         "threads of the JVM. `make bench-split` writes this page.",
         "",
         machine.sentence(about),
@@ -84,16 +108,18 @@ def _runs(count: int) -> str:
     return "one run" if count == 1 else f"the best of {count} runs"
 
 
-def _table(spark: SparkSession, options: argparse.Namespace, progress: Progress) -> list[str]:
+def _table(
+    spark: SparkSession, table: Table, options: argparse.Namespace, progress: Progress
+) -> list[str]:
     lines = [
         "| window | divided | one task | divided, of one task | of ORDER BY | CPU, of one task |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    order, _ = _best(spark, options, "", SORTED)
+    order, _ = _best(spark, table, options, "", SORTED)
     progress.advance(1, SORTED)
     for name, call in QUERIES.items():
-        divided, cpu = _best(spark, options, call, DIVIDED)
-        one, cpu_of_one = _best(spark, options, call, ONE_TASK)
+        divided, cpu = _best(spark, table, options, call, DIVIDED)
+        one, cpu_of_one = _best(spark, table, options, call, ONE_TASK)
         lines.append(
             f"| {name} | {divided:.1f} | {one:.1f} | {divided / one:.2f} "
             f"| {divided / order:.2f} | {cpu / cpu_of_one:.2f} |"
@@ -102,18 +128,20 @@ def _table(spark: SparkSession, options: argparse.Namespace, progress: Progress)
     return [f"ORDER BY takes {order:.1f} s.", "", *lines]
 
 
-def _best(spark: SparkSession, options: argparse.Namespace, call: str, way: str) -> Figures:
-    runs = [_run(spark, call, way) for _ in range(options.runs + 1)]
+def _best(
+    spark: SparkSession, table: Table, options: argparse.Namespace, call: str, way: str
+) -> Figures:
+    runs = [_run(spark, table, call, way) for _ in range(options.runs + 1)]
     return min(runs[1:])  # the first warms up
 
 
-def _run(spark: SparkSession, call: str, way: str) -> Figures:
-    spark.conf.set(SPLIT, "on" if way == DIVIDED else "off")
+def _run(spark: SparkSession, table: Table, call: str, way: str) -> Figures:
+    spark.conf.set(SPLIT, "always" if way == DIVIDED else "off")
     spark.conf.set("spark.sash.window.splitThreshold", "0")
     if way == SORTED:
-        query = spark.sql("SELECT ts, x FROM series ORDER BY ts")
+        query = spark.sql(f"SELECT * FROM series ORDER BY {'k, ' if table.key else ''}ts")
     else:
-        query = spark.sql(f"SELECT ts, x, {call} AS w FROM series")
+        query = spark.sql(f"SELECT *, {table.asked(call)} AS w FROM series")
         assert _is_divided(query) == (way == DIVIDED), call
     cpu, begin = machine.cpu_seconds(spark), time.perf_counter()
     query.write.format("noop").mode("overwrite").save()
@@ -127,6 +155,7 @@ def _is_divided(query: DataFrame) -> bool:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
+    add("--tables", default="", help="words of their titles")
     add("--rows", type=int, default=20_000_000)
     add("--runs", type=int, default=2)
     add("--cores", type=int, default=2)

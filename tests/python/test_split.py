@@ -1,4 +1,4 @@
-"""Windows without PARTITION BY, divided among tasks: Spark's rows on every PySpark."""
+"""Windows divided among tasks, even one key of them: Spark's rows on every PySpark."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyspark.sql.window import WindowSpec
 
 import sash
 
+SPLIT = "spark.sash.window.split"
 THRESHOLD = "spark.sash.window.splitThreshold"
 ENABLED = "spark.sash.enabled"
 FIRST, LAST = Window.unboundedPreceding, Window.unboundedFollowing
@@ -51,6 +52,14 @@ def divided(spark: SparkSession):
     spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
+@pytest.fixture
+def always(divided: SparkSession):
+    """The session, where windows with PARTITION BY are divided, too."""
+    divided.conf.set(SPLIT, "always")
+    yield divided
+    divided.conf.unset(SPLIT)
+
+
 def table(spark: SparkSession) -> DataFrame:
     return spark.range(0, 400, 1, 3).selectExpr(
         "id", "int(pmod(id * 97, 150)) AS t", "if(id % 9 = 0, NULL, int(id % 13)) AS x"
@@ -61,7 +70,7 @@ def rows(frame: DataFrame, expected_lines: int | None) -> list:
     if expected_lines is not None:
         lines = sash.plan.explanation(frame).splitlines()
         assert len([line for line in lines if "in many tasks" in line]) >= expected_lines, lines
-    return sorted(frame.collect())
+    return sorted(frame.collect(), key=str)
 
 
 def same_rows(spark: SparkSession, make) -> None:
@@ -107,3 +116,40 @@ def test_one_task_where_one_function_is_not_divided(divided: SparkSession):
         F.nth_value("x", 2).over(ordered()), F.sum("x").over(ordered().rowsBetween(-5, 0))
     )
     assert "in one task: nth_value" in sash.plan.explanation(frame)
+
+
+def one_key(spark: SparkSession) -> DataFrame:
+    """Nine rows of ten have key 1, some have none, and each other key has few."""
+    key = "if(id % 10 < 9, 1, if(id % 20 = 9, NULL, id)) AS k"
+    return table(spark).selectExpr(key, "*")
+
+
+def test_one_key_that_holds_most_rows(always: SparkSession):
+    by_key = Window.partitionBy("k").orderBy("t", "id")
+    calls = {n: c().over(by_key) for n, c in POSITIONS.items()} | {
+        "sum": F.sum("x").over(by_key),
+        "near": F.max("x").over(by_key.rowsBetween(-70, 3)),
+        "rest": F.count("x").over(by_key.rowsBetween(0, LAST)),
+        "range": F.sum("x").over(Window.partitionBy("k").orderBy("t").rangeBetween(-40, 5)),
+    }
+    same_rows(
+        always,
+        lambda _: one_key(always).select("id", *(c.alias(n) for n, c in calls.items())),
+    )
+
+
+def test_a_group_by_above_a_divided_key(always: SparkSession):
+    running = F.sum("x").over(Window.partitionBy("k").orderBy("id"))
+    same_rows(
+        always,
+        lambda _: (
+            one_key(always).withColumn("s", running).groupBy("k").agg(F.max("s"), F.count("*"))
+        ),
+    )
+
+
+def test_a_key_in_one_task_says_why(always: SparkSession):
+    frame = one_key(always).select(F.sum("x").over(Window.partitionBy("k")))
+    assert "each key in one task: it has no ORDER BY" in sash.plan.explanation(frame)
+    always.conf.set(SPLIT, "on")
+    assert "task" not in sash.plan.explanation(frame.select("*"))

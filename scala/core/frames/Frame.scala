@@ -56,6 +56,12 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
   }
 
   /**
+   * Says that the row that arrived last stands for more rows, which lie before all rows that are
+   * asked for.
+   */
+  def omit(rows: Long): Unit = ()
+
+  /**
    * Moves the frame to row `current`. That row has arrived and is not before the last call's row.
    *
    * @param arrived number of rows that have arrived

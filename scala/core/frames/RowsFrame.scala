@@ -10,6 +10,14 @@ import io.sash.core.elements.InOrderWindow
  */
 final class RowsFrame(windows: Array[InOrderWindow], lower: Long, upper: Long)
     extends Frame(windows) {
+  private[this] var omitted = 0L
+
+  override def clear(): Unit = {
+    super.clear()
+    omitted = 0L
+  }
+
+  override def omit(rows: Long): Unit = omitted += rows
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     val last = if (upper == Long.MaxValue) upper else current + upper
@@ -17,7 +25,7 @@ final class RowsFrame(windows: Array[InOrderWindow], lower: Long, upper: Long)
     if (entered <= last && !ended) {
       false
     } else {
-      while (evicted < entered && evicted < current + lower) leave()
+      while (evicted < entered && evicted < current + lower + omitted) leave()
       true
     }
   }

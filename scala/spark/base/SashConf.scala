@@ -43,18 +43,20 @@ object SashConf {
     .doc(
       "Whether many tasks answer a window without PARTITION BY. With 'on' they do wherever the " +
         "window's input is large enough (spark.sash.window.splitThreshold) and all its " +
-        "functions can be divided. With 'off', all its rows move to one task, as in Spark."
+        "functions can be divided. With 'always' the same goes for windows with PARTITION BY, " +
+        "so that many tasks answer one key that holds most rows. With 'off', all rows of a " +
+        "key, or of a window without PARTITION BY, move to one task, as in Spark."
     )
     .version("0.1.0")
     .stringConf
-    .checkValues(Set("on", "off"))
+    .checkValues(Set("on", "always", "off"))
     .createWithDefault("on")
 
   val WindowSplitThreshold = buildConf("spark.sash.window.splitThreshold")
     .doc(
-      "The estimated size of its input from which many tasks answer a window without PARTITION " +
-        "BY. An exchange by range reads a part of its input twice, so one task is faster for " +
-        "few rows."
+      "The estimated size of its input from which many tasks answer a window that " +
+        "spark.sash.window.split divides. An exchange by range reads a part of its input " +
+        "twice, so one task is faster for few rows."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -179,7 +181,10 @@ object SashConf {
   def enabled(conf: SQLConf): Boolean =
     SparkSession.getActiveSession.fold(conf)(_.sessionState.conf).getConf(Enabled)
 
-  def splits(conf: SQLConf): Boolean = conf.getConf(WindowSplit) == "on"
+  def splits(conf: SQLConf): Boolean = conf.getConf(WindowSplit) != "off"
+
+  /** Whether the rows of a key are divided, too. */
+  def splitsKeys(conf: SQLConf): Boolean = conf.getConf(WindowSplit) == "always"
 
   def splitThreshold(conf: SQLConf): Long = conf.getConf(WindowSplitThreshold)
 

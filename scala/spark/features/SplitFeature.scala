@@ -7,7 +7,10 @@ import io.sash.spark.features.status.FeatureName
 import io.sash.spark.plan.SplitStrategy
 import io.sash.spark.split.{SplitWindowExec, SplitWindows}
 
-/** Divides windows without PARTITION BY among tasks. When it is off, one task answers them. */
+/**
+ * Divides the rows of a window, or of a key, among tasks. When it is off, one task answers a key,
+ * and one task a window without PARTITION BY.
+ */
 private[spark] object SplitFeature extends Feature {
   private val guard = new Guard(FeatureName.Split)
 
@@ -19,7 +22,6 @@ private[spark] object SplitFeature extends Feature {
     case p if p.nodeName.contains("Window") =>
       p.logicalLink
         .flatMap(_.getTagValue(SplitWindows.OneTask))
-        .map(why => s"in one task: $why")
         .toSeq
     case _ => Nil
   }

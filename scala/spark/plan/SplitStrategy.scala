@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import io.sash.spark.split.SplitWindows
 
 /**
- * Plans the windows without PARTITION BY that many tasks answer. [[SlidingWindowStrategy]], or
+ * Plans the windows that many tasks answer, even for one key. [[SlidingWindowStrategy]], or
  * Spark, plans all others.
  */
 private[spark] object SplitStrategy extends SparkStrategy {

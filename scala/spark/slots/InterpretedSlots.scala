@@ -12,8 +12,9 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
 
   private[this] val inputs = program.input
   private[this] val slotPair = program.columns ++ program.right
-  private[this] val inputAndSlot = program.input ++ program.columns
-  private[this] val answered = if (program.isOfRow) inputAndSlot else program.columns
+  // the slot comes first, since a row may have more columns than the input, behind it
+  private[this] val slotAndInput = program.columns ++ program.input
+  private[this] val answered = if (program.isOfRow) slotAndInput else program.columns
 
   private[this] val identities = assignments(_.identity, Nil)
   private[this] val lifts = assignments(_.lift, inputs)
@@ -25,7 +26,7 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
     program.resultsOf(range).map { case (at, e) => (at, bind(e, answered)) }.toArray
   }
   private[this] val shifts = program.keyShifts.map(bind(_, program.columns)).toArray
-  private[this] val condition = program.matches.map(bind(_, inputAndSlot))
+  private[this] val condition = program.matches.map(bind(_, slotAndInput))
   private[this] val holding = program.holds.map(bind(_, program.columns))
   private[this] val order = new InterpretedOrdering(program.keyOrder.map { o =>
     BindReferences.bindReference[Expression](o, program.columns).asInstanceOf[SortOrder]
@@ -94,7 +95,7 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
 
   override def lower(range: Int, slot: Int, out: InternalRow): Unit = {
     val ofRange = results(range)
-    val from = if (program.isOfRow) pair(current, rows(slot)) else rows(slot)
+    val from = if (program.isOfRow) pair(rows(slot), current) else rows(slot)
     var i = 0
     while (i < ofRange.length) {
       val (ordinal, expression) = ofRange(i)
@@ -109,7 +110,7 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
   override def compare(left: Int, right: Int): Int = order.compare(rows(left), rows(right))
 
   override def matches(slot: Int, row: InternalRow): Boolean =
-    condition.get.eval(pair(row, rows(slot))) == true
+    condition.get.eval(pair(rows(slot), row)) == true
 
   override def holds(slot: Int): Boolean = holding.get.eval(rows(slot)) == true
 

@@ -10,7 +10,7 @@ import io.sash.spark.monoids.AggregateMonoid
 import io.sash.spark.times.Distance
 import io.sash.spark.windows._
 
-/** Tells which windows without PARTITION BY many tasks can answer. */
+/** Tells which windows many tasks can answer, even for one key. */
 private[spark] object SplitCalls {
 
   /**

@@ -13,33 +13,51 @@ import io.sash.spark.windows.{KeysView, RingProgram, Total}
 private[split] sealed abstract class SplitFrame extends Serializable {
 
   /**
-   * The surroundings of some stretches that have rows.
+   * The surroundings of some stretches.
    *
-   * @param total the total of the stretches from one to before another; none if they have no
-   *   rows, or if the aggregates have no totals
+   * @param first their first key, which may go on from older stretches
+   * @param last their last key, which may go on in younger stretches
+   * @param stage the number of the frame's stage
    */
-  def surroundings(
+  final def surroundings(
       own: Range,
-      all: StretchLayout,
-      total: (Int, Int) => Option[Total]
-  ): KnownSurroundings
+      first: SplitKey,
+      last: SplitKey,
+      stage: Int
+  ): KnownSurroundings = {
+    val (younger, youngerTotal) = this.younger(last.in(own), last, stage)
+    older(first.in(own), first, stage).copy(younger = younger, youngerTotal = youngerTotal)
+  }
+
+  /** The rows and totals of a key before some of its parts, which are a task's own. */
+  protected def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings
+
+  /** The rows of a key behind some of its parts, and the total behind these rows. */
+  protected def younger(
+      own: Range,
+      all: SplitKey,
+      stage: Int
+  ): (Seq[StretchRows], Option[Total])
 
   /** Whether two rows of stretches have to be compared. */
   def comparesRows: Boolean
 
-  /** Whether no bound of a later row lies before the bound of an earlier one. */
-  def isSteady(all: StretchLayout): Boolean = true
+  /** Whether no bound of a later row of a key lies before the bound of an earlier one. */
+  def isSteady(all: SplitKey): Boolean = true
 }
 
-/** The frame is all rows. */
+/** The frame is all rows, without PARTITION BY. */
 private[split] case object AllRows extends SplitFrame {
   override def comparesRows: Boolean = false
 
-  override def surroundings(
+  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings =
+    KnownSurroundings(total = all.total(stage, 0, all.count))
+
+  override def younger(
       own: Range,
-      all: StretchLayout,
-      total: (Int, Int) => Option[Total]
-  ): KnownSurroundings = KnownSurroundings(total = total(0, all.count))
+      all: SplitKey,
+      stage: Int
+  ): (Seq[StretchRows], Option[Total]) = (Nil, None)
 }
 
 /**
@@ -49,23 +67,8 @@ private[split] case object AllRows extends SplitFrame {
 private[split] final case class SplitRows(lower: Long, upper: Long) extends SplitFrame {
   override def comparesRows: Boolean = false
 
-  override def surroundings(
-      own: Range,
-      all: StretchLayout,
-      total: (Int, Int) => Option[Total]
-  ): KnownSurroundings = {
+  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings = {
     val (start, end) = (all.start(own.start), all.start(own.end))
-    val older = olderThan(start, end, all, total)
-    val (younger, youngerTotal) = youngerThan(own.end, end, all, total)
-    older.copy(younger = younger, youngerTotal = youngerTotal)
-  }
-
-  private def olderThan(
-      start: Long,
-      end: Long,
-      all: StretchLayout,
-      total: (Int, Int) => Option[Total]
-  ): KnownSurroundings = {
     def before(row: Long) = math.max(0L, math.min(start, row))
     val isUnbounded = lower == Long.MinValue
     // windows begin from `first` to `last`, and the earliest of them ends before `until`
@@ -73,7 +76,7 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
     val last = if (isUnbounded) 0L else before(end - 1 + lower)
     val until = if (upper >= 0) start else before(start + upper + 1)
     val (from, to) = (all.firstFrom(last), all.firstBehind(until))
-    val middle = if (from < to) total(from, to) else None
+    val middle = all.total(stage, from, to)
     if (middle.isEmpty) KnownSurroundings(far = all.rows(first, start))
     else
       KnownSurroundings(
@@ -83,19 +86,20 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
       )
   }
 
-  private def youngerThan(
-      next: Int,
-      end: Long,
-      all: StretchLayout,
-      total: (Int, Int) => Option[Total]
-  ): (Seq[StretchRows], Option[Total]) =
+  override def younger(
+      own: Range,
+      all: SplitKey,
+      stage: Int
+  ): (Seq[StretchRows], Option[Total]) = {
+    val end = all.start(own.end)
     if (upper < Long.MaxValue) {
       (all.rows(end, math.min(all.start(all.count), end + math.max(0L, upper))), None)
     } else {
       val begin = math.min(all.start(all.count), math.max(end, end - 1 + lower))
-      val from = math.max(next, all.firstFrom(begin))
-      (all.rows(end, all.start(from)), total(from, all.count))
+      val from = math.max(own.end, all.firstFrom(begin))
+      (all.rows(end, all.start(from)), all.total(stage, from, all.count))
     }
+  }
 }
 
 /**
@@ -113,48 +117,42 @@ private[split] final case class SplitRange(rings: Seq[RingProgram], view: KeysVi
 
   override def comparesRows: Boolean = true
 
-  override def surroundings(
-      own: Range,
-      all: StretchLayout,
-      total: (Int, Int) => Option[Total]
-  ): KnownSurroundings = {
-    val (i, head, last) = (own.start, all.firstRow(own), all.lastRow(own))
-    def firstOlder(from: Int)(is: StretchSummary => Boolean) =
-      (from until i).find(s => !all.isEmpty(s) && is(all(s))).getOrElse(i)
-    // the first windows begin in stretch `first`, the last ones before stretch `from`
+  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings = {
+    val (i, head, last) = (own.start, all.first(own.start), all.last(own.end - 1))
+    def firstOlder(from: Int)(is: InternalRow => Boolean) =
+      (from until i).find(s => is(all.last(s))).getOrElse(i)
+    // the first windows begin in part `first`, the last ones before part `from`
     val first =
-      if (isUnboundedBelow) 0 else firstOlder(0)(s => !bounds.isBelow(s.last, head))
+      if (isUnboundedBelow) 0 else firstOlder(0)(!bounds.isBelow(_, head))
     val from =
       if (isUnboundedBelow) 0
-      else math.min(i, 1 + firstOlder(first)(s => !bounds.isBelow(s.last, last)))
-    val to = firstOlder(from)(s => bounds.isAbove(s.last, head))
-    val middle = if (from < to) total(from, to) else None
-    val (younger, youngerTotal) = youngerThan(own.end, last, all, total)
-    if (middle.isEmpty) KnownSurroundings(all.wholes(first, i), None, Nil, younger, youngerTotal)
-    else
-      KnownSurroundings(all.wholes(first, from), middle, all.wholes(to, i), younger, youngerTotal)
+      else math.min(i, 1 + firstOlder(first)(!bounds.isBelow(_, last)))
+    val to = firstOlder(from)(bounds.isAbove(_, head))
+    val middle = all.total(stage, from, to)
+    if (middle.isEmpty) KnownSurroundings(all.wholes(first, i))
+    else KnownSurroundings(all.wholes(first, from), middle, all.wholes(to, i))
   }
 
   /**
    * False if a bound overflows its type near an end of the order: as an error, or so that it lies
    * on the other side of its row. A bound that overflows does so for the first or the last rows.
    */
-  override def isSteady(all: StretchLayout): Boolean =
-    try all.ends.map(r => (bounds.isBelow(r, r), bounds.isAbove(r, r))).distinct.length <= 1
+  override def isSteady(all: SplitKey): Boolean =
+    try all.rowsAtEnds.map(r => (bounds.isBelow(r, r), bounds.isAbove(r, r))).distinct.length <= 1
     catch { case _: ArithmeticException | _: DateTimeException => false }
 
-  private def youngerThan(
-      next: Int,
-      own: InternalRow,
-      all: StretchLayout,
-      total: (Int, Int) => Option[Total]
+  override def younger(
+      own: Range,
+      all: SplitKey,
+      stage: Int
   ): (Seq[StretchRows], Option[Total]) = {
-    def until(is: StretchSummary => Boolean) =
-      (next until all.count).find(s => !all.isEmpty(s) && is(all(s))).getOrElse(all.count)
+    val (next, last) = (own.end, all.last(own.end - 1))
+    def until(is: InternalRow => Boolean) =
+      (next until all.count).find(s => is(all.first(s))).getOrElse(all.count)
     val end =
-      if (isUnboundedAbove) until(s => !bounds.isBelow(s.first, own))
-      else until(s => bounds.isAbove(s.first, own))
-    (all.wholes(next, end), if (isUnboundedAbove) total(end, all.count) else None)
+      if (isUnboundedAbove) until(!bounds.isBelow(_, last))
+      else until(bounds.isAbove(_, last))
+    (all.wholes(next, end), if (isUnboundedAbove) all.total(stage, end, all.count) else None)
   }
 }
 

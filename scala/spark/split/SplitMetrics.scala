@@ -9,6 +9,7 @@ import io.sash.spark.windows.WindowMetrics
 
 /** The rows that a task reads beside its own. */
 private[spark] object NeighbourMetrics extends MetricTable {
+  val Tasks = sum("tasks", "tasks with rows of their own")
   val OwnRows = sum("ownRows", "own rows of tasks")
   val NeighbourRows = sum("neighbourRows", "rows read for their neighbours")
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 
 import io.sash.spark.monoids.{Algorithm, AggregateMonoid}
-import io.sash.spark.ordering.{OrderProgram, RowOrder}
+import io.sash.spark.ordering.{KeyOrder, OrderProgram, RowOrder}
 import io.sash.spark.windows._
 
 /**
@@ -50,14 +50,14 @@ private[split] object SplitStage {
    */
   def of(
       calls: Seq[WindowCall],
-      order: Seq[SortOrder],
+      by: KeyOrder,
       input: Seq[Attribute],
       timeZone: String
   ): Seq[SplitStage] = {
     val (near, others) = calls.partition(c => isNear(c.shape))
     val stages = near +: others.groupBy(_.shape).values.toSeq
     stages.filter(_.nonEmpty).sortBy(s => calls.indexOf(s.head)).map { of =>
-      val windows = WindowProgram(of, Nil, order, input, timeZone)
+      val windows = WindowProgram(of, by.keys, by.within, input, timeZone)
       val shapes = of.map(_.shape).distinct
       SplitStage(of, windows, frame(shapes, windows), totals(shapes.head, of, input))
     }
@@ -71,9 +71,9 @@ private[split] object SplitStage {
     }
 
   private def frame(shape: WindowShape, windows: WindowProgram): SplitFrame = shape.frame match {
-    case rows: RowsSpec if isAllRows(shape, rows.specified) => AllRows
-    case rows: RowsSpec                                     => SplitRows(rows.lower, rows.upper)
-    case range: RangeSpec if isAllRows(shape, range.specified) => AllRows
+    case rows: RowsSpec if isForAll(shape, rows.specified, windows) => AllRows
+    case rows: RowsSpec => SplitRows(rows.lower, rows.upper)
+    case range: RangeSpec if isForAll(shape, range.specified, windows) => AllRows
     case _: RangeSpec => SplitRange(windows.rings, windows.frames.head.keys.parts.head.get)
     case other        => throw new IllegalStateException(s"${other.text} cannot be split")
   }
@@ -83,9 +83,16 @@ private[split] object SplitStage {
     case _               => false
   }
 
-  /** Whether all rows have the same window. With an exclusion each row has its own. */
-  private def isAllRows(shape: WindowShape, frame: SpecifiedWindowFrame): Boolean =
-    frame.isUnbounded && shape.exclude.isEmpty
+  /**
+   * Whether all rows have the same window. With an exclusion each row has its own, with PARTITION
+   * BY each key.
+   */
+  private def isForAll(
+      shape: WindowShape,
+      frame: SpecifiedWindowFrame,
+      windows: WindowProgram
+  ): Boolean =
+    frame.isUnbounded && shape.exclude.isEmpty && windows.key.isEmpty
 
   private def totals(
       shape: WindowShape,
@@ -108,14 +115,16 @@ private[split] object SplitStage {
 /**
  * All stages of a window, ready to be sent to tasks.
  *
- * @param order the window's order, and last the number that tells rows apart that tie, if an
- *   answer depends on their order
+ * @param keys the order of the partition keys, with which `order` begins
+ * @param order the keys, the window's order, and last the number that tells rows apart that tie,
+ *   if an answer depends on their order
  * @param inOrder whether the first pass reads the rows in the window's order
  * @param comparesReadings whether a first pass has to note the rows, since a later reading may
  *   find others, and nobody else notices it
  */
 private[split] final case class SplitProgram(
     stages: IndexedSeq[SplitStage],
+    keys: Seq[SortOrder],
     order: RowOrder,
     inOrder: Boolean,
     comparesReadings: Boolean

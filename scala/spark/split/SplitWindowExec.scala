@@ -13,13 +13,14 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.sash.spark.base.SparkVersions
-import io.sash.spark.ordering.RowOrder
+import io.sash.spark.ordering.{KeyOrder, RowOrder}
 import io.sash.spark.windows.WindowCall
 
 /**
- * A window without PARTITION BY, answered by many tasks. Its rows are exchanged by range of its
- * order, and each task answers the rows of some ranges, its stretches. Rows leave in the window's
- * order, and rows that tie in it are in one stretch.
+ * A window that many tasks answer, even for one key. Its rows are exchanged by range of its keys
+ * and order, and each task answers the rows of some ranges, its stretches. Rows leave in this
+ * order, and rows that tie in it are in one stretch. A key may lie in several stretches, so the
+ * rows are not clustered by key.
  *
  * @param windowExpression named expressions over window calls that [[SplitCalls]] accepts
  * @param tieBreaker the last column of the child, which numbers the rows, if an answer depends on
@@ -30,6 +31,7 @@ import io.sash.spark.windows.WindowCall
  */
 private[spark] final case class SplitWindowExec(
     windowExpression: Seq[NamedExpression],
+    partitionSpec: Seq[Expression],
     orderSpec: Seq[SortOrder],
     tieBreaker: Option[Attribute],
     conditions: Seq[Expression],
@@ -41,17 +43,20 @@ private[spark] final case class SplitWindowExec(
   @transient private[spark] lazy val calls: Seq[WindowCall] =
     WindowCall.each(windowExpression)(WindowCall.ofAnyFrame(_, forced))
 
+  /** The keys, and the order of each key's rows. */
+  private[spark] def by: KeyOrder = KeyOrder(partitionSpec, orderSpec)
+
   /** The columns of the rows, without the tie-breaker. */
   private def columns: Seq[Attribute] =
     child.output.filterNot(a => tieBreaker.exists(_.exprId == a.exprId))
 
   override def output: Seq[Attribute] = columns ++ windowExpression.map(_.toAttribute)
 
-  override def requiredChildDistribution: Seq[Distribution] = Seq(OrderedDistribution(orderSpec))
+  override def requiredChildDistribution: Seq[Distribution] = Seq(OrderedDistribution(by.sorted))
 
-  override def outputOrdering: Seq[SortOrder] = orderSpec
+  override def outputOrdering: Seq[SortOrder] = by.sorted
 
-  override def outputPartitioning: Partitioning = RangePartitioning(orderSpec, tasks)
+  override def outputPartitioning: Partitioning = RangePartitioning(by.sorted, tasks)
 
   private lazy val ownMetrics = SplitMetrics.create(sparkContext)
 
@@ -62,11 +67,11 @@ private[spark] final case class SplitWindowExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val zone = conf.sessionLocalTimeZone
-    val stages = SplitStage.of(calls, orderSpec, child.output, zone).toIndexedSeq
+    val stages = SplitStage.of(calls, by, child.output, zone).toIndexedSeq
     val answers =
       WindowCall.replaced(windowExpression, stages.flatMap(_.calls), stages.flatMap(_.results))
     val order = RowOrder(
-      orderSpec ++ tieBreaker.map(SortOrder(_, Ascending)),
+      by.sorted ++ tieBreaker.map(SortOrder(_, Ascending)),
       child.output,
       conf.enableRadixSort
     )
@@ -75,7 +80,13 @@ private[spark] final case class SplitWindowExec(
     new StretchesRDD(
       rows,
       StretchTasks(rows.partitions.length, tasks),
-      SplitProgram(stages, order, inOrder = !stages.forall(_.commutes), comparesReadings),
+      SplitProgram(
+        stages,
+        by.sortedKeys,
+        order,
+        inOrder = !stages.forall(_.commutes),
+        comparesReadings
+      ),
       child.output,
       columns ++ answers,
       conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral),
@@ -87,6 +98,7 @@ private[spark] final case class SplitWindowExec(
   private[spark] def texts: Seq[String] = calls.map(c => s"$c, ${SplitCalls.way(c)}")
 
   override def simpleString(maxFields: Int): String =
-    s"$nodeName [${texts.mkString("; ")}], [${orderSpec.map(_.sql).mkString(", ")}]" +
+    s"$nodeName [${texts.mkString("; ")}], ${by.sorted.map(_.sql).mkString("[", ", ", "]")}, " +
+      s"$tasks tasks" +
       conditions.reduceOption(And(_, _)).fold("")(c => s", for rows where ${c.sql}")
 }

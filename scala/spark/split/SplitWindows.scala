@@ -10,12 +10,16 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.base.{SashConf, SparkVersions}
+import io.sash.spark.ordering.KeyOrder
 import io.sash.spark.windows.Ties
 
-/** Plans windows without PARTITION BY that many tasks answer. */
+/**
+ * Plans windows that many tasks answer, even for one key: those without PARTITION BY, and others
+ * if the setting asks for it.
+ */
 private[spark] object SplitWindows {
 
-  /** Why one task answers a window without PARTITION BY, for EXPLAIN. */
+  /** Why one task answers all rows of a window, or all rows of a key, for EXPLAIN. */
   val OneTask: TreeNodeTag[String] = TreeNodeTag("sash.oneTask")
 
   /**
@@ -50,7 +54,7 @@ private[spark] object SplitWindows {
   /** The expressions of a window that is split. A window that is not gets the reason as a tag. */
   def unapply(window: Window): Option[Seq[NamedExpression]] = {
     val conf = SQLConf.get
-    if (!SashConf.enabled(conf) || !isOrderedAsAWhole(window)) None
+    if (!SashConf.enabled(conf) || !isAsked(window, conf)) None
     else {
       val split =
         whole(window, conf)
@@ -58,20 +62,24 @@ private[spark] object SplitWindows {
           .flatMap(_ =>
             SplitCalls.of(window, SashConf.algorithm(conf), conf.sessionLocalTimeZone)
           )
-      split.left.foreach(window.setTagValue(OneTask, _))
+      val rows = if (window.partitionSpec.isEmpty) "" else "each key "
+      split.left.foreach(why => window.setTagValue(OneTask, s"${rows}in one task: $why"))
       split.toOption
     }
   }
 
-  private def isOrderedAsAWhole(window: Window): Boolean =
-    window.partitionSpec.isEmpty && window.orderSpec.nonEmpty && !window.isStreaming
+  private def isAsked(window: Window, conf: SQLConf): Boolean = !window.isStreaming &&
+    (if (window.partitionSpec.isEmpty) window.orderSpec.nonEmpty else SashConf.splitsKeys(conf))
 
-  /** Why one task is better for all functions of a window, if it is. */
+  /** Why one task is better for all functions of a window, or for each key, if it is. */
   private def whole(window: Window, conf: SQLConf): Option[String] = {
     val (size, threshold) = (sizeOf(window.child, conf), SashConf.splitThreshold(conf))
+    val unordered = window.partitionSpec.find(k => !RowOrdering.isOrderable(k.dataType))
     if (!SashConf.splits(conf)) Some(s"${SashConf.WindowSplit.key} is off")
+    else if (window.orderSpec.isEmpty) Some("it has no ORDER BY")
+    else if (unordered.nonEmpty) unordered.map(k => s"rows cannot be ordered by ${k.sql}")
     else if (conf.numShufflePartitions == 1) Some(s"${SQLConf.SHUFFLE_PARTITIONS.key} is 1")
-    else if (isInOnePartition(window.child)) Some("its rows lie in one partition")
+    else if (hasFewRows(window.child).nonEmpty) hasFewRows(window.child)
     else if (threshold == 0) None
     else if (size.isEmpty) Some("the size of its input is not known")
     else if (size.exists(_ >= threshold) && cores < LeastCores)
@@ -82,11 +90,17 @@ private[spark] object SplitWindows {
       }
   }
 
-  private def isInOnePartition(plan: LogicalPlan): Boolean = plan match {
-    case r: RepartitionOperation                   => r.numPartitions == 1
-    case _: GlobalLimit | _: WindowGroupLimit      => true
-    case _: Project | _: Filter | _: SubqueryAlias => isInOnePartition(plan.children.head)
-    case _                                         => false
+  /** Whether the plan itself says that its rows are few, or lie in one partition. */
+  private def hasFewRows(plan: LogicalPlan): Option[String] = {
+    val inOne = "its rows lie in one partition"
+    plan match {
+      case r: RepartitionOperation => Option.when(r.numPartitions == 1)(inOne)
+      case _: GlobalLimit          => Some(inOne)
+      case l: WindowGroupLimit if l.partitionSpec.isEmpty => Some(inOne)
+      case _: WindowGroupLimit => Some("a limit leaves few rows of each key")
+      case _: Project | _: Filter | _: SubqueryAlias => hasFewRows(plan.children.head)
+      case _                                         => None
+    }
   }
 
   /**
@@ -103,12 +117,14 @@ private[spark] object SplitWindows {
     val number = Option.when(Ties.areSeenIn(expressions))(
       AttributeReference("tieBreaker", LongType, nullable = false)()
     )
+    val by = KeyOrder(window.partitionSpec, window.orderSpec)
     val numbered = number.fold(child)(TieBreakerExec(_, child))
     val tasks = tasksFor(window, conf)
-    val ranges = RangePartitioning(window.orderSpec, tasks * stretchesOf(tasks))
+    val ranges = RangePartitioning(by.sorted, tasks * stretchesOf(tasks))
     SplitWindowExec(
       expressions,
-      window.orderSpec,
+      by.keys,
+      by.within,
       number,
       conditions,
       SashConf.algorithm(conf),

@@ -17,17 +17,53 @@ private[split] final class StretchReader(
     unordered: Partition => Iterator[InternalRow]
 ) {
 
-  /** Rows of neighbouring stretches in the window's order. It reads each when it needs it. */
-  def ordered(parts: Seq[StretchRows]): Iterator[InternalRow] = parts.iterator.flatMap { part =>
-    val all = unordered(part.partition)
-    val rows = ordered(part.seen.fold(all)(new CheckedRows(all, _)))
+  /** A task's own rows in the window's order. It reads each stretch when it needs it. */
+  def own(parts: Seq[StretchRows]): Iterator[InternalRow] =
+    ordered(parts, NeighbourMetrics.OwnRows)
+
+  /** Rows of neighbouring stretches, likewise. */
+  def neighbours(parts: Seq[StretchRows]): Iterator[InternalRow] =
+    ordered(parts, NeighbourMetrics.NeighbourRows)
+
+  private def ordered(parts: Seq[StretchRows], metric: Int): Iterator[InternalRow] =
+    parts.iterator.flatMap(ordered(_, metric))
+
+  private def ordered(part: StretchRows, metric: Int): Iterator[InternalRow] = {
+    val all = new CountedRows(unordered(part.partition), count(metric, _))
+    val rows = ordered(part.seen.fold[Iterator[InternalRow]](all)(new CheckedRows(all, _)))
     if (part.isWhole) rows
     else rows.slice(part.from.toInt, math.min(part.until, Int.MaxValue).toInt)
+  }
+
+  private def count(metric: Int, rows: Long): Unit = {
+    val counts = NeighbourMetrics.counts()
+    counts(metric) = rows
+    metrics.neighbours.report(counts)
   }
 
   /** All rows in the window's order. */
   def ordered(rows: Iterator[InternalRow]): Iterator[InternalRow] =
     if (rows.hasNext) new OrderTask(program.ordering, metrics.order).ordered(rows) else rows
+}
+
+/** Reports the number of rows behind the last row. */
+private[split] final class CountedRows(rows: Iterator[InternalRow], report: Long => Unit)
+    extends Iterator[InternalRow] {
+  private[this] var (count, isReported) = (0L, false)
+
+  override def hasNext: Boolean = {
+    val more = rows.hasNext
+    if (!more && !isReported) {
+      isReported = true
+      report(count)
+    }
+    more
+  }
+
+  override def next(): InternalRow = {
+    count += 1
+    rows.next()
+  }
 }
 
 /** Fails behind the last row if they are not the rows that the first pass has read. */
@@ -51,7 +87,7 @@ private[split] final class CheckedRows(rows: Iterator[InternalRow], seen: SeenRo
 
 private[split] object SplitErrors {
   def otherRows(expected: Long, actual: Long): Throwable = SparkException.internalError(
-    s"A window without PARTITION BY has read $actual rows where an earlier pass has read " +
+    s"A window that many tasks answer has read $actual rows where an earlier pass has read " +
       s"$expected rows, or other values. Spark has computed the window's input once more, " +
       "after a loss of an executor, and the input is not deterministic. Write the input to a " +
       "table, or set spark.sash.window.split to 'off'."

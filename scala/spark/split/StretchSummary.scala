@@ -9,13 +9,24 @@ import io.sash.spark.base.RowHash
  * A range partition of a window's rows, as the first pass has seen it. One task answers its rows.
  *
  * @param checksum see [[Checksum]]
- * @param first a row that no other row of the stretch comes before; null without rows
- * @param last a row that no other row of the stretch comes after; null without rows
- * @param totals for each stage and each of its stores the partial of all rows, or nothing
+ * @param ends the rows of the first and of the last key: none without rows, one if all rows have
+ *   one key, as without PARTITION BY
  */
 private[spark] final case class StretchSummary(
     rows: Long,
     checksum: Long,
+    ends: Seq[StretchEnd]
+)
+
+/**
+ * The rows of one key in a stretch.
+ *
+ * @param first a row that no other row of them comes before
+ * @param last a row that no other row of them comes after
+ * @param totals for each stage and each of its stores the partial of all of them, or nothing
+ */
+private[spark] final case class StretchEnd(
+    rows: Long,
     first: UnsafeRow,
     last: UnsafeRow,
     totals: IndexedSeq[IndexedSeq[Array[Byte]]]
@@ -54,7 +65,11 @@ private[split] final case class StretchRows(
     from: Long = 0L,
     until: Long = Long.MaxValue
 ) {
-  def isWhole: Boolean = from == 0L && until == Long.MaxValue
+  def isWhole: Boolean = from == 0L && seen.forall(_.rows <= until)
+
+  /** The rows from number `first` to before number `end` of these rows. */
+  def slice(first: Long, end: Long): StretchRows =
+    copy(from = from + math.max(0L, first), until = math.min(until, from + end))
 }
 
 /** The own rows of a task, and their surroundings for each stage. */

@@ -43,20 +43,10 @@ private[split] final class StretchesRDD(
 
   private def afterFirstPass: Array[Partition] = {
     val summaries = FirstPass.over(rows, tasks, program, metrics)
-    val stretches = new StretchLayout(rows.partitions, summaries)
-    val totals = program.stages.map(s => new RunningTotal(new StretchTotals(s.totals)))
-    val isSteady = program.stages.forall(_.frame.isSteady(stretches))
-    val groups = if (isSteady) tasks.groups else tasks.inFirst.groups
+    val stretches = new StretchLayout(rows.partitions, summaries, program)
+    val groups = if (stretches.isSteady) tasks.groups else tasks.inFirst.groups
     groups.zipWithIndex.map { case (own, task) =>
-      val stages =
-        if (stretches.rowsIn(own) == 0L) IndexedSeq.empty
-        else
-          program.stages.zipWithIndex.map { case (stage, s) =>
-            def total(from: Int, until: Int) =
-              if (stage.totals.isEmpty) None else stretches.total(s, totals(s), from, until)
-            stage.frame.surroundings(own, stretches, total)
-          }
-      StretchPartition(task, stretches.wholes(own.start, own.end), stages): Partition
+      StretchPartition(task, stretches.wholes(own), stretches.surroundings(own)): Partition
     }.toArray
   }
 
@@ -75,7 +65,7 @@ private[split] final class StretchesRDD(
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
     val part = split.asInstanceOf[StretchPartition]
     val reader = new StretchReader(program, metrics, rows.iterator(_, context))
-    val own = reader.ordered(part.own)
+    val own = reader.own(part.own)
     if (own.hasNext) answered(part, own, reader) else Iterator.empty
   }
 
@@ -85,8 +75,7 @@ private[split] final class StretchesRDD(
       reader: StretchReader
   ): Iterator[InternalRow] = {
     val counts = NeighbourMetrics.counts()
-    counts(NeighbourMetrics.OwnRows) = part.own.flatMap(_.seen).map(_.rows).sum
-    counts(NeighbourMetrics.NeighbourRows) = part.stages.map(_.rows).sum
+    counts(NeighbourMetrics.Tasks) = 1
     metrics.neighbours.report(counts)
     val keepsAll = Predicate.create(Literal.TrueLiteral, columns)
     val keeps = Predicate.create(condition, columns)

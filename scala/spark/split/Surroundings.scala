@@ -11,9 +11,6 @@ private[split] sealed abstract class Surroundings extends Serializable {
   /** The partitions that the task reads, as far as they are known before it runs. */
   def parents: Seq[Partition]
 
-  /** The number of rows that are read, if it is known. */
-  def rows: Long
-
   /** The rows and totals as the windows take them. */
   def neighbours(reader: StretchReader): Neighbours
 }
@@ -30,17 +27,13 @@ private[split] final case class KnownSurroundings(
     younger: Seq[StretchRows] = Nil,
     youngerTotal: Option[Total] = None
 ) extends Surroundings {
-  private def read: Seq[StretchRows] = far ++ near ++ younger
-
-  override def parents: Seq[Partition] = read.map(_.partition)
-
-  override def rows: Long = read.flatMap(_.seen).map(_.rows).sum
+  override def parents: Seq[Partition] = (far ++ near ++ younger).map(_.partition)
 
   override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
-    reader.ordered(far),
+    reader.neighbours(far),
     total,
-    reader.ordered(near),
-    reader.ordered(younger).map(scala.util.Left(_)) ++ youngerTotal.map(scala.util.Right(_))
+    reader.neighbours(near),
+    reader.neighbours(younger).map(scala.util.Left(_)) ++ youngerTotal.map(scala.util.Right(_))
   )
 }
 
@@ -63,20 +56,18 @@ private[split] final case class NearestSurroundings(
   override def parents: Seq[Partition] =
     older.headOption.filter(_ => before > 0).toSeq ++ younger.headOption.filter(_ => after > 0)
 
-  override def rows: Long = 0L
-
   override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
     last(reader),
     None,
     Iterator.empty,
-    reader.ordered(younger.map(StretchRows(_, None))).take(after).map(scala.util.Left(_))
+    reader.neighbours(younger.map(StretchRows(_, None))).take(after).map(scala.util.Left(_))
   )
 
   /** The last rows before the own ones. */
   private def last(reader: StretchReader): Iterator[InternalRow] = {
     var (rows, count, left) = (List.empty[LastRows], 0, older)
     while (count < before && left.nonEmpty) {
-      val all = reader.ordered(Seq(StretchRows(left.head, None)))
+      val all = reader.neighbours(Seq(StretchRows(left.head, None)))
       rows = new LastRows(all, before - count) :: rows
       count += rows.head.knownSize
       left = left.tail

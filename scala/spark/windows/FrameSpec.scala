@@ -52,16 +52,13 @@ private[spark] final case class RowsOfFrame(
  * The parts that a task has made for a frame.
  *
  * @param partKeys the keys of each part; none if a part compares no rows
- * @param omitted the number of rows before the first row that gets an answer which the windows
- *   hold in the element of another row
  * @param bounding the window of the aggregate that bounds the frame, which is also one of
  *   `windows`; or null
  */
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
     partKeys: Seq[Option[RangeKeys]],
-    bounding: InOrderWindow,
-    omitted: Long = 0L
+    bounding: InOrderWindow
 ) {
   def keys: RangeKeys = partKeys.head.get
 }
@@ -133,11 +130,7 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
   override def frame(of: FrameParts): Frame =
-    new RowsFrame(
-      of.windows,
-      if (lower == Long.MinValue) lower else lower + of.omitted,
-      upper
-    )
+    new RowsFrame(of.windows, lower, upper)
 
   private def offset(bound: Expression): Long = bound match {
     case CurrentRow         => 0L

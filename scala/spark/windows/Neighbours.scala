@@ -17,7 +17,8 @@ private[spark] final case class Total(
 
 /**
  * The rows of other tasks that are in the windows of a task's own rows, where one window is
- * divided among tasks. They get no answers here.
+ * divided among tasks. They get no answers here. Older rows of another key than the first own row
+ * change nothing. The first younger row of another key than the last own row ends `younger`.
  *
  * The elements of a window come in the order `far`, `total`, `near`, the task's own rows,
  * `younger`. The windows' beginnings move over `far` and the own rows. Their ends move over
@@ -28,11 +29,7 @@ private[spark] final class Neighbours(
     val total: Option[Total],
     val near: Iterator[InternalRow],
     val younger: Iterator[Either[InternalRow, Total]]
-) {
-
-  /** By how many rows the elements before the own rows are fewer than their rows. */
-  def omitted: Long = total.fold(0L)(_.rows - 1)
-}
+)
 
 private[spark] object Neighbours {
   val None: Neighbours =

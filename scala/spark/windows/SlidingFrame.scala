@@ -64,6 +64,9 @@ private[spark] final class SlidingFrame(
     results: Array[Int]
 ) {
 
+  /** See [[Frame.omit]]. */
+  def omit(rows: Long): Unit = frame.omit(rows)
+
   def startPartition(): Unit = {
     frame.clear()
     if (exclusion != null) exclusion.clear()
@@ -153,6 +156,9 @@ private[spark] final class SlidingFrames(
     stores.indices.foreach(i => stores(i).load(total.cells(i)))
     keys.indices.foreach(liftKey(_, total.last))
   }
+
+  /** Says that the element that arrived last stands for more rows: see [[Frame.omit]]. */
+  def omit(rows: Long): Unit = frames.foreach(_.omit(rows))
 
   private def liftKey(i: Int, row: InternalRow): Unit = {
     val slot = keys(i).open()

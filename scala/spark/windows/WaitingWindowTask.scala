@@ -97,12 +97,14 @@ private[spark] final class WaitingWindowTask(
     }
   }
 
-  /** Takes a younger row of another task, if there is one. */
-  private def isFollowed: Boolean = {
-    val more = neighbours.younger.hasNext
-    if (more) neighbours.younger.next().fold(enter, enter)
-    if (more) younger += 1
-    more
+  /** Takes a younger row of another task, if there is one of the same key. */
+  private def isFollowed: Boolean = neighbours.younger.nextOption().exists { next =>
+    val isSame = belongs(next.fold(identity, _.last))
+    if (isSame) {
+      next.fold(enter, enter)
+      younger += 1
+    }
+    isSame
   }
 
   /**

@@ -54,15 +54,14 @@ private[spark] final case class FrameProgram(
 
   def create(
       rings: IndexedSeq[KeyRing],
-      stores: IndexedSeq[ElementStore],
-      omitted: Long
+      stores: IndexedSeq[ElementStore]
   ): SlidingFrame = {
     val groups = windows.map(w => new LoweredWindow(stores(w.store), w.range)).toArray
     val bound = bounding.map(stores(_).windows.head)
     val moved = groups.map(_.window) ++ bound
     val ranges = keys.map(_.of(rings))
     new SlidingFrame(
-      shape.frame.frame(FrameParts(moved, ranges.parts, bound.orNull, omitted)),
+      shape.frame.frame(FrameParts(moved, ranges.parts, bound.orNull)),
       shape.exclude.map(_.exclusion(ranges.peers.orNull)).orNull,
       shape.slide.map(_.slide(ranges.panes.orNull)).orNull,
       groups,
@@ -90,14 +89,13 @@ private[spark] final case class WindowProgram(
 ) {
   def isImmediate: Boolean = frames.forall(_.isImmediate)
 
-  /** @param omitted see [[FrameParts]] */
-  def create(memory: WindowMemory, omitted: Long): SlidingFrames = {
+  def create(memory: WindowMemory): SlidingFrames = {
     val keys = rings.toIndexedSeq.map { r =>
       new KeyRing(SlotColumns(r.slots).accountedBy(memory, r.slots), r.users)
     }
     val elements = stores.toIndexedSeq.map(_.create(memory))
     new SlidingFrames(
-      frames.map(_.create(keys, elements, omitted)).toArray,
+      frames.map(_.create(keys, elements)).toArray,
       elements.toArray,
       keys.toArray
     )

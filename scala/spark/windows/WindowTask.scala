@@ -78,10 +78,6 @@ private[spark] class WindowTask(
 
   protected final def startPartition(row: InternalRow): Unit = {
     if (key != null) key.lift(0, row)
-    start()
-  }
-
-  private def start(): Unit = {
     started = true
     memory.windows = this
     arrived = 0L
@@ -94,9 +90,11 @@ private[spark] class WindowTask(
   /** Lets the older rows of other tasks enter, at the first call. */
   final def begin(): Unit = if (isToBegin) {
     isToBegin = false
-    inTurn(start())
     neighbours.far.foreach(enter)
-    neighbours.total.foreach(enter)
+    neighbours.total.foreach { t =>
+      enter(t)
+      inTurn(frames.omit(t.rows - 1))
+    }
     neighbours.near.foreach(enter)
     begun()
   }
@@ -105,11 +103,13 @@ private[spark] class WindowTask(
   protected def begun(): Unit = ()
 
   protected final def enter(row: InternalRow): Unit = inTurn {
+    if (!belongs(row)) startPartition(row)
     frames.arrive(row)
     arrived += 1
   }
 
   protected final def enter(total: Total): Unit = inTurn {
+    if (!belongs(total.last)) startPartition(total.last)
     frames.arrive(total)
     arrived += 1
   }
@@ -138,7 +138,7 @@ private[spark] class WindowTask(
   }
 
   private def createFrames(): SlidingFrames =
-    turns.during(program.create(memory, neighbours.omitted))
+    turns.during(program.create(memory))
 }
 
 /**

@@ -62,6 +62,20 @@ class FrameSuite extends FrameLaws {
     assert(frame.peakRows == 11 && frame.evictions == 90)
   }
 
+  test("a row that stands for many counts as many, until the next partition") {
+    val windows = new Windows
+    val frame = new RowsFrame(windows.all, -12L, 0L)
+    (0 until 5).foreach(row => windows.arrive(Element(row, row)))
+    frame.omit(10L) // the last row stands for the rows 4 to 14
+    windows.arrive(Element(15, 15))
+    assert(frame.moveTo(5L, 6L, ended = false))
+    assert(frame.first == 3L)
+    frame.clear()
+    (0 to 20).foreach(row => windows.arrive(Element(row, row)))
+    assert(frame.moveTo(20L, 21L, ended = false))
+    assert(frame.first == 8L)
+  }
+
   test("keys that no bound needs any more give their place to others") {
     val windows = new Windows
     val column = new LongKeys(Array(-2L, 2L))

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite}
 import io.sash.spark.base.SashConf
-import io.sash.spark.ordering.RowOrder
+import io.sash.spark.ordering.{KeyOrder, RowOrder}
 
 /** Which windows are divided, what the operator promises, and how many rows a task reads. */
 class SplitPlanSuite extends SashSuite {
@@ -170,7 +170,7 @@ class SplitPlanSuite extends SashSuite {
           "count(*) OVER w e FROM range(1000) WINDOW w AS (ORDER BY id)"
       val operator = operators(run(query)).head
       val stages =
-        SplitStage.of(operator.calls, operator.orderSpec, operator.child.output, "UTC")
+        SplitStage.of(operator.calls, operator.by, operator.child.output, "UTC")
       assert(stages.map(_.nearest) == Seq(Some((90, 50)), None))
       checkSplit(query)
     }
@@ -178,7 +178,8 @@ class SplitPlanSuite extends SashSuite {
 
   private def checkSplit(query: String): Unit = {
     val expected = withSettings(SashConf.WindowSplit.key -> "off")(run(query).collect().toSet)
-    assert(run(query).collect().toSet == expected)
+    val actual = run(query).collect().toSet
+    assert(actual.size == expected.size && actual.diff(expected).take(3).isEmpty, query)
   }
 
   test("a stretch that has other rows in the second pass fails, with the remedy") {
@@ -222,6 +223,7 @@ class SplitPlanSuite extends SashSuite {
     val zone = spark.sessionState.conf.sessionLocalTimeZone
     val program = SplitProgram(
       IndexedSeq(SplitPlanSuite.countOf(id, zone, begin)),
+      Nil,
       RowOrder(Seq(SortOrder(id, Ascending)), Seq(id), radix = true),
       inOrder = false,
       comparesReadings
@@ -284,6 +286,6 @@ object SplitPlanSuite {
       )
       .toOption
       .get
-    SplitStage.of(Seq(call), order, Seq(id), timeZone).head
+    SplitStage.of(Seq(call), KeyOrder(Nil, order), Seq(id), timeZone).head
   }
 }

@@ -1,0 +1,85 @@
+package io.sash.spark.split
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import io.sash.spark.windows.Total
+
+/** The rows of one key in stretch number `stretch`, where they come first or last. */
+private[split] final case class RunPart(stretch: Int, end: StretchEnd, rows: StretchRows)
+
+/**
+ * A key in the neighbouring stretches that have rows of it. Without PARTITION BY all rows have
+ * one key. Its parts are numbered from 0, and so are its rows.
+ */
+private[split] final class SplitKey(parts: IndexedSeq[RunPart], program: SplitProgram) {
+
+  /** The number of rows before each part, and at last the number of all rows. */
+  private[this] val starts = parts.scanLeft(0L)(_ + _.end.rows).toArray
+
+  private[this] lazy val totals =
+    program.stages.map(s => new RunningTotal(new StretchTotals(s.totals)))
+
+  def count: Int = parts.length
+
+  def stretches: Seq[Int] = parts.map(_.stretch)
+
+  def start(i: Int): Long = starts(i)
+
+  def first(i: Int): InternalRow = parts(i).end.first
+
+  def last(i: Int): InternalRow = parts(i).end.last
+
+  /** The first and the last row of each part. */
+  def rowsAtEnds: Seq[InternalRow] = parts.flatMap(p => Seq(p.end.first, p.end.last))
+
+  /** The parts that lie in some of the stretches. */
+  def in(stretches: Range): Range = {
+    val is = parts.indices.filter(i => stretches.contains(parts(i).stretch))
+    is.head until is.last + 1
+  }
+
+  /** The rows of the parts from `from` to before `until`. */
+  def wholes(from: Int, until: Int): Seq[StretchRows] = rows(starts(from), starts(until))
+
+  /** The rows from number `from` to before `until`. */
+  def rows(from: Long, until: Long): Seq[StretchRows] =
+    if (from >= until) Nil
+    else
+      parts.indices
+        .filter(i => starts(i) < until && starts(i + 1) > from)
+        .map(i => parts(i).rows.slice(from - starts(i), until - starts(i)))
+
+  /** The first part that begins at or behind a row. */
+  def firstFrom(row: Long): Int = starts.indexWhere(_ >= row)
+
+  /** The last part that begins at or before a row. */
+  def firstBehind(row: Long): Int = starts.lastIndexWhere(_ <= row)
+
+  /**
+   * The total of the parts from `from` to before `until`, for a stage. None without parts, or if
+   * the aggregates have no totals.
+   */
+  def total(stage: Int, from: Int, until: Int): Option[Total] =
+    Option.when(from < until && program.stages(stage).totals.nonEmpty) {
+      val cells = totals(stage).of(from, until)(i => parts(i).end.totals(stage))
+      Total(cells, last(until - 1), starts(until) - starts(from))
+    }
+}
+
+/** The total of a run of stretches. It goes on from the last run if the next run is longer. */
+private[split] final class RunningTotal(totals: StretchTotals) {
+  private[this] var (first, end) = (0, 0)
+
+  def of(from: Int, until: Int)(
+      cells: Int => IndexedSeq[Array[Byte]]
+  ): IndexedSeq[Array[Byte]] = {
+    if (from != first || until < end) {
+      totals.clear()
+      first = from
+      end = from
+    }
+    (end until until).foreach(i => totals.add(cells(i)))
+    end = until
+    totals.cells
+  }
+}
