@@ -97,6 +97,18 @@ object SashConf {
     .checkValue(_ > 0, "must be more than 0")
     .createOptional
 
+  val StreamLateRowsPath = buildConf("spark.sash.stream.lateRowsPath")
+    .doc(
+      "The folder in which a stream keeps the rows that Sash's operators drop as late, as " +
+        "Parquet files with the batch, the watermark and all columns of a row. Each such row " +
+        "is there once, also after a restart. Without it, late rows are only counted. It holds " +
+        "for queries that start from then on, also on a checkpoint that began without it."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValue(_.trim.nonEmpty, "must not be empty")
+    .createOptional
+
   val HopsEnabled = buildConf("spark.sash.hops.enabled")
     .doc(
       "Whether aggregates over window(time, size, slide) with a slide shorter than the size " +
@@ -149,6 +161,7 @@ object SashConf {
       LateralFilterThreshold,
       StreamBuckets,
       StreamKeyTimeToLive,
+      StreamLateRowsPath,
       UntestedVersions
     )
 
@@ -181,6 +194,8 @@ object SashConf {
   /** The time to live of a stream's keys, in microseconds, if there is one. */
   def keyTimeToLive(conf: SQLConf): Option[Long] =
     conf.getConf(StreamKeyTimeToLive).map(TimeUnit.MILLISECONDS.toMicros)
+
+  def lateRowsPath(conf: SQLConf): Option[String] = conf.getConf(StreamLateRowsPath)
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
 }

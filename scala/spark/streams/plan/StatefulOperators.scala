@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import io.sash.spark.base.StreamVersions
 import io.sash.spark.history.HistoryExec
 import io.sash.spark.streams.checkpoint.StateFile
+import io.sash.spark.streams.late.{LateBatch, LateTableExec}
 import io.sash.spark.streams.state.StreamMetrics
 import io.sash.spark.streams.task.BucketProcessor
 
@@ -21,6 +22,9 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   /** The location of the state in a plan that is only explained. */
   private val Nowhere = "<unknown>"
+
+  /** The property in which the thread of a query has the query's id. */
+  private val QueryId = "sql.streaming.queryId"
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val isRealTime = StreamVersions.isRealTime(plan)
@@ -69,7 +73,8 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
         processor.in(lateOf(operator), metrics)
       case other => other.asInstanceOf[AnyRef]
     }
-    val ours = operator.makeCopy(fields.toArray)
+    val copied = operator.makeCopy(fields.toArray)
+    val ours = batchOf(operator).fold(copied)(LateTableExec.in(copied, _))
     if (isRealTime) ours
     else StreamMetricsExec(place.map(_.getName), ours, metrics, runOf(operator))
   }
@@ -88,6 +93,15 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     fieldOf(operator, "eventTimeWatermarkForLateEvents").collect { case Some(millis: Long) =>
       millis * 1000L
     }
+
+  /** The batch for the table of late rows; None if the plan is only explained. */
+  private def batchOf(operator: SparkPlan): Option[LateBatch] = for {
+    place <- placeOf(operator)
+    info <- fieldOf(operator, "stateInfo").collect { case Some(i: Product) => i }
+    batch <- fieldOf(info, "storeVersion").collect { case version: Long => version }
+    late <- lateOf(operator)
+    query <- Option(operator.session.sparkContext.getLocalProperty(QueryId))
+  } yield LateBatch(query, place.getName, batch, late)
 
   /** The run of the query; None if the plan is only explained. */
   private def runOf(operator: Product): Option[Any] =

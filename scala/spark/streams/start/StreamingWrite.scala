@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.base.{SparkVersions, StreamVersions}
+import io.sash.spark.base.{SashConf, SparkVersions, StreamVersions}
 import io.sash.spark.history.History
 import io.sash.spark.hops.stream.StreamHops
 import io.sash.spark.streams.checkpoint.Checkpoint
@@ -38,7 +38,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         SplitSessions.warn(w, over.inputQuery)
         val numbered =
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
-        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer(BeginWithHistory(numbered))
+        val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
+        KeepLateRows.fault(w, kept).foreach(refuse(w, _))
+        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer(BeginWithHistory(kept))
         WholeBatches.of(of(w, begun))
       } else w
     case other => other
