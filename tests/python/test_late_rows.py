@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+import sash
 from killed_labels import EVENTS, LABELS, read
 from killed_late import drawn, over
 from kills import KILLS, SEED, Killed, in_utc
@@ -27,11 +29,16 @@ def at(lab: int, minute: int) -> tuple[int, str, datetime, str]:
     return lab, "a", START + timedelta(minutes=minute), f"row {lab}"
 
 
-def run(spark: SparkSession, folder: Path, rows: list[tuple[int, str, datetime, str]]) -> None:
+def run(
+    spark: SparkSession,
+    folder: Path,
+    rows: list[tuple[int, str, datetime, str]],
+    of: Callable[[DataFrame], DataFrame] = over,
+) -> None:
     arrived = spark.createDataFrame(rows, SCHEMA).coalesce(1)
     arrived.write.mode("append").parquet(str(folder / "in"))
     stream = spark.readStream.schema(SCHEMA).parquet(str(folder / "in"))
-    answers = over(stream.withWatermark("ts", "10 minutes"))
+    answers = of(stream.withWatermark("ts", "10 minutes"))
     to_parquet(answers, folder, availableNow=True).awaitTermination()
 
 
@@ -57,6 +64,28 @@ def test_late_rows_are_kept_with_all_columns(streaming: SparkSession, tmp_path: 
     assert sorted(r.lab for r in answered.collect()) == [1, 2]
     everything = streaming.read.schema(SCHEMA).parquet(str(tmp_path / "in"))
     assert over(everything).where("lab = 3").collect() != []
+
+
+def counted(rows: DataFrame) -> DataFrame:
+    window = sash.SlidingWindow.partitionBy("user").orderBy("ts").time("2 hours")
+    return rows.select("lab", F.count("*").over(window).alias("n"))
+
+
+@pytest.mark.slow
+def test_a_late_row_counts_in_later_windows(streaming: SparkSession, tmp_path: Path) -> None:
+    settings = {SETTING: str(tmp_path / "late"), "spark.sash.stream.lateRows": "count"}
+    for key, value in settings.items():
+        streaming.conf.set(key, value)
+    try:
+        run(streaming, tmp_path, [at(1, 0), at(2, 60)], counted)
+        run(streaming, tmp_path, [at(3, 5), at(4, 90)], counted)
+    finally:
+        for key in settings:
+            streaming.conf.unset(key)
+    answers = streaming.read.parquet(str(tmp_path / "out")).collect()
+    assert sorted(tuple(row) for row in answers) == [(1, 1), (2, 3)]
+    late = streaming.read.parquet(str(tmp_path / "late")).select("row.lab").collect()
+    assert [row.lab for row in late] == [3], "it has no answer"
 
 
 def test_a_column_that_parquet_cannot_hold_is_refused(

@@ -40,10 +40,17 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
         val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
         KeepLateRows.fault(w, kept).foreach(refuse(w, _))
-        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer(BeginWithHistory(kept))
+        val counted = if (SashConf.countsLateRows(conf)) counting(w, kept) else kept
+        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer(BeginWithHistory(counted))
         WholeBatches.of(of(w, begun))
       } else w
     case other => other
+  }
+
+  /** The query whose late rows count in the windows of later rows. */
+  private def counting(write: WriteToStreamStatement, query: LogicalPlan): LogicalPlan = {
+    CountLateRows.fault(write, query, conf).foreach(refuse(write, _))
+    CountLateRows(query)
   }
 
   private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =

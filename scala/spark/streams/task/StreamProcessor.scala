@@ -11,9 +11,12 @@ import io.sash.spark.streams.state.StreamState
  * Answers the rows of a bucket of keys, over windows of rows. In append mode a row is pending in
  * the state until the watermark has passed it. Then all rows of its time have come, so that its
  * key's windows take in only final rows.
+ *
+ * @param late the watermark of late rows, in microseconds, if it is known
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
+    late: Option[Long] = None,
     override val metrics: Option[Metrics] = None
 ) extends BucketProcessor {
   override def text: String = program.text
@@ -33,10 +36,10 @@ private[spark] final class StreamProcessor(
   } yield Literal(first, TimestampType)
 
   override def startingWith(history: WarmStart): StreamProcessor =
-    new StreamProcessor(program.copy(start = Some(history)), metrics)
+    new StreamProcessor(program.copy(start = Some(history)), late, metrics)
 
   override def in(late: Option[Long], metrics: Metrics): StreamProcessor =
-    new StreamProcessor(program, Some(metrics))
+    new StreamProcessor(program, late, Some(metrics))
 
   override def explained: String = {
     val windows = program.source.distinct.mkString(", ")
@@ -46,9 +49,12 @@ private[spark] final class StreamProcessor(
       "state store"
   }
 
-  override protected def newTask(state: StreamState): BucketTask = program.mode match {
-    case AnswerMode.Append => new StreamTask(program, state)
-    case AnswerMode.Update => new UpdateTask(program, state)
+  override protected def newTask(state: StreamState): BucketTask = {
+    val windows = new KeyWindows(program, state, late.filter(_ => program.reach.nonEmpty))
+    program.mode match {
+      case AnswerMode.Append => new StreamTask(program, state, windows)
+      case AnswerMode.Update => new UpdateTask(program, state, windows)
+    }
   }
 
   override def toString: String = s"SlidingWindow of ${text.linesIterator.mkString("; ")}"
