@@ -111,6 +111,33 @@ object SashConf {
     .checkValues(Set("error", "incomplete"))
     .createWithDefault("error")
 
+  private val LateRowsModes = Seq("drop", "count")
+
+  val StreamLateRows = buildConf("spark.sash.stream.lateRows")
+    .doc(
+      "The use that OVER on a stream makes of late rows. With 'drop' there is none. With " +
+        "'count' a late row has no answer itself, and counts in the windows of later rows, as " +
+        "far as they reach back to it. The frames then are ranges of time up to the current " +
+        "row, over sums, counts, means and their like; others are refused. A checkpoint keeps " +
+        s"its value: another is an error there. One of ${LateRowsModes.mkString(", ")}."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValues(LateRowsModes.toSet)
+    .createWithDefault("drop")
+
+  val StreamLateRowsPath = buildConf("spark.sash.stream.lateRowsPath")
+    .doc(
+      "The folder in which a stream keeps the rows that Sash's operators drop as late, as " +
+        "Parquet files with the batch, the watermark and all columns of a row. Each such row " +
+        "is there once, also after a restart. Without it, late rows are only counted. It holds " +
+        "for queries that start from then on, also on a checkpoint that began without it."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValue(_.trim.nonEmpty, "must not be empty")
+    .createOptional
+
   val HopsEnabled = buildConf("spark.sash.hops.enabled")
     .doc(
       "Whether aggregates over window(time, size, slide) with a slide shorter than the size " +
@@ -164,6 +191,8 @@ object SashConf {
       StreamBuckets,
       StreamKeyTimeToLive,
       StreamNewWindows,
+      StreamLateRows,
+      StreamLateRowsPath,
       UntestedVersions
     )
 
@@ -202,6 +231,10 @@ object SashConf {
 
   /** Whether windows that a checkpoint's state cannot answer begin with the rows that it has. */
   def beginsIncomplete(conf: SQLConf): Boolean = conf.getConf(StreamNewWindows) == "incomplete"
+
+  def countsLateRows(conf: SQLConf): Boolean = conf.getConf(StreamLateRows) == "count"
+
+  def lateRowsPath(conf: SQLConf): Option[String] = conf.getConf(StreamLateRowsPath)
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
 }

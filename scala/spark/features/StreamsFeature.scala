@@ -9,6 +9,7 @@ import io.sash.spark.history.{FilterHistory, HistoryUnion, PlanHistory}
 import io.sash.spark.hops.stream.SlimStreamHops
 import io.sash.spark.features.status.FeatureName
 import io.sash.spark.plan.WrapMovingAggregates
+import io.sash.spark.streams.late.{FilterLateTable, PlanLateTable}
 import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, StreamWindows}
 import io.sash.spark.streams.start.StreamingWrite
 import io.sash.spark.streams.task.BucketProcessor
@@ -25,7 +26,9 @@ private[spark] object StreamsFeature extends Feature {
     extensions.injectPostHocResolutionRule(guard.rule(_ => HistoryUnion))
     extensions.injectPostHocResolutionRule(guard.rule(_ => StreamWindows))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanHistory))
+    extensions.injectPlannerStrategy(guard.strategy(_ => PlanLateTable))
     extensions.injectOptimizerRule(guard.rule(_ => FilterHistory))
+    extensions.injectOptimizerRule(guard.rule(_ => FilterLateTable))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
     extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))
     extensions.injectColumnar(guard.columnar(_ => StatefulOperators))

@@ -19,6 +19,7 @@ import io.sash.spark.hops.{BatchHops, BoundOf, HopAggregate, HopAnswer, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.multisets.WindowMonoid
 import io.sash.spark.streams.checkpoint.{Checkpoint, StateSignature}
+import io.sash.spark.streams.late.LateTable
 import io.sash.spark.streams.plan._
 import io.sash.spark.streams.program.AnswerMode
 
@@ -69,7 +70,7 @@ private[spark] final class StreamHops(
       HopAggregate.of(aggregate)(reason) match {
         case None => aggregate
         case Some(Right(hop)) =>
-          val found = FoundHops(hop, hop.child)
+          val found = FoundHops(hop, hop.child, keepsRows = latePath.nonEmpty)
           Project(
             hop.results,
             Filtered(hop.conditions, found)
@@ -87,6 +88,8 @@ private[spark] final class StreamHops(
     if (!before(text)) logInfo(text)
     statement.setTagValue(StreamHops.Logged, before + text)
   }
+
+  private val latePath = SashConf.lateRowsPath(conf)
 
   private val mode: Option[AnswerMode] = AnswerMode.of(statement.outputMode)
 
@@ -137,7 +140,7 @@ private[spark] final class StreamHops(
     )(explicitMetadata = Some(watermarkOf(hop.window)))
     val rows = Project(
       keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
-      hop.rows
+      latePath.fold(hop.rows)(LateTable(hop.rows, _, lastEnd.child))
     )
     // the names are the same when the query starts again
     val answers = hop.calls.zipWithIndex.map { case (c, i) =>
@@ -226,19 +229,26 @@ private object StreamHops {
   private val Logged: TreeNodeTag[Set[String]] = TreeNodeTag("sash.logged")
 }
 
-/** Hop windows that Sash will answer, before it is known which answers are read. */
-private final case class FoundHops(hop: HopAggregate, child: LogicalPlan) extends UnaryNode {
+/**
+ * Hop windows that Sash will answer, before it is known which answers are read.
+ *
+ * @param keepsRows whether late rows are kept with all their columns
+ */
+private final case class FoundHops(hop: HopAggregate, child: LogicalPlan, keepsRows: Boolean)
+    extends UnaryNode {
   override def output: Seq[Attribute] =
     hop.keys.map(_.toAttribute) ++ (hop.window +: hop.calls.map(_.resultAttribute))
 
   override def producedAttributes: AttributeSet = outputSet
 
   override lazy val references: AttributeSet =
-    AttributeSet.fromAttributeSets((hop.keyValues ++ hop.calls :+ hop.time).map(_.references))
+    if (keepsRows) child.outputSet
+    else
+      AttributeSet.fromAttributeSets((hop.keyValues ++ hop.calls :+ hop.time).map(_.references))
 
   def readBy(list: Seq[Expression]): FoundHops = {
     val read = AttributeSet.fromAttributeSets(list.map(_.references))
-    copy(hop.copy(calls = hop.calls.filter(c => read.contains(c.resultAttribute))))
+    copy(hop = hop.copy(calls = hop.calls.filter(c => read.contains(c.resultAttribute))))
   }
 
   override protected def withNewChildInternal(newChild: LogicalPlan): FoundHops =

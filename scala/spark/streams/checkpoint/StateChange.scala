@@ -108,15 +108,19 @@ private[streams] final class StateChange(
   private def canDiffer(part: String): Boolean =
     if (now.layout.isEmpty) !StateChange.Fixed(part) && part != History
     else if (part == History) now.history.isEmpty && late.exists(_ >= answered)
-    else StateChange.OfWindows(part) && !looksAhead
+    else StateChange.OfWindows(part) && !hasBeside
 
   /**
-   * Whether rows in the state wait for others, since windows look ahead. They would be lost if the
-   * windows began anew: they are neither answered nor behind the history.
+   * Whether rows in the state wait for others, since windows look ahead, or late rows lie beside
+   * the windows. They would be lost if the windows began anew: they are neither answered nor
+   * behind the history.
    */
-  private def waits: Boolean = last.flatMap(_.layout).exists(_.header.isLater)
+  private def waits: Boolean =
+    last.exists(g => g.layout.exists(_.header.isLater) || part(g.text, LateRows).nonEmpty)
 
-  private def looksAhead: Boolean = waits || now.layout.exists(_.header.isLater)
+  /** Whether rows lie beside the windows, in the state or in the query. */
+  private def hasBeside: Boolean = waits || part(now.text, LateRows).nonEmpty ||
+    now.layout.exists(_.header.isLater)
 }
 
 private[streams] object StateChange {
@@ -134,7 +138,7 @@ private[streams] object StateChange {
   )
 
   /** The parts that belong to the checkpoint, whatever the windows begin with. */
-  private val Fixed = Set(Buckets, Answered, Layout)
+  private val Fixed = Set(Buckets, Answered, LateRows, Layout)
 }
 
 /**

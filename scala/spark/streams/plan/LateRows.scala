@@ -6,6 +6,8 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.execution.SparkPlan
 
+import io.sash.spark.base.SashConf
+
 /** Says in the log, once a run of a query, that a batch has dropped many of its rows as late. */
 private[plan] object LateRows extends Logging {
 
@@ -30,7 +32,8 @@ private[plan] object LateRows extends Logging {
           s"${timeOf(operator)} had passed their times. If old rows are read from files, read " +
           "the files in the order of their event times, read them in one batch (without " +
           "maxFilesPerTrigger), or give withWatermark a longer delay. This is said once a run " +
-          "of the query; numRowsDroppedByWatermark of its progress counts such rows"
+          "of the query; numRowsDroppedByWatermark of its progress counts such rows, and " +
+          s"${SashConf.StreamLateRowsPath.key} keeps them in a folder"
       )
   }
 

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import io.sash.spark.base.StreamVersions
 import io.sash.spark.history.HistoryExec
 import io.sash.spark.streams.checkpoint.{BatchState, StateChange, StateFile}
+import io.sash.spark.streams.late.{LateBatch, LateTableExec}
 import io.sash.spark.streams.state.StreamMetrics
 import io.sash.spark.streams.task.BucketProcessor
 
@@ -21,6 +22,9 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   /** The location of the state in a plan that is only explained. */
   private val Nowhere = "<unknown>"
+
+  /** The property in which the thread of a query has the query's id. */
+  private val QueryId = "sql.streaming.queryId"
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val isRealTime = StreamVersions.isRealTime(plan)
@@ -75,7 +79,10 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
       case (LateEvents, _) if state.answered.nonEmpty => None
       case (_, other)                                 => other.asInstanceOf[AnyRef]
     }
-    val ours = operator.makeCopy(fields.toArray)
+    val copied = operator.makeCopy(fields.toArray)
+    // the rows of a history are not late, and the stream has only rows after it
+    val kept = if (state.answered.isEmpty) lateBatchOf(operator) else None
+    val ours = kept.fold(copied)(LateTableExec.in(copied, _))
     if (isRealTime) ours
     else StreamMetricsExec(place.map(_.getName), ours, metrics, runOf(operator))
   }
@@ -115,6 +122,14 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
       .collect { case Some(i: Product) => i }
       .flatMap(fieldOf(_, "storeVersion"))
       .collect { case batch: Long => batch }
+
+  /** The batch for the table of late rows; None if the plan is only explained. */
+  private def lateBatchOf(operator: SparkPlan): Option[LateBatch] = for {
+    place <- placeOf(operator)
+    batch <- batchOf(operator)
+    late <- lateOf(operator)
+    query <- Option(operator.session.sparkContext.getLocalProperty(QueryId))
+  } yield LateBatch(query, place.getName, batch, late)
 
   /** The run of the query; None if the plan is only explained. */
   private def runOf(operator: Product): Option[Any] =

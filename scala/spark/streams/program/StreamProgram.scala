@@ -27,6 +27,8 @@ import io.sash.spark.streams.checkpoint._
  * @param timeToLive the longest pause of a key, in microseconds, after which its windows go on.
  *   After a longer one the key begins anew
  * @param start the history that the windows begin with, if there is one
+ * @param reach the column with the last time whose window may hold the row, if late rows count in
+ *   the windows of later ones
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -45,7 +47,8 @@ private[spark] final case class StreamProgram(
     @transient source: Seq[String],
     signature: StreamSignature,
     timeToLive: Option[Long],
-    start: Option[WarmStart] = None
+    start: Option[WarmStart] = None,
+    reach: Option[Attribute] = None
 ) {
 
   /** The text that describes the state; a state with another text is not used. */
@@ -65,7 +68,7 @@ private[spark] final case class StreamProgram(
     StateLayout(
       header,
       trees.map(layoutOf),
-      input.map(c => ColumnLayout(texts.columns(c.exprId), c.dataType.json)),
+      input.map(c => ColumnLayout(texts.columns.getOrElse(c.exprId, c.name), c.dataType.json)),
       time
     )
   }
@@ -104,6 +107,16 @@ private[spark] final case class StreamProgram(
   /** The same program with another answer mode. */
   def in(mode: AnswerMode): StreamProgram = copy(mode = mode)
 
+  /** The same program, whose late rows count. Rows have one more column, before the bucket. */
+  def counting(reach: Attribute): StreamProgram = copy(
+    input = (input.init :+ reach) :+ input.last,
+    output = output.map(_.transform { case b: BoundReference =>
+      b.copy(ordinal = b.ordinal + 1)
+    }),
+    signature = signature.copy(parts = signature.parts :+ (StateSignature.LateRows -> "count")),
+    reach = Some(reach)
+  )
+
   /** The ordinals of the answers of a window. */
   def resultsOf(window: Int): Seq[Int] = for {
     tree <- trees
@@ -119,7 +132,7 @@ private[spark] final case class StreamProgram(
     val lifted = trees.flatMap(_.slots.parts).flatMap(_.lift)
     val waiting = later.toSeq.flatMap(_.due).flatMap(d => Seq(d.at, d.position)).map(input)
     val used = AttributeSet.fromAttributeSets(
-      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting).map(_.references)
+      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting ++ reach).map(_.references)
     )
     val columns = input.indices.filter(i => i == input.length - 1 || used.contains(input(i)))
     val gone = input.length - columns.length

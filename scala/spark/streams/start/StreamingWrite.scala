@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 
-import io.sash.spark.base.{SparkVersions, StreamVersions}
+import io.sash.spark.base.{SashConf, SparkVersions, StreamVersions}
 import io.sash.spark.history.History
 import io.sash.spark.hops.stream.StreamHops
 import io.sash.spark.streams.checkpoint.Checkpoint
@@ -38,12 +38,21 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         SplitSessions.warn(w, over.inputQuery)
         val numbered =
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
+        val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
+        KeepLateRows.fault(w, kept).foreach(refuse(w, _))
+        val counted = if (SashConf.countsLateRows(conf)) counting(w, kept) else kept
         val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-          BeginWithHistory(numbered, isNew = !checkpoint.hasBatch)
+          BeginWithHistory(counted, isNew = !checkpoint.hasBatch)
         }
         WholeBatches.of(of(w, begun))
       } else w
     case other => other
+  }
+
+  /** The query whose late rows count in the windows of later rows. */
+  private def counting(write: WriteToStreamStatement, query: LogicalPlan): LogicalPlan = {
+    CountLateRows.fault(write, query, conf).foreach(refuse(write, _))
+    CountLateRows(query)
   }
 
   private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =

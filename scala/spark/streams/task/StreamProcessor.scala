@@ -12,9 +12,12 @@ import io.sash.spark.streams.state.StreamState
  * Answers the rows of a bucket of keys, over windows of rows. In append mode a row is pending in
  * the state until the watermark has passed it. Then all rows of its time have come, so that its
  * key's windows take in only final rows.
+ *
+ * @param late the watermark of late rows, in microseconds, if it is known
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
+    late: Option[Long] = None,
     override val metrics: Option[Metrics] = None,
     override protected val earlier: EarlierStates = EarlierStates.Unknown
 ) extends BucketProcessor {
@@ -37,11 +40,12 @@ private[spark] final class StreamProcessor(
   } yield Literal(first, TimestampType)
 
   override def startingWith(history: WarmStart): StreamProcessor =
-    new StreamProcessor(program.copy(start = Some(history)), metrics, earlier)
+    new StreamProcessor(program.copy(start = Some(history)), late, metrics, earlier)
 
   override def in(late: Option[Long], metrics: Metrics, state: BatchState): StreamProcessor =
     new StreamProcessor(
       program.copy(start = start.map(_.behind(state.answered))),
+      late,
       Some(metrics),
       state.earlier
     )
@@ -54,9 +58,12 @@ private[spark] final class StreamProcessor(
       "state store"
   }
 
-  override protected def newTask(state: StreamState): BucketTask = program.mode match {
-    case AnswerMode.Append => new StreamTask(program, state)
-    case AnswerMode.Update => new UpdateTask(program, state)
+  override protected def newTask(state: StreamState): BucketTask = {
+    val windows = new KeyWindows(program, state, late.filter(_ => program.reach.nonEmpty))
+    program.mode match {
+      case AnswerMode.Append => new StreamTask(program, state, windows)
+      case AnswerMode.Update => new UpdateTask(program, state, windows)
+    }
   }
 
   override def toString: String = s"SlidingWindow of ${text.linesIterator.mkString("; ")}"

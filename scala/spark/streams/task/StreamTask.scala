@@ -11,8 +11,11 @@ import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{BucketHeader, PendingChunks, PendingRows, StreamState}
 
 /** Answers the rows of a [[StreamProgram]] once, when the watermark has passed them. */
-private[spark] final class StreamTask(program: StreamProgram, state: StreamState)
-    extends BucketTask {
+private[spark] final class StreamTask(
+    program: StreamProgram,
+    state: StreamState,
+    windows: KeyWindows
+) extends BucketTask {
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new ReadyOrder(
     program.input,
@@ -20,7 +23,6 @@ private[spark] final class StreamTask(program: StreamProgram, state: StreamState
     program.order,
     program.later.flatMap(_.due).map(d => program.input(d.position))
   )
-  private[this] val windows = new KeyWindows(program, state)
   private[this] val tail = new HistoryTail(program)
   private[this] val pending = new PendingRows(state.pending, program.time, program.input.length)
   private[this] val unanswered = program.later.flatMap(_.due).map { due =>

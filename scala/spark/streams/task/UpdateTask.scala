@@ -31,13 +31,15 @@ import io.sash.spark.streams.state.{
  * waits until as many rows have come as the last one visited keys. So its amortised cost is at
  * most one key for each row.
  */
-private[streams] final class UpdateTask(program: StreamProgram, state: StreamState)
-    extends BucketTask {
+private[streams] final class UpdateTask(
+    program: StreamProgram,
+    state: StreamState,
+    windows: KeyWindows
+) extends BucketTask {
   import UpdateTask._
 
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
-  private[this] val windows = new KeyWindows(program, state)
   private[this] val tail = new HistoryTail(program)
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)

@@ -1,0 +1,68 @@
+package io.sash.spark.streams.late
+
+import org.apache.hadoop.fs.{FileContext, Options, Path, UnsupportedFileSystemException}
+import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.execution.datasources.OutputWriter
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * The file of a task's late rows. It has a hidden name of the task's own until `commit`; without
+ * a late row there is no file.
+ */
+private[late] final class LateFile(files: LateFiles, partition: Int) {
+  private[this] val name = files.nameOf(partition)
+  private[this] val hidden =
+    new Path(files.folder, s".$name.${TaskContext.get().taskAttemptId()}")
+  private[this] var writer: OutputWriter = _
+
+  private[this] val columns = new GenericInternalRow(3)
+  columns.update(0, UTF8String.fromString(files.batch.query))
+  columns.setLong(1, files.batch.watermark)
+
+  def write(row: InternalRow): Unit = {
+    if (writer == null) writer = open()
+    columns.update(2, row)
+    writer.write(columns)
+  }
+
+  /** Called when all rows are written. */
+  def commit(): Unit = if (writer != null) {
+    writer.close()
+    rename(new Path(files.folder, name))
+    writer = null
+  }
+
+  /** Called when the task ends; it does nothing after `commit`. */
+  def abort(): Unit = if (writer != null) {
+    writer.close()
+    hidden.getFileSystem(files.conf.value).delete(hidden, false)
+    writer = null
+  }
+
+  private def open(): OutputWriter = {
+    val task = new TaskAttemptID("late", 0, TaskType.MAP, partition, 0)
+    files.factory.newInstance(
+      hidden.toString,
+      files.schema,
+      new TaskAttemptContextImpl(files.conf.value, task)
+    )
+  }
+
+  /** In one step, if the file system can: a task of the same rows may have been faster. */
+  private def rename(to: Path): Unit =
+    try
+      FileContext
+        .getFileContext(to.toUri, files.conf.value)
+        .rename(hidden, to, Options.Rename.OVERWRITE)
+    catch {
+      case _: UnsupportedFileSystemException =>
+        val fs = to.getFileSystem(files.conf.value)
+        fs.delete(to, false)
+        if (!fs.rename(hidden, to))
+          throw new java.io.IOException(s"$hidden is not renamed to $to")
+    }
+}
