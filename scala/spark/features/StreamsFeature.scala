@@ -10,6 +10,7 @@ import io.sash.spark.hops.stream.SlimStreamHops
 import io.sash.spark.features.status.FeatureName
 import io.sash.spark.plan.WrapMovingAggregates
 import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, StreamWindows}
+import io.sash.spark.streams.read.{PlanStateRows, StateQueries}
 import io.sash.spark.streams.start.StreamingWrite
 import io.sash.spark.streams.task.BucketProcessor
 
@@ -24,7 +25,9 @@ private[spark] object StreamsFeature extends Feature {
     extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = true)))
     extensions.injectPostHocResolutionRule(guard.rule(_ => HistoryUnion))
     extensions.injectPostHocResolutionRule(guard.rule(_ => StreamWindows))
+    extensions.injectPostHocResolutionRule(guard.rule(_ => StateQueries))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanHistory))
+    extensions.injectPlannerStrategy(guard.strategy(_ => PlanStateRows))
     extensions.injectOptimizerRule(guard.rule(_ => FilterHistory))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
     extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))

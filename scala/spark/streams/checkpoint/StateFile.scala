@@ -24,7 +24,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
    * the first commit, writes the file.
    */
   def check(text: String): Unit = {
-    val now = s"$text\n${StateSignature.line(StateSignature.Layout, Layout.toString)}"
+    val now = withLayout(text)
     val was = read()
     if (!was.exists(StateSignature.differing(_, now).isEmpty)) {
       if (hasBatch) throw was.fold(StateErrors.undescribed(path))(StateErrors.other(_, now))
@@ -35,6 +35,17 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
       )
     }
   }
+
+  /** Whether the file has this text; None if there is no file. */
+  def has(text: String): Option[Boolean] =
+    read().map(StateSignature.differing(_, withLayout(text)).isEmpty)
+
+  /** The error for a file that has another text. */
+  def differs(text: String): Throwable =
+    read().fold(StateErrors.undescribed(path))(StateErrors.other(_, withLayout(text)))
+
+  private def withLayout(text: String): String =
+    s"$text\n${StateSignature.line(StateSignature.Layout, Layout.toString)}"
 
   /** Whether a batch has been committed. */
   def hasBatch: Boolean = {

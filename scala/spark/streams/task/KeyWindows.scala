@@ -121,6 +121,39 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
   }
 
+  /**
+   * The answers at a moment at which no row comes, which is not before the last row. Windows over
+   * time are as for a row of that moment, which they do not hold. Windows that count rows stay at
+   * the key's last row. After that the key can only be discarded.
+   *
+   * @param row the moment as a row
+   * @return a row of the output, valid until the next
+   */
+  def answerAt(row: InternalRow): UnsafeRow = {
+    val time = row.getLong(program.time)
+    if (isOver(time)) beginAnew()
+    val moves = !known.isNew && time > known.lastTime
+    if (moves) moveTo(time)
+    trees.foreach(_.answerAt(row, current, moves, results(0)))
+    output(joined(row, results(0)))
+  }
+
+  /** Makes a moment after the last row the current one. */
+  private def moveTo(time: Long): Unit = {
+    current.advance()
+    current.time = time
+    current.end = end
+    current.firstPeer = end
+    current.lastPeer = end
+    current.group = known.groups
+    marks.read(time, current.values)
+    beginnings.indices.foreach { b =>
+      current.lastBegin = known.beginTime(b)
+      current.begins(b) = beginnings(b).isAt(current)
+      current.noteBegin(b, if (current.begins(b)) end else known.beginPosition(b))
+    }
+  }
+
   /** Writes the key's state. */
   def write(): Unit = {
     out.clear()
@@ -162,7 +195,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
    */
   private def begin(peers: IndexedSeq[UnsafeRow]): Unit = {
     val time = peers.head.getLong(program.time)
-    if (!known.isNew && program.timeToLive.exists(time - known.lastTime > _)) beginAnew()
+    if (isOver(time)) beginAnew()
     if (time < known.lastTime) {
       throw new IllegalStateException(
         s"a row of $time came after one of ${known.lastTime}, in microseconds since 1970"
@@ -173,6 +206,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     current.firstPeer = trees(0).end
     current.group = known.groups
   }
+
+  /** Whether the key's time to live is over. */
+  private def isOver(time: Long): Boolean =
+    !known.isNew && program.timeToLive.exists(time - known.lastTime > _)
 
   /** Forgets all rows of the key, whose time to live is over. */
   private def beginAnew(): Unit = {
