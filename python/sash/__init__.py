@@ -25,6 +25,7 @@ try:
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
     from sash.session import configure, inactive_reason, is_active
+    from sash.state import read_state
     from sash.window import SlidingWindow
 except ModuleNotFoundError as _missing:
     # the jar's path can be asked for without PySpark: python -m sash jar
@@ -50,6 +51,7 @@ __all__ = [
     "inactive_reason",
     "is_active",
     "jar_path",
+    "read_state",
     "sliding_agg",
     "testing",
     "warm_start",

@@ -3,6 +3,7 @@ package io.sash.spark.names
 import io.sash.spark.base.SashFunction
 import io.sash.spark.history.HistoryUntilFunction
 import io.sash.spark.kinds.WindowKindFunctions
+import io.sash.spark.streams.ask.ReadState
 
 /** Prints docs/functions.md. */
 private[sash] object FunctionsDoc {
@@ -16,7 +17,7 @@ private[sash] object FunctionsDoc {
   private def topics: Seq[(String, Option[String], Seq[SashFunction])] =
     AllSashFunctions.Topics.map { case (title, functions) => (title, None, functions) } :+
       (("Window kinds", Some(kinds), WindowKindFunctions.All)) :+
-      (("Streams", None, Seq(HistoryUntilFunction.function)))
+      (("Streams", None, Seq(HistoryUntilFunction.function, ReadState.function)))
 
   /** Each topic with links to its functions. */
   private def index: String = {
@@ -29,7 +30,8 @@ private[sash] object FunctionsDoc {
 
   private def section(f: SashFunction): String = {
     val arguments = f.arguments.map { case (name, meaning) => s"- `$name`: $meaning\n" }
-    val examples = f.examples.map { case (query, answer) => s"> $query;\n$answer\n" }
+    val examples = f.examples.map { case (query, answer) => s"> $query;\n$answer\n" }.mkString
+    val run = if (examples.isEmpty) "" else s"\n```\n$examples```\n"
     s"""### ${f.name}
        |
        |`${f.signature}`
@@ -38,10 +40,7 @@ private[sash] object FunctionsDoc {
        |
        |${arguments.mkString}
        |${f.note.mkString("\n")}
-       |
-       |```
-       |${examples.mkString}```
-       |""".stripMargin.replace("_FUNC_", f.name)
+       |$run""".stripMargin.replace("_FUNC_", f.name)
   }
 
   private def kinds: String =

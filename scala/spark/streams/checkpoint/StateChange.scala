@@ -132,7 +132,7 @@ private[streams] object StateChange {
     "windows",
     "bounds of windows",
     "conditions of windows",
-    "columns",
+    Columns,
     Partials,
     Algorithms
   )

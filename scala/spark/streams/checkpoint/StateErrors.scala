@@ -43,8 +43,8 @@ private[streams] object StateErrors {
 
   /** Rows that wait in the state would have NULL in columns that have none. */
   def neverNull(was: String, is: String, columns: Seq[String]): Throwable = notMatching(
-    s"Sash's windows with ${differences(was, is, Seq("columns"))}, begun by ${begunBy(was)}",
-    s"Sash's windows with ${differences(is, was, Seq("columns"))}",
+    s"Sash's windows with ${differences(was, is, Seq(Columns))}, begun by ${begunBy(was)}",
+    s"Sash's windows with ${differences(is, was, Seq(Columns))}",
     s"rows that wait have no ${columns.mkString(", ")}, which is never NULL in the query; " +
       s"$GivePast"
   )

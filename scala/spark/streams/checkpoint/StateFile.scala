@@ -89,6 +89,14 @@ private[streams] object StateFile {
 private[streams] final case class Generation(text: String) {
   import StateSignature._
 
+  /** Whether the state is that of a description. */
+  def isOf(description: String): Boolean =
+    differing(text, StateFile.text(description, None)).isEmpty
+
+  /** The error for a state of another description. */
+  def differs(description: String): Throwable =
+    StateErrors.other(text, StateFile.text(description, None))
+
   /** The first batch. */
   def from: Long = part(text, BegunIn).fold(0L)(_.toLong)
 

@@ -22,6 +22,7 @@ private[spark] object StateSignature {
   val Algorithms: String = "algorithms"
   val Buckets: String = "buckets"
   val Answered: String = "answered"
+  val Columns: String = "columns"
   val TimeZone: String = "time zone"
   val History: String = "history until"
   val TimeToLive: String = "time to live"

@@ -54,7 +54,9 @@ private[spark] final class CurrentKeyRow(marks: Int, beginnings: Int) {
     places(place(beginning)) = position
   }
 
-  private def place(beginning: Int): Int = (end - 1 - firstPeer).toInt * beginnings + beginning
+  // a moment without a row has no peer
+  private def place(beginning: Int): Int =
+    math.max(0L, end - 1 - firstPeer).toInt * beginnings + beginning
 
   /** Moves on to another row; the caller then writes its marks into `values`. */
   def advance(): Unit = {

@@ -169,12 +169,13 @@ private[spark] final case class StreamSignature(
 
   /** @param input the columns of a waiting row */
   def text(input: Seq[Attribute], mode: AnswerMode): String = {
-    val waiting = input.flatMap { c =>
-      columns.get(c.exprId).map(said => s"$said ${StateSignature.sqlOf(c.dataType)}")
-    }
-    val more = Seq("columns" -> waiting.mkString(", "), StateSignature.Answered -> mode.signature)
-    StateSignature.of(parts ++ more, isZoned)
+    val waiting = StateSignature.Columns -> input.flatMap(textOf).mkString(", ")
+    StateSignature.of(parts ++ Seq(waiting, StateSignature.Answered -> mode.signature), isZoned)
   }
+
+  /** The description of a column, if the state depends on it. */
+  def textOf(column: Attribute): Option[String] =
+    columns.get(column.exprId).map(said => s"$said ${StateSignature.sqlOf(column.dataType)}")
 }
 
 /**

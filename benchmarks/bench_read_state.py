@@ -1,0 +1,116 @@
+"""The time to read one key of a stream's state, after planning, in a warm session.
+
+    make bench-read-state
+
+Prints the milliseconds of each part, and writes read-state.md to docs/benchmarks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+import machine
+import sash
+
+OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "read-state.md"
+ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+KEYS = 1_000
+QUERY = """sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 7 DAYS PRECEDING) AS spend,
+avg(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 DAY PRECEDING) AS mean,
+count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 HOUR PRECEDING) AS n"""
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    options = _options()
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.memory": "4g",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.streaming.stateStore.providerClass": ROCKS,
+    }
+    builder = SparkSession.builder.master("local[2]").config(map=settings)
+    spark = sash.configure(builder).getOrCreate()
+    about = {**machine.about(), "runs": options.runs}
+    about["versions"]["Spark"] = spark.version
+    lines = []
+    for rows in options.rows:
+        with tempfile.TemporaryDirectory() as folder:
+            features = _run(spark, Path(folder), rows)
+            lines.append(_line(features, Path(folder), rows, options.runs))
+            print(lines[-1], flush=True)
+    spark.stop()
+    page = [
+        "# Read one key of a stream's state",
+        "",
+        "Milliseconds to read three windows (sums, means and counts of 7 days, a day and an "
+        f"hour) of one key of {KEYS:,} by `sash.read_state`, from a checkpoint on the local "
+        "disk, in a warm session: the median, and in brackets the slowest of "
+        f"{options.runs} keys. *Planning* is the time until the plan is there, *reading* the "
+        "time from then on. `make bench-read-state` writes this page.",
+        "",
+        machine.sentence(about),
+        "",
+        "| rows in the state | planning | reading |",
+        "|--:|--:|--:|",
+        *lines,
+    ]
+    options.out.write_text("\n".join(page) + "\n", encoding="utf-8")
+    print(options.out)
+
+
+def _run(spark: SparkSession, folder: Path, rows: int) -> DataFrame:
+    """Run a stream of so many rows to its end."""
+    source = spark.range(0, rows, 1, 4).selectExpr(
+        "pmod(xxhash64(id), 1000) AS k",
+        f"timestamp_micros(1700000000000000 + id * {7 * 86_400_000_000 // rows}) AS ts",
+        "rand(7) * 100 AS x",
+    )
+    source.write.parquet(str(folder / "in"))
+    stream = spark.readStream.schema(source.schema).parquet(str(folder / "in"))
+    events = stream.withWatermark("ts", "1 hour")
+    features = events.selectExpr("k", "ts", *_calls())
+    written = features.writeStream.format("noop").trigger(availableNow=True)
+    written.option("checkpointLocation", str(folder / "checkpoint")).start().awaitTermination()
+    return features
+
+
+def _calls() -> list[str]:
+    return QUERY.split(",\n")
+
+
+def _line(features: DataFrame, folder: Path, rows: int, runs: int) -> str:
+    planned, read = [], []
+    for key in range(-20, runs):
+        started = time.perf_counter()
+        frame = sash.read_state(features, folder / "checkpoint", keys=[key % KEYS])
+        frame._jdf.queryExecution().executedPlan()
+        ready = time.perf_counter()
+        found = frame.collect()
+        if key >= 0:
+            planned.append((ready - started) * 1e3)
+            read.append((time.perf_counter() - ready) * 1e3)
+        if len(found) != 1:
+            raise ValueError(f"key {key} has {len(found)} rows")
+    cells = [f"{statistics.median(of):.0f} ({max(of):.0f})" for of in (planned, read)]
+    return f"| {rows:,} | {' | '.join(cells)} |"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--out", type=Path, default=OUT)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

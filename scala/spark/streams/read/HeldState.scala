@@ -1,0 +1,121 @@
+package io.sash.spark.streams.read
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf
+import org.apache.spark.util.SerializableConfiguration
+
+import io.sash.spark.streams.ask.ReadState
+import io.sash.spark.streams.checkpoint.{StateFile, StateSignature}
+import io.sash.spark.streams.program.StreamProgram
+
+/** The state of a query's windows in a checkpoint, after the last committed batch. */
+private[read] final class HeldState(
+    location: String,
+    program: StreamProgram,
+    session: SparkSession
+) {
+  private[this] val hadoop: Configuration = session.sessionState.newHadoopConf()
+  private[this] val checkpoint = new Path(location)
+  private[this] val batch = CommittedBatch.of(checkpoint, hadoop)
+  private[this] val states = new Path(checkpoint, "state")
+  private[this] val files = states.getFileSystem(hadoop)
+
+  /** The operator whose state is of the program's windows, and the program in its words. */
+  private[this] val (operator, of, generation) = {
+    val described = for {
+      number <- numbersIn(states)
+      file = new StateFile(new Path(states, number.toString), hadoop)
+      all = file.before(batch.id + 1)
+      last <- all.lastOption.filterNot(g => StateSignature.isOfHops(g.text))
+    } yield (number, last, new StateProgram(program, last.text), all.length - 1)
+    val found = described.find { case (_, last, p, _) => last.isOf(p.running.text) }
+    found.orElse(described.headOption) match {
+      case Some((number, last, p, generation)) =>
+        if (found.isEmpty) throw last.differs(p.running.text)
+        (number.toLong, p, generation)
+      case None =>
+        throw ReadState.refuse("checkpoint", s"$checkpoint has no windows of Sash's OVER")
+    }
+  }
+
+  /** @param at the moment, in microseconds; None is the time of each key's last row */
+  def answers(
+      known: Map[Int, Expression],
+      asked: Option[Expression],
+      at: Option[Long]
+  ): RDD[InternalRow] = {
+    at.foreach(check)
+    val reading = of.reading(known)
+    val keys = new KeysOfState(reading)
+    if (asked.isEmpty && !keys.areReadable)
+      throw ReadState.refuse(
+        "keys",
+        "PARTITION BY has a collation, and the state has no text of such keys; name the keys"
+      )
+    val conf = session.sessionState.conf.clone()
+    batch.settings.foreach { case (name, value) => conf.setConfString(name, value) }
+    val reader = new StateReader(
+      reading,
+      at,
+      generation,
+      states.toString,
+      batch.query,
+      operator,
+      OpenStores.Version(batch.id + 1, batch.committed),
+      new StateStoreConf(conf),
+      new SerializableConfiguration(hadoop)
+    )
+    val parts = partsOf(keys, asked.map(keys.valuesOf))
+    if (parts.isEmpty) session.sparkContext.emptyRDD
+    else session.sparkContext.parallelize(parts, parts.length).flatMap(reader.read)
+  }
+
+  /** Refuses a moment whose windows had rows that the stream has forgotten. */
+  private def check(at: Long): Unit = {
+    val passed = (Seq(batch.watermark) ++ of.running.start.map(_.until)).max
+    if (at <= passed)
+      throw ReadState.refuse(
+        "at",
+        s"it is ${time(at)}, and batch ${batch.id} has let go of rows by ${time(passed)}, its " +
+          "watermark; give a later time, or none for each key's last row"
+      )
+  }
+
+  private def time(micros: Long): String =
+    java.time.Instant.EPOCH.plus(micros, java.time.temporal.ChronoUnit.MICROS).toString
+
+  private def partsOf(
+      keys: KeysOfState,
+      asked: Option[Seq[InternalRow]]
+  ): Seq[StateReader.AskedPartition] = {
+    val buckets = StateSignature.part(of.running.text, StateSignature.Buckets).fold(1)(_.toInt)
+    val partitions = numbersIn(new Path(states, operator.toString)).length
+    val all: Seq[(Int, Option[Seq[InternalRow]])] = asked match {
+      case Some(values) =>
+        keys.byBucket(values, buckets).toSeq.map { case (b, k) => b -> Some(k) }
+      case None => keys.allBuckets(buckets).map(_ -> None)
+    }
+    all.groupBy { case (b, _) => KeysOfState.partitionOf(b, partitions) }.toSeq.sortBy(_._1).map {
+      case (partition, buckets) =>
+        StateReader.AskedPartition(partition, batch.stateId(operator, partition), buckets)
+    }
+  }
+
+  /** The numbers that are names of directories. */
+  private def numbersIn(directory: Path): Seq[Int] =
+    if (!files.exists(directory)) Nil
+    else
+      files
+        .listStatus(directory)
+        .toSeq
+        .filter(_.isDirectory)
+        .map(_.getPath.getName)
+        .filter(_.forall(_.isDigit))
+        .map(_.toInt)
+        .sorted
+}
