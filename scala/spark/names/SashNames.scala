@@ -10,7 +10,7 @@ import org.apache.spark.sql.sash.FunctionInternals
 import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.history.HistoryUntilFunction
 import io.sash.spark.kinds.WindowKindFunctions
-import io.sash.spark.streams.ask.ReadState
+import io.sash.spark.streams.ask.ReadStateFunction
 
 /**
  * Sash's functions by name. They are in no catalogue and in no session's registry, so CREATE,
@@ -26,7 +26,7 @@ private[spark] object SashNames {
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
     (AllSashFunctions.All ++ WindowKindFunctions.All :+ SlidingAgg.function :+
-      HistoryUntilFunction.function :+ ReadState.function :+ SashVersionFunction.function)
+      HistoryUntilFunction.function :+ ReadStateFunction.function :+ SashVersionFunction.function)
       .map(f => f.name -> (f.info -> positional(f.name, f.build)))
       .toMap
 

@@ -68,9 +68,12 @@ private[spark] object ReadState {
 
   def refuse(argument: String, why: String): Throwable =
     SashErrors.invalidArgument(Name, argument, why)
+}
 
+/** Lies apart, since streams do without it. */
+private[spark] object ReadStateFunction {
   val function: SashFunction = SashFunction.of(
-    Name,
+    ReadState.Name,
     """
     Reads the windows of a stream from the checkpoint of its query: a row for each key, with the
     answers of the windows at a time.

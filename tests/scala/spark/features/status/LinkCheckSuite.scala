@@ -53,7 +53,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Longer(s"$logical.Statistics", "<init>"),
-      Set(Hops),
+      Set(Hops, Streams),
       lacks(s"new $logical.Statistics(BigInt, Option, AttributeMap, boolean)")
     ),
     (
