@@ -354,7 +354,10 @@ def test_every_function_and_kind_of_sash_is_on_the_page():
     assert len(names) > 40
     codes = " ".join(code for line in LINES for code in line.codes)
     # a condition of the rows below a window
-    assert {name for name in names if f"{name}(" not in codes} == {"history_until"}
+    assert {name for name in names if f"{name}(" not in codes} == {
+        "history_until",
+        "read_state",
+    }
 
 
 @pytest.mark.slow

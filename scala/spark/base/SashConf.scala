@@ -101,10 +101,10 @@ object SashConf {
 
   val StreamNewWindows = buildConf("spark.sash.stream.newWindows")
     .doc(
-      "What a query that goes on with the checkpoint of another does with aggregates and " +
-        "windows that the state cannot answer, if no history is given. 'error' refuses to start. " +
-        "'incomplete' lets them begin with the rows that the state still holds, as if no " +
-        "earlier row had come. Windows that the state can answer go on in either case."
+      "How a query goes on with the checkpoint of another, if it has aggregates or windows " +
+        "that the state cannot answer, and no history. With 'error' it does not start. With " +
+        "'incomplete' they begin with the rows that the state still holds, as if no earlier " +
+        "row had come. Windows that the state can answer go on in either case."
     )
     .version("0.1.0")
     .stringConf

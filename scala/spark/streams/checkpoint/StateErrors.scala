@@ -53,8 +53,8 @@ private[streams] object StateErrors {
 
   /** The history of a changed query ends before rows that have been answered. */
   def earlyHistory(was: String, is: String, answered: Long): Throwable = notMatching(
-    s"Sash's windows with ${differences(was, is, differing(was, is))}, begun by ${begunBy(was)}, " +
-      s"which have answered the rows until ${time(answered)}",
+    s"Sash's windows with ${differences(was, is, differing(was, is))}, begun by " +
+      s"${begunBy(was)}, which have answered the rows until ${time(answered)}",
     s"Sash's windows with ${differences(is, was, differing(was, is))}",
     s"give a history that ends after the last row that the stream has read, and not before " +
       time(answered)
@@ -70,8 +70,8 @@ private[streams] object StateErrors {
   /** Rows that wait are behind the history of a changed query, and lack its columns. */
   def behindHistory(until: Long, last: Long, columns: Seq[String]): Throwable = notMatching(
     s"Sash's windows with rows that wait until ${time(last)}",
-    s"Sash's windows with ${columns.mkString(", ")}, which these rows lack, and a history until " +
-      time(until),
+    s"Sash's windows with ${columns.mkString(", ")}, which these rows lack, and a history " +
+      s"until ${time(until)}",
     s"give a history that ends at ${time(last)} or later"
   )
 
