@@ -124,6 +124,7 @@ def test_switched_off_no_name_is_known(spark):
         "DESCRIBE FUNCTION m4",
         windows,
     ]
+    spark.createDataFrame([], "id INT")  # makes this session the active one
     with setting(spark, "spark.sash.enabled", "false"):
         for query in queries:
             with pytest.raises(AnalysisException) as caught:
