@@ -336,6 +336,24 @@ class ChangedQuerySuite extends StreamSuite {
         Seq("give the rows of the past with warm_start", "start the query as it was")
       ),
       (
+        "a key of another type",
+        rows => ofId(sum)(rows.withColumn("k", rows("k").cast("string"))),
+        Incomplete,
+        Seq("give the rows of the past with warm_start", "start the query as it was")
+      ),
+      (
+        "a history that ends before rows of another key",
+        begun(46, sum.replace("BY k", "BY x")),
+        Nil,
+        Seq("rows that wait until 2020-09-13T12:27:30Z", "another PARTITION BY")
+      ),
+      (
+        "a history that ends before rows in another order",
+        begun(46, sum.replace("BY ts", "BY ts, x")),
+        Nil,
+        Seq("rows that wait until 2020-09-13T12:27:30Z", "another PARTITION BY or ORDER BY")
+      ),
+      (
         "a window that looks ahead",
         ofId(s"sum(x) $T ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)"),
         Incomplete,
@@ -364,6 +382,30 @@ class ChangedQuerySuite extends StreamSuite {
     val error =
       intercept[Exception](runAll((ofId(sum), tens(1, 6), Nil), (query, tens(6, 7), settings)))
     words.foreach(w => assert(causes(error).contains(w)))
+  }
+
+  test("a function that casts to fewer digits is another argument") {
+    def many(of: String) = s"count_if($of > 1) $T ROWS 9 PRECEDING)"
+    val error = intercept[Exception](
+      runAll(
+        (ofId(many("int(d)"), "d"), tens(1, 6), Nil),
+        (ofId(many("d"), "d"), tens(6, 7), Nil)
+      )
+    )
+    assert(causes(error).contains("aggregates: count_if((CAST(d AS INT) > 1))"))
+  }
+
+  test("windows go on where others that depend on the time zone go and come") {
+    def in(zone: String) = Seq("spark.sql.session.timeZone" -> zone)
+    val day = sum.replace("ROWS 1", "RANGE INTERVAL 1 DAY")
+    def last(zone: String) = runAll(
+      (ofId(sum, day), tens(1, 6), in("America/New_York")),
+      (ofId(sum), tens(6, 7), in("America/New_York")),
+      (ofId(sum, day), tens(7, 8) :+ at(0, 1000, k = 2), in(zone) ++ Incomplete)
+    )
+    assert(last("America/New_York").map(_.take(2)).contains(Seq[Any](7L, 13L)))
+    val error = intercept[Exception](last("Asia/Tokyo"))
+    assert(causes(error).contains("time zone: Asia/Tokyo"))
   }
 
   test("after a changed query has failed in its first batch, the query before goes on") {
