@@ -46,6 +46,13 @@ private[streams] final class StateChange(
   private[this] val hasNewHistory = now.history.nonEmpty && differing.contains(History)
 
   /**
+   * Whether the windows began anew already, and are given a later history. So a query can go on
+   * whose first history has ended too early for rows that wait.
+   */
+  private[this] val isLaterHistory = known.length > 1 && hasNewHistory &&
+    begunAnew(known, known.length - 1).exists(_ < now.history.get)
+
+  /**
    * The state of the batch. It is written that the state changes with this batch, if it does.
    *
    * @param isChanged whether a query on the checkpoint is another one, in this operator or in
@@ -53,7 +60,7 @@ private[streams] final class StateChange(
    */
   def begin(isChanged: Boolean): BatchState = {
     val begins = isFirst || differing.nonEmpty
-    val anew = !isFirst && isChanged && hasNewHistory
+    val anew = !isFirst && hasNewHistory && (isChanged || isLaterHistory)
     if (isFirst) requireFirst()
     else if (anew) requireLater()
     else if (differing.nonEmpty) requireCarried()

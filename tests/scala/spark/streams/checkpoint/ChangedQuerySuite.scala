@@ -430,6 +430,24 @@ class ChangedQuerySuite extends StreamSuite {
     })
   }
 
+  test("a changed query may be given a later history again") {
+    val three = sum.replace("1", "2")
+    val answers = runAll(
+      (ofId(sum), tens(1, 6), Nil),
+      (begun(60, three), tens(6, 8), Nil),
+      (begun(90, three), tens(8, 12) :+ at(0, 1000, k = 2), Nil)
+    )
+    val expected = Seq(7 -> 18, 8 -> 21, 9 -> 24, 10 -> 27, 11 -> 30)
+    // the second version has answered the rows until its watermark
+    assert(
+      answers.filter(_.head != 0L) == expected.map { case (id, a) => Seq(id.toLong, a.toLong) }
+    )
+    val error = intercept[Exception](
+      runAll((begun(15, sum), tens(2, 6), Nil), (begun(90, sum), tens(6, 7), Nil))
+    )
+    assert(causes(error).contains("give the history until 2020-09-13T12:26:55Z"))
+  }
+
   test("the history is left out once the watermark has passed its end") {
     val answers = runAll(
       (begun(15, sum), tens(2, 6), Nil),
