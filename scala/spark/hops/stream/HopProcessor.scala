@@ -1,6 +1,6 @@
 package io.sash.spark.hops.stream
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, CreateStruct, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.spark.base.Metrics
 import io.sash.spark.streams.checkpoint.{BatchState, EarlierStates, StateLayout}
@@ -27,6 +27,8 @@ private[spark] final class HopProcessor(
   override def layout: Option[StateLayout] = None
 
   override def input: Seq[Attribute] = program.input
+
+  override def placing: AttributeSet = AttributeSet.empty
 
   override def fields: Seq[Expression] = {
     val keys = program.keys.map(input)

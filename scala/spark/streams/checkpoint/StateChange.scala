@@ -1,6 +1,6 @@
 package io.sash.spark.streams.checkpoint
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.SashConf
@@ -14,6 +14,7 @@ import io.sash.spark.base.SashConf
  * @param description the description of the query's operator
  * @param layout the parts of the state that it would go on with; None for hops
  * @param columns the columns of a row of the operator
+ * @param placing the columns by which a row has its key and its place in the key's order
  * @param batch the batch that is planned
  * @param late the watermark of late rows, in microseconds, if it is known
  */
@@ -22,6 +23,7 @@ private[streams] final class StateChange(
     description: String,
     layout: Option[StateLayout],
     columns: Seq[Attribute],
+    placing: AttributeSet,
     batch: Long,
     late: Option[Long],
     conf: SQLConf
@@ -44,6 +46,13 @@ private[streams] final class StateChange(
   private[this] val hasNewHistory = now.history.nonEmpty && differing.contains(History)
 
   /**
+   * Whether the windows began anew already, and are given a later history. So a query can go on
+   * whose first history has ended too early for rows that wait.
+   */
+  private[this] val isLaterHistory = known.length > 1 && hasNewHistory &&
+    begunAnew(known, known.length - 1).exists(_ < now.history.get)
+
+  /**
    * The state of the batch. It is written that the state changes with this batch, if it does.
    *
    * @param isChanged whether a query on the checkpoint is another one, in this operator or in
@@ -51,7 +60,7 @@ private[streams] final class StateChange(
    */
   def begin(isChanged: Boolean): BatchState = {
     val begins = isFirst || differing.nonEmpty
-    val anew = !isFirst && isChanged && hasNewHistory
+    val anew = !isFirst && hasNewHistory && (isChanged || isLaterHistory)
     if (isFirst) requireFirst()
     else if (anew) requireLater()
     else if (differing.nonEmpty) requireCarried()
@@ -59,7 +68,11 @@ private[streams] final class StateChange(
     val generations = known ++ Option.when(begins)(now)
     BatchState(
       EarlierStates(generations.indices.map { i =>
-        StateGeneration(generations(i).layout, begunAnew(generations, i))
+        StateGeneration(
+          generations(i).layout,
+          begunAnew(generations, i),
+          StateChange.Places.flatMap(part(generations(i).text, _))
+        )
       }),
       answered = Option.when(anew)(answered),
       readsHistory = isFirst || anew
@@ -90,12 +103,15 @@ private[streams] final class StateChange(
     if (!differing.forall(canDiffer))
       throw StateErrors.other(was.text, now.text, mayBeginAnew)
     val mapping = was.layout.zip(now.layout).map { case (a, b) => StateMapping.of(a, b) }
+    def lacking = mapping.fold(Seq.empty[Attribute])(
+      _.columns.zip(columns).collect { case (None, c) => c }
+    )
+    if (lacking.exists(placing.contains)) // the keys of the state are none of the query's
+      throw StateErrors.other(was.text, now.text, mayBeginAnew)
     val missing = mapping.fold(Seq("the panes of other hop windows"))(_.missing)
     if (missing.nonEmpty && !SashConf.beginsIncomplete(conf))
       throw StateErrors.missing(was.text, now.text, missing)
-    val neverNull = mapping.fold(Seq.empty[String])(
-      _.columns.zip(columns).collect { case (None, c) if !c.nullable => c.name }
-    )
+    val neverNull = lacking.filterNot(_.nullable).map(_.name)
     if (neverNull.nonEmpty) throw StateErrors.neverNull(was.text, now.text, neverNull)
   }
 
@@ -108,7 +124,11 @@ private[streams] final class StateChange(
   private def canDiffer(part: String): Boolean =
     if (now.layout.isEmpty) !StateChange.Fixed(part) && part != History
     else if (part == History) now.history.isEmpty && late.exists(_ >= answered)
-    else StateChange.OfWindows(part) && !hasBeside
+    else (StateChange.OfWindows(part) || part == TimeZone && isOfOneZone) && !hasBeside
+
+  /** Whether all parts of the state that depend on a time zone have the same. */
+  private def isOfOneZone: Boolean =
+    (known :+ now).flatMap(g => StateSignature.part(g.text, TimeZone)).distinct.length == 1
 
   /**
    * Whether rows in the state wait for others, since windows look ahead, or late rows lie beside
@@ -136,6 +156,9 @@ private[streams] object StateChange {
     Partials,
     Algorithms
   )
+
+  /** The parts that give a row its key and its place in the key's order. */
+  private val Places = Seq("partition by", "order by")
 
   /** The parts that belong to the checkpoint, whatever the windows begin with. */
   private val Fixed = Set(Buckets, Answered, LateRows, Layout)

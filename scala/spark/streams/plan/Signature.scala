@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.objects.LambdaVariable
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.types.{DataType, NullType, StructType}
+import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.WrittenMonoid
@@ -131,7 +131,15 @@ private object Signature {
     .toMap
 
   private def isImplicit(c: Cast): Boolean =
-    c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty || c.dataType == c.child.dataType
+    c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty && !narrows(c) ||
+      c.dataType == c.child.dataType
+
+  /** Whether a cast loses digits. The function `int` makes such a cast; the analyzer does not. */
+  private def narrows(c: Cast): Boolean = c.dataType match {
+    case ByteType | ShortType | IntegerType | LongType | FloatType =>
+      c.child.dataType.isInstanceOf[NumericType] && !Cast.canUpCast(c.child.dataType, c.dataType)
+    case _ => false
+  }
 
   /** Arguments that functions leave out of their SQL. Others are in the partials' types. */
   private def hidden(f: AggregateFunction): String = f match {

@@ -99,6 +99,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
       processor.text,
       processor.layout,
       processor.input,
+      processor.placing,
       batch,
       lateOf(operator),
       operator.conf

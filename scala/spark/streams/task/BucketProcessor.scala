@@ -1,7 +1,7 @@
 package io.sash.spark.streams.task
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streaming._
 
 import io.sash.spark.base.Metrics
@@ -30,6 +30,9 @@ private[spark] abstract class BucketProcessor
 
   /** The columns of a row, under the ids that its expressions have. */
   def input: Seq[Attribute]
+
+  /** The columns by which a row has its key and its place in the key's order. */
+  def placing: AttributeSet
 
   /** The ordinal of a row's time, in microseconds or in panes. */
   def time: Int

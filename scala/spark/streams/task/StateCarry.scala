@@ -18,9 +18,12 @@ import io.sash.spark.streams.state._
  *
  * Cost: each element of a bucket's windows is read and written once. The nodes of one key, and
  * the headers of the bucket's keys, are in memory.
+ *
+ * @param hasPlaces whether rows that wait have the same keys and the same order in both states
  */
 private[streams] final class StateCarry(
     was: StateLayout,
+    hasPlaces: Boolean,
     program: StreamProgram,
     state: StreamState
 ) {
@@ -71,7 +74,8 @@ private[streams] final class StateCarry(
   }
 
   private def requireColumns(rows: Seq[UnsafeRow], until: Long): Unit = {
-    val lacking = is.columns.zip(mapping.columns).collect { case (c, None) => c.text }
+    val columns = is.columns.zip(mapping.columns).collect { case (c, None) => c.text }
+    val lacking = columns ++ Option.when(!hasPlaces)("another PARTITION BY or ORDER BY")
     if (rows.nonEmpty && lacking.nonEmpty)
       throw StateErrors.behindHistory(until, rows.map(_.getLong(is.time)).max, lacking)
   }
@@ -146,7 +150,12 @@ private[streams] object StateCarry {
       program: StreamProgram,
       state: StreamState
   ): BucketHeader = {
-    val carry = new StateCarry(earlier.layoutOf(header.generation), program, state)
+    val carry = new StateCarry(
+      earlier.layoutOf(header.generation),
+      earlier.hasPlacesOf(header.generation),
+      program,
+      state
+    )
     earlier.begunAnewAfter(header.generation) match {
       case Some(until) => carry.beginAnew(header, until)
       case None        => carry.goOn(header)

@@ -1,6 +1,6 @@
 package io.sash.spark.streams.task
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.base.Metrics
@@ -26,6 +26,9 @@ private[spark] final class StreamProcessor(
   override def layout: Option[StateLayout] = Some(program.layout)
 
   override def input: Seq[Attribute] = program.input
+
+  override def placing: AttributeSet =
+    AttributeSet.fromAttributeSets((program.keys ++ program.order).map(_.references))
 
   override def fields: Seq[Expression] = program.fields
 

@@ -336,6 +336,24 @@ class ChangedQuerySuite extends StreamSuite {
         Seq("give the rows of the past with warm_start", "start the query as it was")
       ),
       (
+        "a key of another type",
+        rows => ofId(sum)(rows.withColumn("k", rows("k").cast("string"))),
+        Incomplete,
+        Seq("give the rows of the past with warm_start", "start the query as it was")
+      ),
+      (
+        "a history that ends before rows of another key",
+        begun(46, sum.replace("BY k", "BY x")),
+        Nil,
+        Seq("rows that wait until 2020-09-13T12:27:30Z", "another PARTITION BY")
+      ),
+      (
+        "a history that ends before rows in another order",
+        begun(46, sum.replace("BY ts", "BY ts, x")),
+        Nil,
+        Seq("rows that wait until 2020-09-13T12:27:30Z", "another PARTITION BY or ORDER BY")
+      ),
+      (
         "a window that looks ahead",
         ofId(s"sum(x) $T ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)"),
         Incomplete,
@@ -366,6 +384,30 @@ class ChangedQuerySuite extends StreamSuite {
     words.foreach(w => assert(causes(error).contains(w)))
   }
 
+  test("a function that casts to fewer digits is another argument") {
+    def many(of: String) = s"count_if($of > 1) $T ROWS 9 PRECEDING)"
+    val error = intercept[Exception](
+      runAll(
+        (ofId(many("int(d)"), "d"), tens(1, 6), Nil),
+        (ofId(many("d"), "d"), tens(6, 7), Nil)
+      )
+    )
+    assert(causes(error).contains("aggregates: count_if((CAST(d AS INT) > 1))"))
+  }
+
+  test("windows go on where others that depend on the time zone go and come") {
+    def in(zone: String) = Seq("spark.sql.session.timeZone" -> zone)
+    val day = sum.replace("ROWS 1", "RANGE INTERVAL 1 DAY")
+    def last(zone: String) = runAll(
+      (ofId(sum, day), tens(1, 6), in("America/New_York")),
+      (ofId(sum), tens(6, 7), in("America/New_York")),
+      (ofId(sum, day), tens(7, 8) :+ at(0, 1000, k = 2), in(zone) ++ Incomplete)
+    )
+    assert(last("America/New_York").map(_.take(2)).contains(Seq[Any](7L, 13L)))
+    val error = intercept[Exception](last("Asia/Tokyo"))
+    assert(causes(error).contains("time zone: Asia/Tokyo"))
+  }
+
   test("after a changed query has failed in its first batch, the query before goes on") {
     streaming()(inDirectory { checkpoint =>
       val source = new Source("5 seconds", checkpoint)
@@ -386,6 +428,24 @@ class ChangedQuerySuite extends StreamSuite {
       val last = source.rows.map(r => r.getLong(0) -> r.toSeq.tail).toMap
       assert(last(6L) == Seq[Any](11L, 6) && last(8L) == Seq(8))
     })
+  }
+
+  test("a changed query may be given a later history again") {
+    val three = sum.replace("1", "2")
+    val answers = runAll(
+      (ofId(sum), tens(1, 6), Nil),
+      (begun(60, three), tens(6, 8), Nil),
+      (begun(90, three), tens(8, 12) :+ at(0, 1000, k = 2), Nil)
+    )
+    val expected = Seq(7 -> 18, 8 -> 21, 9 -> 24, 10 -> 27, 11 -> 30)
+    // the second version has answered the rows until its watermark
+    assert(
+      answers.filter(_.head != 0L) == expected.map { case (id, a) => Seq(id.toLong, a.toLong) }
+    )
+    val error = intercept[Exception](
+      runAll((begun(15, sum), tens(2, 6), Nil), (begun(90, sum), tens(6, 7), Nil))
+    )
+    assert(causes(error).contains("give the history until 2020-09-13T12:26:55Z"))
   }
 
   test("the history is left out once the watermark has passed its end") {
