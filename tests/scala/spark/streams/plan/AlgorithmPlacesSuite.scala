@@ -120,19 +120,14 @@ class AlgorithmPlacesSuite extends StreamSuite {
       }
   }
 
-  test("a checkpoint keeps its algorithms") {
-    withSource("1 minute") { source =>
-      source.start(over("sum(x)"))
-      source.add(batches.head)
-      source.stop()
-      withSettings(SashConf.WindowAlgorithm.key -> "slickdeque-inv") {
-        val error = intercept[Exception] {
-          source.start(over("sum(x)"))
-          source.add(batches(1))
-        }
-        assert(error.getMessage.contains("algorithms: slickdeque-inv"))
+  for (algorithm <- Seq("two-stacks-lite", "slickdeque-inv"))
+    test(s"a checkpoint goes on with $algorithm") {
+      streaming(SashConf.WindowAlgorithm.key -> algorithm) {
+        val other = Seq(SashConf.WindowAlgorithm.key -> Algorithm.Auto)
+        for (call <- Seq("sum(x)", "count(DISTINCT x)", "max(d)"))
+          checkStream(batches, delaySeconds = 15, restartBefore = Set(2), later = other)(
+            over(call)
+          )
       }
-      source.stop()
     }
-  }
 }
