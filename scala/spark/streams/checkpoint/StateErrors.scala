@@ -60,6 +60,13 @@ private[streams] object StateErrors {
       time(answered)
   )
 
+  /** The earlier query has run a batch, and was stopped before it was committed. */
+  def hasRun(batch: Long): Throwable = notMatching(
+    s"Sash's windows that have run batch $batch and not committed it",
+    "Sash's windows that would begin anew with that batch",
+    "start the query as it was once more, until it has committed the batch"
+  )
+
   /** The checkpoint has a state that nothing describes. */
   def undescribed(path: Path): Throwable = notMatching(
     s"Sash's windows, whose description $path is gone",

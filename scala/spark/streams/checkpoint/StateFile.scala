@@ -32,6 +32,17 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
     files.exists(commits) && files.listStatus(commits).exists(_.getPath.getName.forall(_.isDigit))
   }
 
+  /** Whether tasks of a batch have written its state. */
+  def hasRun(batch: Long): Boolean = {
+    val names = Seq(".", "_").map(s => s"${batch + 1}$s")
+    files
+      .listStatus(operator)
+      .filter(d => d.isDirectory && d.getPath.getName.forall(_.isDigit))
+      .exists(d =>
+        files.listStatus(d.getPath).exists(f => names.exists(f.getPath.getName.startsWith))
+      )
+  }
+
   /** The generations, the oldest first. */
   def read(): IndexedSeq[Generation] = Iterator
     .from(0)
