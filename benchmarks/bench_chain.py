@@ -79,8 +79,7 @@ def main() -> None:
             operators[name] = plan.count("SlidingWindow [")
             assert "slides" in explanation(df)
             progress.advance(1, name)
-    about = machine.about()
-    about["versions"]["Spark"] = spark.version
+    about = machine.about(Spark=spark.version)
     spark.stop()
     lines = [
         "# Features one by one",

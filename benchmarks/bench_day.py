@@ -88,8 +88,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         run = _Run(options, Path(scratch))
         found = run.all()
-    about = {**machine.about(), **found}
-    about["versions"]["Spark"] = run.version
+    about = {**machine.about(Spark=run.version), **found}
     _report(about, options.out)
 
 

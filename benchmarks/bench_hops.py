@@ -65,8 +65,7 @@ def main() -> None:
             results.append(_measured(spark, rows, cell, options))
             progress.advance(1, f"{keys:,} keys, {cell.panes:,} panes")
         rows.unpersist(blocking=True)
-    about = machine.about()
-    about["versions"]["Spark"] = spark.version
+    about = machine.about(Spark=spark.version)
     about.update(
         runs=options.runs,
         rows=options.rows,

@@ -17,11 +17,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+import engines_spark
 import machine
-import sash
+from stream_spark import ROCKS
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "idle-keys.md"
-ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 LIVE = "spark.sash.stream.keyTimeToLive"
 QUERY = """sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 9 PRECEDING) AS s,
 lag(x) OVER (PARTITION BY k ORDER BY ts, id) AS before,
@@ -34,19 +34,13 @@ def main() -> None:
     """Run the stream with and without a time to live, and write the page."""
     options = _options()
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-        "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "2",
         "spark.sash.stream.buckets": "16",
         "spark.sql.streaming.stateStore.providerClass": ROCKS,
         "spark.sql.streaming.numRecentProgressUpdates": str(2 * options.batches),
     }
-    builder = SparkSession.builder.master("local[2]").config(map=settings)
-    spark = sash.configure(builder).getOrCreate()
-    about = {**machine.about(), "runs": 1}
-    about["versions"]["Spark"] = spark.version
+    spark = engines_spark.session(2, "2g", with_sash=True, **settings)
+    about = {**machine.about(Spark=spark.version), "runs": 1}
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         _write(spark, Path(folder) / "in", options)

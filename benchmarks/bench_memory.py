@@ -65,8 +65,7 @@ def main() -> None:
         query.write.format("noop").mode("overwrite").save()
     seconds = time.perf_counter() - start
 
-    about = machine.about()
-    about["versions"]["Spark"] = spark.version
+    about = machine.about(Spark=spark.version)
     about.update(
         rows=options.rows,
         window=options.window,

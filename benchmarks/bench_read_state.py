@@ -15,11 +15,12 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+import engines_spark
 import machine
 import sash
+from stream_spark import ROCKS
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "read-state.md"
-ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 KEYS = 1_000
 QUERY = """sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 7 DAYS PRECEDING) AS spend,
 avg(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 DAY PRECEDING) AS mean,
@@ -30,17 +31,11 @@ def main() -> None:
     """Measure, and write the page."""
     options = _options()
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-        "spark.driver.memory": "4g",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.streaming.stateStore.providerClass": ROCKS,
     }
-    builder = SparkSession.builder.master("local[2]").config(map=settings)
-    spark = sash.configure(builder).getOrCreate()
-    about = {**machine.about(), "runs": options.runs}
-    about["versions"]["Spark"] = spark.version
+    spark = engines_spark.session(2, "4g", with_sash=True, **settings)
+    about = {**machine.about(Spark=spark.version), "runs": options.runs}
     lines = []
     for rows in options.rows:
         with tempfile.TemporaryDirectory() as folder:

@@ -141,8 +141,7 @@ def main() -> None:
         for name, query in QUERIES.items():
             found[name].append(latencies(spark, query, options))
             progress.advance(1, name)
-    about = machine.about()
-    about["versions"]["Spark"] = spark.version
+    about = machine.about(Spark=spark.version)
     spark.stop()
     OUT.write_text(page(about, found, options), encoding="utf-8")
     print(OUT)

@@ -67,8 +67,7 @@ def main() -> None:
     builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
     builder = builder.config("spark.driver.memory", options.memory)
     spark = sash.configure(builder).getOrCreate()
-    about = {**machine.about(), "runs": options.runs}
-    about["versions"]["Spark"] = spark.version
+    about = {**machine.about(Spark=spark.version), "runs": options.runs}
     tables = [t for t in TABLES if options.tables in t.title]
     progress = Progress(len(tables) * (len(QUERIES) + 1))
     sections: list[str] = []

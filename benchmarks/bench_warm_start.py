@@ -16,12 +16,13 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+import engines_spark
 import machine
 import sash
 from progress import Progress
+from stream_spark import ROCKS
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "warm-start.md"
-ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PAST = 10
 """So many times as many rows are in the table as come live."""
 FILES = 10
@@ -42,18 +43,12 @@ Figures = tuple[float, float]
 def main() -> None:
     """Measure, and write the page."""
     options = _options()
-    builder = SparkSession.builder.master(f"local[{options.cores}]")
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-        "spark.driver.memory": "6g",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.streaming.stateStore.providerClass": ROCKS,
     }
-    spark = sash.configure(builder.config(map=settings)).getOrCreate()
-    about = {**machine.about(), "runs": options.runs}
-    about["versions"]["Spark"] = spark.version
+    spark = engines_spark.session(options.cores, "6g", with_sash=True, **settings)
+    about = {**machine.about(Spark=spark.version), "runs": options.runs}
     progress = Progress(len(QUERIES))
     with tempfile.TemporaryDirectory() as scratch:
         bench = _Bench(spark, Path(scratch), options.rows)

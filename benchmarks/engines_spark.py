@@ -11,8 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from cells import BY_HASHING, BY_SORTING, PARTITIONED, SEGMENT_TREE, Query
 
 
-def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
-    """A quiet local session; without Sash, its jar is not even on the class path."""
+def session(cores: int, memory: str, with_sash: bool, **more: str) -> SparkSession:
+    """A quiet local session; without Sash, its jar is not even on the class path.
+
+    ``more`` has further settings, with dots in their names.
+    """
     builder = SparkSession.builder.master(f"local[{cores}]").config(
         map={
             "spark.driver.memory": memory,
@@ -22,6 +25,7 @@ def session(cores: int, memory: str, with_sash: bool) -> SparkSession:
             "spark.ui.showConsoleProgress": "false",
             "spark.log.level": "ERROR",
             "spark.sash.enabled": str(with_sash).lower(),
+            **more,
         }
     )
     if with_sash:

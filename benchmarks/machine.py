@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 
-def about() -> dict[str, Any]:
-    """The circumstances of a run; versions of engines are added as these start."""
+def about(**versions: str) -> dict[str, Any]:
+    """The circumstances of a run; versions of engines that start later are added then."""
     return {
         "date": date.today().isoformat(),
         "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "memory_gb": _memory_gb()},
-        "versions": {"Python": platform.python_version()},
+        "versions": {"Python": platform.python_version(), **versions},
         "commits": [_commit()],
     }
 

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 import sash
-from streaming import ROCKS
 
 SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
 LATE_ROWS = "io.sash.spark.streams.plan.LateRows"
@@ -22,12 +21,11 @@ START = "io.sash.spark.streams.start"
 
 
 @pytest.fixture
-def streaming(spark: SparkSession) -> SparkSession:
-    session = spark.newSession()
-    session.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
-    session.conf.set("spark.sash.stream.buckets", "1")
-    session.conf.set("spark.sql.shuffle.partitions", "1")
-    return session
+def streaming(streaming: SparkSession) -> SparkSession:
+    """With one task."""
+    streaming.conf.set("spark.sash.stream.buckets", "1")
+    streaming.conf.set("spark.sql.shuffle.partitions", "1")
+    return streaming
 
 
 @contextmanager

@@ -5,11 +5,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 
-import io.sash.spark.history.{FilterHistory, HistoryUnion, PlanHistory}
+import io.sash.spark.base.FilterBelow
+import io.sash.spark.history.{HistoryUnion, PlanHistory}
 import io.sash.spark.hops.stream.SlimStreamHops
 import io.sash.spark.features.status.FeatureName
 import io.sash.spark.plan.WrapMovingAggregates
-import io.sash.spark.streams.late.{FilterLateTable, PlanLateTable}
+import io.sash.spark.streams.late.PlanLateTable
 import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, StreamWindows}
 import io.sash.spark.streams.read.{PlanStateRows, StateQueries}
 import io.sash.spark.streams.start.StreamingWrite
@@ -30,8 +31,7 @@ private[spark] object StreamsFeature extends Feature {
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanHistory))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanLateTable))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanStateRows))
-    extensions.injectOptimizerRule(guard.rule(_ => FilterHistory))
-    extensions.injectOptimizerRule(guard.rule(_ => FilterLateTable))
+    extensions.injectOptimizerRule(guard.rule(_ => FilterBelow))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
     extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))
     extensions.injectColumnar(guard.columnar(_ => StatefulOperators))

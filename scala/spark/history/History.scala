@@ -4,8 +4,9 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
+
+import io.sash.spark.base.PassesRows
 
 /**
  * The rows of a table that come before a stream. Spark takes them for a part of the stream, and
@@ -15,7 +16,7 @@ import org.apache.spark.sql.execution._
  * @param until the time of the last of them, in microseconds; the stream has only later rows
  */
 private[spark] final case class History(child: LogicalPlan, time: Attribute, until: Long)
-    extends UnaryNode {
+    extends PassesRows {
   override def output: Seq[Attribute] = child.output
 
   override def isStreaming: Boolean = true
@@ -68,14 +69,6 @@ private[spark] object History extends PredicateHelper {
 
   private def isAlone(h: HistoryUntil, parts: Seq[Expression], below: LogicalPlan): Boolean =
     parts.forall(p => (p eq h) || !HistoryUntil.isIn(p)) && !HistoryUntil.isIn(below)
-}
-
-/** Moves a condition below a [[History]], where the table may skip files by it. */
-private[spark] object FilterHistory extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
-    case Filter(condition, history: History) if condition.deterministic =>
-      history.copy(child = Filter(condition, history.child))
-  }
 }
 
 private[spark] object PlanHistory extends SparkStrategy {

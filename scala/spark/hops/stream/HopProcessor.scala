@@ -2,25 +2,19 @@ package io.sash.spark.hops.stream
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.spark.base.Metrics
-import io.sash.spark.streams.checkpoint.{BatchState, EarlierStates, StateLayout}
+import io.sash.spark.streams.checkpoint.{EarlierStates, StateLayout}
 import io.sash.spark.streams.program.WarmStart
-import io.sash.spark.streams.state.StreamState
-import io.sash.spark.streams.task.{BucketProcessor, BucketTask}
+import io.sash.spark.streams.state.{BucketHeader, StreamState}
+import io.sash.spark.streams.task.{BucketProcessor, BucketTask, OperatorBatch}
 
 /**
  * Answers the hop windows of a bucket of keys. Rows come in any order and are aggregated into the
- * partials of their panes. The mode says when a window is answered.
- *
- * @param late the watermark of the previous batch, in microseconds: a window that ended by then
- *   takes no rows any more. Spark passes it to its operators and not to a processor; see
- *   `StatefulOperators`.
+ * partials of their panes. The mode says when a window is answered. A window that ended by the
+ * watermark of late rows takes no rows any more.
  */
 private[spark] final class HopProcessor(
     val program: HopProgram,
-    late: Option[Long] = None,
-    override val metrics: Option[Metrics] = None,
-    override protected val earlier: EarlierStates = EarlierStates.Unknown
+    override val batch: Option[OperatorBatch] = None
 ) extends BucketProcessor {
   override def text: String = program.text
 
@@ -46,16 +40,10 @@ private[spark] final class HopProcessor(
     Literal(hops.firstPaneOf(hops.firstEndingAfter(math.max(0L, until))))
   }
 
-  override def startingWith(history: WarmStart): HopProcessor =
-    new HopProcessor(program.copy(start = Some(history)), late, metrics, earlier)
-
-  override def in(late: Option[Long], metrics: Metrics, state: BatchState): HopProcessor =
-    new HopProcessor(
-      program.copy(start = start.map(_.behind(state.answered))),
-      late,
-      Some(metrics),
-      state.earlier
-    )
+  override protected def copied(
+      start: Option[WarmStart],
+      batch: Option[OperatorBatch]
+  ): HopProcessor = new HopProcessor(program.copy(start = start), batch)
 
   override def explained: String =
     s"hop windows on a stream: ${program.hops.panes} panes each, by " +
@@ -63,11 +51,22 @@ private[spark] final class HopProcessor(
       "pane in the state store"
 
   override protected def newTask(state: StreamState): BucketTask = {
-    val known = late.getOrElse(
-      throw new IllegalStateException("the watermark of late rows has not been told")
-    )
+    val known = batch
+      .flatMap(_.late)
+      .getOrElse(
+        throw new IllegalStateException("the watermark of late rows has not been told")
+      )
     // windows that end in the history are over before the first row of the stream
     new HopTask(program, state, start.flatMap(_.silent).fold(known)(math.max(known, _)))
+  }
+
+  /** Hop windows always begin anew. Their rows lie in panes, and none waits. */
+  override protected def newChange(
+      earlier: EarlierStates,
+      state: StreamState
+  ): BucketHeader => BucketHeader = { before =>
+    state.clear()
+    BucketHeader.empty(before.generation).copy(timer = before.timer)
   }
 
   override def toString: String = s"Hops of ${text.linesIterator.mkString("; ")}"

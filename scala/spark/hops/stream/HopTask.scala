@@ -11,7 +11,6 @@ import io.sash.core.slots.Bytes
 import io.sash.core.stored.{StoredPanes, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
-import io.sash.spark.streams.checkpoint.EarlierStates
 import io.sash.spark.streams.program.AnswerMode
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 import io.sash.spark.streams.task._
@@ -47,12 +46,6 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val answer = new SpecificInternalRow(program.answerTypes)
   private[this] val out = new Bytes
   private[this] val firstInTime = hops.firstEndingAfter(late)
-
-  /** Hop windows always begin anew. Their rows lie in panes, and none waits. */
-  override def change(before: BucketHeader, earlier: EarlierStates): BucketHeader = {
-    state.clear()
-    BucketHeader.empty(earlier.present).copy(timer = before.timer)
-  }
 
   override def turn(
       before: BucketHeader,

@@ -195,8 +195,8 @@ private[spark] final class StreamHops(
       Seq(
         StateSignature.Hops -> s"${hop.hops.signature} of ${signature.of(hop.time)}",
         "group by" -> signature.all(hop.keyValues),
-        "aggregates" -> signature.all(hop.calls),
-        "columns" -> input.map(c => StateSignature.sqlOf(c.dataType)).mkString(", "),
+        StateSignature.Aggregates -> signature.all(hop.calls),
+        StateSignature.Columns -> input.map(c => StateSignature.sqlOf(c.dataType)).mkString(", "),
         StateSignature.Partials -> PartialsSignature.of(monoids),
         StateSignature.Answered -> mode.get.signature,
         StateSignature.Buckets -> SashConf.streamBuckets(conf).toString

@@ -8,7 +8,6 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 import org.json4s._
-import org.json4s.jackson.JsonMethods.parse
 
 import io.sash.spark.base.StreamVersions
 
@@ -31,9 +30,11 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   }
 
   private lazy val storedProvider: Option[String] = {
-    val offsets = location.toSeq.flatMap(l => filesIn(new Path(l, "offsets")))
-    val last = offsets.filter(_.getName.forall(_.isDigit)).maxByOption(_.getName.toLong)
-    last.flatMap(confIn(_, SQLConf.STATE_STORE_PROVIDER_CLASS.key))
+    val key = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+    location
+      .flatMap(l => NumberedFiles.last(new Path(l, "offsets"), statement.hadoopConf))
+      .map(last => NumberedFiles.json(last.getPath, statement.hadoopConf) \ "conf" \ key)
+      .collect { case JString(value) => value }
   }
 
   /** Says, for an error, where the provider was chosen and how to change it. */
@@ -53,7 +54,8 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   lazy val hasSparksHops: Boolean = !operators.exists(isHops) && operators.exists(isAggregation)
 
   /** Whether a batch has been committed. */
-  def hasBatch: Boolean = location.exists(l => filesIn(new Path(l, "commits")).nonEmpty)
+  lazy val hasBatch: Boolean =
+    location.exists(l => NumberedFiles.in(new Path(l, "commits"), statement.hadoopConf).nonEmpty)
 
   /**
    * Removes the state of hop windows that Spark's operators take over, if no batch has been
@@ -61,7 +63,7 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
    * the next start.
    */
   def dropBegunHops(): Unit =
-    operators.filter(o => hasHops(o) && !stateFile(o).hasBatch).foreach { o =>
+    if (!hasBatch) operators.filter(hasHops).foreach { o =>
       o.getFileSystem(statement.hadoopConf).delete(o, true)
     }
 
@@ -75,7 +77,7 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   private def isHops(operator: Path): Boolean = hasHops(operator) && !hasSparksSchema(operator)
 
   private def hasHops(operator: Path): Boolean =
-    stateFile(operator).read().exists(g => StateSignature.isOfHops(g.text))
+    new StateFile(operator, statement.hadoopConf).read().exists(_.isOfHops)
 
   /**
    * Whether the operator has a state schema, which Spark's own operators write and
@@ -86,26 +88,11 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
     schema.getFileSystem(statement.hadoopConf).exists(schema)
   }
 
-  private def stateFile(operator: Path) = new StateFile(operator, statement.hadoopConf)
-
   private def operators: Seq[Path] = location.toSeq.map(new Path(_, "state")).flatMap { states =>
     val files = states.getFileSystem(statement.hadoopConf)
     if (files.exists(states)) files.listStatus(states).toSeq.filter(_.isDirectory).map(_.getPath)
     else Nil
   }
-
-  /**
-   * Reads a setting from a file of offsets, which has a version, the settings of the batch, and
-   * an offset for each source.
-   */
-  private def confIn(offsets: Path, key: String): Option[String] =
-    TextFile.read(offsets, statement.hadoopConf).linesIterator.drop(1).nextOption().flatMap {
-      line =>
-        parse(line) \ "conf" \ key match {
-          case JString(value) => Some(value)
-          case _              => None
-        }
-    }
 
   private def filesIn(directory: Path): Seq[Path] = {
     val files = directory.getFileSystem(statement.hadoopConf)

@@ -30,9 +30,10 @@ private[streams] final class StateChange(
 ) {
   import StateSignature._
 
-  private[this] val known = file.before(batch)
+  private[this] val written = file.read()
+  private[this] val known = written.takeWhile(_.from < batch) // others are of failed batches
   private[this] val last = known.lastOption
-  private[this] val now = Generation(StateFile.text(description, layout))
+  private[this] val now = Generation(StateFile.text(description))
 
   private[this] val differing =
     last.fold(Seq.empty[String])(g => StateSignature.differing(g.text, now.text))
@@ -49,8 +50,8 @@ private[streams] final class StateChange(
    * Whether the windows began anew already, and are given a later history. So a query can go on
    * whose first history has ended too early for rows that wait.
    */
-  private[this] val isLaterHistory = known.length > 1 && hasNewHistory &&
-    begunAnew(known, known.length - 1).exists(_ < now.history.get)
+  private[this] val isLaterHistory = hasNewHistory && known.length > 1 &&
+    begunAnew(known.init.last, known.last).exists(_ < now.history.get)
 
   /**
    * The state of the batch. It is written that the state changes with this batch, if it does.
@@ -64,26 +65,24 @@ private[streams] final class StateChange(
     if (isFirst) requireFirst()
     else if (anew) requireLater()
     else if (differing.nonEmpty) requireCarried()
-    if (begins) file.begin(now.text, known.length, batch) else file.endAt(known.length)
-    val generations = known ++ Option.when(begins)(now)
+    if (begins) file.begin(now.text, layout, known.length, batch)
+    else if (written.length > known.length) file.endAt(known.length)
+    val generations = if (begins) known :+ now else known
     BatchState(
-      EarlierStates(generations.indices.map { i =>
-        StateGeneration(
-          generations(i).layout,
-          begunAnew(generations, i),
-          StateChange.Places.flatMap(part(generations(i).text, _))
-        )
-      }),
+      EarlierStates(
+        generations.init.map(_.layout),
+        generations.zip(generations.drop(1)).map { case (a, b) => begunAnew(a, b) },
+        generations.map(g => Seq(Keys, Order).flatMap(part(g.text, _)))
+      ),
       answered = Option.when(anew)(answered),
       readsHistory = isFirst || anew
     )
   }
 
-  /** Whether a generation began anew, which shows in its text. */
-  private def begunAnew(all: IndexedSeq[Generation], i: Int): Option[Long] =
-    if (i == 0) None
-    else if (all(i).history.nonEmpty && all(i).history != all(i - 1).history) all(i).history
-    else Option.when(all(i).layout.isEmpty)(Long.MinValue)
+  /** Whether a generation began anew, which shows in the texts of it and the one before. */
+  private def begunAnew(before: Generation, after: Generation): Option[Long] =
+    if (after.history.nonEmpty && after.history != before.history) after.history
+    else Option.when(after.isOfHops)(Long.MinValue)
 
   /** The time up to which earlier queries have answered all rows. */
   private def answered: Long =
@@ -97,7 +96,7 @@ private[streams] final class StateChange(
     if (now.history.exists(_ < answered))
       throw StateErrors.earlyHistory(last.get.text, now.text, answered)
     // a sink may have the batch's answers already, and would not run it again
-    val isOwn = file.read().lift(known.length).exists { g =>
+    val isOwn = written.drop(known.length).headOption.exists { g =>
       g.from == batch && StateSignature.differing(g.text, now.text).isEmpty
     }
     if (!isOwn && file.hasRun(batch)) throw StateErrors.hasRun(batch)
@@ -107,7 +106,7 @@ private[streams] final class StateChange(
     val was = last.get
     if (!differing.forall(canDiffer))
       throw StateErrors.other(was.text, now.text, mayBeginAnew)
-    val mapping = was.layout.zip(now.layout).map { case (a, b) => StateMapping.of(a, b) }
+    val mapping = was.layout.zip(layout).map { case (a, b) => StateMapping.of(a, b) }
     def lacking = mapping.fold(Seq.empty[Attribute])(
       _.columns.zip(columns).collect { case (None, c) => c }
     )
@@ -127,7 +126,7 @@ private[streams] final class StateChange(
 
   /** Whether windows may go on without history if this part of their description differs. */
   private def canDiffer(part: String): Boolean =
-    if (now.layout.isEmpty) !StateChange.Fixed(part) && part != History
+    if (layout.isEmpty) !StateChange.Fixed(part) && part != History
     else if (part == History) now.history.isEmpty && late.exists(_ >= answered)
     else (StateChange.OfWindows(part) || part == TimeZone && isOfOneZone) && !hasBeside
 
@@ -145,7 +144,7 @@ private[streams] final class StateChange(
 
   /** Whether rows lie beside the windows, in the state or in the query. */
   private def hasBeside: Boolean = waits || part(now.text, LateRows).nonEmpty ||
-    now.layout.exists(_.header.isLater)
+    layout.exists(_.header.isLater)
 }
 
 private[streams] object StateChange {
@@ -153,17 +152,14 @@ private[streams] object StateChange {
 
   /** The parts that may differ where the windows can be read in the state. */
   private val OfWindows = Set(
-    "aggregates",
-    "windows",
-    "bounds of windows",
-    "conditions of windows",
+    Aggregates,
+    Windows,
+    Bounds,
+    Conditions,
     Columns,
     Partials,
     Algorithms
   )
-
-  /** The parts that give a row its key and its place in the key's order. */
-  private val Places = Seq("partition by", "order by")
 
   /** The parts that belong to the checkpoint, whatever the windows begin with. */
   private val Fixed = Set(Buckets, Answered, LateRows, Layout)

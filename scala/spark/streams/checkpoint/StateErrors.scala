@@ -18,9 +18,10 @@ private[streams] object StateErrors {
   def other(was: String, is: String, mayBeginAnew: Boolean = false): Throwable = {
     val all = differing(was, is)
     val names = if (all.contains(Layout)) Seq(Layout) else all
-    notMatching(
-      s"Sash's windows with ${differences(was, is, names)}, begun by ${begunBy(was)}",
-      s"Sash's windows with ${differences(is, was, names)}",
+    differ(
+      was,
+      is,
+      names,
       (if (mayBeginAnew) s"$GivePast, or " else "") + remedies(was, names).mkString(" and ")
     )
   }
@@ -32,9 +33,10 @@ private[streams] object StateErrors {
   def missing(was: String, is: String, parts: Seq[String]): Throwable = {
     val names = differing(was, is)
     val more = if (parts.length > MostParts) s" and ${parts.length - MostParts} more" else ""
-    notMatching(
-      s"Sash's windows with ${differences(was, is, names)}, begun by ${begunBy(was)}",
-      s"Sash's windows with ${differences(is, was, names)}",
+    differ(
+      was,
+      is,
+      names,
       s"the state lacks ${parts.take(MostParts).mkString(", ")}$more; $GivePast, or set " +
         s"${SashConf.StreamNewWindows.key} to incomplete, with which new windows begin with " +
         s"the rows that the state holds, or ${remedies(was, names).mkString(" and ")}"
@@ -42,9 +44,10 @@ private[streams] object StateErrors {
   }
 
   /** Rows that wait in the state would have NULL in columns that have none. */
-  def neverNull(was: String, is: String, columns: Seq[String]): Throwable = notMatching(
-    s"Sash's windows with ${differences(was, is, Seq(Columns))}, begun by ${begunBy(was)}",
-    s"Sash's windows with ${differences(is, was, Seq(Columns))}",
+  def neverNull(was: String, is: String, columns: Seq[String]): Throwable = differ(
+    was,
+    is,
+    Seq(Columns),
     s"rows that wait have no ${columns.mkString(", ")}, which is never NULL in the query; " +
       s"$GivePast"
   )
@@ -52,12 +55,13 @@ private[streams] object StateErrors {
   private val MostParts = 5
 
   /** The history of a changed query ends before rows that have been answered. */
-  def earlyHistory(was: String, is: String, answered: Long): Throwable = notMatching(
-    s"Sash's windows with ${differences(was, is, differing(was, is))}, begun by " +
-      s"${begunBy(was)}, which have answered the rows until ${time(answered)}",
-    s"Sash's windows with ${differences(is, was, differing(was, is))}",
+  def earlyHistory(was: String, is: String, answered: Long): Throwable = differ(
+    was,
+    is,
+    differing(was, is),
     s"give a history that ends after the last row that the stream has read, and not before " +
-      time(answered)
+      time(answered),
+    s", which have answered the rows until ${time(answered)}"
   )
 
   /** The earlier query has run a batch, and was stopped before it was committed. */
@@ -80,6 +84,22 @@ private[streams] object StateErrors {
     s"Sash's windows with ${columns.mkString(", ")}, which these rows lack, and a history " +
       s"until ${time(until)}",
     s"give a history that ends at ${time(last)} or later"
+  )
+
+  /**
+   * @param names the parts that the error shows of both texts
+   * @param more more of the windows that have written the state
+   */
+  private def differ(
+      was: String,
+      is: String,
+      names: Seq[String],
+      remedy: String,
+      more: String = ""
+  ): Throwable = notMatching(
+    s"Sash's windows with ${differences(was, is, names)}, begun by ${begunBy(was)}$more",
+    s"Sash's windows with ${differences(is, was, names)}",
+    remedy
   )
 
   private def begunBy(was: String): String =

@@ -26,21 +26,12 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
   /** The file of the first generation. */
   def first: Path = path(0)
 
-  /** Whether a batch has been committed. */
-  def hasBatch: Boolean = {
-    val commits = new Path(operator.getParent.getParent, "commits")
-    files.exists(commits) && files.listStatus(commits).exists(_.getPath.getName.forall(_.isDigit))
-  }
-
   /** Whether tasks of a batch have written its state. */
   def hasRun(batch: Long): Boolean = {
     val names = Seq(".", "_").map(s => s"${batch + 1}$s")
-    files
-      .listStatus(operator)
-      .filter(d => d.isDirectory && d.getPath.getName.forall(_.isDigit))
-      .exists(d =>
-        files.listStatus(d.getPath).exists(f => names.exists(f.getPath.getName.startsWith))
-      )
+    NumberedFiles.in(operator, hadoop).exists { partition =>
+      files.listStatus(partition.getPath).exists(f => names.exists(f.getPath.getName.startsWith))
+    }
   }
 
   /** The generations, the oldest first. */
@@ -58,13 +49,13 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
    * Writes that a generation begins with a batch, after `known` generations. A batch that failed
    * may have left other files, which are removed.
    */
-  def begin(text: String, known: Int, batch: Long): Unit = {
+  def begin(text: String, layout: Option[StateLayout], known: Int, batch: Long): Unit = {
     endAt(known)
-    val lines = Seq(
-      text,
-      StateSignature.line(StateSignature.BegunIn, batch.toString),
-      StateSignature.line(StateSignature.BegunBy, Versions)
+    val more = layout.map(StateSignature.Parts -> _.json) ++ Seq(
+      StateSignature.BegunIn -> batch.toString,
+      StateSignature.BegunBy -> Versions
     )
+    val lines = text +: more.map { case (name, value) => StateSignature.line(name, value) }.toSeq
     TextFile.write(path(known), lines.mkString("", "\n", End), hadoop)
   }
 
@@ -88,25 +79,24 @@ private[streams] object StateFile {
 
   private val End = "\n"
 
-  /** The text that is compared and written for a state. */
-  def text(description: String, layout: Option[StateLayout]): String = {
-    val version = StateSignature.line(StateSignature.Layout, Layout.toString)
-    val parts = layout.map(l => StateSignature.line(StateSignature.Parts, l.json))
-    (Seq(description, version) ++ parts).mkString("\n")
-  }
+  /** The text that is compared with the text of a state. */
+  def text(description: String): String =
+    s"$description\n${StateSignature.line(StateSignature.Layout, Layout.toString)}"
 }
 
 /** The description of a state from one batch on. */
 private[streams] final case class Generation(text: String) {
   import StateSignature._
 
-  /** Whether the state is that of a description. */
-  def isOf(description: String): Boolean =
-    differing(text, StateFile.text(description, None)).isEmpty
+  def isOfHops: Boolean = StateSignature.isOfHops(text)
 
-  /** The error for a state of another description. */
+  /** Whether the state is of a query with this description. */
+  def isOf(description: String): Boolean =
+    differing(text, StateFile.text(description)).isEmpty
+
+  /** The error for a query with another description. */
   def differs(description: String): Throwable =
-    StateErrors.other(text, StateFile.text(description, None))
+    StateErrors.other(text, StateFile.text(description))
 
   /** The first batch. */
   def from: Long = part(text, BegunIn).fold(0L)(_.toLong)

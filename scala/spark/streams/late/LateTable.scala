@@ -1,9 +1,10 @@
 package io.sash.spark.streams.late
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, UnaryNode}
-import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
+import io.sash.spark.base.PassesRows
 
 /**
  * Passes its rows on to a stateful operator, and writes each row that the operator drops as late
@@ -13,7 +14,7 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
  * @param last a TIMESTAMP: a row is late if the watermark has passed it
  */
 private[spark] final case class LateTable(child: LogicalPlan, path: String, last: Expression)
-    extends UnaryNode {
+    extends PassesRows {
   override def output: Seq[Attribute] = child.output
 
   // a late row is written with all its columns, so the optimizer may remove none
@@ -21,17 +22,6 @@ private[spark] final case class LateTable(child: LogicalPlan, path: String, last
 
   override protected def withNewChildInternal(newChild: LogicalPlan): LateTable =
     copy(child = newChild)
-}
-
-/**
- * Moves a condition below a [[LateTable]], so that it reaches the watermark and the source as it
- * would without the table.
- */
-private[spark] object FilterLateTable extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
-    case Filter(condition, table: LateTable) if condition.deterministic =>
-      table.copy(child = Filter(condition, table.child))
-  }
 }
 
 private[spark] object PlanLateTable extends SparkStrategy {

@@ -10,7 +10,7 @@ import io.sash.spark.history.HistoryExec
 import io.sash.spark.streams.checkpoint.{BatchState, StateChange, StateFile}
 import io.sash.spark.streams.late.{LateBatch, LateTableExec}
 import io.sash.spark.streams.state.StreamMetrics
-import io.sash.spark.streams.task.BucketProcessor
+import io.sash.spark.streams.task.{BucketProcessor, OperatorBatch}
 
 /**
  * In the plan of each micro-batch, passes to Sash's processors the values that Spark passes to
@@ -39,9 +39,9 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     }
   }
 
-  /** Whether the operator has a processor without metrics, which the rule has not seen yet. */
+  /** Whether the operator has a processor without a batch, which the rule has not seen yet. */
   private def isOurs(operator: SparkPlan): Boolean = operator.productIterator.exists {
-    case processor: BucketProcessor => processor.metrics.isEmpty
+    case processor: BucketProcessor => processor.batch.isEmpty
     case _                          => false
   }
 
@@ -74,7 +74,8 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     val state = place.fold(BatchState.Unknown)(states)
     val metrics = StreamMetrics.create(operator.session.sparkContext)
     val fields = operator.productElementNames.zip(operator.productIterator).map {
-      case (_, processor: BucketProcessor) => processor.in(lateOf(operator), metrics, state)
+      case (_, processor: BucketProcessor) =>
+        processor.in(OperatorBatch(lateOf(operator), metrics, state))
       // the rows of a history are late, and all rows of the stream are after it
       case (LateEvents, _) if state.answered.nonEmpty => None
       case (_, other)                                 => other.asInstanceOf[AnyRef]

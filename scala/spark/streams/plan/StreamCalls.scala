@@ -204,12 +204,14 @@ private[streams] final class StreamCalls(
     val zoned =
       original.partitionSpec ++ original.orderSpec ++ original.windowExpressions ++ reader.marks
     val parts = Seq(
-      "partition by" -> signature.all(original.partitionSpec),
-      "order by" -> signature.all(original.orderSpec),
-      "aggregates" -> calls.mkString(", "),
-      "windows" -> allWindows.map(_.signature).mkString(", "),
-      "bounds of windows" -> signature.all(reader.marks.map(overRows)),
-      "conditions of windows" -> signature.all(reader.conditions.map(c => overRows(c.signature))),
+      StateSignature.Keys -> signature.all(original.partitionSpec),
+      StateSignature.Order -> signature.all(original.orderSpec),
+      StateSignature.Aggregates -> calls.mkString(", "),
+      StateSignature.Windows -> allWindows.map(_.signature).mkString(", "),
+      StateSignature.Bounds -> signature.all(reader.marks.map(overRows)),
+      StateSignature.Conditions -> signature.all(
+        reader.conditions.map(c => overRows(c.signature))
+      ),
       "answers" -> later,
       StateSignature.Partials -> trees.map(_.signature).mkString(", "),
       StateSignature.Algorithms -> trees.map(_.algorithm.id).distinct.mkString(", "),

@@ -16,10 +16,6 @@ private[spark] final case class WarmStart(
     answered: Option[Long] = None
 ) {
 
-  /** The same start behind rows that another query has answered. */
-  def behind(answered: Option[Long]): WarmStart =
-    if (answered.isEmpty) this else copy(answered = answered)
-
   /** The time up to which nothing is answered. */
   def silent: Option[Long] = Option.when(!answers)(answered.getOrElse(until))
 }

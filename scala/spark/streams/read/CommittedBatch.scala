@@ -3,10 +3,9 @@ package io.sash.spark.streams.read
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.json4s._
-import org.json4s.jackson.JsonMethods.parse
 
 import io.sash.spark.streams.ask.ReadState
-import io.sash.spark.streams.checkpoint.TextFile
+import io.sash.spark.streams.checkpoint.{NumberedFiles, TextFile}
 
 /**
  * The last batch that a query has committed to its checkpoint.
@@ -40,20 +39,11 @@ private[read] object CommittedBatch {
   private val MicrosInMilli = 1000L
 
   def of(checkpoint: Path, hadoop: Configuration): CommittedBatch = {
-    val files = checkpoint.getFileSystem(hadoop)
-    val commits = new Path(checkpoint, "commits")
-    val committed = if (files.exists(commits)) files.listStatus(commits).toSeq else Nil
-    val last = committed
-      .filter(_.getPath.getName.forall(_.isDigit))
-      .maxByOption(_.getPath.getName.toLong)
-      .getOrElse {
-        throw ReadState.refuse("checkpoint", s"$checkpoint has no batch that is committed")
-      }
-    val id = last.getPath.getName.toLong
-    def json(directory: String) = {
-      val text = TextFile.read(new Path(checkpoint, s"$directory/$id"), hadoop)
-      text.linesIterator.drop(1).nextOption().fold[JValue](JNothing)(parse(_)) // version first
+    val last = NumberedFiles.last(new Path(checkpoint, "commits"), hadoop).getOrElse {
+      throw ReadState.refuse("checkpoint", s"$checkpoint has no batch that is committed")
     }
+    val id = last.getPath.getName.toLong
+    def json(log: String) = NumberedFiles.json(new Path(checkpoint, s"$log/$id"), hadoop)
     val batch = json("offsets")
     val watermark = batch \ "batchWatermarkMs" match {
       case JInt(millis) => millis.toLong * MicrosInMilli

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.util.SerializableConfiguration
 
 import io.sash.spark.streams.ask.ReadState
-import io.sash.spark.streams.checkpoint.{StateFile, StateSignature}
+import io.sash.spark.streams.checkpoint.{NumberedFiles, StateFile, StateSignature}
 import io.sash.spark.streams.program.StreamProgram
 
 /** The state of a query's windows in a checkpoint, after the last committed batch. */
@@ -23,7 +23,6 @@ private[read] final class HeldState(
   private[this] val checkpoint = new Path(location)
   private[this] val batch = CommittedBatch.of(checkpoint, hadoop)
   private[this] val states = new Path(checkpoint, "state")
-  private[this] val files = states.getFileSystem(hadoop)
 
   /** The operator whose state is of the program's windows, and the program in its words. */
   private[this] val (operator, of, generation) = {
@@ -31,7 +30,7 @@ private[read] final class HeldState(
       number <- numbersIn(states)
       file = new StateFile(new Path(states, number.toString), hadoop)
       all = file.before(batch.id + 1)
-      last <- all.lastOption.filterNot(g => StateSignature.isOfHops(g.text))
+      last <- all.lastOption.filterNot(_.isOfHops)
     } yield (number, last, new StateProgram(program, last.text), all.length - 1)
     val found = described.find { case (_, last, p, _) => last.isOf(p.running.text) }
     found.orElse(described.headOption) match {
@@ -81,13 +80,11 @@ private[read] final class HeldState(
     if (at <= passed)
       throw ReadState.refuse(
         "at",
-        s"it is ${time(at)}, and batch ${batch.id} has let go of rows by ${time(passed)}, its " +
-          "watermark; give a later time, or none for each key's last row"
+        s"it is ${StateSignature.time(at)}, and batch ${batch.id} has let go of rows by " +
+          s"${StateSignature.time(passed)}, its watermark; give a later time, or " +
+          "none for each key's last row"
       )
   }
-
-  private def time(micros: Long): String =
-    java.time.Instant.EPOCH.plus(micros, java.time.temporal.ChronoUnit.MICROS).toString
 
   private def partsOf(
       keys: KeysOfState,
@@ -106,16 +103,6 @@ private[read] final class HeldState(
     }
   }
 
-  /** The numbers that are names of directories. */
   private def numbersIn(directory: Path): Seq[Int] =
-    if (!files.exists(directory)) Nil
-    else
-      files
-        .listStatus(directory)
-        .toSeq
-        .filter(_.isDirectory)
-        .map(_.getPath.getName)
-        .filter(_.forall(_.isDigit))
-        .map(_.toInt)
-        .sorted
+    NumberedFiles.in(directory, hadoop).map(_.getPath.getName.toInt).sorted
 }

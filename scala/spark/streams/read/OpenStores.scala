@@ -1,11 +1,13 @@
 package io.sash.spark.streams.read
 
-import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.TimeUnit
 
 import scala.collection.mutable
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider
+
+import io.sash.spark.base.IdleSweep
 
 /**
  * The stores that this process has opened to read. Opening takes most of the time of a read, so a
@@ -56,41 +58,17 @@ private[read] object OpenStores {
   private def put(place: Partition, open: Open): Iterable[Open] = synchronized {
     val other = idle.put(place, open)
     val eldest = if (idle.size > Most) idle.headOption.map(_._1).flatMap(idle.remove) else None
-    closeLater()
+    sweeps.plan()
     other ++ eldest
   }
 
   private def close(stores: Iterable[Open]): Unit = stores.foreach(_.provider.close())
 
-  private[this] val timer = {
-    val one = new ScheduledThreadPoolExecutor(
-      1,
-      task => {
-        val thread = new Thread(task, "sash-open-stores")
-        thread.setDaemon(true)
-        thread
-      }
-    )
-    one.setKeepAliveTime(2 * IdleNanos, TimeUnit.NANOSECONDS)
-    one.allowCoreThreadTimeOut(true)
-    one
-  }
-  private[this] var isPlanned = false
-
-  private def closeLater(): Unit = synchronized {
-    if (!isPlanned && idle.nonEmpty) {
-      isPlanned = true
-      timer.schedule((() => closeIdle()): Runnable, IdleNanos / 4, TimeUnit.NANOSECONDS)
-    }
-  }
-
-  private def closeIdle(): Unit =
-    try close(unused())
-    finally
-      synchronized {
-        isPlanned = false
-        closeLater()
-      }
+  private[this] val sweeps = new IdleSweep(
+    "sash-open-stores",
+    TimeUnit.NANOSECONDS.toMillis(IdleNanos) / 4,
+    synchronized(idle.nonEmpty)
+  )(close(unused()))
 
   private def unused(): Iterable[Open] = synchronized {
     val old = idle.filter { case (_, o) => System.nanoTime() - o.since > IdleNanos }.toSeq

@@ -1,8 +1,5 @@
 package io.sash.spark.streams.read
 
-import java.time.Instant
-import java.time.temporal.ChronoUnit
-
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, Expression, Literal}
 
 import io.sash.spark.streams.checkpoint.StateSignature
@@ -44,12 +41,9 @@ private[read] final class StateProgram(program: StreamProgram, written: String) 
   private def started: StreamProgram = {
     val modes = Seq(AnswerMode.Append, AnswerMode.Update)
     val mode = modes.find(m => part(written, StateSignature.Answered).contains(m.signature))
-    val until = part(written, StateSignature.History).map { time =>
-      ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse(time))
-    }
     program
       .in(mode.getOrElse(program.mode))
-      .copy(start = until.map(WarmStart(_, answers = true)))
+      .copy(start = StateSignature.historyIn(written).map(WarmStart(_, answers = true)))
   }
 }
 

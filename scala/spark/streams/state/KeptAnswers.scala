@@ -1,7 +1,6 @@
 package io.sash.spark.streams.state
 
 import java.util.{LinkedHashMap, UUID}
-import java.util.concurrent.{ScheduledThreadPoolExecutor, TimeUnit}
 
 import scala.jdk.CollectionConverters._
 
@@ -9,6 +8,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 import org.apache.spark.sql.sash.StreamInternals
 
+import io.sash.spark.base.IdleSweep
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
@@ -109,7 +109,7 @@ private[streams] object KeptAnswers {
   private def giveBack(holder: Holder, kept: KeptAnswers): Unit = synchronized {
     idle.put(holder, kept)
     if (idle.size > MostPlaces) drop(idle.keySet.iterator.next())
-    sweepLater()
+    sweeps.plan()
   }
 
   /** Drops the answers of a holder, unless a task has them. */
@@ -136,33 +136,6 @@ private[streams] object KeptAnswers {
     places.filterNot(p => StreamInternals.isLoaded(p.store)).foreach(drop)
   }
 
-  private[this] val timer = {
-    val one = new ScheduledThreadPoolExecutor(
-      1,
-      task => {
-        val thread = new Thread(task, "sash-kept-answers")
-        thread.setDaemon(true)
-        thread
-      }
-    )
-    one.setKeepAliveTime(20, TimeUnit.SECONDS)
-    one.allowCoreThreadTimeOut(true)
-    one
-  }
-  private[this] var isPlanned = false
-
-  private def sweepLater(): Unit = synchronized {
-    if (!isPlanned && !idle.isEmpty) {
-      isPlanned = true
-      timer.schedule((() => sweepNow()): Runnable, SweepMillis, TimeUnit.MILLISECONDS)
-    }
-  }
-
-  private def sweepNow(): Unit =
-    try sweep()
-    finally
-      synchronized {
-        isPlanned = false
-        sweepLater()
-      }
+  private[this] val sweeps =
+    new IdleSweep("sash-kept-answers", SweepMillis, synchronized(!idle.isEmpty))(sweep())
 }

@@ -19,6 +19,10 @@ private[spark] abstract class BucketProcessor
 
   @transient private[this] var state: StreamState = _
   @transient private[this] var task: BucketTask = _ // made for the first bucket
+  @transient private[this] var change: BucketHeader => BucketHeader =
+    _ // made for the first old one
+
+  private def earlier: EarlierStates = batch.fold(EarlierStates.Unknown)(_.state.earlier)
 
   /**
    * The text that describes the state; a state with another text is not used: see `StateFile`.
@@ -43,8 +47,8 @@ private[spark] abstract class BucketProcessor
   /** The grouping columns, if there are fewer answers than rows. */
   def rowsOver: Seq[Expression] = Nil
 
-  /** The metrics to report to; None before `in` is called. */
-  def metrics: Option[Metrics]
+  /** The batch, as `in` was told. */
+  def batch: Option[OperatorBatch]
 
   /** The history that the windows begin with, if there is one. */
   def start: Option[WarmStart]
@@ -52,28 +56,35 @@ private[spark] abstract class BucketProcessor
   /** The first time that windows behind the history reach; None if they may reach any. */
   def reachesTo: Option[Literal]
 
+  /** The same processor with another start, in another batch. */
+  protected def copied(start: Option[WarmStart], batch: Option[OperatorBatch]): BucketProcessor
+
   /** The same processor, which begins with a history. */
-  def startingWith(history: WarmStart): BucketProcessor
+  final def startingWith(history: WarmStart): BucketProcessor = copied(Some(history), batch)
 
-  /**
-   * The same processor in a batch.
-   *
-   * @param late the watermark of late rows, in microseconds, if it is known
-   */
-  def in(late: Option[Long], metrics: Metrics, state: BatchState): BucketProcessor
-
-  /** The generations of the state, as `in` was told. */
-  protected def earlier: EarlierStates
+  /** The same processor in a batch. */
+  final def in(batch: OperatorBatch): BucketProcessor =
+    copied(start.map(_.copy(answered = batch.state.answered)), Some(batch))
 
   /** The text for EXPLAIN. */
   def explained: String
 
   protected def newTask(state: StreamState): BucketTask
 
+  /**
+   * Turns the state of a bucket, which an earlier generation has written, into one that the task
+   * goes on with. It is given the header of the bucket, and returns the new one.
+   */
+  protected def newChange(
+      earlier: EarlierStates,
+      state: StreamState
+  ): BucketHeader => BucketHeader
+
   /** Spark also calls this on the driver, to learn the state's variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     state = new StreamState(getHandle)
     task = null
+    change = null
   }
 
   override final def handleInputRows(
@@ -113,7 +124,7 @@ private[spark] abstract class BucketProcessor
     def finish(): Unit = {
       val after = withTimer(before, turn.after().copy(latest = latest), expired)
       if (!known.contains(after)) state.bucket = after.toBytes
-      metrics.foreach(_.report(counts))
+      batch.foreach(_.metrics.report(counts))
     }
     val answers = turn.answers.map { answer =>
       counts(StreamMetrics.Answers) += 1
@@ -125,7 +136,10 @@ private[spark] abstract class BucketProcessor
   /** The header of a bucket whose state is of the present generation, or is made so. */
   private def present(header: BucketHeader): BucketHeader =
     if (header.generation == earlier.present) header
-    else task.change(header, earlier).copy(generation = earlier.present)
+    else {
+      if (change == null) change = newChange(earlier, state)
+      change(header).copy(generation = earlier.present)
+    }
 
   /** Whether a row has a time; a row without one is in no window, and only counted. */
   private def hasTime(row: InternalRow): Boolean = {
@@ -159,16 +173,20 @@ private[spark] object BucketProcessor {
   private def timerAt(micros: Long): Long = -Math.floorDiv(-micros, MicrosInMilli)
 }
 
+/**
+ * A batch of an operator.
+ *
+ * @param late the watermark of late rows, in microseconds, if it is known
+ * @param metrics the metrics to report to
+ */
+private[spark] final case class OperatorBatch(
+    late: Option[Long],
+    metrics: Metrics,
+    state: BatchState
+)
+
 /** The windows of a task, which serve one bucket after another. */
 private[spark] abstract class BucketTask {
-
-  /**
-   * Turns the state of a bucket, which an earlier generation has written, into one that this task
-   * goes on with. Called before the bucket's turn.
-   *
-   * @param before the header of the bucket
-   */
-  def change(before: BucketHeader, earlier: EarlierStates): BucketHeader
 
   /**
    * Begins the turn of a bucket.

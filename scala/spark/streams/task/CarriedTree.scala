@@ -11,9 +11,9 @@ import io.sash.spark.streams.state.StoredTree
  * Fills a present tree from earlier ones. An element has the cells that the earlier trees'
  * elements have at its position, and the identity of an aggregate that has none there.
  *
- * A window that is found begins where the earlier one does, since the next row evicts from it
- * what a shorter one does not hold. A window that is not found begins with all elements, or with
- * none if its elements leave all at once.
+ * A window that is found begins where the earlier one does. If it is shorter, the next row evicts
+ * its older elements. A window that is not found begins with all elements, or with none if its
+ * elements leave all at once.
  *
  * @param stored the earlier trees, at the same key
  */
@@ -69,7 +69,7 @@ private[streams] final class CarriedTree(
     else tree.restart(w, start, if (window.lags) start else end)
   }
 
-  /** Sets all cells, those of an aggregate that no earlier tree has read to its identity. */
+  /** Sets all cells. An aggregate that no earlier tree has read gets its identity. */
   private def fill(isRead: SlotPlace => Boolean): Unit =
     mapping.slots.indices.foreach { slot =>
       val known = mapping.slots(slot).filter(isRead).map(p => (stored(p.tree).cells, p.first))

@@ -3,6 +3,7 @@ package io.sash.spark.streams.task
 import java.nio.ByteBuffer
 import java.util.ArrayList
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions._
@@ -141,22 +142,25 @@ private[streams] final class StateCarry(
   private def present(row: UnsafeRow): UnsafeRow = columns(row).copy()
 }
 
-private[streams] object StateCarry {
+/**
+ * Turns buckets of earlier generations into buckets of the present one.
+ *
+ * @param program the program of the present generation
+ */
+private[streams] final class StateCarries(
+    earlier: EarlierStates,
+    program: StreamProgram,
+    state: StreamState
+) {
+  private[this] val made = mutable.HashMap.empty[Int, StateCarry]
 
-  /** Turns a bucket of an earlier generation into one of the present generation. */
-  def change(
-      header: BucketHeader,
-      earlier: EarlierStates,
-      program: StreamProgram,
-      state: StreamState
-  ): BucketHeader = {
-    val carry = new StateCarry(
-      earlier.layoutOf(header.generation),
-      earlier.hasPlacesOf(header.generation),
-      program,
-      state
+  def change(header: BucketHeader): BucketHeader = {
+    val from = header.generation
+    val carry = made.getOrElseUpdate(
+      from,
+      new StateCarry(earlier.layoutOf(from), earlier.hasPlacesOf(from), program, state)
     )
-    earlier.begunAnewAfter(header.generation) match {
+    earlier.begunAnewAfter(from) match {
       case Some(until) => carry.beginAnew(header, until)
       case None        => carry.goOn(header)
     }

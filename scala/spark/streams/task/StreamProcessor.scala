@@ -3,23 +3,18 @@ package io.sash.spark.streams.task
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.TimestampType
 
-import io.sash.spark.base.Metrics
-import io.sash.spark.streams.checkpoint.{BatchState, EarlierStates, StateLayout}
+import io.sash.spark.streams.checkpoint.{EarlierStates, StateLayout}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram, WarmStart}
-import io.sash.spark.streams.state.StreamState
+import io.sash.spark.streams.state.{BucketHeader, StreamState}
 
 /**
  * Answers the rows of a bucket of keys, over windows of rows. In append mode a row is pending in
  * the state until the watermark has passed it. Then all rows of its time have come, so that its
  * key's windows take in only final rows.
- *
- * @param late the watermark of late rows, in microseconds, if it is known
  */
 private[spark] final class StreamProcessor(
     val program: StreamProgram,
-    late: Option[Long] = None,
-    override val metrics: Option[Metrics] = None,
-    override protected val earlier: EarlierStates = EarlierStates.Unknown
+    override val batch: Option[OperatorBatch] = None
 ) extends BucketProcessor {
   override def text: String = program.text
 
@@ -42,16 +37,10 @@ private[spark] final class StreamProcessor(
     first = math.min(reach.time, history.until + 1)
   } yield Literal(first, TimestampType)
 
-  override def startingWith(history: WarmStart): StreamProcessor =
-    new StreamProcessor(program.copy(start = Some(history)), late, metrics, earlier)
-
-  override def in(late: Option[Long], metrics: Metrics, state: BatchState): StreamProcessor =
-    new StreamProcessor(
-      program.copy(start = start.map(_.behind(state.answered))),
-      late,
-      Some(metrics),
-      state.earlier
-    )
+  override protected def copied(
+      start: Option[WarmStart],
+      batch: Option[OperatorBatch]
+  ): StreamProcessor = new StreamProcessor(program.copy(start = start), batch)
 
   override def explained: String = {
     val windows = program.source.distinct.mkString(", ")
@@ -62,12 +51,18 @@ private[spark] final class StreamProcessor(
   }
 
   override protected def newTask(state: StreamState): BucketTask = {
-    val windows = new KeyWindows(program, state, late.filter(_ => program.reach.nonEmpty))
+    val late = if (program.reach.isEmpty) None else batch.flatMap(_.late)
+    val windows = new KeyWindows(program, state, late)
     program.mode match {
       case AnswerMode.Append => new StreamTask(program, state, windows)
       case AnswerMode.Update => new UpdateTask(program, state, windows)
     }
   }
+
+  override protected def newChange(
+      earlier: EarlierStates,
+      state: StreamState
+  ): BucketHeader => BucketHeader = new StateCarries(earlier, program, state).change
 
   override def toString: String = s"SlidingWindow of ${text.linesIterator.mkString("; ")}"
 }

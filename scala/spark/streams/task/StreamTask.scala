@@ -6,7 +6,6 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.spark.streams.checkpoint.EarlierStates
 import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{BucketHeader, PendingChunks, PendingRows, StreamState}
 
@@ -28,9 +27,6 @@ private[spark] final class StreamTask(
   private[this] val unanswered = program.later.flatMap(_.due).map { due =>
     new PendingRows(state.unanswered, due.at, program.input.length)
   }
-
-  override def change(before: BucketHeader, earlier: EarlierStates): BucketHeader =
-    StateCarry.change(before, earlier, program, state)
 
   override def turn(
       before: BucketHeader,

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.spark.base.RowHash
-import io.sash.spark.streams.checkpoint.EarlierStates
 import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{
   BucketHeader,
@@ -43,9 +42,6 @@ private[streams] final class UpdateTask(
   private[this] val tail = new HistoryTail(program)
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
-
-  override def change(before: BucketHeader, earlier: EarlierStates): BucketHeader =
-    StateCarry.change(before, earlier, program, state)
 
   override def turn(
       before: BucketHeader,

@@ -9,13 +9,13 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.types.LongType
 import org.scalatest.Assertion
 
-import io.sash.spark.{CheckedExec, CheckedPromises, RowEquality, SashSuite}
+import io.sash.spark.{CheckedExec, CheckedPromises, RowEquality}
 import io.sash.spark.base.SashConf
 import io.sash.spark.ordering.{KeyOrder, RowOrder}
 import io.sash.spark.windows.WindowCall
 
 /** One key that many tasks answer: borders of keys, what the operator promises, EXPLAIN. */
-class SplitKeysSuite extends SashSuite {
+class SplitKeysSuite extends SplitSuite {
   import SplitKeysSuite._
 
   private val settings = Seq(
@@ -28,9 +28,6 @@ class SplitKeysSuite extends SashSuite {
   /** Key 1 has nine rows of ten. */
   private val skewed =
     "(SELECT id, if(id % 10 < 9, 1, id % 50) AS k, id * 7 % 1000 AS x FROM range(1000))"
-
-  private def operators(frame: DataFrame): Seq[SplitWindowExec] =
-    collect(frame.queryExecution.executedPlan) { case s: SplitWindowExec => s }
 
   private def exchanges(frame: DataFrame): Int =
     collect(frame.queryExecution.executedPlan) { case e: ShuffleExchangeExec => e }.size
@@ -76,12 +73,7 @@ class SplitKeysSuite extends SashSuite {
 
   test("many tasks answer one key, and metrics count the rows that they read for others") {
     val count = 40000L
-    withSettings(
-      SashConf.WindowSplit.key -> "always",
-      SashConf.WindowSplitThreshold.key -> "0",
-      "spark.sql.shuffle.partitions" -> "16",
-      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1KB"
-    ) {
+    withSettings(inManyTasks :+ (SashConf.WindowSplit.key -> "always"): _*) {
       for (
         (frame, most) <- Seq(
           "ROWS 17000 PRECEDING" -> 2.3,
@@ -226,7 +218,7 @@ object SplitKeysSuite {
   private val time = AttributeReference("t", LongType, nullable = false)()
   private val input = Seq(key, time)
 
-  /** A stretch for each element; its rows come in another order than that of the window. */
+  /** A stretch for each element, whose rows do not come in the window's order. */
   private def partitioned(rows: RDD[Seq[(Long, Long)]]): RDD[InternalRow] = {
     val input = this.input.toVector
     rows.mapPartitions { in =>

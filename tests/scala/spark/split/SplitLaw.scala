@@ -2,14 +2,14 @@ package io.sash.spark.split
 
 import scala.util.Random
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.Row
 import org.scalatest.Assertion
 
 import io.sash.spark._
 import io.sash.spark.base.SashConf
 
 /** Divided windows have the rows of Spark, and leave in the promised order. */
-trait SplitLaw extends SashSuite {
+trait SplitLaw extends SplitSuite {
   import SplitLaw._
 
   private val seed = 20261127L
@@ -18,15 +18,12 @@ trait SplitLaw extends SashSuite {
   /** The settings under which windows are divided. */
   protected def dividing: Seq[(String, String)] = Seq(SashConf.WindowSplitThreshold.key -> "0")
 
-  private def splits(frame: DataFrame): Boolean =
-    collect(frame.queryExecution.executedPlan) { case s: SplitWindowExec => s }.nonEmpty
-
   protected def rows(query: String): (Seq[Row], Boolean) = {
     val frame = spark.sql(query)
     val answer = frame.collect().toSeq
     val promises = collect(frame.queryExecution.executedPlan) { case c: CheckedExec => c }
     promises.foreach(c => assert(CheckedPromises.broken(c).isEmpty))
-    (answer, splits(frame))
+    (answer, operators(frame).nonEmpty)
   }
 
   protected def check(query: String, mustSplit: Boolean = false): Assertion =
@@ -87,13 +84,25 @@ object SplitLaw {
   /** A frame of ROWS over a random order, behind `keys`. */
   def rowsOf(random: Random, keys: String = ""): String = {
     val steps = Seq(-150, -70, -20, -5, -2, -1, 0, 1, 2, 7, 30, 120)
+    val ends = endsOf(random, steps, growing = 5)(_.toString)
+    val by = s"${pick(random, orders)} ${WindowFrames.direction(random)}"
+    s"($keys ORDER BY $by ROWS BETWEEN $ends)"
+  }
+
+  /**
+   * Two ends of a frame. In one of four frames the lower end is unbounded.
+   *
+   * @param growing in one of so many frames the upper end is unbounded
+   */
+  private def endsOf(random: Random, steps: Seq[Int], growing: Int)(
+      step: Int => String
+  ): String = {
     val Seq(lower, upper) = Seq(pick(random, steps), pick(random, steps)).sorted
     val from =
-      if (random.nextInt(4) == 0) "UNBOUNDED PRECEDING" else WindowFrames.bound(lower, _.toString)
+      if (random.nextInt(4) == 0) "UNBOUNDED PRECEDING" else WindowFrames.bound(lower, step)
     val to =
-      if (random.nextInt(5) == 0) "UNBOUNDED FOLLOWING" else WindowFrames.bound(upper, _.toString)
-    val by = s"${pick(random, orders)} ${WindowFrames.direction(random)}"
-    s"($keys ORDER BY $by ROWS BETWEEN $from AND $to)"
+      if (random.nextInt(growing) == 0) "UNBOUNDED FOLLOWING" else WindowFrames.bound(upper, step)
+    s"$from AND $to"
   }
 
   /** A frame of RANGE whose bounds are rows that tie with the current one, or an end. */
@@ -107,13 +116,9 @@ object SplitLaw {
   def rangeOf(random: Random, keys: String = ""): String = {
     val key = pick(random, WindowFrames.Keys)
     val steps = Seq(-40, -8, -3, -2, -1, 0, 1, 2, 5, 30)
-    val Seq(lower, upper) = Seq(pick(random, steps), pick(random, steps)).sorted
-    val from =
-      if (random.nextInt(4) == 0) "UNBOUNDED PRECEDING" else WindowFrames.bound(lower, key.offset)
-    val to =
-      if (random.nextInt(4) == 0) "UNBOUNDED FOLLOWING" else WindowFrames.bound(upper, key.offset)
+    val ends = endsOf(random, steps, growing = 4)(key.offset)
     val by = s"${key.tied} ${WindowFrames.direction(random)}"
-    s"($keys ORDER BY $by RANGE BETWEEN $from AND $to)"
+    s"($keys ORDER BY $by RANGE BETWEEN $ends)"
   }
 
   /** Some functions of a row's position. */

@@ -9,12 +9,12 @@ import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.types.LongType
 
-import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite}
+import io.sash.spark.{CheckedExec, CheckedPromises}
 import io.sash.spark.base.SashConf
 import io.sash.spark.ordering.{KeyOrder, RowOrder}
 
 /** Which windows are divided, what the operator promises, and how many rows a task reads. */
-class SplitPlanSuite extends SashSuite {
+class SplitPlanSuite extends SplitSuite {
   private val settings = Seq(
     SashConf.WindowSplitThreshold.key -> "0",
     "spark.sql.shuffle.partitions" -> "8"
@@ -25,9 +25,6 @@ class SplitPlanSuite extends SashSuite {
     frame.collect()
     frame
   }
-
-  private def operators(frame: DataFrame): Seq[SplitWindowExec] =
-    collect(frame.queryExecution.executedPlan) { case s: SplitWindowExec => s }
 
   private def explained(query: String): String =
     withSettings(settings: _*) {
@@ -122,11 +119,7 @@ class SplitPlanSuite extends SashSuite {
 
   test("a task reads at most about two more of its own number of rows, however long the window") {
     val rows = 64000L
-    withSettings(
-      SashConf.WindowSplitThreshold.key -> "0",
-      "spark.sql.shuffle.partitions" -> "16",
-      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1KB"
-    ) {
+    withSettings(inManyTasks: _*) {
       for (
         (frame, most) <- Seq(
           "ROWS 17000 PRECEDING" -> 2.3,

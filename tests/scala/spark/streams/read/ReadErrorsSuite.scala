@@ -9,7 +9,7 @@ import org.scalatest.tags.Slow
 
 import io.sash.spark.{Event, StreamSuite}
 
-/** What `read_state` takes, what it refuses, and that it leaves the query alone. */
+/** The arguments and queries of `read_state`, its errors, and a query that runs beside it. */
 @Slow
 class ReadErrorsSuite extends StreamSuite {
   import StreamSuite._
