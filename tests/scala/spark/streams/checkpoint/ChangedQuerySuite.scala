@@ -430,6 +430,27 @@ class ChangedQuerySuite extends StreamSuite {
     })
   }
 
+  test("no history begins with a batch that the query before has run and not committed") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("5 seconds", checkpoint)
+      def run(query: DataFrame => DataFrame)(rows: Seq[Event]): Unit = {
+        source.start(query)
+        try source.add(rows)
+        finally source.stop()
+      }
+      run(ofId(sum))(tens(1, 6))
+      source.failNext()
+      intercept[Exception](run(ofId(sum))(tens(6, 7)))
+      val three = sum.replace("1", "2")
+      val error = intercept[Exception](run(begun(99, three))(Nil))
+      assert(causes(error).contains("start the query as it was once more"))
+      run(ofId(sum))(Nil)
+      run(begun(99, three))(tens(10, 11) :+ at(0, 1000, k = 2))
+      val answers = source.rows.map(r => r.getLong(0) -> r.getLong(1)).toMap
+      assert(answers(6L) == 15L && answers(9L) == 24L && answers(10L) == 27L)
+    })
+  }
+
   test("a changed query may be given a later history again") {
     val three = sum.replace("1", "2")
     val answers = runAll(
