@@ -216,7 +216,8 @@ def _on_more_cores(
         f"The rows in order of time again, in {TASKS} tasks on {options.cores} cores: the "
         "seconds of all tasks of a stage, added up. Divided by the number of cores, they should "
         "be the seconds that the query took. The last column has the rows that a task read at "
-        f"most in the last stage, as a multiple of its share (P, {options.rows // TASKS:,} rows).",
+        "most in the last stage, as a multiple of its share (P, "
+        f"{options.rows // TASKS:,} rows).",
         "",
         f"| window | {' | '.join(WORK)} | computed | measured | rows read, of P |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",
