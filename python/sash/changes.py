@@ -64,7 +64,7 @@ def on_change(
             microsecond later, or one day, or 1.
         change: The name of the column that says why there is a row.
         aggregates: The new columns by name, all over the one window: an aggregate as a Column
-            that names its columns, as in ``F.sum("amount")``, or as SQL.
+            that names its columns, as in ``F.sum("amount")``, or as SQL, as in "sum(amount)".
 
     Returns:
         The columns of ``df``, then ``change``, then the aggregates, in no promised order. Rows of

@@ -142,7 +142,7 @@ def test_any_aggregate(spark: SparkSession) -> None:
         first=F.first("x"),
         last=F.last("x"),
         every=F.collect_list(F.coalesce("x", F.lit(0))),
-        big="count(*) FILTER (WHERE x > 5)",
+        big="count_if(x > 5)",
         nulls=F.count_if(F.col("x").isNull()),
         median=F.median("x"),
         own=largest("x"),
