@@ -7,7 +7,7 @@ import io.sash.spark.SashSuite
 /** The functions that `sash.on_change` calls: a condition of a window, and the time of leaving. */
 class OnChangeFunctionsSuite extends SashSuite {
   private val items =
-    "(SELECT id, id % 2 k, id % 3 x, timestamp_seconds(1772946000 + id * 3600) ts FROM range(60))"
+    "(SELECT id, id % 2 k, id % 3 x, timestamp_seconds(1772773200 + id * 3600) ts FROM range(60))"
 
   for (factory <- Seq("CODEGEN_ONLY", "NO_CODEGEN"))
     test(s"a time that its type does not have is NULL, $factory") {
