@@ -79,16 +79,22 @@ def _size(end: End) -> tuple[Decimal, Decimal] | None:
     """The months of an end and its seconds or number; None if each label has its own."""
     if end.is_column:
         return None
+    months, rest = length_of(end.distance)
+    return (-months, -rest) if end.is_before else (months, rest)
+
+
+def length_of(distance: Distance) -> tuple[Decimal, Decimal]:
+    """The months of a distance, and its seconds or its number; a day has 24 hours."""
     months, rest = Decimal(0), Decimal(0)
-    if isinstance(end.distance, str):
-        for number, unit in re.findall(rf"([\d.]+)\s+({UNIT})", end.distance.lower()):
+    if isinstance(distance, str):
+        for number, unit in re.findall(rf"([\d.]+)\s+({UNIT})", distance.lower()):
             name = unit.removesuffix("s")
             if MONTHS.match(name):
                 months += Decimal(number) * _MONTHS[name]
             else:
                 rest += Decimal(number) * _SECONDS[name]
-    elif isinstance(end.distance, timedelta):
-        rest = Decimal(end.distance // timedelta(microseconds=1)) / 1_000_000
+    elif isinstance(distance, timedelta):
+        rest = Decimal(distance // timedelta(microseconds=1)) / 1_000_000
     else:
-        rest = Decimal(end.distance)
-    return (-months, -rest) if end.is_before else (months, rest)
+        rest = Decimal(distance)
+    return months, rest

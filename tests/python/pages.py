@@ -33,6 +33,7 @@ PAGES = [
     "windows-that-end-themselves",
     "window-kinds",
     "streaming",
+    "when-rows-leave",
     "from-pandas-rolling",
     "faster-without-a-change",
     "lateral",

@@ -33,6 +33,7 @@ def test_the_examples_of_docstrings(spark, name):
         "window_join",
         "as_of",
         "grid",
+        "on_change",
         "Monoid",
         "configure",
         "is_active",

@@ -64,8 +64,10 @@ private[kinds] object DurationFrame {
     val isBetween = window.isCentered && size.microseconds % 2 != 0
     val lower = moved(negative(before), if (window.hasOpenStart && !isBetween) 1 else 0)
     val upper = moved(after, if (window.hasOpenEnd && !isBetween) -1 else 0)
-    // an interval of less than a day is the same in every time zone
-    val plain = Seq(lower, upper).forall(i => i.months == 0 && i.days == 0)
+    // Spark takes each 24 hours of a day-time interval for a day, which may have 23 in the zone
+    val plain = Seq(lower, upper).forall { i =>
+      i.months == 0 && i.days == 0 && math.abs(i.microseconds) < MICROS_PER_DAY
+    }
     def bound(i: CalendarInterval): Expression =
       if (i.months == 0 && i.days == 0 && i.microseconds == 0) CurrentRow
       else if (plain) Literal(i.microseconds, DayTimeIntervalType())

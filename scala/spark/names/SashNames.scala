@@ -9,7 +9,7 @@ import org.apache.spark.sql.sash.FunctionInternals
 
 import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.history.HistoryUntilFunction
-import io.sash.spark.kinds.WindowKindFunctions
+import io.sash.spark.kinds.{OnChangeFunctions, WindowKindFunctions}
 import io.sash.spark.streams.ask.ReadStateFunction
 
 /**
@@ -25,8 +25,9 @@ private[spark] object SashNames {
   val Schema = "sash"
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
-    (AllSashFunctions.All ++ WindowKindFunctions.All :+ SlidingAgg.function :+
-      HistoryUntilFunction.function :+ ReadStateFunction.function :+ SashVersionFunction.function)
+    (AllSashFunctions.All ++ WindowKindFunctions.All ++ OnChangeFunctions.All :+
+      SlidingAgg.function :+ HistoryUntilFunction.function :+ ReadStateFunction.function :+
+      SashVersionFunction.function)
       .map(f => f.name -> (f.info -> positional(f.name, f.build)))
       .toMap
 

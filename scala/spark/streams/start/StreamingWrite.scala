@@ -17,6 +17,7 @@ import io.sash.spark.streams.checkpoint.Checkpoint
 import io.sash.spark.streams.plan.{OfBuckets, OfStream, StatefulPlan, StreamSettings}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
 import io.sash.spark.streams.task.StreamProcessor
+import io.sash.spark.times.LeavingTime
 
 /**
  * Runs when a query starts, since its output mode is not known earlier. It refuses queries in
@@ -192,6 +193,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       (updates && hasOther) ->
         (s"${over(write)} $BesideOther, which would count rows that are answered again; write " +
           "in append mode"),
+      (updates && LeavingTime.isIn(query)) ->
+        ("sash.on_change, whose answers wait until rows have left their windows; write in " +
+          "append mode"),
       (looksAhead && updates) ->
         (s"$later, frames that look ahead, whose rows wait for others; " +
           (if (isRealTime) "in real-time mode end the frame at the current row"
