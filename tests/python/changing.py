@@ -51,7 +51,8 @@ class Changing:
     def __init__(self, spark: SparkSession, folder: Path, settings: dict[str, str]) -> None:
         self.spark = spark
         self.folder = folder
-        self.settings = settings
+        for name, value in settings.items():
+            spark.conf.set(name, value)
         self.until: datetime | None = None
         self.files = 0
         self.answers: list[tuple[Any, ...]] = []
@@ -73,19 +74,13 @@ class Changing:
         With ``fails`` its first batch fails, and it starts once more.
         """
         before = len(self.answers)
-        for name, value in self.settings.items():
-            self.spark.conf.set(name, value)
-        try:
-            if fails:
-                try:
-                    self._start(query, table, fails)
-                except StreamingQueryException as error:
-                    if "on purpose" not in str(error):
-                        raise
-            self._start(query, table, fails=False)
-        finally:
-            for name in self.settings:
-                self.spark.conf.unset(name)
+        if fails:
+            try:
+                self.start(query, table, fails)
+            except StreamingQueryException as error:
+                if "on purpose" not in str(error):
+                    raise
+        self.start(query, table)
         return self.answers[before:]
 
     def rows(self, table: list[Row]) -> DataFrame:
@@ -99,7 +94,9 @@ class Changing:
             rows, self.spark.createDataFrame(past, SCHEMA), by="ts", until=self.until
         )
 
-    def _start(self, query: Query, table: list[Row], fails: bool) -> None:
+    def start(self, query: Query, table: list[Row], fails: bool = False) -> None:
+        """Run the stream to its last file; with ``fails`` its first batch fails."""
+
         def write(answers: DataFrame, _: int) -> None:
             rows = answers.collect()
             if fails:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from changing import LAST, SCHEMA, Changing, drawn
+from changing import LAST, SCHEMA, START, Changing, Row, drawn
 
 KEYS = [("k",), ("s",), ("k", "s")]
 """Of operators that stand in one query."""
@@ -180,3 +181,41 @@ def test_each_row_is_answered_once_as_in_batch(
     rng = random.Random(seed)  # noqa: S311
     live = None if kind is OverHops else rng.choice([None, 9, 30])
     check(streaming, tmp_path, kind(rng), rng, live)
+
+
+def sums(of: int, *more: str) -> Callable[[DataFrame], DataFrame]:
+    over = "OVER (PARTITION BY k ORDER BY ts"
+    call = f"sum(x) {over} ROWS {of} PRECEDING) AS total"
+    return lambda rows: rows.selectExpr("id", "ts", "k", call, *more)
+
+
+@pytest.mark.slow
+def test_a_query_changes_where_each_attempt_has_a_state_of_its_own(
+    streaming: SparkSession, tmp_path: Path
+) -> None:
+    setting = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+    stream = Changing(streaming, tmp_path, {setting: "2"})
+    table: list[Row] = [(i, i % 2, "a", START + timedelta(seconds=i), i % 5) for i in range(60)]
+    first, longer = sums(5, "max(x) OVER (PARTITION BY k ORDER BY ts) AS most"), sums(9)
+    stream.come(table[:30])
+    stream.run(first, table, fails=False)
+    stream.come(table[30:40])
+    with pytest.raises(StreamingQueryException, match="on purpose"):
+        stream.start(sums(5), table, fails=True)
+    stream.until = table[44][3]
+    with pytest.raises(StreamingQueryException, match="start the query as it was once more"):
+        stream.start(longer, table)
+    stream.until = None
+    stream.run(sums(5), table, fails=False)
+    before = [row[0] for row in stream.answers]
+    stream.until = table[44][3]
+    stream.come(table[40:])
+    stream.run(longer, table, fails=True)
+    rows = streaming.createDataFrame(table, SCHEMA)
+    batch = {row.id: tuple(row) for row in longer(rows).collect()}
+    after = stream.answers[len(before) :]
+    assert after == [batch[row[0]] for row in after]
+    assert sorted(before + [row[0] for row in after]) == list(range(50))
+    read = sash.read_state(longer(stream.rows(table)), tmp_path / "checkpoint")
+    last = {row.k: row.total for row in read.collect()}
+    assert last == {k: sum(i % 5 for i in range(60) if i % 2 == k and i >= 40) for k in (0, 1)}
