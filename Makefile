@@ -198,8 +198,10 @@ test-python: $(INSTALLED) ## the Python tests
 	$(BIN)/pytest --junitxml target/pytest.xml
 
 .PHONY: test-kill
-test-kill: $(INSTALLED) ## streams from Kafka and of labels, each killed KILLS=100 times
-	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s tests/python/test_kafka.py tests/python/test_label_kills.py
+test-kill: $(INSTALLED) ## streams of Kafka, of labels, begun with tables, of late rows, changed: each KILLS=100 times
+	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s -k "kill or kafka" tests/python/test_kafka.py \
+		tests/python/test_label_kills.py tests/python/test_history.py \
+		tests/python/test_changed_query.py tests/python/test_late_rows.py
 
 .PHONY: test-flights
 test-flights: $(INSTALLED) ## three million flights as a stream that arrives out of order

@@ -1,6 +1,7 @@
 """The streams that test_late_rows.py kills: their late rows go to a folder, answers to Parquet.
 
-Run as `killed_late.py FOLDER KIND [--finish]`, with a file of labels and one of events a batch.
+Run as `killed_together.py` says, with the KIND of each; a file of labels and one of events is a
+batch.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+import sash
 from killed_labels import EVENTS, LABELS, START, features, read
-from kills import stream
+from killed_together import run
+
+FRAME = "5 hours"
 
 
 def drawn(rng: random.Random, hour: int, count: int) -> Iterator[dict[str, object]]:
@@ -39,13 +43,24 @@ def hops(rows: DataFrame) -> DataFrame:
     return rows.groupBy("lab", F.window("ts", "3 hours", "1 hour")).agg(F.count("*").alias("n"))
 
 
+def counted(rows: DataFrame, *more: str) -> DataFrame:
+    """Windows in which late rows count."""
+    window = sash.SlidingWindow.partitionBy("user", *more).orderBy("ts").time(FRAME)
+    some = [F.count("*"), F.sum("lab"), F.max("lab")]
+    return rows.select("lab", *more, *(agg.over(window) for agg in some))
+
+
 def answers(spark: SparkSession, folder: Path, kind: str) -> DataFrame:
     spark.conf.set("spark.sash.stream.lateRowsPath", str(folder / "late"))
+    if kind == "counted":
+        spark.conf.set("spark.sash.stream.lateRows", "count")
     rows = read(spark, folder / "labels", LABELS, stream=True)
     if kind == "labels":
         return features(rows, read(spark, folder / "events", EVENTS, stream=True))
-    return {"over": over, "hops": hops}[kind](rows.withWatermark("ts", "1 hour"))
+    return {"over": over, "hops": hops, "counted": counted}[kind](
+        rows.withWatermark("ts", "1 hour")
+    )
 
 
 if __name__ == "__main__":
-    stream(answers)
+    run(answers)

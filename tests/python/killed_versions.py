@@ -1,6 +1,6 @@
-"""The stream that test_changed_query.py kills: three versions of a query on one checkpoint.
+"""The streams that test_changed_query.py kills: three versions of a query on one checkpoint.
 
-Run as `killed_versions.py FOLDER VERSION [UNTIL] [--finish]`, with one file of events a batch.
+Run as `killed_together.py` says, with VERSION [UNTIL] of each; a file of events is a batch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 import sash
 from killed_labels import LABELS, read
-from kills import stream
+from killed_together import run
 
 
 def features(rows: DataFrame, version: str) -> DataFrame:
@@ -52,4 +52,4 @@ def answers(
 
 
 if __name__ == "__main__":
-    stream(answers)
+    run(answers)

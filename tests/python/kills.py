@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -28,6 +28,8 @@ KILLED = {
     "spark.sql.streaming.fileSink.log.compactInterval": "7",
 }
 """Settings of a stream that is killed."""
+KILLS_A_LIFE = 4
+"""Of a process, before its streams run to their ends and new ones begin in an empty folder."""
 
 
 def stream(rows: Callable[..., DataFrame], more: dict[str, str] | None = None) -> None:
@@ -64,6 +66,12 @@ def in_utc(spark: SparkSession) -> SparkSession:
     session = spark.newSession()
     session.conf.set("spark.sql.session.timeZone", "UTC")
     return session
+
+
+def lives() -> Iterator[int]:
+    """The kills of each folder, ``KILLS`` in all."""
+    for first in range(0, KILLS, KILLS_A_LIFE):
+        yield min(KILLS - first, KILLS_A_LIFE)
 
 
 class Killed:

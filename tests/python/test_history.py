@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,15 +16,18 @@ from pyspark.sql import functions as F
 import sash
 from killed_history import UNTIL as BORDER
 from killed_history import features
-from killed_labels import LABELS, drawn, read
-from kills import KILLS, SEED, Killed, answers_once, in_utc
+from killed_labels import EVENTS, LABELS, drawn, read
+from killed_together import BATCHES_A_RUN, Together
+from kills import KILLS, SEED, in_utc, lives
 from streaming import to_parquet
-from test_label_kills import FILES_A_KILL, end
+from test_label_kills import end
 from test_label_kills import save as save_hour
 
 SCHEMA = "id BIGINT, k INT, ts TIMESTAMP, x INT"
 START = datetime(2026, 3, 1)
 UNTIL = START + timedelta(minutes=10)
+KINDS = ["over", "labels", "hops"]
+"""Of streams that are killed together."""
 
 
 def events(spark: SparkSession) -> DataFrame:
@@ -131,30 +135,47 @@ def test_the_table_has_the_columns_of_the_stream(spark: SparkSession) -> None:
         assert text in str(caught.value)
 
 
+def write(folder: Path, rng: random.Random, hours: int) -> None:
+    """Write the table, and files of which the first have rows of the table, too."""
+    for name in ("labels", "events"):
+        rows = {hour: list(drawn(rng, hour, 1, 60)) for hour in range(hours)}
+        past = [row for of in rows.values() for row in of if str(row["ts"]) <= str(BORDER)]
+        save_hour(folder / f"past_{name}", 0, past)
+        for hour in range(3, hours):
+            save_hour(folder / name, hour, rows[hour])
+    end(folder, hours)
+
+
 @pytest.mark.slow
-def test_a_stream_that_is_killed_reads_the_table_once(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_streams_that_are_killed_read_the_table_once(spark: SparkSession, tmp_path: Path) -> None:
     rng = random.Random(SEED)  # noqa: S311
     print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
-    hours = 5 + FILES_A_KILL * (KILLS + 2)
-    rows = {hour: list(drawn(rng, hour, 1, 60)) for hour in range(hours)}
-    border = str(BORDER)
-    past = [row for of in rows.values() for row in of if str(row["ts"]) <= border]
-    save_hour(tmp_path / "past", 0, past)
-    killed = Killed(Path(__file__).with_name("killed_history.py"), tmp_path, rng)
-    # the first files are in the table, too
-    for first in range(3, hours - FILES_A_KILL + 1, FILES_A_KILL):
-        for hour in range(first, first + FILES_A_KILL):
-            save_hour(tmp_path / "labels", hour, rows[hour])
-        killed.run_and_kill(early=first == 3)
-    end(tmp_path, hours)
-    killed.finish()
+    for life, kills in enumerate(lives()):
+        folder = tmp_path / str(life)
+        folder.mkdir()
+        killed = Together(Path(__file__).with_name("killed_history.py"), folder, rng, *KINDS)
+        for kind in KINDS:
+            killed.arguments[kind] = [kind]
+            write(folder / kind, rng, 3 + BATCHES_A_RUN * (kills + 1))
+        for _ in range(kills):
+            killed.kill()
+        killed.finish(*KINDS)
+        for kind in KINDS:
+            check(in_utc(spark), folder / kind, kind)
+        print(killed)
 
-    session = in_utc(spark)
-    ours = {label: tuple(row) for label, row in answers_once(session, tmp_path).items()}
-    live = read(session, tmp_path / "labels", LABELS, stream=False).where("lab <> -1")
-    table = read(session, tmp_path / "past", LABELS, stream=False)
-    both = live.where(F.col("ts") > BORDER).unionByName(table)
-    expected = features(both).where(F.col("ts") > BORDER).collect()
-    assert ours == {row.lab: tuple(row) for row in expected}
+
+def check(session: SparkSession, folder: Path, kind: str) -> None:
+    """The answers behind the table are the batch query's over all rows."""
+
+    def all_rows(name: str, schema: str) -> DataFrame:
+        rows = read(session, folder / name, schema, stream=False)
+        later = rows.where((F.col("ts") > BORDER) & (F.col("lab") != -1))
+        table = read(session, folder / f"past_{name}", schema, stream=False)
+        return later.unionByName(table)
+
+    events = all_rows("events", f"{EVENTS}, lab long").drop("lab")
+    batch = features(kind, all_rows("labels", LABELS), events).where(F.col("ts") > BORDER)
+    answers = session.read.parquet(str(folder / "out")).collect()
+    assert Counter(map(tuple, answers)) == Counter(map(tuple, batch.collect()))
+    print(f"{kind}: {len(answers)} rows")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,15 +15,16 @@ from pyspark.sql import functions as F
 
 import sash
 from killed_labels import EVENTS, LABELS, read
-from killed_late import drawn, over
-from kills import KILLS, SEED, Killed, in_utc
+from killed_late import counted, drawn, over
+from killed_together import BATCHES_A_RUN, Together
+from kills import KILLS, SEED, in_utc, lives
 from streaming import to_parquet
-from test_label_kills import FILES_A_KILL, ROWS, end, save
+from test_label_kills import ROWS, end, save
 
 SETTING = "spark.sash.stream.lateRowsPath"
 SCHEMA = "lab BIGINT, user STRING, ts TIMESTAMP, more STRING"
 START = datetime(2026, 3, 1)
-KINDS = ["over", "hops", "labels"]
+KINDS = ["over", "hops", "labels", "counted"]
 
 
 def at(lab: int, minute: int) -> tuple[int, str, datetime, str]:
@@ -66,7 +68,7 @@ def test_late_rows_are_kept_with_all_columns(streaming: SparkSession, tmp_path: 
     assert over(everything).where("lab = 3").collect() != []
 
 
-def counted(rows: DataFrame) -> DataFrame:
+def of_two_hours(rows: DataFrame) -> DataFrame:
     window = sash.SlidingWindow.partitionBy("user").orderBy("ts").time("2 hours")
     return rows.select("lab", F.count("*").over(window).alias("n"))
 
@@ -77,8 +79,8 @@ def test_a_late_row_counts_in_later_windows(streaming: SparkSession, tmp_path: P
     for key, value in settings.items():
         streaming.conf.set(key, value)
     try:
-        run(streaming, tmp_path, [at(1, 0), at(2, 60)], counted)
-        run(streaming, tmp_path, [at(3, 5), at(4, 90)], counted)
+        run(streaming, tmp_path, [at(1, 0), at(2, 60)], of_two_hours)
+        run(streaming, tmp_path, [at(3, 5), at(4, 90)], of_two_hours)
     finally:
         for key in settings:
             streaming.conf.unset(key)
@@ -104,34 +106,71 @@ def test_a_column_that_parquet_cannot_hold_is_refused(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS if KILLS > 2 else [KINDS[SEED % len(KINDS)]])
-def test_a_stream_that_is_killed_keeps_each_late_row_once(
-    spark: SparkSession, tmp_path: Path, kind: str
+def test_streams_that_are_killed_keep_each_late_row_once(
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     rng = random.Random(SEED)  # noqa: S311
-    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}: {kind}")
-    files = (KILLS if KILLS > 2 else 1) * FILES_A_KILL
-    killed = Killed(Path(__file__).with_name("killed_late.py"), tmp_path, rng)
-    for first in range(0, files, FILES_A_KILL):
-        for hour in range(first, first + FILES_A_KILL):
-            for name, count in ROWS.items():
-                save(tmp_path / name, hour, drawn(rng, hour, count))
-        killed.run_and_kill(kind)
-    end(tmp_path, files)
-    killed.finish(kind)
+    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
+    for life, kills in enumerate(lives()):
+        folder = tmp_path / str(life)
+        folder.mkdir()
+        killed = Together(Path(__file__).with_name("killed_late.py"), folder, rng, *KINDS)
+        for kind in KINDS:
+            killed.arguments[kind] = [kind]
+            files = BATCHES_A_RUN * (kills + 1)
+            for hour in range(files):
+                for name, count in ROWS.items():
+                    save(folder / kind / name, hour, drawn(rng, hour, count))
+            end(folder / kind, files)
+        for _ in range(kills):
+            killed.kill()
+        killed.finish(*KINDS)
+        for kind in KINDS:
+            check_late_rows(in_utc(spark), folder / kind, kind)
+        check_counted(in_utc(spark), folder / "counted")
+        print(killed)
 
-    session = in_utc(spark)
-    late = session.read.parquet(str(tmp_path / "late"))
+
+def check_late_rows(session: SparkSession, folder: Path, kind: str) -> None:
+    """Each row is answered, or kept once."""
+    late = session.read.parquet(str(folder / "late"))
     if kind == "labels":
         events = late.where("row.source = 0").select("row.amount")
-        assert events.count() < read(session, tmp_path / "events", EVENTS, stream=False).count()
+        assert events.count() < read(session, folder / "events", EVENTS, stream=False).count()
         late = late.where("row.source = -1")
     dropped = [row.lab for row in late.select("row.lab").collect()]
-    out = session.read.parquet(str(tmp_path / "out")).select("lab").collect()
-    answered = {row.lab for row in out}
-    rows = read(session, tmp_path / "labels", LABELS, stream=False)
+    out = [row.lab for row in session.read.parquet(str(folder / "out")).collect()]
+    assert kind == "hops" or len(out) == len(set(out)), "answered twice"
+    rows = read(session, folder / "labels", LABELS, stream=False)
     labels = {row.lab for row in rows.where("lab >= 0").collect()}
-    print(f"{len(dropped)} of {len(labels)} rows are late")
+    print(f"{kind}: {len(dropped)} of {len(labels)} rows are late")
     assert len(dropped) == len(set(dropped)) > 0, "kept twice, or never"
-    assert not answered & set(dropped), "answered and late"
-    assert (answered | set(dropped)) - {-1} == labels, "rows are lost"
+    assert not set(out) & set(dropped), "answered and late"
+    assert ({*out} | set(dropped)) - {-1} == labels, "rows are lost"
+
+
+def check_counted(session: SparkSession, folder: Path) -> None:
+    """Each answer is the batch query's over the rows that had come, by files."""
+    files = sorted((folder / "labels").glob("*.json"))
+    of_file = [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+    newest = [max(datetime.fromisoformat(row["ts"]) for row in rows) for rows in of_file]
+    passed = [datetime.min]  # by the watermark, in the batch of each file and in the one behind
+    for time in newest:
+        passed.append(max(passed[-1], time - timedelta(hours=1)))
+    rows = []
+    for file, of in enumerate(of_file):
+        for row in of:
+            time = datetime.fromisoformat(row["ts"])
+            answered = next(
+                (i for i in range(file, len(passed)) if time <= passed[i]), len(passed)
+            )
+            rows.append((row["user"], time, row["lab"], file, answered))
+    come = session.createDataFrame(
+        rows, "user string, ts timestamp, lab long, file int, answered int"
+    )
+    at_each = come.withColumn("until", F.explode(F.expr(f"sequence(file, {len(passed)})")))
+    batch = counted(at_each, "until").join(come.select("lab", "answered"), "lab")
+    expected = batch.where("until = answered").drop("until", "answered").collect()
+    ours = session.read.parquet(str(folder / "out")).collect()
+    answers = {row.lab: tuple(row) for row in ours}
+    assert answers == {row.lab: tuple(row) for row in expected if row.lab in answers}

@@ -56,8 +56,11 @@ private[spark] final class HopProcessor(
       .getOrElse(
         throw new IllegalStateException("the watermark of late rows has not been told")
       )
-    // windows that end in the history are over before the first row of the stream
-    new HopTask(program, state, start.flatMap(_.silent).fold(known)(math.max(known, _)))
+    val begins = batch.exists(_.state.answered.nonEmpty)
+    // windows that end in the history are over before the first row of the stream. An operator
+    // above that begins anew reads them all, whatever the watermark
+    val over = if (begins) 0L else known
+    new HopTask(program, state, start.flatMap(_.silent).fold(over)(math.max(over, _)))
   }
 
   /** Hop windows always begin anew. Their rows lie in panes, and none waits. */

@@ -2,7 +2,7 @@ package io.sash.spark.streams.checkpoint
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.json4s.{JNothing, JValue}
+import org.json4s.{JInt, JNothing, JValue}
 import org.json4s.jackson.JsonMethods.parse
 
 /**
@@ -31,4 +31,12 @@ private[streams] object NumberedFiles {
       .drop(1)
       .nextOption()
       .fold[JValue](JNothing)(parse(_))
+
+  /** The watermark of a batch, in microseconds, in its entry of the log of offsets. */
+  def watermark(batch: JValue): Long = batch \ "batchWatermarkMs" match {
+    case JInt(millis) => millis.toLong * MicrosInMilli
+    case _            => 0L
+  }
+
+  private val MicrosInMilli = 1000L
 }

@@ -16,7 +16,7 @@ import io.sash.spark.base.SashConf
  * @param columns the columns of a row of the operator
  * @param placing the columns by which a row has its key and its place in the key's order
  * @param batch the batch that is planned
- * @param late the watermark of late rows, in microseconds, if it is known
+ * @param late the watermark, in microseconds, that the batch before has passed, if it is known
  */
 private[streams] final class StateChange(
     file: StateFile,

@@ -58,6 +58,10 @@ private[spark] object TreeLayout {
 
   /** Whether the tree holds the window's elements, and not only their aggregate. */
   def holds(tree: TreeLayout, window: WindowLayout): Boolean = tree.isInverse || window.evicts
+
+  /** Whether the tree has elements: those that its windows hold, or have yet to insert. */
+  def hasElements(tree: TreeLayout): Boolean =
+    tree.windows.exists(w => holds(tree, w) || w.lags)
 }
 
 /**

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
 import io.sash.spark.base.StreamVersions
 import io.sash.spark.history.HistoryExec
-import io.sash.spark.streams.checkpoint.{BatchState, StateChange, StateFile}
+import io.sash.spark.streams.checkpoint.{BatchState, NumberedFiles, StateChange, StateFile}
 import io.sash.spark.streams.late.{LateBatch, LateTableExec}
 import io.sash.spark.streams.state.StreamMetrics
 import io.sash.spark.streams.task.{BucketProcessor, OperatorBatch}
@@ -102,7 +102,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
       processor.input,
       processor.placing,
       batch,
-      lateOf(operator),
+      passedBefore(operator, place, batch),
       operator.conf
     )
     val isChanged = changes.exists(_._2.isOther)
@@ -117,6 +117,17 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     fieldOf(operator, LateEvents).collect { case Some(millis: Long) => millis * 1000L }
 
   private val LateEvents = "eventTimeWatermarkForLateEvents"
+
+  /**
+   * The watermark, in microseconds, that the batch before has passed. It is the one of late rows,
+   * unless an operator has one watermark for both.
+   */
+  private def passedBefore(operator: SparkPlan, place: Path, batch: Long): Option[Long] =
+    if (batch == 0 || StreamSettings.allowsSeveral(operator.conf)) lateOf(operator)
+    else {
+      val offsets = new Path(place.getParent.getParent, s"offsets/${batch - 1}")
+      Some(NumberedFiles.watermark(NumberedFiles.json(offsets, conf(operator))))
+    }
 
   /** The number of the batch; None if the plan is only explained. */
   private def batchOf(operator: Product): Option[Long] =

@@ -36,8 +36,6 @@ private[read] final class CommittedBatch private (
 }
 
 private[read] object CommittedBatch {
-  private val MicrosInMilli = 1000L
-
   def of(checkpoint: Path, hadoop: Configuration): CommittedBatch = {
     val last = NumberedFiles.last(new Path(checkpoint, "commits"), hadoop).getOrElse {
       throw ReadState.refuse("checkpoint", s"$checkpoint has no batch that is committed")
@@ -45,10 +43,6 @@ private[read] object CommittedBatch {
     val id = last.getPath.getName.toLong
     def json(log: String) = NumberedFiles.json(new Path(checkpoint, s"$log/$id"), hadoop)
     val batch = json("offsets")
-    val watermark = batch \ "batchWatermarkMs" match {
-      case JInt(millis) => millis.toLong * MicrosInMilli
-      case _            => 0L
-    }
     val settings = batch \ "conf" match {
       case JObject(fields) =>
         fields.collect { case (name, JString(value)) => name -> value }.toMap
@@ -59,7 +53,7 @@ private[read] object CommittedBatch {
       query,
       id,
       last.getModificationTime,
-      watermark,
+      NumberedFiles.watermark(batch),
       settings,
       json("commits")
     )

@@ -47,13 +47,13 @@ private[streams] final class StoredTree(layout: TreeLayout, number: Int, state: 
   /** The number of rows that have come. */
   def end: Long = stored.end
 
-  /** The first row whose element is held. */
-  def kept: Long = if (layout.windows.exists(TreeLayout.holds(layout, _))) stored.kept else end
+  /** The first row whose element is there. */
+  def kept: Long = if (TreeLayout.hasElements(layout)) stored.kept else end
 
-  /** Reads the cells of a held element. */
+  /** Reads the cells of an element. */
   def readElement(position: Long): Unit = readCells(stored.element(position))
 
-  /** The time of a held element, or the number of its group. */
+  /** The time of an element, or the number of its group. */
   def timeOf(position: Long): Long = stored.timeOf(position)
 
   def front(window: Int): Long = stored.window(window).front

@@ -25,7 +25,7 @@ private[streams] final class CarriedTree(
 ) {
   private[this] val types = layout.slots.flatMap(_.types).map(DataType.fromJson).toArray
   private[this] val cells = new SpecificInternalRow(types.toSeq)
-  private[this] val holdsElements = layout.windows.exists(TreeLayout.holds(layout, _))
+  private[this] val hasElements = TreeLayout.hasElements(layout)
   private[this] val firsts = layout.slots.scanLeft(0)(_ + _.types.length)
 
   /** The earlier trees with elements of this one. */
@@ -35,7 +35,7 @@ private[streams] final class CarriedTree(
 
   def carry(key: Array[Byte]): Unit = {
     val end = stored.head.end
-    val start = if (holdsElements) sources.map(_.kept).minOption.getOrElse(end) else end
+    val start = if (hasElements) sources.map(_.kept).minOption.getOrElse(end) else end
     tree.startAt(key, start)
     var position = start
     while (position < end) {

@@ -102,6 +102,8 @@ class ChangedQuerySuite extends StreamSuite {
     s"sum(x) $T ROWS 9 PRECEDING)",
     s"max(d) $T ROWS 9 PRECEDING)",
     s"count(x) $T ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING)",
+    s"sum(x) $T RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 5 SECONDS PRECEDING)",
+    s"count(d) $T ROWS BETWEEN UNBOUNDED PRECEDING AND 3 PRECEDING)",
     s"lag(x, 2) $T)",
     s"sum(x) $T ROWS 5 PRECEDING)",
     s"sum(x) $T ROWS UNBOUNDED PRECEDING)",
@@ -221,17 +223,53 @@ class ChangedQuerySuite extends StreamSuite {
        | $aggregate AS a FROM events GROUP BY k, window(ts, '$size seconds', '5 seconds')
        |""".stripMargin
 
+  private def answersOfHops(size: Int, function: String): String =
+    s"""SELECT unix_micros(ts) DIV 10 * 10 + coalesce(k, 9) AS id, ts, a,
+       | $function OVER (PARTITION BY k ORDER BY ts) AS b FROM (
+       |   SELECT k, window_time(window) AS ts, a FROM (
+       |     SELECT k, window, sum(x) AS a FROM events
+       |     GROUP BY k, window(ts, '$size seconds', '5 seconds')))""".stripMargin
+
   for (
     (name, versions) <- Seq(
       "windows over windows" ->
         Seq(answersOfAnswers(5, 9), answersOfAnswers(5, 7), answersOfAnswers(8, 7)),
+      "windows over hops" -> Seq(
+        answersOfHops(30, "row_number()"),
+        answersOfHops(30, "lag(a, 2)"),
+        answersOfHops(20, "row_number()")
+      ),
       "hops" -> Seq(hops(30, "sum(x)"), hops(30, "max(x)"), hops(15, "max(x)"))
     );
     fails <- Seq(false, true)
   ) test(s"$name begin with a history" + (if (fails) ", after a batch that fails" else "")) {
     // a row behind the watermark is late, and yet in hops that have not ended
-    val jitter = if (name == "hops") Delay / 2 else 25
+    val jitter = if (name.endsWith("hops")) Delay / 2 else 25
     checkHistory(OutputMode.Append(), versions, seed = 11, behind = 3, fails, jitter)
+  }
+
+  for (mode <- modes)
+    test(s"a growing window whose end lags goes on, in $mode mode") {
+      val ends = Seq("RANGE", "ROWS").zip(Seq("INTERVAL 5 SECONDS", "3")).map { case (of, end) =>
+        s"sum(x) $T $of BETWEEN UNBOUNDED PRECEDING AND $end PRECEDING)"
+      }
+      val evicting = s"sum(x) $T RANGE INTERVAL 25 SECONDS PRECEDING)"
+      check(mode, Seq(ends :+ evicting, ends, ends.take(1)).map(select), seed = 7)
+    }
+
+  test("all rows are answered where late rows have the watermark of rows in time") {
+    // no batch without data comes between, so the last rows that have passed it wait
+    val settings = Seq(
+      "spark.sql.streaming.statefulOperator.allowMultiple",
+      "spark.sql.streaming.noDataMicroBatches.enabled"
+    ).map(_ -> "false")
+    val three = sum.replace("1", "2")
+    val answers = runAll(
+      (ofId(sum), tens(1, 4), settings),
+      (ofId(sum), tens(4, 6), settings),
+      (begun(60, three), tens(7, 8), settings)
+    )
+    assert(answers == Seq(3 -> 6, 4 -> 9, 5 -> 12, 6 -> 15).map { case (id, a) => Seq(id, a) })
   }
 
   /** Runs each version over its rows, and returns the answers of the last one. */
