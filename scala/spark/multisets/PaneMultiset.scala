@@ -9,8 +9,8 @@ import io.sash.spark.monoids._
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
- * The multiset of the inputs of a pane's rows: the partial of an aggregate whose answer comes
- * from all of its inputs, such as a median or an aggregate of DISTINCT inputs.
+ * The multiset of the inputs of a pane's rows. It is the partial of an aggregate whose answer
+ * comes from all inputs, such as a median or an aggregate of DISTINCT inputs.
  *
  * @param inputs the inputs of the running answer
  */
@@ -18,7 +18,7 @@ private[spark] final case class PaneMultiset(
     inputs: Seq[Expression],
     mutableAggBufferOffset: Int = 0,
     inputAggBufferOffset: Int = 0
-) extends TypedImperativeAggregate[CountedRows] {
+) extends TypedImperativeAggregate[RowMultiset] {
   override def children: Seq[Expression] = inputs
 
   override def dataType: DataType = BinaryType
@@ -30,32 +30,32 @@ private[spark] final case class PaneMultiset(
   @transient private lazy val row = UnsafeProjection.create(inputs)
 
   /** The multiset of one row's inputs. */
-  def one(input: InternalRow): Array[Byte] = CountedRows.one(row(input))
+  def one(input: InternalRow): Array[Byte] = RowMultiset.one(row(input))
 
-  override def createAggregationBuffer(): CountedRows = new CountedRows
+  override def createAggregationBuffer(): RowMultiset = new RowMultiset
 
-  override def update(buffer: CountedRows, input: InternalRow): CountedRows = {
+  override def update(buffer: RowMultiset, input: InternalRow): RowMultiset = {
     buffer.add(row(input), 1L)
     buffer
   }
 
-  override def merge(buffer: CountedRows, other: CountedRows): CountedRows = {
+  override def merge(buffer: RowMultiset, other: RowMultiset): RowMultiset = {
     add(buffer, other.toBytes)
     buffer
   }
 
-  override def eval(buffer: CountedRows): Any = buffer.toBytes
+  override def eval(buffer: RowMultiset): Any = buffer.toBytes
 
-  override def serialize(buffer: CountedRows): Array[Byte] = buffer.toBytes
+  override def serialize(buffer: RowMultiset): Array[Byte] = buffer.toBytes
 
-  override def deserialize(bytes: Array[Byte]): CountedRows = {
-    val buffer = new CountedRows
+  override def deserialize(bytes: Array[Byte]): RowMultiset = {
+    val buffer = new RowMultiset
     add(buffer, bytes)
     buffer
   }
 
-  private def add(buffer: CountedRows, rows: Array[Byte]): Unit =
-    CountedRows.foreach(rows, inputs.length)(buffer.add)
+  private def add(buffer: RowMultiset, rows: Array[Byte]): Unit =
+    RowMultiset.foreach(rows, inputs.length)(buffer.add)
 
   override def withNewMutableAggBufferOffset(offset: Int): PaneMultiset =
     copy(mutableAggBufferOffset = offset)
@@ -106,17 +106,17 @@ private final case class MultisetForm(answer: RunningAnswer) extends BufferForm 
 
   override def cellType: DataType = BinaryType
 
-  override def empty(): Any = CountedRows.Empty
+  override def empty(): Any = RowMultiset.Empty
 
   override def lift(f: ImperativeAggregate, row: InternalRow): Any =
     f.asInstanceOf[PaneMultiset].one(row)
 
   override def merge(left: Any, right: Any): Any =
-    CountedRows.union(left.asInstanceOf[Array[Byte]], right.asInstanceOf[Array[Byte]])
+    RowMultiset.union(left.asInstanceOf[Array[Byte]], right.asInstanceOf[Array[Byte]])
 
   override def lower(partial: Any): Any = {
     state.clear()
-    CountedRows.foreach(partial.asInstanceOf[Array[Byte]], width)(state.add)
+    RowMultiset.foreach(partial.asInstanceOf[Array[Byte]], width)(state.add)
     state.result()
   }
 }
@@ -139,10 +139,10 @@ private final class StateOverPanes(of: RunningState, width: Int) extends Running
   override def clear(): Unit = of.clear()
 
   override def add(inputs: InternalRow): Unit =
-    CountedRows.foreach(inputs.getBinary(0), width)(of.add)
+    RowMultiset.foreach(inputs.getBinary(0), width)(of.add)
 
   override def remove(inputs: InternalRow): Unit =
-    CountedRows.foreach(inputs.getBinary(0), width)(of.remove)
+    RowMultiset.foreach(inputs.getBinary(0), width)(of.remove)
 
   override def result(): Any = of.result()
 

@@ -285,8 +285,8 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
 
   /**
    * Moves the window's start to `front`, the first pane of the next window to answer. The window
-   * forgets its aggregates if the next batch cannot go on with them. It forgets them, too, if they
-   * are as large as their rows, since a header would hold one for each of its panes.
+   * forgets its aggregates if the next batch cannot go on with them. It also forgets aggregates
+   * that are as large as their rows, since a header would hold one for each of its panes.
    */
   private def moveOn(front: Long): Unit = {
     val goesOn = program.mode == AnswerMode.Append && !program.grows

@@ -9,8 +9,9 @@ import io.sash.spark.slots.SlotColumns
  * Combines the rows of a pane, as they come, into the open slot of the panes.
  *
  * If partials are as large as their rows, a combine of each row with all rows before it would
- * take n² steps. So partials are then combined in pairs, as carries are in a binary counter: level
- * i of the counter is empty, or holds the partial of 2^i rows. Then n rows take n log n steps.
+ * take n² steps. So partials are then combined in pairs, as carries are in a binary counter.
+ * Level i of the counter is empty, or holds the partial of 2^i rows. Then n rows take n log n
+ * steps.
  *
  * @param grows whether partials may be as large as their rows
  */

@@ -8,13 +8,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import io.sash.core.slots.Bytes
 
 /** A multiset of rows, to which rows are added. */
-private[spark] final class CountedRows {
-  private[this] val counts = new HashMap[UnsafeRow, CountedRows.Tally]
+private[spark] final class RowMultiset {
+  private[this] val counts = new HashMap[UnsafeRow, RowMultiset.Tally]
 
   /** @param row copied if it is kept */
   def add(row: UnsafeRow, times: Long): Unit = {
     val known = counts.get(row)
-    if (known == null) counts.put(row.copy(), new CountedRows.Tally(times))
+    if (known == null) counts.put(row.copy(), new RowMultiset.Tally(times))
     else known.times += times
   }
 
@@ -26,7 +26,7 @@ private[spark] final class CountedRows {
       (a: UnsafeRow, b: UnsafeRow) => Arrays.compareUnsigned(a.getBytes, b.getBytes)
     )
     val out = new Bytes
-    rows.foreach(row => CountedRows.put(out, row, counts.get(row).times))
+    rows.foreach(row => RowMultiset.put(out, row, counts.get(row).times))
     out.toArray
   }
 }
@@ -37,7 +37,7 @@ private[spark] final class CountedRows {
  *
  * Cost: a union takes the length of both operands.
  */
-private[spark] object CountedRows {
+private[spark] object RowMultiset {
   val Empty: Array[Byte] = Array.emptyByteArray
 
   private final class Tally(var times: Long)

@@ -10,7 +10,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Multisets of rows as bytes, against maps. */
-class CountedRowsSuite extends AnyFunSuite {
+class RowMultisetSuite extends AnyFunSuite {
   private val toRow = UnsafeProjection.create(Array[DataType](LongType, StringType))
 
   private type Model = Map[(Long, String), Long]
@@ -19,14 +19,14 @@ class CountedRowsSuite extends AnyFunSuite {
     toRow(InternalRow(of._1, UTF8String.fromString(of._2)))
 
   private def bytes(of: Iterable[((Long, String), Long)]): Array[Byte] = {
-    val counted = new CountedRows
+    val counted = new RowMultiset
     of.foreach { case (value, times) => counted.add(row(value), times) }
     counted.toBytes
   }
 
   private def read(bytes: Array[Byte]): Model = {
     val found = mutable.HashMap.empty[(Long, String), Long]
-    CountedRows.foreach(bytes, width = 2) { (row, times) =>
+    RowMultiset.foreach(bytes, width = 2) { (row, times) =>
       val before = found.put((row.getLong(0), row.getUTF8String(1).toString), times)
       assert(before.isEmpty, "a row is there twice")
     }
@@ -49,16 +49,16 @@ class CountedRowsSuite extends AnyFunSuite {
     for (i <- 1 to 300) withClue(s"seed $seed, round $i") {
       val (a, b, c) = (random(rng), random(rng), random(rng))
       val (x, y, z) = (bytes(a), bytes(b), bytes(c))
-      val all = CountedRows.union(CountedRows.union(x, y), z)
+      val all = RowMultiset.union(RowMultiset.union(x, y), z)
       assert(read(all) == sum(sum(a, b), c))
-      assert(all sameElements CountedRows.union(z, CountedRows.union(y, x)))
+      assert(all sameElements RowMultiset.union(z, RowMultiset.union(y, x)))
       assert(all sameElements bytes(sum(sum(a, b), c)))
     }
   }
 
   test("a row is added as often as it comes, and one row is a multiset") {
     assert(read(bytes(Seq((1L, "a") -> 2L, (1L, "a") -> 3L))) == Map((1L, "a") -> 5L))
-    assert(CountedRows.one(row((1L, "a"))) sameElements bytes(Seq((1L, "a") -> 1L)))
-    assert(bytes(Nil) sameElements CountedRows.Empty)
+    assert(RowMultiset.one(row((1L, "a"))) sameElements bytes(Seq((1L, "a") -> 1L)))
+    assert(bytes(Nil) sameElements RowMultiset.Empty)
   }
 }
