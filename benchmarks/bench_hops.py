@@ -3,6 +3,7 @@
     python benchmarks/bench_hops.py            # some minutes
     python benchmarks/bench_hops.py --quick    # a look
     python benchmarks/bench_hops.py --below    # windows by withColumn, below the aggregate
+    python benchmarks/bench_hops.py --median   # a median, from multisets of panes
 
 Both ways run in one session, in turns, over the same cached rows. Writes hops.json and hops.md to
 docs/benchmarks.
@@ -29,7 +30,7 @@ OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 REPORT = """\
 # Hops in batch{where}
 
-Seconds of `count(*), sum(x), max(x)` by `k` and `window(ts, size, slide)`: the median of {runs}
+Seconds of `{aggregates}` by `k` and `window(ts, size, slide)`: the median of {runs}
 runs each, in turns in one session, on two cores with eight shuffle partitions. The {rows:,} rows
 are cached, their keys take turns, and their times spread evenly over {slides:,} slides.
 Spark copies a row as often as a window has panes; where that is more than {most:,}, it is not
@@ -55,6 +56,8 @@ def main() -> None:
     """Measure, and report."""
     options = _options()
     cells = [Cell(10, p) for p in (2, 3, 10, 60, 1440)] + [Cell(100_000, p) for p in (2, 3, 10)]
+    if options.median:
+        cells = [Cell(10, p) for p in (2, 3, 10, 60)] + [Cell(10_000, p) for p in (2, 10)]
     spark = session(2, options.memory, with_sash=True)
     progress = Progress(len(cells))
     results: list[dict[str, Any]] = []
@@ -72,6 +75,8 @@ def main() -> None:
         slides=options.slides,
         most=options.most,
         below=options.below,
+        median=options.median,
+        aggregates="median(x)" if options.median else "count(*), sum(x), max(x)",
         results=results,
     )
     _report(about, options.out)
@@ -101,7 +106,7 @@ def _measured(
         "cell": asdict(cell),
         "sash": medians[True],
         "spark": medians.get(False),
-        "answers": _query(rows, cell, options.below).count(),
+        "answers": _query(rows, cell, options).count(),
     }
 
 
@@ -109,7 +114,7 @@ def _seconds(
     spark: SparkSession, rows: DataFrame, cell: Cell, by_sash: bool, options: argparse.Namespace
 ) -> float:
     spark.conf.set("spark.sash.hops.enabled", str(by_sash).lower())
-    query = _query(rows, cell, options.below)
+    query = _query(rows, cell, options)
     plan = query._jdf.queryExecution().executedPlan().toString()
     if by_sash != ("HopWindows" in plan):
         raise SystemExit(f"{cell}: not by whom it was to be answered")
@@ -118,10 +123,12 @@ def _seconds(
     return time.perf_counter() - start
 
 
-def _query(rows: DataFrame, cell: Cell, below: bool) -> DataFrame:
+def _query(rows: DataFrame, cell: Cell, options: argparse.Namespace) -> DataFrame:
     window: str | Column = F.window("ts", f"{10 * cell.panes} seconds", "10 seconds")
-    if below:
+    if options.below:
         rows, window = rows.withColumn("w", window), "w"
+    if options.median:
+        return rows.groupBy("k", window).agg(F.median("x"))
     return rows.groupBy("k", window).agg(F.count("*"), F.sum("x"), F.max("x"))
 
 
@@ -136,11 +143,12 @@ def _report(about: dict[str, Any], out: Path) -> None:
             f"| {ratio} | {result['answers']:,} |"
         )
     where = ", windows made below the aggregate" if about["below"] else ""
+    where += ", medians" if about["median"] else ""
     text = REPORT.format(
         lines="\n".join(lines), circumstances=machine.sentence(about), where=where, **about
     )
     out.mkdir(parents=True, exist_ok=True)
-    name = "hops_below" if about["below"] else "hops"
+    name = "hops_below" if about["below"] else "hops_median" if about["median"] else "hops"
     (out / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n")
     (out / f"{name}.md").write_text(text)
     print(text)
@@ -155,6 +163,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--memory", default="6g", help="heap of the JVM")
     parser.add_argument("--quick", action="store_true", help="200,000 rows, one run")
     parser.add_argument("--below", action="store_true", help="windows below the aggregate")
+    parser.add_argument("--median", action="store_true", help="a median in place of sums")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     if options.quick:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -79,3 +80,47 @@ def test_hops_below_the_aggregation_are_sparks(spark: SparkSession, events: Data
     assert "HopWindows" not in plan(theirs)
     assert answers == sorted(map(str, theirs.collect()))
     assert len(answers) > 50
+
+
+def of_all_values(events: DataFrame) -> DataFrame:
+    """Answers from all values of a window, beside partials."""
+    return events.groupBy("k", F.window("ts", "50 seconds", "10 seconds")).agg(
+        F.count_distinct("x").alias("different"),
+        F.median("x").alias("middle"),
+        F.sort_array(F.collect_set("x")).alias("those"),
+        F.avg("x").alias("mean"),
+    )
+
+
+def test_distinct_and_medians_are_sparks(spark: SparkSession, events: DataFrame) -> None:
+    ours = of_all_values(events)
+    assert plan(ours).count("HopWindows [") == 1
+    answers = sorted(map(str, ours.collect()))
+    spark.conf.set("spark.sash.hops.enabled", "false")
+    assert answers == sorted(map(str, of_all_values(events).collect()))
+    assert len(answers) > 50
+
+
+@pytest.mark.parametrize("mode", ["append", "update"])
+def test_distinct_on_a_stream_is_that_of_the_batch(
+    streaming: SparkSession, events: DataFrame, tmp_path: Path, mode: str
+) -> None:
+    rows = str(tmp_path / "rows")
+    events.where("ts IS NOT NULL").repartition(1).write.parquet(rows)
+    stream = streaming.readStream.schema(events.schema).parquet(rows).withWatermark("ts", "1 hour")
+    query = (
+        of_all_values(stream)
+        .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .format("memory")
+        .queryName(f"distinct_{mode}")
+        .outputMode(mode)
+        .start()
+    )
+    query.processAllAvailable()
+    last = datetime(2026, 3, 2)
+    streaming.createDataFrame([(5, last, 1)], events.schema).write.mode("append").parquet(rows)
+    query.processAllAvailable()
+    query.stop()
+    expected = of_all_values(events.where("ts IS NOT NULL"))
+    answered = streaming.table(f"distinct_{mode}").where("k IS NULL OR k < 5")
+    assert sorted(map(str, answered.collect())) == sorted(map(str, expected.collect()))

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, CTE}
 import org.apache.spark.sql.classic
 
 import io.sash.spark.base.{Filtered, SashConf, SparkVersions}
+import io.sash.spark.multisets.MovingAggregate
 
 /**
  * Replaces an aggregation of each row's copies: it aggregates rows by pane, and slides hop
@@ -51,7 +52,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
       Some("the rows are cached with their windows")
     else
       hop.calls.map(_.aggregateFunction).collectFirst {
-        case f if !f.isInstanceOf[DeclarativeAggregate] =>
+        case f if !f.isInstanceOf[DeclarativeAggregate] && !f.isInstanceOf[MovingAggregate] =>
           s"${f.prettyName} keeps objects, which Spark merges where they are"
       }
 
@@ -74,10 +75,8 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) => Alias(value, k.name)() }
     val pane = Alias(PaneOf(hop.time, hop.hops), "pane")()
     val calls = if (hop.calls.isEmpty) Seq(rowCount) else hop.calls
-    val functions = calls.map(_.aggregateFunction.asInstanceOf[DeclarativeAggregate])
-    val partials = functions.zip(calls).zipWithIndex.map { case ((function, call), i) =>
-      val partial = PanePartial(PanePartial.settled(function), call.filter)
-      Alias(partial.toAggregateExpression(), s"partial$i")()
+    val partials = calls.zipWithIndex.map { case (call, i) =>
+      Alias(PanePartial.of(call), s"partial$i")()
     }
     val panes = Aggregate(
       keys.map(_.toAttribute) :+ pane.toAttribute,
@@ -87,8 +86,8 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
     val windows = HopWindows(
       keys.map(_.toAttribute),
       WindowOfPanes(pane.toAttribute, hop.hops, hop.window.dataType),
-      partials.zip(functions).map { case (partial, function) =>
-        AnswerOfPanes(partial.toAttribute, AnswerOfPanes.ofNoRow(function))
+      partials.zip(calls).map { case (partial, call) =>
+        AnswerOfPanes(partial.toAttribute, AnswerOfPanes.ofNoRow(call.aggregateFunction))
       },
       hop.window +: calls.map(_.resultAttribute),
       condition = None,

@@ -4,14 +4,12 @@ import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.catalyst.optimizer.ReplaceExpressions
+import org.apache.spark.sql.catalyst.optimizer.{EliminateDistinct, ReplaceExpressions}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.Metadata
-
-import io.sash.spark.multisets.WindowMonoid
 
 /**
  * An Aggregate over `window(time, size, slide)`, taken apart. The analyzer has copied each row
@@ -20,7 +18,8 @@ import io.sash.spark.multisets.WindowMonoid
  * @param time in microseconds; a row whose time is NULL is in no window
  * @param window the column of the windows
  * @param keys the grouping columns beside the window
- * @param calls the aggregates, which have monoids; their answers are their `resultAttribute`s
+ * @param calls the aggregates, in the form of [[PaneCalls]]; their answers are their
+ *   `resultAttribute`s
  * @param conditions on windows, over `window` and the keys; windows that fail one are not
  *   answered
  * @param results the Aggregate's results, over `window`, the keys and the answers
@@ -94,7 +93,7 @@ private[spark] object HopAggregate {
       rows.copied.time,
       window,
       others.map(_._1),
-      calls.map(rows.overWindow(_).asInstanceOf[AggregateExpression]),
+      calls.map(c => PaneCalls.of(rows.overWindow(c).asInstanceOf[AggregateExpression])),
       rows.conditions,
       over(AttributeMap(ofCopies.map { case (k, value) => k.toAttribute -> value }), results),
       rows.copied.child
@@ -178,9 +177,9 @@ private[spark] object HopAggregate {
   private type Parts = (Seq[NamedExpression], Seq[AggregateExpression], Seq[NamedExpression])
 
   private def grouped(aggregate: Aggregate): Either[String, Parts] = {
-    // so that ReplaceExpressions leaves the child's plan alone
+    // so that these rules leave the child's plan alone
     val alone = aggregate.withNewChildren(Seq(LocalRelation(aggregate.child.output)))
-    ReplaceExpressions(alone) match {
+    EliminateDistinct(ReplaceExpressions(alone)) match {
       case PhysicalAggregation(keys, calls, results, _) => Right((keys, calls, results))
       case _ => Left("it is no aggregation that Spark takes apart")
     }
@@ -191,17 +190,9 @@ private[spark] object HopAggregate {
     def readsWindow(e: Expression) = e.references.exists(_.exprId == hop.window.exprId)
     lazy val readers = calls.filter(readsWindow)
     lazy val unsorted = keys.find(k => !RowOrdering.isOrderable(k.dataType))
-    lazy val ofOrder =
-      calls.map(_.aggregateFunction).collectFirst { case f @ (_: First | _: Last) =>
-        f
-      }
     lazy val indistinct = keys.find(k => !UnsafeRowUtils.isBinaryStable(k.dataType))
     if (readers.nonEmpty)
       Some(s"${readers.head.sql} reads the window")
-    else if (calls.exists(_.isDistinct))
-      Some("DISTINCT has no partial that is smaller than its rows")
-    else if (ofOrder.nonEmpty)
-      Some(s"${ofOrder.get.prettyName} depends on the order in which rows arrive")
     else if (unsorted.nonEmpty)
       Some(
         s"${unsorted.get.sql} is a ${unsorted.get.dataType.typeName}, by which nothing is sorted"
@@ -210,15 +201,6 @@ private[spark] object HopAggregate {
       Some(NotDeterministic)
     else if (indistinct.nonEmpty)
       Some(s"equal values of ${indistinct.get.sql} may differ in their bytes")
-    else calls.flatMap(refusalOf).headOption
+    else calls.flatMap(PaneCalls.refusal).headOption
   }
-
-  private def refusalOf(call: AggregateExpression): Option[String] =
-    WindowMonoid.of(call) match {
-      case Left(refusal) => Some(refusal.reason)
-      case Right(monoid) =>
-        Option.when(monoid.running.nonEmpty) {
-          s"${call.aggregateFunction.prettyName} has no partial that is smaller than its rows"
-        }
-    }
 }

@@ -16,12 +16,14 @@ import io.sash.spark.windows.{ElementStore, StoreProgram}
  * The windows of one partition, whose rows are sorted by keys and pane. Between two rows, another
  * thread of the task may move the window to disk.
  *
+ * @param kept the aggregates whose answers are kept beside the slots
  * @param types the types of the answers, then of a window's start and end
  * @param isWanted the condition that windows have to meet, over the keys and a row of `types`
  */
 private[hops] final class HopIterator(
     rows: Iterator[InternalRow],
-    program: StoreProgram,
+    programs: Seq[StoreProgram],
+    kept: Seq[String],
     keyOf: UnsafeProjection,
     paneOrdinal: Int,
     hops: HopPanes,
@@ -32,7 +34,7 @@ private[hops] final class HopIterator(
 ) extends Iterator[InternalRow]
     with Spillable {
   private[this] val context = TaskContext.get()
-  private[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context))
+  private[this] val memory = new TaskWindowMemory(SparkInternals.taskMemoryManager(context), kept)
   private[this] val turns = memory.turns
 
   private[this] val counts = HopMetrics.counts()
@@ -44,8 +46,9 @@ private[hops] final class HopIterator(
     memory.close()
   }
 
-  private[this] var store: ElementStore = turns.during(program.create(memory))
-  private[this] var window: InOrderWindow = store.windows.head
+  private[this] var stores: Array[ElementStore] =
+    turns.during(programs.map(_.create(memory)).toArray)
+  private[this] var windows: Array[InOrderWindow] = stores.map(_.windows.head)
   memory.windows = this
 
   private[this] val answer = new SpecificInternalRow(types)
@@ -79,7 +82,7 @@ private[hops] final class HopIterator(
    * Moves to the next window that has a pane and is wanted, and lowers it; false if there is
    * none.
    */
-  private def find(): Boolean = window != null && {
+  private def find(): Boolean = windows != null && {
     moveToPane()
     while ((held.size > 0 || isOfKey) && !isWantedNow) {
       number += 1
@@ -120,14 +123,14 @@ private[hops] final class HopIterator(
   private def dropBefore(pane: Long): Unit = turns.during {
     while (held.size > 0 && held.head < pane) {
       held.remove()
-      window.evict()
+      windows.foreach(_.evict())
     }
   }
 
   private def takeIn(): Unit = {
     turns.during {
-      store.lift(ahead)
-      window.insert()
+      stores.foreach(_.lift(ahead))
+      windows.foreach(_.insert())
     }
     held.add(paneAhead)
     counts(HopMetrics.Panes) += 1
@@ -135,7 +138,11 @@ private[hops] final class HopIterator(
   }
 
   private def lower(): Unit = turns.during {
-    store.columns.lower(0, window.query(), answer)
+    var i = 0
+    while (i < stores.length) {
+      stores(i).columns.lower(0, windows(i).query(), answer)
+      i += 1
+    }
     setBounds()
   }
 
@@ -148,12 +155,12 @@ private[hops] final class HopIterator(
 
   override def spill(): Long = {
     val before = memory.getUsed
-    store.page()
+    stores.foreach(_.page())
     before - memory.getUsed
   }
 
   override def close(): Unit = {
-    window = null
-    store = null
+    windows = null
+    stores = null
   }
 }

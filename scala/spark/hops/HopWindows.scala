@@ -2,7 +2,7 @@ package io.sash.spark.hops
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Statistics, UnaryNode}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.base.SashConf
+import io.sash.spark.multisets.MovingAggregate
 
 /**
  * Answers hop windows from the partial aggregates of panes. Input: at most one row for each
@@ -79,14 +80,21 @@ private[spark] final case class WindowOfPanes(
 /**
  * The answer of an aggregate over the panes of a window.
  *
- * @param partial the partial aggregate of a pane, a struct of cells
+ * @param partial the partial aggregate of a pane: see `PanePartial.over`
  * @param function the aggregate, without columns of the child; see `AnswerOfPanes.ofNoRow`
  */
 private[spark] final case class AnswerOfPanes(
     partial: Expression,
-    function: DeclarativeAggregate
+    function: AggregateFunction
 ) extends BinaryExpression
     with Unevaluable {
+
+  /** The aggregate's name, for EXPLAIN. */
+  def name: String = function match {
+    case m: MovingAggregate if m.distinct => s"${m.prettyName} DISTINCT"
+    case other                            => other.prettyName
+  }
+
   override def left: Expression = partial
 
   override def right: Expression = function
@@ -98,7 +106,7 @@ private[spark] final case class AnswerOfPanes(
   override protected def withNewChildrenInternal(
       newLeft: Expression,
       newRight: Expression
-  ): AnswerOfPanes = copy(newLeft, newRight.asInstanceOf[DeclarativeAggregate])
+  ): AnswerOfPanes = copy(newLeft, newRight.asInstanceOf[AggregateFunction])
 }
 
 private[spark] object AnswerOfPanes {
@@ -107,10 +115,18 @@ private[spark] object AnswerOfPanes {
    * The function with placeholders for its arguments: only the expressions that combine its
    * partials are used.
    */
-  def ofNoRow(function: DeclarativeAggregate): DeclarativeAggregate =
+  def ofNoRow(function: AggregateFunction): AggregateFunction =
     function
-      .mapChildren(c => if (c.foldable) c else BoundReference(0, c.dataType, c.nullable))
-      .asInstanceOf[DeclarativeAggregate]
+      .mapChildren {
+        case order: SortOrder =>
+          order.copy(child = ofNoRow(order.child), sameOrderExpressions = Nil)
+        case argument => ofNoRow(argument)
+      }
+      .asInstanceOf[AggregateFunction]
+
+  private def ofNoRow(argument: Expression): Expression =
+    if (argument.foldable) argument
+    else BoundReference(0, argument.dataType, argument.nullable)
 }
 
 /** Plans [[HopWindowsExec]]. */

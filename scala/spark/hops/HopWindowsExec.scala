@@ -3,20 +3,21 @@ package io.sash.spark.hops
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.base.SparkVersions
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
+import io.sash.spark.multisets.MovingAggregate
 import io.sash.spark.windows.StoreProgram
 
 /**
  * Slides over the panes of each combination of keys. Cost by Two-Stacks Lite: amortised 3
- * combines for each pane, and a query for each window. Memory: the partials of one window. The
- * other parameters are the same as in [[HopWindows]].
+ * combines for each pane, and a query for each window. Running answers beside the slots are moved
+ * in a store of their own, by SlickDeque (Inv): a combine for each pane, and a subtraction.
+ * Memory: the partials of one window. The other parameters are the same as in [[HopWindows]].
  *
  * @param forced the value of `spark.sash.window.algorithm`
  */
@@ -49,30 +50,31 @@ private[spark] final case class HopWindowsExec(
 
   /** The text for EXPLAIN. */
   def text: String =
-    s"${functions.map(_.prettyName).mkString(", ")} by windows of ${hops.panes} panes, " +
-      algorithm.title + condition.fold("")(w => s", where ${w.sql}")
+    s"${answers.map(_.name).mkString(", ")} by windows of ${hops.panes} panes, " +
+      stores.map(textOf).mkString(", ") + condition.fold("")(w => s", where ${w.sql}")
 
-  private def functions: Seq[DeclarativeAggregate] =
-    answers.map(_.function)
+  private def textOf(store: StoreProgram): String = {
+    val beside = store.slots.running.map(_.title).distinct
+    store.algorithm.title + (if (beside.isEmpty) "" else s" of ${beside.mkString(" and ")}")
+  }
 
-  /**
-   * The slots of partials that are aggregated already: a lift takes the cells out of the struct.
-   */
-  @transient private lazy val monoids: Seq[AggregateMonoid] =
-    answers.map { case AnswerOfPanes(partial, function) =>
-      val cells = partial.dataType.asInstanceOf[StructType].fields.indices
-      PanePartial
-        .monoid(function.toAggregateExpression())
-        .copy(lift = cells.map(GetStructField(partial, _)))
-    }
+  /** A store for the partials in slots, and one for running answers, if there are both. */
+  @transient private lazy val stores: Seq[StoreProgram] = {
+    val monoids = answers.map(a => PanePartial.over(a.partial, a.function)).zipWithIndex
+    val (beside, inSlots) = monoids.partition(_._1.running.nonEmpty)
+    Seq(inSlots, beside).filter(_.nonEmpty).map(of => store(of.map(_._1), of.map(_._2)))
+  }
 
-  @transient private lazy val algorithm = Algorithm.choose(monoids, forced, Place.RingOfPanes)
+  private def store(monoids: Seq[AggregateMonoid], ordinals: Seq[Int]): StoreProgram = {
+    val algorithm = Algorithm.choose(monoids, forced, Place.RingOfPanes)
+    StoreProgram(algorithm, algorithm.program(child.output, monoids, ordinals.map(Seq(_))), 1)
+  }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (input, keys, hops, algorithm) = (child.output, this.keys, this.hops, this.algorithm)
-    val program = algorithm.program(input, monoids)
+    val (input, keys, hops, programs) = (child.output, this.keys, this.hops, stores)
     val answer = HopAnswer.row(keys, results.tail, window.dataType)
     val condition = this.condition.map(over(answer))
+    val kept = answers.filter(_.function.isInstanceOf[MovingAggregate]).map(_.name)
     val at = input.indexWhere(_.exprId == window.pane.exprId)
     val types = answers.map(_.dataType) ++ Seq(LongType, LongType)
     val metrics = counted
@@ -80,8 +82,18 @@ private[spark] final case class HopWindowsExec(
       val output = UnsafeProjection.create(answer)
       val keyOf = UnsafeProjection.create(keys, input)
       val isWanted = condition.map(Predicate.create)
-      val store = StoreProgram(algorithm, program, ranges = 1)
-      new HopIterator(partition, store, keyOf, at, hops, types, isWanted, output, metrics)
+      new HopIterator(
+        partition,
+        programs,
+        kept,
+        keyOf,
+        at,
+        hops,
+        types,
+        isWanted,
+        output,
+        metrics
+      )
     }
   }
 

@@ -2,10 +2,10 @@ package io.sash.spark.hops
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.sash.spark.monoids.AggregateMonoid
-import io.sash.spark.multisets.WindowMonoid
+import io.sash.spark.multisets.{MovingAggregate, PaneMultiset, WindowMonoid}
 
 /**
  * The partial aggregate of a pane's rows, as a struct of its cells in the order of the monoid.
@@ -57,16 +57,36 @@ private[spark] final case class PanePartial(
 
 private[spark] object PanePartial {
 
+  /** The aggregation of a pane's rows for a call, which is in the form of [[PaneCalls]]. */
+  def of(call: AggregateExpression): AggregateExpression = call.aggregateFunction match {
+    case m: MovingAggregate =>
+      PaneMultiset(m.runningAnswer.inputs).toAggregateExpression(false, call.filter)
+    case d: DeclarativeAggregate => PanePartial(settled(d), call.filter).toAggregateExpression()
+    case f => throw new IllegalStateException(s"${f.prettyName} has no partial")
+  }
+
+  /**
+   * The monoid of a function over partials that are aggregated already: a lift takes the cells
+   * out of the column of partials.
+   */
+  def over(partial: Expression, function: AggregateFunction): AggregateMonoid = function match {
+    case m: MovingAggregate => PaneMultiset.running(m.runningAnswer, partial)
+    case _ =>
+      val cells = partial.dataType.asInstanceOf[StructType].fields.indices
+      monoid(function.toAggregateExpression())
+        .copy(lift = cells.map(GetStructField(partial, _)))
+  }
+
   /**
    * The function with arguments that the optimizer takes for nullable. Otherwise it could change
    * the cells, since some functions have other cells if an argument is never NULL.
    */
-  def settled(function: DeclarativeAggregate): DeclarativeAggregate =
+  private def settled(function: DeclarativeAggregate): DeclarativeAggregate =
     function
       .mapChildren(c => if (c.nullable && !c.foldable) KnownNullable(c) else c)
       .asInstanceOf[DeclarativeAggregate]
 
   /** The monoid of a call, which must have one. */
-  def monoid(call: AggregateExpression): AggregateMonoid =
+  private[hops] def monoid(call: AggregateExpression): AggregateMonoid =
     WindowMonoid.of(call).fold(r => throw new IllegalStateException(r.reason), identity)
 }

@@ -23,6 +23,7 @@ import io.sash.spark.slots.RunningAnswer
  * @param recipe the version of the way in which Sash computes the cells. A stream's checkpoint
  *   keeps it: raise it where cells of the same types get other values. Spark's own updates and
  *   merges count as one version, since Spark keeps their buffers in its own checkpoints, too
+ * @param grows whether a partial may be as large as its rows, so that a combine costs that much
  * @param running the running answer, if the result is not in a slot; then the right operand of
  *   combine and subtract is one element
  */
@@ -37,7 +38,8 @@ private[sash] final case class AggregateMonoid(
     selectsRight: Option[Expression] = None,
     hasPrefixes: Boolean = false,
     running: Option[RunningAnswer] = None,
-    recipe: Int = 1
+    recipe: Int = 1,
+    grows: Boolean = false
 )
 
 private[sash] object AggregateMonoid {

@@ -51,7 +51,7 @@ private[spark] object MergedBuffers {
 /**
  * The operations of an imperative aggregate on its buffers, in the form in which cells hold them.
  */
-private[spark] sealed abstract class BufferForm extends Serializable {
+private[spark] abstract class BufferForm extends Serializable {
   def cellType: DataType
 
   def empty(): Any

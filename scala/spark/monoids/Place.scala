@@ -67,8 +67,9 @@ private[sash] object Place {
       )
 
   /**
-   * A ring of panes. Two-Stacks Lite runs all aggregates of a query in one window. A pane's
-   * partial is of many rows, so a subtraction has to be exact for any number of them.
+   * A ring of panes. Two-Stacks Lite runs all aggregates with partials in slots in one window,
+   * and SlickDeque (Inv) all running answers in another. A pane's partial is of many rows, so a
+   * subtraction has to be exact for any number of them.
    */
   case object RingOfPanes
       extends Place[Algorithm](

@@ -84,23 +84,27 @@ private final class DistinctState(
     memberBytes = 0L
   }
 
-  override def add(inputs: InternalRow): Unit = {
+  override def add(inputs: InternalRow): Unit = add(inputs, 1L)
+
+  override def add(inputs: InternalRow, times: Long): Unit = {
     val wanted = key(inputs)
     val member = members.get(wanted)
     if (member == null) {
       val first = inputs.copy() // slots may move to disk, and the row is reused
-      members.put(wanted.copy(), new Member(first))
+      members.put(wanted.copy(), new Member(first, times))
       memberBytes += DistinctState.bytesOf(wanted)
       if (invertible) of.add(first) else answered = false
     } else {
-      member.count += 1
+      member.count += times
     }
   }
 
-  override def remove(inputs: InternalRow): Unit = {
+  override def remove(inputs: InternalRow): Unit = remove(inputs, 1L)
+
+  override def remove(inputs: InternalRow, times: Long): Unit = {
     val wanted = key(inputs)
     val member = members.get(wanted)
-    member.count -= 1
+    member.count -= times
     if (member.count == 0) {
       members.remove(wanted)
       memberBytes -= DistinctState.bytesOf(wanted)
@@ -127,7 +131,5 @@ private object DistinctState {
    */
   def bytesOf(key: UnsafeRow): Long = 192L + 2L * key.getSizeInBytes
 
-  final class Member(val inputs: InternalRow) {
-    var count = 1L
-  }
+  final class Member(val inputs: InternalRow, var count: Long)
 }

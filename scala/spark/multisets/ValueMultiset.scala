@@ -63,11 +63,11 @@ private[spark] final class ValueMultiset(of: CountedType) {
     move(entry, times)
   }
 
-  /** Removes one copy of a value that is there. */
-  def remove(row: InternalRow): Unit = {
+  /** Removes copies of a value that are there. */
+  def remove(row: InternalRow, times: Long = 1L): Unit = {
     val wanted = of.key(row)
     val entry = entries.get(wanted)
-    move(entry, -1L)
+    move(entry, -times)
     if (entry.same eq none) {
       entries.remove(wanted)
       keyBytes -= bytesOf(wanted)
@@ -220,8 +220,12 @@ private[spark] final class CountedState(of: CountedType, answer: ValueMultiset =
   private[this] val counted = new ValueMultiset(of)
 
   override def clear(): Unit = counted.clear()
-  override def add(inputs: InternalRow): Unit = if (!inputs.isNullAt(0)) counted.add(inputs)
-  override def remove(inputs: InternalRow): Unit = if (!inputs.isNullAt(0)) counted.remove(inputs)
+  override def add(inputs: InternalRow): Unit = add(inputs, 1L)
+  override def remove(inputs: InternalRow): Unit = remove(inputs, 1L)
+  override def add(inputs: InternalRow, times: Long): Unit =
+    if (!inputs.isNullAt(0)) counted.add(inputs, times)
+  override def remove(inputs: InternalRow, times: Long): Unit =
+    if (!inputs.isNullAt(0)) counted.remove(inputs, times)
   override def result(): Any = answer(counted)
   override def bytes: Long = counted.bytes
 }

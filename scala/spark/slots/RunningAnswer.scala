@@ -47,6 +47,24 @@ private[sash] trait RunningState {
   /** Removes an element that was added with equal inputs. */
   def remove(inputs: InternalRow): Unit
 
+  /** Adds an element several times. */
+  def add(inputs: InternalRow, times: Long): Unit = {
+    var i = 0L
+    while (i < times) {
+      add(inputs)
+      i += 1
+    }
+  }
+
+  /** Removes an element as many times. */
+  def remove(inputs: InternalRow, times: Long): Unit = {
+    var i = 0L
+    while (i < times) {
+      remove(inputs)
+      i += 1
+    }
+  }
+
   /** The current answer, null for NULL. Does not change the state. */
   def result(): Any
 

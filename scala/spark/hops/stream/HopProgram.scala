@@ -16,6 +16,7 @@ import io.sash.spark.streams.program.{AnswerMode, WarmStart}
  * @param keys the ordinals of the grouping columns beside the window
  * @param pane the ordinal of the row's pane
  * @param slots the partials of all aggregates, side by side, then a count of rows
+ * @param grows whether a partial may be as large as its rows
  * @param results the types of the answers
  * @param output a row of the answer, over the keys, the answers, and the window's start and end
  * @param mode when windows are answered
@@ -30,6 +31,7 @@ private[spark] final case class HopProgram(
     hops: HopPanes,
     algorithm: Algorithm,
     slots: SlotProgram,
+    grows: Boolean,
     results: Seq[DataType],
     output: Seq[Expression],
     mode: AnswerMode,

@@ -39,7 +39,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val panes =
     new StoredPanes(slots, slots.compactCodec, behind, StreamState.LogFanOut)
   private[this] val window = panes.window
-  private[this] val lifted = panes.slot() // a row's partial
+  private[this] val rowsOfPane = new RowsOfPane(panes, program.grows)
 
   private[this] val output = UnsafeProjection.create(program.output.toSeq)
   private[this] val joined = new JoinedRow
@@ -166,11 +166,9 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     val touched = ArrayBuffer.empty[(Long, Long)]
     while (rows.hasNext) {
       val pane = rows.head.getLong(program.pane)
-      column.lift(panes.open(), rows.next())
-      while (rows.hasNext && rows.head.getLong(program.pane) == pane) {
-        column.lift(lifted, rows.next())
-        column.combine(panes.open(), panes.open(), lifted)
-      }
+      rowsOfPane.begin(rows.next())
+      while (rows.hasNext && rows.head.getLong(program.pane) == pane) rowsOfPane.add(rows.next())
+      rowsOfPane.end()
       if (pane >= panes.kept) {
         panes.add(pane)
         val first = math.max(hops.firstWindowOf(pane), firstOpen)
@@ -285,13 +283,16 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     }
   }
 
-  /** Moves the window's start to `front`, the first pane of the next window to answer. */
-  private def moveOn(front: Long): Unit =
-    if (program.mode == AnswerMode.Update || front < window.front || front > window.back) {
-      window.restart(front, front)
-    } else {
-      window.evictTo(front)
-    }
+  /**
+   * Moves the window's start to `front`, the first pane of the next window to answer. The window
+   * forgets its aggregates if the next batch cannot go on with them. It also forgets aggregates
+   * that are as large as their rows, since a header would hold one for each of its panes.
+   */
+  private def moveOn(front: Long): Unit = {
+    val goesOn = program.mode == AnswerMode.Append && !program.grows
+    if (goesOn && front >= window.front && front <= window.back) window.evictTo(front)
+    else window.restart(front, front)
+  }
 
   private def column: SlotColumns = panes.column.asInstanceOf[SlotColumns]
 }

@@ -5,7 +5,7 @@ import scala.util.{Left, Right}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -15,9 +15,8 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{Filtered, NoWatermark, SashConf, StreamVersions}
-import io.sash.spark.hops.{BatchHops, BoundOf, HopAggregate, HopAnswer, PaneOf}
+import io.sash.spark.hops.{BatchHops, BoundOf, HopAggregate, HopAnswer, PaneCalls, PaneOf}
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
-import io.sash.spark.multisets.WindowMonoid
 import io.sash.spark.streams.checkpoint.{Checkpoint, StateSignature}
 import io.sash.spark.streams.late.LateTable
 import io.sash.spark.streams.plan._
@@ -41,7 +40,10 @@ private[spark] final class StreamHops(
     // that count updated windows twice; so the original is checked
     val mayCount = mode.contains(AnswerMode.Update) && (planned ne original)
     if (mayCount && conf.isUnsupportedOperationCheckEnabled)
-      UnsupportedOperationChecker.checkForStreaming(original, statement.outputMode)
+      UnsupportedOperationChecker.checkForStreaming(
+        withoutDistinct(original),
+        statement.outputMode
+      )
     if (planned eq original) checkpoint.dropBegunHops()
     planned
   }
@@ -64,6 +66,16 @@ private[spark] final class StreamHops(
           }
           .transformUp { case h: FoundHops => planned(h.hop.copy(child = h.child)) }
     }
+
+  /** The query with hop windows over all inputs where Sash answers them over DISTINCT ones. */
+  private def withoutDistinct(original: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(original.transformUp {
+      case aggregate: Aggregate
+          if aggregate.isStreaming && HopAggregate.of(aggregate)(reason).exists(_.isRight) =>
+        aggregate.transformExpressions {
+          case call: AggregateExpression if call.isDistinct => call.copy(isDistinct = false)
+        }
+    })
 
   private val hops: PartialFunction[LogicalPlan, LogicalPlan] = {
     case aggregate: Aggregate if aggregate.isStreaming =>
@@ -105,21 +117,9 @@ private[spark] final class StreamHops(
       Some("without a watermark no window is ever over")
     else if (!StreamSettings.allowsSeveral(conf))
       Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
-    else if (checkpoint.hasSparksHops) Some("the checkpoint has state of Spark's own operator")
     else
-      hop.calls.map(_.aggregateFunction.prettyName).find(isApproximate).map { name =>
-        s"$name would give another approximation where panes are merged"
-      }
+      Option.when(checkpoint.hasSparksHops)("the checkpoint has state of Spark's own operator")
   }
-
-  /**
-   * Whether merging panes would change a function's approximation. Functions are known by name,
-   * since not every version has all of them. `approx_count_distinct` is none: its sketch does not
-   * depend on the order of rows.
-   */
-  private def isApproximate(name: String): Boolean =
-    Set("percentile_approx", "approx_percentile", "histogram_numeric").contains(name) ||
-      Seq("approx_top_k", "hll_", "kll_", "theta_", "tuple_").exists(name.startsWith)
 
   private def planned(hop: HopAggregate): LogicalPlan = {
     val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
@@ -163,10 +163,10 @@ private[spark] final class StreamHops(
       input: Seq[Attribute],
       keys: Seq[Attribute],
       pane: Int,
-      calls: Seq[aggregate.AggregateExpression]
+      calls: Seq[AggregateExpression]
   ): HopProgram = {
     val rows = Count(Seq(Literal(1))).toAggregateExpression()
-    val monoids = (calls :+ rows).map(WindowMonoid.of(_).toOption.get)
+    val monoids = (calls :+ rows).map(PaneCalls.monoid(_).toOption.get)
     val algorithm = Algorithm.choose(monoids, SashConf.algorithm(conf), Place.ForestOfPanes)
     val slots = algorithm.program(input, monoids)
     HopProgram(
@@ -176,6 +176,7 @@ private[spark] final class StreamHops(
       hop.hops,
       algorithm,
       slots,
+      monoids.exists(_.grows),
       calls.map(_.dataType),
       // the count of rows lies behind the answers
       HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
@@ -207,7 +208,7 @@ private[spark] final class StreamHops(
 
   /** The columns of the child that aggregates read directly. */
   private def usedBy(
-      calls: Seq[aggregate.AggregateExpression],
+      calls: Seq[AggregateExpression],
       child: LogicalPlan
   ): Seq[Attribute] = {
     val used = AttributeSet.fromAttributeSets(calls.map(_.references))

@@ -30,4 +30,19 @@ class HopMemorySuite extends HopChecks with LittleMemory {
       assert(rows.nonEmpty && rows == expected)
       assert((hops.metrics("spillSize").value > 0) == panes > 10)
     }
+
+  test("windows of multisets beside partials are Spark's, and go to disk") {
+    val query = "SELECT k, window, hash(m), hash(n), d, hash(c) FROM (SELECT k, window, " +
+      "max(s) AS m, mode(s, true) AS n, count(DISTINCT s) AS d, " +
+      "sort_array(collect_set(s)) AS c FROM " +
+      "(SELECT id % 1 AS k, timestamp_seconds(id) AS ts, " +
+      "concat(hash(id % 20), repeat('x', 3000)) AS s FROM range(0, 300, 1, 1)) " +
+      "GROUP BY k, window(ts, '200 seconds', '1 second'))"
+    val expected = withHops(on = false)(text(spark.sql(query)))
+    val frame = spark.sql(query)
+    val rows = text(frame)
+    val Seq(hops) = hopsOf(frame)
+    assert(rows.nonEmpty && rows == expected)
+    assert(hops.metrics("spillSize").value > 0)
+  }
 }

@@ -92,8 +92,6 @@ class HopsSuite extends HopChecks {
 
   for {
     (query, why) <- Seq(
-      s"SELECT count(DISTINCT x) FROM events GROUP BY k, ${windows.head}" -> "DISTINCT",
-      s"SELECT percentile(x, 0.5) FROM events GROUP BY k, ${windows.head}" -> "percentile",
       s"SELECT collect_list(x) FROM events GROUP BY k, ${windows.head}" -> "collect_list",
       s"SELECT max(window.end) FROM (SELECT *, window(ts, '2 minutes', '1 minute') FROM events) GROUP BY k" ->
         "not grouped by the window itself"

@@ -56,7 +56,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
     ),
     Place.RingOfPanes.title -> { call =>
       val text = hops(call)(batch).queryExecution.explainString(SimpleMode)
-      """panes, ([^\],]+)""".r.findFirstMatchIn(text).map(_.group(1))
+      """panes, ([^\],]+)""".r.findFirstMatchIn(text).map(_.group(1).split(" of ").head)
     },
     Place.Forest.title -> (call => onStream(over(call))),
     Place.ForestOfPanes.title -> (call => onStream(hops(call)))
