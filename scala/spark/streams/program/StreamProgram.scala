@@ -29,6 +29,7 @@ import io.sash.spark.streams.checkpoint._
  * @param start the history that the windows begin with, if there is one
  * @param reach the column with the last time whose window may hold the row, if late rows count in
  *   the windows of later ones
+ * @param changes the columns by which rows change earlier ones, if they do
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -48,7 +49,8 @@ private[spark] final case class StreamProgram(
     signature: StreamSignature,
     timeToLive: Option[Long],
     start: Option[WarmStart] = None,
-    reach: Option[Attribute] = None
+    reach: Option[Attribute] = None,
+    changes: Option[RowChanges] = None
 ) {
 
   /** The text that describes the state; a state with another text is not used. */
@@ -132,7 +134,8 @@ private[spark] final case class StreamProgram(
     val lifted = trees.flatMap(_.slots.parts).flatMap(_.lift)
     val waiting = later.toSeq.flatMap(_.due).flatMap(d => Seq(d.at, d.position)).map(input)
     val used = AttributeSet.fromAttributeSets(
-      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting ++ reach).map(_.references)
+      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting ++ reach ++
+        changes.toSeq.flatMap(_.columns)).map(_.references)
     )
     val columns = input.indices.filter(i => i == input.length - 1 || used.contains(input(i)))
     val gone = input.length - columns.length

@@ -42,8 +42,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
         KeepLateRows.fault(w, kept).foreach(refuse(w, _))
         val counted = if (SashConf.countsLateRows(conf)) counting(w, kept) else kept
+        val changed = SashConf.changesBy(conf).fold(counted)(changing(w, counted, _))
         val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-          BeginWithHistory(counted, isNew = !checkpoint.hasBatch)
+          BeginWithHistory(changed, isNew = !checkpoint.hasBatch)
         }
         WholeBatches.of(of(w, begun))
       } else w
@@ -54,6 +55,16 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
   private def counting(write: WriteToStreamStatement, query: LogicalPlan): LogicalPlan = {
     CountLateRows.fault(write, query, conf).foreach(refuse(write, _))
     CountLateRows(query)
+  }
+
+  /** The query whose rows may change earlier rows. */
+  private def changing(
+      write: WriteToStreamStatement,
+      query: LogicalPlan,
+      ids: Seq[String]
+  ): LogicalPlan = {
+    ChangeRows.fault(write, query, ids, conf).foreach(refuse(write, _))
+    ChangeRows(query, ids, conf)
   }
 
   private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =

@@ -144,6 +144,13 @@ private[streams] final class KeyWindows(
     }
   }
 
+  /** The output row of a row that no window holds any more, valid until the next. */
+  def withoutAnswers(row: UnsafeRow): UnsafeRow = {
+    val none = newResult()
+    program.results.indices.foreach(none.setNullAt)
+    output(joined(row, none))
+  }
+
   /**
    * The answers at a moment at which no row comes, which is not before the last row. Windows over
    * time are as for a row of that moment, which they do not hold. Windows that count rows stay at

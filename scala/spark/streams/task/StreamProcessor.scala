@@ -51,11 +51,11 @@ private[spark] final class StreamProcessor(
   }
 
   override protected def newTask(state: StreamState): BucketTask = {
-    val late = if (program.reach.isEmpty) None else batch.flatMap(_.late)
-    val windows = new KeyWindows(program, state, late)
+    val late = batch.flatMap(_.late)
+    val windows = new KeyWindows(program, state, late.filter(_ => program.reach.nonEmpty))
     program.mode match {
       case AnswerMode.Append => new StreamTask(program, state, windows)
-      case AnswerMode.Update => new UpdateTask(program, state, windows)
+      case AnswerMode.Update => new UpdateTask(program, state, windows, late)
     }
   }
 

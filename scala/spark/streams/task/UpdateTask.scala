@@ -29,17 +29,22 @@ import io.sash.spark.streams.state.{
  * Rows of other keys are made final by a walk over all keys. If keys never leave, the next walk
  * waits until as many rows have come as the last one visited keys. So its amortised cost is at
  * most one key for each row.
+ *
+ * @param late the watermark of late rows, in microseconds, if it is known
  */
 private[streams] final class UpdateTask(
     program: StreamProgram,
     state: StreamState,
-    windows: KeyWindows
+    windows: KeyWindows,
+    late: Option[Long]
 ) extends BucketTask {
   import UpdateTask._
 
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val tail = new HistoryTail(program)
+  private[this] val changes =
+    program.changes.map(new ChangedRows(program, _, late.getOrElse(Long.MinValue), state))
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
 
@@ -58,12 +63,14 @@ private[streams] final class UpdateTask(
     val answers = KeyTurns.of(come.sorted(), keyOf) { of =>
       val key = of.key.getBytes
       val rows = waiting.read(key)
+      val pending = rows.size
+      val removed = changes.fold(Seq.empty[UnsafeRow])(_.change(rows, of))
       tail.of(of).foreach(row => rows.add(new Waiting(row, None)))
       Collections.sort(rows, byOrder) // linear if they are in order
-      if (rows.isEmpty) Iterator.empty
+      if (rows.isEmpty && pending == 0) Iterator.empty
       else {
-        latest = later(latest, rows)
-        turn(key, rows, passed)
+        latest = (latest ++ removed.map(_.getLong(program.time)) ++ lastOf(rows)).maxOption
+        removed.iterator.map(windows.withoutAnswers) ++ turn(key, rows, passed)
       }
     }
     BucketTurn(answers, () => after(before, count, latest, passed))
@@ -168,8 +175,8 @@ private[streams] final class UpdateTask(
   private def countFinal(rows: ArrayList[Waiting], passed: Long): Int =
     rows.stream.filter(timeOf(_) <= passed).count.toInt
 
-  private def later(time: Option[Long], rows: ArrayList[Waiting]): Option[Long] =
-    (time ++ Some(timeOf(rows.get(rows.size - 1)))).maxOption
+  private def lastOf(rows: ArrayList[Waiting]): Option[Long] =
+    Option.when(!rows.isEmpty)(timeOf(rows.get(rows.size - 1)))
 
   /**
    * Makes the rows that the watermark has passed final, in all keys, and drops idle keys. Returns
@@ -183,7 +190,7 @@ private[streams] final class UpdateTask(
       val rows = waiting.read(key)
       val finals = countFinal(rows, passed)
       val waits = finals < rows.size
-      if (waits) latest = later(latest, rows)
+      if (waits) latest = (latest ++ lastOf(rows)).maxOption
       settle(key, header, rows, finals)
       if (!waits && windows.isIdle(passed)) windows.drop() else keys += 1
     }

@@ -1,0 +1,91 @@
+package io.sash.spark.streams.start
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.types.{LongType, StringType}
+
+import io.sash.spark.base.SashConf
+import io.sash.spark.history.History
+import io.sash.spark.multisets.Distinct
+import io.sash.spark.streams.plan.{OfBuckets, OfStream, StatefulPlan}
+import io.sash.spark.streams.program.{RowChanges, StreamProgram}
+import io.sash.spark.streams.task.StreamProcessor
+
+/** Lets rows of a stream change its earlier rows, as far as these are pending. */
+private[start] object ChangeRows {
+
+  def apply(query: LogicalPlan, ids: Seq[String], conf: SQLConf): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(query.transformUp {
+      case OfStream(stateful, processor) if processor.program.changes.isEmpty =>
+        val changes = changesOf(processor.program, ids, conf)
+        StatefulPlan.withProcessor(
+          stateful,
+          new StreamProcessor(processor.program.copy(changes = changes))
+        )
+    })
+
+  private def changesOf(
+      program: StreamProgram,
+      ids: Seq[String],
+      conf: SQLConf
+  ): Option[RowChanges] = for {
+    kind <- column(program, RowChanges.Kind, conf)
+    version <- column(program, RowChanges.Version, conf)
+    found = ids.flatMap(column(program, _, conf)) if found.length == ids.length
+  } yield RowChanges(kind, version, found)
+
+  private def column(program: StreamProgram, name: String, conf: SQLConf): Option[Attribute] =
+    program.input.filter(a => conf.resolver(a.name, name)) match {
+      case Seq(one) => Some(one)
+      case _        => None
+    }
+
+  /** The reason why rows cannot change earlier ones, if so. */
+  def fault(
+      write: WriteToStreamStatement,
+      query: LogicalPlan,
+      ids: Seq[String],
+      conf: SQLConf
+  ): Option[String] = {
+    val programs = query.collect { case OfStream(_, processor) => processor.program }
+    val others = query.collect { case plan @ OfBuckets(_, _) => plan }.length - programs.length
+    val setting = s"${SashConf.StreamChangesBy.key}=${ids.mkString(",")}"
+    if (others > 0)
+      Some(s"$setting and hop windows, whose partials keep no single row; unset it")
+    else if (programs.isEmpty) None
+    else if (write.outputMode != OutputMode.Update())
+      Some(s"$setting, with which an answer may change or go; write in update mode")
+    else if (query.exists(_.isInstanceOf[History]))
+      Some(s"$setting beside history_until; unset one of them")
+    else if (SashConf.countsLateRows(conf))
+      Some(s"$setting and ${SashConf.StreamLateRows.key}=count; set the latter to drop")
+    else programs.flatMap(fault(_, setting, ids, conf)).headOption
+  }
+
+  private def fault(
+      program: StreamProgram,
+      setting: String,
+      ids: Seq[String],
+      conf: SQLConf
+  ): Option[String] = {
+    val names = ids ++ Seq(RowChanges.Kind, RowChanges.Version)
+    val lacking = names.filter(column(program, _, conf).isEmpty)
+    def typeOf(name: String) = column(program, name, conf).map(_.dataType)
+    if (lacking.nonEmpty)
+      Some(
+        s"$setting over rows without one column ${lacking.mkString(" and ")}; select it " +
+          "below the windows, or unset the setting"
+      )
+    else if (!typeOf(RowChanges.Kind).contains(StringType))
+      Some(s"$setting over rows whose ${RowChanges.Kind} is not a STRING; cast it")
+    else if (!typeOf(RowChanges.Version).contains(LongType))
+      Some(s"$setting over rows whose ${RowChanges.Version} is not a BIGINT; cast it")
+    else
+      ids.find(!typeOf(_).exists(Distinct.canKey)).map { id =>
+        s"$setting, where values of $id are not told apart by their bytes; name another column"
+      }
+  }
+}

@@ -1,0 +1,107 @@
+package io.sash.spark.streams.task
+
+import java.util.{ArrayList, HashMap, LinkedHashMap}
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sash.SparkInternals
+
+import io.sash.spark.streams.program.{RowChanges, StreamProgram}
+import io.sash.spark.streams.state.{StreamMetrics, StreamState, Waiting}
+
+/**
+ * Applies the changes of a batch to the pending rows of a key. A change of a row that the
+ * watermark has passed is late, and only counted: the windows of final rows hold the row as it
+ * was. Some of these rows may still wait in the state, until they are settled.
+ *
+ * @param late the watermark of late rows, in microseconds
+ */
+private[streams] final class ChangedRows(
+    program: StreamProgram,
+    changes: RowChanges,
+    late: Long,
+    state: StreamState
+) {
+  import ChangedRows._
+  import RowChanges._
+
+  private[this] val idOf = UnsafeProjection.create(changes.keys, program.input)
+  private[this] val kindAt = ordinalOf(changes.kind)
+  private[this] val versionAt = ordinalOf(changes.version)
+
+  private def ordinalOf(column: Attribute): Int =
+    program.input.indexWhere(_.exprId == column.exprId)
+
+  /**
+   * Changes the pending rows.
+   *
+   * @param pending the pending rows of a key, which become those after the changes, in any order
+   * @param come the batch's rows of the key, in any order
+   * @return the changes that have taken an answered row away
+   */
+  def change(pending: ArrayList[Waiting], come: Iterator[UnsafeRow]): Seq[UnsafeRow] = {
+    val rows = new LinkedHashMap[UnsafeRow, Waiting]
+    val finals = new ArrayList[Waiting]
+    pending.forEach { w =>
+      if (w.row.getLong(program.time) > late) rows.put(id(w.row), w) else finals.add(w)
+    }
+    val gone = new HashMap[UnsafeRow, Gone]
+    val sorted = come.toVector.sortBy(row => (versionOf(row), !isRemoval(kindOf(row))))
+    sorted.foreach(row => apply(row, id(row), rows, gone))
+    pending.clear()
+    pending.addAll(finals)
+    pending.addAll(rows.values)
+    val removed = Vector.newBuilder[UnsafeRow]
+    gone.values.forEach(g => if (g.answered.nonEmpty) removed += g.change)
+    removed.result()
+  }
+
+  private def apply(
+      row: UnsafeRow,
+      id: UnsafeRow,
+      rows: LinkedHashMap[UnsafeRow, Waiting],
+      gone: HashMap[UnsafeRow, Gone]
+  ): Unit = kindOf(row) match {
+    case Before | Delete =>
+      val removed = rows.remove(id)
+      if (removed != null) gone.put(id, new Gone(row, removed.answered))
+      else if (!gone.containsKey(id)) state.counts(StreamMetrics.ChangesTooLate) += 1
+    case After if !rows.containsKey(id) && !gone.containsKey(id) =>
+      state.counts(StreamMetrics.ChangesTooLate) += 1
+    case _ =>
+      // what the row had been answered, so that the same answer does not come again
+      val old = Option(gone.remove(id)).map(_.answered)
+      val other = Option(rows.remove(id)).map(_.answered)
+      rows.put(id, new Waiting(row, other.orElse(old).flatten))
+  }
+
+  private def id(row: UnsafeRow): UnsafeRow = idOf(row).copy()
+
+  private def versionOf(row: UnsafeRow): Long =
+    if (row.isNullAt(versionAt)) Long.MinValue else row.getLong(versionAt)
+
+  private def kindOf(row: UnsafeRow): String = {
+    val kind = if (row.isNullAt(kindAt)) "NULL" else row.getUTF8String(kindAt).toString
+    if (Kinds.contains(kind)) kind
+    else
+      throw SparkInternals.runtimeError(
+        "USER_RAISED_EXCEPTION",
+        Map(
+          "errorMessage" -> (s"The $Kind of a row is $kind; write one of " +
+            s"${Kinds.mkString(", ")}")
+        )
+      )
+  }
+}
+
+private object ChangedRows {
+
+  private def isRemoval(kind: String): Boolean =
+    kind == RowChanges.Before || kind == RowChanges.Delete
+
+  /**
+   * A row that a change has taken away.
+   *
+   * @param answered its last answer
+   */
+  private final class Gone(val change: UnsafeRow, val answered: Option[Long])
+}
