@@ -82,7 +82,11 @@ class SplitClocksLawSuite extends SplitLaw {
   }
 
   test("tasks that begin where an hour comes twice, or where a month has fewer days") {
-    withSettings(dividing :+ ("spark.sql.shuffle.partitions" -> "40"): _*) {
+    val inFortyTasks = Seq(
+      "spark.sql.shuffle.partitions" -> "40",
+      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "32B"
+    )
+    withSettings(dividing ++ inFortyTasks: _*) {
       for (
         (from, minutes, frame) <- Seq(
           ("2026-10-31 00:00", 10, "INTERVAL 1 DAY PRECEDING AND CURRENT ROW"),
