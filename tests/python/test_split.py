@@ -153,3 +153,28 @@ def test_a_key_in_one_task_says_why(always: SparkSession):
     assert "each key in one task: it has no ORDER BY" in sash.plan.explanation(frame)
     always.conf.set(SPLIT, "on")
     assert "task" not in sash.plan.explanation(frame.select("*"))
+
+
+@pytest.mark.parametrize("ends", ["week", "before", "own ends"])
+def test_windows_at_another_tables_times(always: SparkSession, ends: str):
+    """In a time zone whose clocks change, so that a week has no fixed length."""
+    of = {
+        "week": "e.at >= l.at - INTERVAL 7 DAYS AND e.at < l.at",
+        "before": "e.t < l.t",
+        "own ends": "e.t > l.x AND e.t <= l.t + 5",
+    }
+    at = "TIMESTAMP'2026-03-05' + make_dt_interval(0, t) AS at"
+    zone = always.conf.get("spark.sql.session.timeZone")
+    always.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        one_key(always).selectExpr("*", at).createOrReplaceTempView("label_rows")
+        one_key(always).selectExpr("k", "t + 3 AS t", "x", at).createOrReplaceTempView(
+            "event_rows"
+        )
+        query = (
+            "SELECT l.id, f.* FROM label_rows l, LATERAL (SELECT sum(e.x) AS s, count(*) AS c "
+            f"FROM event_rows e WHERE e.k = l.k AND {of[ends]}) f"
+        )
+        same_rows(always, lambda _: always.sql(query))
+    finally:
+        always.conf.set("spark.sql.session.timeZone", zone)

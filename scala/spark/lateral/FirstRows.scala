@@ -22,6 +22,7 @@ private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrd
     s"$prettyName(${(children.map(_.sql) :+ s"$n").mkString(", ")})"
 
   override def children: Seq[Expression] = row +: orders
+  override def isShort: Boolean = n <= FirstRows.Short
   override def dataType: DataType = evaluateExpression.dataType
   override def nullable: Boolean = false
   override def defaultResult: Option[Literal] = Some(Literal.create(Seq.empty, dataType))
@@ -58,4 +59,10 @@ private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrd
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): FirstRows =
     copy(newChildren.head, newChildren.tail.map(_.asInstanceOf[SortOrder]))
+}
+
+private[lateral] object FirstRows {
+
+  /** So many rows are a partial of some kilobytes. */
+  private val Short = 100
 }

@@ -17,6 +17,9 @@ private[spark] trait MonoidTraits {
   /** Whether the merge picks the younger operand, if it always picks one of the two. */
   def selectsRight: Option[Expression] = None
 
+  /** Whether a partial has few values though its type is a list. */
+  def isShort: Boolean = false
+
   /** See `AggregateMonoid`. */
   def recipe: Int = 1
 }

@@ -14,26 +14,35 @@ import io.sash.spark.split.SplitWindows
 private[spark] object SplitStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case window: Window => planned(window, Nil)
+    case window: Window => planned(plan, window, Nil)
     case Filter(condition, window: Window) =>
-      RowConditions.planned(condition, window)(planned(window, _))
+      RowConditions.planned(condition, window)(planned(plan, window, _))
     case _ => Nil
   }
 
-  private def planned(window: Window, conditions: Seq[Expression]): Seq[SparkPlan] =
-    window match {
-      // the other strategy unwraps the conditions of FILTER first
-      case w if WindowFilter.released(w).nonEmpty => Nil
+  /** @param plan the window, or the filter above it, by which EXPLAIN finds the reason */
+  private def planned(
+      plan: LogicalPlan,
+      window: Window,
+      conditions: Seq[Expression]
+  ): Seq[SparkPlan] = {
+    val released = WindowFilter.released(window).getOrElse(window)
+    released match {
       case SplitWindows(expressions) =>
         Seq(
           SplitWindows.planned(
-            window,
+            released,
             expressions,
             conditions,
             planLater(window.child),
             SQLConf.get
           )
         )
-      case _ => Nil
+      case _ =>
+        released
+          .getTagValue(SplitWindows.OneTask)
+          .foreach(plan.setTagValue(SplitWindows.OneTask, _))
+        Nil
     }
+  }
 }

@@ -6,8 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.SlidingAggregate
-import io.sash.spark.monoids.AggregateMonoid
-import io.sash.spark.times.Distance
+import io.sash.spark.monoids.{AggregateMonoid, MonoidTraits}
 import io.sash.spark.windows._
 
 /** Tells which windows many tasks can answer, even for one key. */
@@ -46,45 +45,20 @@ private[spark] object SplitCalls {
     WindowCall.ofAnyFrame(w, forced) match {
       case scala.util.Left(refused) => Some(refused.reason)
       case scala.util.Right(call) =>
-        val text = WindowCall.textOf(w)
-        val key = w.windowSpec.orderSpec.head.child
+        val text = w.getTagValue(OfSubquery.Tag).fold(WindowCall.textOf(w))(_.subquery)
         if (call.shape.slide.nonEmpty) Some(s"$text counts rows from the first one")
         else
           call.shape.frame match {
-            case rows: RowsSpec =>
-              Option.when(!isNear(rows.specified) && !hasTotals(w, call.monoid))(
-                withoutTotals(text)
+            case RowsSpec(frame) if isNear(frame) => None
+            case RangeSpec(frame) if RisingBounds.mayCross(w.windowSpec.orderSpec, frame, zone) =>
+              Some(s"$text may end before it begins, since days and months have no fixed length")
+            case _: RowsSpec | _: RangeSpec | _: BoundsSpec =>
+              Option.when(!hasTotals(w, call.monoid))(
+                s"$text has no partial aggregate of fixed size"
               )
-            case RangeSpec(frame) if !risesWith(key, frame, zone) =>
-              Some(
-                s"$text may have an earlier bound in a later row, since months, and days in " +
-                  s"the time zone $zone, have no fixed length"
-              )
-            case _: RangeSpec =>
-              Option.when(!hasTotals(w, call.monoid))(withoutTotals(text))
             case _ => Some(s"$text begins where the rows before say")
           }
     }
-
-  /**
-   * Whether a later row has no earlier bound. One month after January 29, 10:00, is February 28,
-   * 10:00, and one month after January 30, 9:00, is February 28, 9:00. There a window begins and
-   * ends where an earlier row's did, and a task does not see all earlier rows.
-   */
-  private def risesWith(
-      key: Expression,
-      frame: SpecifiedWindowFrame,
-      zone: String
-  ): Boolean = key.dataType match {
-    case TimestampType | TimestampNTZType =>
-      Seq(frame.lower, frame.upper).forall {
-        case _: SpecialFrameBoundary => true
-        case offset                  => Distance.fixedMicros(key, offset, zone).nonEmpty
-      }
-    case _ => true
-  }
-
-  private def withoutTotals(text: String) = s"$text has no partial aggregate of fixed size"
 
   /** How a task knows the rows before and behind its own, for EXPLAIN. */
   def way(call: WindowCall): String = call.shape.frame match {
@@ -112,8 +86,11 @@ private[spark] object SplitCalls {
 
   /** Whether the partials of many rows have a size of some bytes. */
   def hasTotals(w: WindowExpression, monoid: AggregateMonoid): Boolean =
-    monoid.running.isEmpty && monoid.left.forall(a => isSmall(a.dataType)) &&
-      functionOf(w).exists(_.isInstanceOf[DeclarativeAggregate])
+    monoid.running.isEmpty && (functionOf(w) match {
+      case Some(f: MonoidTraits) if f.isShort => true
+      case Some(_: DeclarativeAggregate)      => monoid.left.forall(a => isSmall(a.dataType))
+      case _                                  => false
+    })
 
   private def isSmall(dataType: DataType): Boolean = dataType match {
     case _: ArrayType | _: MapType | BinaryType => false

@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import io.sash.core.frames.{KeyBound, KeyRing, RangeKeys}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.SlotColumns
-import io.sash.spark.windows.{KeysView, RingProgram, Total}
+import io.sash.spark.split.Surroundings.Element
+import io.sash.spark.windows.{KeysView, RingProgram}
 
 /** The rows of other stretches that the windows of a stretch hold. */
 private[split] sealed abstract class SplitFrame extends Serializable {
@@ -25,39 +26,43 @@ private[split] sealed abstract class SplitFrame extends Serializable {
       last: SplitKey,
       stage: Int
   ): KnownSurroundings = {
-    val (younger, youngerTotal) = this.younger(last.in(own), last, stage)
-    older(first.in(own), first, stage).copy(younger = younger, youngerTotal = youngerTotal)
+    KnownSurroundings(
+      older(first.in(own), first, stage),
+      walked(first.in(own).start, first, stage),
+      younger(last.in(own), last, stage)
+    )
   }
 
   /** The rows and totals of a key before some of its parts, which are a task's own. */
-  protected def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings
+  protected def older(own: Range, all: SplitKey, stage: Int): Seq[Element]
 
-  /** The rows of a key behind some of its parts, and the total behind these rows. */
-  protected def younger(
-      own: Range,
-      all: SplitKey,
-      stage: Int
-  ): (Seq[StretchRows], Option[Total])
+  /** The rows and totals of a key behind some of its parts. */
+  protected def younger(own: Range, all: SplitKey, stage: Int): Seq[Element]
+
+  /** How many of the rows before part `i` decide where the windows of later rows are. */
+  protected def walked(i: Int, all: SplitKey, stage: Int): Long = 0L
 
   /** Whether two rows of stretches have to be compared. */
   def comparesRows: Boolean
 
-  /** Whether no bound of a later row of a key lies before the bound of an earlier one. */
-  def isSteady(all: SplitKey): Boolean = true
+  /** Finds rows by their bounds, if the order of the rows is not the order of their bounds. */
+  def search: Option[BoundSearch] = None
+
+  /** Whether tasks can answer a key's rows in parts. */
+  def isSteady(all: SplitKey, stage: Int): Boolean = true
+
+  /** Whether the windows of few rows may hold the rows of many stretches in part. */
+  def isWide: Boolean = false
 }
 
 /** The frame is all rows, without PARTITION BY. */
 private[split] case object AllRows extends SplitFrame {
   override def comparesRows: Boolean = false
 
-  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings =
-    KnownSurroundings(total = all.total(stage, 0, all.count))
+  override def older(own: Range, all: SplitKey, stage: Int): Seq[Element] =
+    all.total(stage, 0, all.count).map(scala.util.Right(_)).toSeq
 
-  override def younger(
-      own: Range,
-      all: SplitKey,
-      stage: Int
-  ): (Seq[StretchRows], Option[Total]) = (Nil, None)
+  override def younger(own: Range, all: SplitKey, stage: Int): Seq[Element] = Nil
 }
 
 /**
@@ -67,7 +72,7 @@ private[split] case object AllRows extends SplitFrame {
 private[split] final case class SplitRows(lower: Long, upper: Long) extends SplitFrame {
   override def comparesRows: Boolean = false
 
-  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings = {
+  override def older(own: Range, all: SplitKey, stage: Int): Seq[Element] = {
     val (start, end) = (all.start(own.start), all.start(own.end))
     def before(row: Long) = math.max(0L, math.min(start, row))
     val isUnbounded = lower == Long.MinValue
@@ -76,88 +81,144 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
     val last = if (isUnbounded) 0L else before(end - 1 + lower)
     val until = if (upper >= 0) start else before(start + upper + 1)
     val (from, to) = (all.firstFrom(last), all.firstBehind(until))
-    val middle = all.total(stage, from, to)
-    if (middle.isEmpty) KnownSurroundings(far = all.rows(first, start))
-    else
-      KnownSurroundings(
-        far = all.rows(first, all.start(from)),
-        total = middle,
-        near = all.rows(all.start(to), start)
-      )
+    all.elements(stage, first, from until to, start)
   }
 
-  override def younger(
-      own: Range,
-      all: SplitKey,
-      stage: Int
-  ): (Seq[StretchRows], Option[Total]) = {
-    val end = all.start(own.end)
+  override def younger(own: Range, all: SplitKey, stage: Int): Seq[Element] = {
+    val (end, last) = (all.start(own.end), all.start(all.count))
     if (upper < Long.MaxValue) {
-      (all.rows(end, math.min(all.start(all.count), end + math.max(0L, upper))), None)
+      all.elements(stage, end, 0 until 0, math.min(last, end + math.max(0L, upper)))
     } else {
-      val begin = math.min(all.start(all.count), math.max(end, end - 1 + lower))
-      val from = math.max(own.end, all.firstFrom(begin))
-      (all.rows(end, all.start(from)), all.total(stage, from, all.count))
+      val begin = math.min(last, math.max(end, end - 1 + lower))
+      all.elements(stage, end, math.max(own.end, all.firstFrom(begin)) until all.count, last)
     }
   }
 }
 
+/** A frame that compares the keys of rows with bounds. Stretches are compared likewise. */
+private[split] sealed abstract class SplitByBounds extends SplitFrame {
+
+  /** The keys of the rows. */
+  def rings: Seq[RingProgram]
+
+  /** The frame's use of them. */
+  def view: KeysView
+
+  @transient protected final lazy val bounds: StretchBounds = new StretchBounds(this)
+
+  override final def comparesRows: Boolean = true
+}
+
 /**
- * RANGE BETWEEN two bounds of the window's order. Compares first and last rows of stretches as
- * the frame itself compares rows.
+ * RANGE BETWEEN two bounds of the window's order.
  *
- * @param rings the keys of the rows
- * @param view the frame's use of them
+ * @param rises whether no bound of a later row lies before the bound of an earlier one. If one
+ *   does, a window still begins and ends no earlier than the windows of the rows before
  */
-private[split] final case class SplitRange(rings: Seq[RingProgram], view: KeysView)
-    extends SplitFrame {
-  @transient private lazy val bounds = new StretchBounds(this)
+private[split] final case class SplitRange(
+    rings: Seq[RingProgram],
+    view: KeysView,
+    rises: Boolean
+) extends SplitByBounds {
   private val isUnboundedBelow = view.lower == KeyBound.Unbounded
   private val isUnboundedAbove = view.upper == KeyBound.Unbounded
 
-  override def comparesRows: Boolean = true
+  override def search: Option[BoundSearch] =
+    Option.when(!rises)(new BoundSearch(rings(view.ring), view))
 
-  override def older(own: Range, all: SplitKey, stage: Int): KnownSurroundings = {
-    val (i, head, last) = (own.start, all.first(own.start), all.last(own.end - 1))
+  override protected def walked(i: Int, all: SplitKey, stage: Int): Long =
+    all.start(i) - all.start(all.walkedFrom(stage, i))
+
+  /** The row with the greatest bound of all rows that decide where a task's windows are. */
+  private def farthest(own: Range, all: SplitKey, stage: Int)(
+      of: WindowEnds => Option[BoundEnds]
+  ): InternalRow = {
+    val last = all.last(own.end - 1)
+    if (rises) last
+    else
+      of(all.ends(stage, all.walkedFrom(stage, own.start) until own.end)).fold(last)(_.greatest)
+  }
+
+  override def older(own: Range, all: SplitKey, stage: Int): Seq[Element] = {
+    val (i, head) = (own.start, all.first(own.start))
+    val walked = all.walkedFrom(stage, i)
     def firstOlder(from: Int)(is: InternalRow => Boolean) =
       (from until i).find(s => is(all.last(s))).getOrElse(i)
     // the first windows begin in part `first`, the last ones before part `from`
     val first =
       if (isUnboundedBelow) 0 else firstOlder(0)(!bounds.isBelow(_, head))
+    lazy val last = farthest(own, all, stage)(_.lower)
     val from =
       if (isUnboundedBelow) 0
-      else math.min(i, 1 + firstOlder(first)(!bounds.isBelow(_, last)))
-    val to = firstOlder(from)(bounds.isAbove(_, head))
-    val middle = all.total(stage, from, to)
-    if (middle.isEmpty) KnownSurroundings(all.wholes(first, i))
-    else KnownSurroundings(all.wholes(first, from), middle, all.wholes(to, i))
+      else math.min(walked, 1 + firstOlder(first)(!bounds.isBelow(_, last)))
+    val to = math.min(walked, firstOlder(from)(bounds.isAbove(_, head)))
+    all.elements(stage, all.start(math.min(first, walked)), from until to, all.start(i))
   }
 
   /**
    * False if a bound overflows its type near an end of the order: as an error, or so that it lies
    * on the other side of its row. A bound that overflows does so for the first or the last rows.
    */
-  override def isSteady(all: SplitKey): Boolean =
+  override def isSteady(all: SplitKey, stage: Int): Boolean = all.knowsBounds(stage) && {
     try all.rowsAtEnds.map(r => (bounds.isBelow(r, r), bounds.isAbove(r, r))).distinct.length <= 1
     catch { case _: ArithmeticException | _: DateTimeException => false }
+  }
 
-  override def younger(
-      own: Range,
-      all: SplitKey,
-      stage: Int
-  ): (Seq[StretchRows], Option[Total]) = {
-    val (next, last) = (own.end, all.last(own.end - 1))
+  override def younger(own: Range, all: SplitKey, stage: Int): Seq[Element] = {
+    val next = own.end
+    lazy val last = farthest(own, all, stage)(if (isUnboundedAbove) _.lower else _.upper)
     def until(is: InternalRow => Boolean) =
       (next until all.count).find(s => is(all.first(s))).getOrElse(all.count)
-    val end =
-      if (isUnboundedAbove) until(!bounds.isBelow(_, last))
-      else until(bounds.isAbove(_, last))
-    (all.wholes(next, end), if (isUnboundedAbove) all.total(stage, end, all.count) else None)
+    if (isUnboundedAbove) {
+      val end = until(!bounds.isBelow(_, last))
+      all.elements(stage, all.start(next), end until all.count, all.start(all.count))
+    } else {
+      val end = until(bounds.isAbove(_, last))
+      all.elements(stage, all.start(next), 0 until 0, all.start(end))
+    }
+  }
+}
+
+/**
+ * The rows between two bounds that each row says, such as the label of a correlated subquery.
+ * They may lie anywhere. A stretch that all windows of a task hold is read as its total, one that
+ * none holds is not read.
+ */
+private[split] final case class SplitOwnBounds(rings: Seq[RingProgram], view: KeysView)
+    extends SplitByBounds {
+  override def search: Option[BoundSearch] = Some(new BoundSearch(rings(view.ring), view))
+
+  override def isWide: Boolean = true
+
+  override def older(own: Range, all: SplitKey, stage: Int): Seq[Element] =
+    held(0 until own.start, own, all, stage)
+
+  override def younger(own: Range, all: SplitKey, stage: Int): Seq[Element] =
+    held(own.end until all.count, own, all, stage)
+
+  /** The rows and totals of some parts. */
+  private def held(parts: Range, own: Range, all: SplitKey, stage: Int): Seq[Element] = {
+    val WindowEnds(lower, upper, _) = all.ends(stage, own)
+    def isOut(i: Int) = lower.exists(l => bounds.isBelow(all.last(i), l.least)) ||
+      upper.exists(u => bounds.isAbove(all.first(i), u.greatest))
+    def isIn(i: Int) = lower.forall(l => !bounds.isBelow(all.first(i), l.greatest)) &&
+      upper.forall(u => !bounds.isAbove(all.last(i), u.least))
+    val read = if (lower.isEmpty && upper.isEmpty) Nil else parts.filterNot(isOut)
+    // both are runs of neighbouring parts
+    val totals = read.filter(isIn)
+    if (read.isEmpty) Nil
+    else
+      all.elements(
+        stage,
+        all.start(read.head),
+        if (totals.isEmpty) 0 until 0 else totals.head to totals.last,
+        all.start(read.last + 1)
+      )
   }
 }
 
 /** Compares a row with the bounds of another row's frame. */
-private[split] final class StretchBounds(frame: SplitRange) {
+private[split] final class StretchBounds(frame: SplitByBounds) {
   private[this] val keyRings = frame.rings.toIndexedSeq.map { r =>
     val columns = SlotColumns(r.slots).accountedBy(WindowMemory.Unlimited, r.slots)
     new KeyRing(columns, r.users)

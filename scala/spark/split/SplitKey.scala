@@ -1,7 +1,10 @@
 package io.sash.spark.split
 
+import scala.util.{Left, Right}
+
 import org.apache.spark.sql.catalyst.InternalRow
 
+import io.sash.spark.split.Surroundings.Element
 import io.sash.spark.windows.Total
 
 /** The rows of one key in stretch number `stretch`, where they come first or last. */
@@ -32,14 +35,60 @@ private[split] final class SplitKey(parts: IndexedSeq[RunPart], program: SplitPr
   /** The first and the last row of each part. */
   def rowsAtEnds: Seq[InternalRow] = parts.flatMap(p => Seq(p.end.first, p.end.last))
 
+  private[this] lazy val searches = program.stages.map(_.frame.search)
+
+  /** For each stage the ends of the bounds of all parts before each part. */
+  private[this] lazy val endsBefore = program.stages.indices.map { stage =>
+    searches(stage).foreach(_.clear())
+    parts.indices.scanLeft(WindowEnds.None)((_, i) => endsWith(stage, i))
+  }
+
+  /** The ends of the bounds of a stage's windows, for some of the parts. */
+  def ends(stage: Int, of: Range): WindowEnds = {
+    searches(stage).foreach(_.clear())
+    of.foldLeft(WindowEnds.None)((_, i) => endsWith(stage, i))
+  }
+
+  private def endsWith(stage: Int, part: Int): WindowEnds =
+    searches(stage).fold(WindowEnds.None) { search =>
+      parts(part).end.bounds(stage).rows.foreach(search.add)
+      search.result
+    }
+
+  /** Whether all bounds of a stage's windows have values. */
+  def knowsBounds(stage: Int): Boolean = parts.forall(_.end.bounds(stage).isKnown)
+
+  /**
+   * The part from which on a task has to move the windows of a stage to each row, so that they
+   * are right at the first row of part `i`. No row before that part has a greater bound.
+   */
+  def walkedFrom(stage: Int, i: Int): Int = searches(stage).fold(i) { search =>
+    val before = endsBefore(stage)
+    def isBehind(part: Int) = {
+      search.clear()
+      search.add(parts(i).end.first)
+      before(part).rows.exists(search.add)
+    }
+    (i to 1 by -1).find(!isBehind(_)).getOrElse(0)
+  }
+
   /** The parts that lie in some of the stretches. */
   def in(stretches: Range): Range = {
     val is = parts.indices.filter(i => stretches.contains(parts(i).stretch))
     is.head until is.last + 1
   }
 
-  /** The rows of the parts from `from` to before `until`. */
-  def wholes(from: Int, until: Int): Seq[StretchRows] = rows(starts(from), starts(until))
+  /**
+   * The rows from number `from` to before `until`, with the total of some parts among them in the
+   * place of their rows, if the aggregates have totals.
+   */
+  def elements(stage: Int, from: Long, parts: Range, until: Long): Seq[Element] =
+    total(stage, parts.start, parts.end).fold(ofRows(from, until)) { of =>
+      ofRows(from, starts(parts.start)) ++ Seq(Right(of)) ++ ofRows(starts(parts.end), until)
+    }
+
+  private def ofRows(from: Long, until: Long): Seq[Element] =
+    rows(from, until).map(Left(_))
 
   /** The rows from number `from` to before `until`. */
   def rows(from: Long, until: Long): Seq[StretchRows] =

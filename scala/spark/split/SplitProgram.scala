@@ -59,24 +59,37 @@ private[split] object SplitStage {
     stages.filter(_.nonEmpty).sortBy(s => calls.indexOf(s.head)).map { of =>
       val windows = WindowProgram(of, by.keys, by.within, input, timeZone)
       val shapes = of.map(_.shape).distinct
-      SplitStage(of, windows, frame(shapes, windows), totals(shapes.head, of, input))
+      val order = RowsOfFrame(input, by.within, timeZone)
+      SplitStage(of, windows, frame(shapes, windows, order), totals(shapes.head, of, input))
     }
   }
 
-  private def frame(shapes: Seq[WindowShape], windows: WindowProgram): SplitFrame =
-    if (shapes.length == 1) frame(shapes.head, windows)
+  private def frame(
+      shapes: Seq[WindowShape],
+      windows: WindowProgram,
+      rows: RowsOfFrame
+  ): SplitFrame =
+    if (shapes.length == 1) frame(shapes.head, windows, rows)
     else {
       val rows = shapes.map(_.frame).collect { case r: RowsSpec => r }
       SplitRows(rows.map(_.lower).min, rows.map(_.upper).max)
     }
 
-  private def frame(shape: WindowShape, windows: WindowProgram): SplitFrame = shape.frame match {
+  private def frame(
+      shape: WindowShape,
+      windows: WindowProgram,
+      of: RowsOfFrame
+  ): SplitFrame = shape.frame match {
     case rows: RowsSpec if isForAll(shape, rows.specified, windows) => AllRows
     case rows: RowsSpec => SplitRows(rows.lower, rows.upper)
     case range: RangeSpec if isForAll(shape, range.specified, windows) => AllRows
-    case _: RangeSpec => SplitRange(windows.rings, windows.frames.head.keys.parts.head.get)
-    case other        => throw new IllegalStateException(s"${other.text} cannot be split")
+    case RangeSpec(frame) =>
+      SplitRange(windows.rings, viewOf(windows), RisingBounds.rise(of.order, frame, of.timeZone))
+    case _: BoundsSpec => SplitOwnBounds(windows.rings, viewOf(windows))
+    case other         => throw new IllegalStateException(s"${other.text} cannot be split")
   }
+
+  private def viewOf(windows: WindowProgram): KeysView = windows.frames.head.keys.parts.head.get
 
   private def isNear(shape: WindowShape): Boolean = shape.frame match {
     case RowsSpec(frame) => SplitCalls.isNear(frame)

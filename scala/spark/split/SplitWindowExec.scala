@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.sash.spark.base.SparkVersions
 import io.sash.spark.ordering.{KeyOrder, RowOrder}
-import io.sash.spark.windows.WindowCall
+import io.sash.spark.windows.{ExplainLines, WindowCall}
 
 /**
  * A window that many tasks answer, even for one key. Its rows are exchanged by range of its keys
@@ -95,7 +95,9 @@ private[spark] final case class SplitWindowExec(
   }
 
   /** The windows for EXPLAIN. */
-  private[spark] def texts: Seq[String] = calls.map(c => s"$c, ${SplitCalls.way(c)}")
+  private[spark] def texts: Seq[String] = ExplainLines.each(windowExpression, calls) { i =>
+    s"${calls(i).how}, ${SplitCalls.way(calls(i))}"
+  }
 
   override def simpleString(maxFields: Int): String =
     s"$nodeName [${texts.mkString("; ")}], ${by.sorted.map(_.sql).mkString("[", ", ", "]")}, " +

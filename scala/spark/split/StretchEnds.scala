@@ -46,6 +46,7 @@ private[split] final class StretchEnds(program: SplitProgram) {
 /** The rows of one key that have come so far: how many, their totals and their ends. */
 private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
   private[this] val totals = program.stages.map(s => new StretchTotals(s.totals)).toArray
+  private[this] val bounds = program.stages.map(_.frame.search).toArray
   private[this] val ordering = RowOrdering.create(program.order.order, program.order.input)
   private[this] val compares = program.comparesRows
   private[this] val first = row.copy()
@@ -62,6 +63,7 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
     first.copyFrom(row)
     last.copyFrom(row)
     totals.foreach(_.clear())
+    bounds.foreach(_.foreach(_.clear()))
     rows = 0L
     count(row)
   }
@@ -79,9 +81,16 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
     var i = 0
     while (i < totals.length) {
       totals(i).add(row)
+      if (bounds(i).nonEmpty) bounds(i).get.add(row)
       i += 1
     }
   }
 
-  def result: StretchEnd = StretchEnd(rows, first, last, totals.toIndexedSeq.map(_.cells))
+  def result: StretchEnd = StretchEnd(
+    rows,
+    first,
+    last,
+    totals.toIndexedSeq.map(_.cells),
+    bounds.toIndexedSeq.map(_.fold(WindowEnds.None)(_.result))
+  )
 }

@@ -35,9 +35,19 @@ private[split] final class StretchLayout(
   private def seen(i: Int): Option[SeenRows] =
     Some(SeenRows(stretches(i).rows, stretches(i).checksum))
 
-  /** Whether no bound of a later row lies before the bound of an earlier one. */
-  def isSteady: Boolean =
-    runs.filter(_.count > 1).forall(run => program.stages.forall(_.frame.isSteady(run)))
+  /** Whether tasks can answer each key's rows in parts. */
+  def isSteady: Boolean = runs.filter(_.count > 1).forall { run =>
+    program.stages.indices.forall(s => program.stages(s).frame.isSteady(run, s))
+  }
+
+  /** Whether some windows are so wide that tasks would read the same rows again and again. */
+  def areTooWide(tasks: Seq[StretchPartition]): Boolean = {
+    val rows = stretches.map(_.rows).sum
+    program.stages.indices.filter(program.stages(_).frame.isWide).exists { s =>
+      tasks.flatMap(_.stages.lift(s)).collect { case k: KnownSurroundings => k.count }.sum >
+        StretchLayout.MostReadings * rows
+    }
+  }
 
   /** All rows of some stretches. */
   def wholes(own: Range): Seq[StretchRows] =
@@ -55,4 +65,10 @@ private[split] final class StretchLayout(
         program.stages(s).frame.surroundings(own, runs.head, runs.last, s)
       }
   }
+}
+
+private[split] object StretchLayout {
+
+  /** How often tasks read a row for others, on average, before one task is better. */
+  val MostReadings = 4L
 }

@@ -24,12 +24,14 @@ private[spark] final case class StretchSummary(
  * @param first a row that no other row of them comes before
  * @param last a row that no other row of them comes after
  * @param totals for each stage and each of its stores the partial of all of them, or nothing
+ * @param bounds for each stage the ends of their windows' bounds, or nothing
  */
 private[spark] final case class StretchEnd(
     rows: Long,
     first: UnsafeRow,
     last: UnsafeRow,
-    totals: IndexedSeq[IndexedSeq[Array[Byte]]]
+    totals: IndexedSeq[IndexedSeq[Array[Byte]]],
+    bounds: IndexedSeq[WindowEnds]
 )
 
 /**

@@ -1,5 +1,7 @@
 package io.sash.spark.split
 
+import scala.util.Right
+
 import org.apache.spark.{Dependency, NarrowDependency, Partition, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -44,10 +46,13 @@ private[split] final class StretchesRDD(
   private def afterFirstPass: Array[Partition] = {
     val summaries = FirstPass.over(rows, tasks, program, metrics)
     val stretches = new StretchLayout(rows.partitions, summaries, program)
-    val groups = if (stretches.isSteady) tasks.groups else tasks.inFirst.groups
-    groups.zipWithIndex.map { case (own, task) =>
-      StretchPartition(task, stretches.wholes(own), stretches.surroundings(own)): Partition
-    }.toArray
+    def of(groups: Seq[Range]) = groups.zipWithIndex.map { case (own, task) =>
+      StretchPartition(task, stretches.wholes(own), stretches.surroundings(own))
+    }
+    val divided = if (stretches.isSteady) of(tasks.groups) else Nil
+    val parts =
+      if (divided.isEmpty || stretches.areTooWide(divided)) of(tasks.inFirst.groups) else divided
+    parts.toArray[Partition]
   }
 
   override protected def getDependencies: Seq[Dependency[_]] = {
@@ -92,7 +97,8 @@ private[split] final class StretchesRDD(
         project(joined(row, result))
       val stage = program.stages(s)
       part.stages(s) match {
-        case KnownSurroundings(_, total, _, _, _) if stage.frame == AllRows =>
+        case KnownSurroundings(older, _, _) if stage.frame == AllRows =>
+          val total = older.collectFirst { case Right(t) => t }
           val result = constant(stage, total)
           in.filter(filter.eval).map(answer(_, result))
         case around =>

@@ -1,8 +1,11 @@
 package io.sash.spark.split
 
+import scala.util.{Left, Right}
+
 import org.apache.spark.Partition
 import org.apache.spark.sql.catalyst.InternalRow
 
+import io.sash.spark.split.Surroundings.Element
 import io.sash.spark.windows.{Neighbours, Total}
 
 /** The rows around a task's own rows that its windows of one stage hold. */
@@ -15,26 +18,41 @@ private[split] sealed abstract class Surroundings extends Serializable {
   def neighbours(reader: StretchReader): Neighbours
 }
 
+private[split] object Surroundings {
+
+  /** Rows, or the total of rows in their place. */
+  type Element = Either[StretchRows, Total]
+}
+
 /**
- * Rows that are known by the first pass: see [[Neighbours]].
+ * Rows that are known by the first pass.
  *
- * @param youngerTotal the rows behind `younger`, if windows reach the end
+ * @param older rows and totals before the own rows
+ * @param walked the number of the rows right before the own rows that the windows move to, too
+ * @param younger rows and totals behind the own rows
  */
 private[split] final case class KnownSurroundings(
-    far: Seq[StretchRows] = Nil,
-    total: Option[Total] = None,
-    near: Seq[StretchRows] = Nil,
-    younger: Seq[StretchRows] = Nil,
-    youngerTotal: Option[Total] = None
+    older: Seq[Element],
+    walked: Long,
+    younger: Seq[Element]
 ) extends Surroundings {
-  override def parents: Seq[Partition] = (far ++ near ++ younger).map(_.partition)
+  private def rows: Seq[StretchRows] = (older ++ younger).collect { case Left(r) => r }
 
-  override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
-    reader.neighbours(far),
-    total,
-    reader.neighbours(near),
-    reader.neighbours(younger).map(scala.util.Left(_)) ++ youngerTotal.map(scala.util.Right(_))
-  )
+  override def parents: Seq[Partition] = rows.map(_.partition)
+
+  /** How many rows a task reads. */
+  def count: Long = rows.map(r => r.until - r.from).sum
+
+  override def neighbours(reader: StretchReader): Neighbours =
+    new Neighbours(elements(reader, older), walked, elements(reader, younger))
+
+  private def elements(
+      reader: StretchReader,
+      of: Seq[Element]
+  ): Iterator[Either[InternalRow, Total]] = of.iterator.flatMap {
+    case Left(rows)   => reader.neighbours(Seq(rows)).map(Left(_))
+    case Right(total) => Iterator.single(Right(total))
+  }
 }
 
 /**
@@ -57,10 +75,9 @@ private[split] final case class NearestSurroundings(
     older.headOption.filter(_ => before > 0).toSeq ++ younger.headOption.filter(_ => after > 0)
 
   override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
-    last(reader),
-    None,
-    Iterator.empty,
-    reader.neighbours(younger.map(StretchRows(_, None))).take(after).map(scala.util.Left(_))
+    last(reader).map(Left(_)),
+    walked = 0L,
+    reader.neighbours(younger.map(StretchRows(_, None))).take(after).map(Left(_))
   )
 
   /** The last rows before the own ones. */

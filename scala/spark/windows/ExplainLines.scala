@@ -11,15 +11,23 @@ private[spark] object ExplainLines {
    */
   def of(expressions: Seq[Expression], calls: Seq[WindowCall]): Seq[String] = {
     val sharing = SharedElements.of(calls)
+    each(expressions, calls) { i =>
+      calls(i).how + (sharing.rangesOf(i) match {
+        case 1 => ""
+        case n => s", $n ranges of one store"
+      })
+    }
+  }
+
+  /** @param how the text on the way in which a call is computed, by its number */
+  def each(expressions: Seq[Expression], calls: Seq[WindowCall])(
+      how: Int => String
+  ): Seq[String] = {
     val numbers = calls.map(_.expression.canonicalized).zipWithIndex.toMap
     val windows = expressions
       .flatMap(_.collect { case w: WindowExpression => w })
       .map(w => (w.getTagValue(OfSubquery.Tag), numbers(w.canonicalized)))
       .distinct
-    def how(i: Int): String = calls(i).how + (sharing.rangesOf(i) match {
-      case 1 => ""
-      case n => s", $n ranges of one store"
-    })
     windows.map(_._1.map(_.subquery)).distinct.flatMap {
       case None => windows.collect { case (None, i) => s"${calls(i).text}: ${how(i)}" }
       case Some(subquery) =>

@@ -20,18 +20,18 @@ private[spark] final case class Total(
  * divided among tasks. They get no answers here. Older rows of another key than the first own row
  * change nothing. The first younger row of another key than the last own row ends `younger`.
  *
- * The elements of a window come in the order `far`, `total`, `near`, the task's own rows,
- * `younger`. The windows' beginnings move over `far` and the own rows. Their ends move over
- * `near`, the own rows and `younger`. So no window begins or ends within `total`.
+ * The elements of a window come in the order `older`, the task's own rows, `younger`. No window
+ * begins or ends within a total.
+ *
+ * @param walked the number of the last older rows that the windows move to before the first own
+ *   row, since they decide where its window is
  */
 private[spark] final class Neighbours(
-    val far: Iterator[InternalRow],
-    val total: Option[Total],
-    val near: Iterator[InternalRow],
+    val older: Iterator[Either[InternalRow, Total]],
+    val walked: Long,
     val younger: Iterator[Either[InternalRow, Total]]
 )
 
 private[spark] object Neighbours {
-  val None: Neighbours =
-    new Neighbours(Iterator.empty, Option.empty, Iterator.empty, Iterator.empty)
+  val None: Neighbours = new Neighbours(Iterator.empty, walked = 0L, Iterator.empty)
 }

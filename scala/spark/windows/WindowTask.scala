@@ -90,12 +90,7 @@ private[spark] class WindowTask(
   /** Lets the older rows of other tasks enter, at the first call. */
   final def begin(): Unit = if (isToBegin) {
     isToBegin = false
-    neighbours.far.foreach(enter)
-    neighbours.total.foreach { t =>
-      enter(t)
-      inTurn(frames.omit(t.rows - 1))
-    }
-    neighbours.near.foreach(enter)
+    neighbours.older.foreach(_.fold(enter, enterOlder))
     begun()
   }
 
@@ -112,6 +107,11 @@ private[spark] class WindowTask(
     if (!belongs(total.last)) startPartition(total.last)
     frames.arrive(total)
     arrived += 1
+  }
+
+  private def enterOlder(total: Total): Unit = {
+    enter(total)
+    inTurn(frames.omit(total.rows - 1))
   }
 
   private def inTurn(step: => Unit): Unit = {

@@ -26,9 +26,12 @@ trait SplitLaw extends SplitSuite {
     (answer, operators(frame).nonEmpty)
   }
 
+  /** The rows of Spark. */
+  protected def expected(query: String): Seq[Row] = withSash(enabled = false)(rows(query)._1)
+
   protected def check(query: String, mustSplit: Boolean = false): Assertion =
     withClue(s"$query\n") {
-      val expected = withSash(enabled = false)(rows(query)._1)
+      val expected = this.expected(query)
       val (actual, isSplit) = CheckedPromises.whileOn(rows(query))
       if (isSplit) divided += 1
       assert(isSplit || !mustSplit, "no operator of stretches ran")

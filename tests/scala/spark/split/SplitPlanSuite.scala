@@ -95,16 +95,23 @@ class SplitPlanSuite extends SplitSuite {
         .contains("in one task: percentile(id")
     )
     assert(over("nth_value(id, 2)").contains("in one task: nth_value is a ranking"))
-    def range(time: String, offset: String) = explained(
-      s"SELECT count(*) OVER (ORDER BY $time RANGE $offset PRECEDING) " +
+    def range(time: String, from: String, until: String = "CURRENT ROW") = explained(
+      s"SELECT count(*) OVER (ORDER BY $time RANGE BETWEEN $from PRECEDING AND $until) " +
         "FROM (SELECT timestamp_seconds(id) t, timestamp_seconds(id)::timestamp_ntz n, " +
         "date_from_unix_date(id::int) d FROM range(1000))"
     )
     withSettings("spark.sql.session.timeZone" -> "Europe/Paris") {
-      for ((t, offset) <- Seq("t" -> "1 MONTH", "n" -> "1 MONTH", "t" -> "1 DAY"))
-        assert(range(t, s"INTERVAL $offset").contains("have no fixed length"), s"$t, $offset")
-      for ((t, offset) <- Seq("t" -> "23 HOUR", "n" -> "1 DAY", "d" -> "1 MONTH", "d" -> "1 DAY"))
-        assert(range(t, s"INTERVAL $offset").contains("older rows and totals"), s"$t, $offset")
+      for (t <- Seq("t", "n", "d"); offset <- Seq("1 MONTH", "1 DAY", "23 HOUR"))
+        if (t != "d" || offset != "23 HOUR")
+          assert(range(t, s"INTERVAL $offset").contains("older rows and totals"), s"$t, $offset")
+      def between(from: String, until: String) =
+        range(
+          "t",
+          s"INTERVAL '$from' DAY TO SECOND",
+          s"INTERVAL '$until' DAY TO SECOND PRECEDING"
+        )
+      assert(between("2 00:00:00", "1 23:30:00").contains("may end before it begins"))
+      assert(between("7 00:00:00", "1 23:30:00").contains("older rows and totals"))
     }
     withSettings("spark.sql.session.timeZone" -> "UTC") {
       assert(range("t", "INTERVAL 1 DAY").contains("older rows and totals"))
