@@ -144,6 +144,45 @@ private[spark] object DurationWindow {
   val Ends: Seq[String] = Seq("right", "left", "both", "neither")
 }
 
+/**
+ * The rows from the last multiple of `hop` on that is at least `size` before the current row, and
+ * its peers. The window is between `size` and `size + hop` long: a sawtooth window.
+ *
+ * @param closed as in a [[DurationWindow]]
+ */
+private[spark] final case class SawtoothWindow(
+    size: Expression,
+    hop: Expression,
+    closed: Option[Expression]
+) extends WindowKind {
+  private def duration = DurationWindow(size, closed, None)
+
+  override def name: String = "time_window"
+  override def children: Seq[Expression] = Seq(size, hop) ++ closed
+  override def mayBeEmpty: Boolean = hasOpenEnd
+  override def movesBack: Boolean = false
+
+  def hasOpenStart: Boolean = duration.hasOpenStart
+  def hasOpenEnd: Boolean = duration.hasOpenEnd
+
+  override def sql: String =
+    (size.sql +: closed.map(_.sql).toSeq :+ s"hop => ${hop.sql}").mkString(s"$name(", ", ", ")")
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults
+    .unmoved(order, "size", size)
+    .orElse(OrderFaults.unmoved(order, "hop", hop))
+    .orElse(OrderFaults.uncut(order.head.child, size, hop))
+
+  override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    duration.checkInputDataTypes(),
+    ArgumentChecks.checkExtent("hop", hop, positive = true)
+  )
+
+  override protected def withNewChildrenInternal(
+      children: IndexedSeq[Expression]
+  ): SawtoothWindow = copy(children(0), children(1), closed.map(_ => children(2)))
+}
+
 /** The rows back to the oldest one that the delta policy keeps: see `DeltaFrame`. */
 private[spark] final case class DeltaWindow(attribute: Expression, delta: Expression)
     extends WindowKind

@@ -47,6 +47,7 @@ private[streams] final class FrameReader(
     case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
     case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
       StreamRange(rangeFrom(lower), range(upper), ConstantInterval.mayLeadAhead(upper))
+    case SawtoothSpec(s) => sawtooth(s)
     case PunctuationSpec(p) =>
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       since(StreamPunctuation(markOf(isOne)))
@@ -65,6 +66,14 @@ private[streams] final class FrameReader(
     case OwnRowsSpec(w)  => refuseOwnWidth(w)
     case OwnRangeSpec(w) => refuseOwnWidth(w)
     case BoundsSpec(w)   => rising(w).getOrElse(refuseOwnWidth(w))
+  }
+
+  private def sawtooth(w: SawtoothWindow): StreamFrame = {
+    val zone = conf.sessionLocalTimeZone
+    val cut = RangeBounds.sawtoothBegin(time, Ascending, w.size, w.hop, zone)
+    val first = if (w.hasOpenStart) TimestampPlusMicros(cut, 1L) else cut
+    val last = Option.when(w.hasOpenEnd)(markOf(TimestampPlusMicros(time, -1L)))
+    StreamRange(Some(markOf(first)), last, looksAhead = false)
   }
 
   /** A window between two ends that rise with the event time; None if one of them does not. */

@@ -58,15 +58,20 @@ class StreamErrorsSuite extends StreamSuite {
       "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
     "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
       "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
-    "dense_rank() OVER (PARTITION BY k ORDER BY ts)" ->
-      "dense_rank() is not an aggregate; write count(DISTINCT ts) over the same window",
-    "dense_rank() OVER (PARTITION BY k ORDER BY ts, x + 1)" -> "write count(DISTINCT struct(ts, (x + 1)))",
     "ntile(4) OVER (PARTITION BY k ORDER BY ts)" ->
-      s"ntile(4) depends on how many rows its partition has, which is never known on a stream; $InBatch",
+      ("ntile(4) depends on how many rows its partition has, which is never known on a stream; " +
+        s"write ceil(4 * cume_dist_in_frame(x)), which ranks a value x among those of a frame, or $InBatch"),
     "percent_rank() OVER (PARTITION BY k ORDER BY ts)" ->
-      s"PERCENT_RANK() depends on how many rows its partition has, which is never known on a stream; $InBatch",
+      ("PERCENT_RANK() depends on how many rows its partition has, which is never known on a stream; " +
+        s"write percent_rank_in_frame(x), which ranks a value x among those of a frame, or $InBatch"),
     "cume_dist() OVER (PARTITION BY k ORDER BY ts)" ->
-      s"cume_dist() depends on how many rows its partition has, which is never known on a stream; $InBatch",
+      ("cume_dist() depends on how many rows its partition has, which is never known on a stream; " +
+        s"write cume_dist_in_frame(x), which ranks a value x among those of a frame, or $InBatch"),
+    "percent_rank() OVER (PARTITION BY k ORDER BY x DESC)" ->
+      ("ORDER BY x is not an event time with a watermark; ORDER BY ts, which has a watermark, and " +
+        "write percent_rank_in_frame(-x) for a rank in a frame"),
+    "ntile(4) OVER (PARTITION BY k ORDER BY x)" ->
+      "which has a watermark, and write ceil(4 * cume_dist_in_frame(x)) for a rank in a frame",
     "nth_value(x, 2) OVER (PARTITION BY k ORDER BY ts)" ->
       "write try_element_at(collect_list(x), 2) with collect_list over the same window",
     "lag(ts, 1, current_timestamp()) OVER (PARTITION BY k ORDER BY ts)" ->
@@ -97,18 +102,13 @@ class StreamErrorsSuite extends StreamSuite {
 
   test("what is written instead gives the same") {
     val rows = spark.createDataFrame(StreamSuite.batches(5, 2, 30, 9, 2).flatten)
-    for {
-      (one, other) <- Seq(
-        "dense_rank() OVER w" -> "count(DISTINCT ts) OVER w",
-        "nth_value(x, 2) IGNORE NULLS OVER w" -> "try_element_at(collect_list(x) OVER w, 2)"
-      )
-    } {
-      def windowed(call: String) = sql(
-        s"SELECT id, $call AS a FROM events WHERE ts IS NOT NULL WINDOW w AS (PARTITION BY k ORDER BY ts)"
-      ) _
-      assert(windowed(s"$one <=> $other")(rows).where("NOT a").isEmpty)
-      assert(windowed(other)(watermarked).isStreaming)
-    }
+    val (one, other) =
+      ("nth_value(x, 2) IGNORE NULLS OVER w", "try_element_at(collect_list(x) OVER w, 2)")
+    def windowed(call: String) = sql(
+      s"SELECT id, $call AS a FROM events WHERE ts IS NOT NULL WINDOW w AS (PARTITION BY k ORDER BY ts)"
+    ) _
+    assert(windowed(s"$one <=> $other")(rows).where("NOT a").isEmpty)
+    assert(windowed(other)(watermarked).isStreaming)
   }
 
   test("without a watermark") {
