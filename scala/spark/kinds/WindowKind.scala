@@ -354,8 +354,8 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
 }
 
 /**
- * The rows in both windows, or from the first row of either until the last. Both are of kinds
- * whose windows only move forwards.
+ * The rows in both windows, or from the first row of either until the last. If a row has to be in
+ * both, one of them may have each row's own width. Other windows only move forwards.
  *
  * @param ofAll whether a row has to be in both
  */
@@ -393,8 +393,8 @@ private[spark] object JoinedWindow {
   val Or = "window_or"
 
   /** The reason why a kind cannot be joined with another; None if it can. */
-  def fault(kind: Expression): Option[String] = kind match {
-    case k: WindowKind if k.movesBack =>
+  def fault(kind: Expression, ofAll: Boolean): Option[String] = kind match {
+    case k: WindowKind if k.movesBack && !ofAll =>
       Some("its start may move back from row to row; join kinds whose windows only move forwards")
     case _: PredicateWindow =>
       Some("its condition is of the rows of its own window; ask for it alone")

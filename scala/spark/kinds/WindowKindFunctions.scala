@@ -61,7 +61,7 @@ private[spark] object WindowKindFunctions {
 
       With `hop` the window begins at the last multiple of `hop` that is at least `size` before
       the row, and is between `size` and `size` + `hop` long. Multiples are counted from 0, or
-      from 1970-01-01 00:00:00 UTC; a day is 24 hours there. A row may write the argument's
+      from 1970-01-01 00:00:00 UTC; a day is 24 hours there. Arguments may be given by
       name, as in time_window('7 days', hop => '1 hour').
       """,
       classOf[DurationWindow],
@@ -330,8 +330,8 @@ private[spark] object WindowKindFunctions {
 
       A whole session, but 100 rows at least, is `window_or(gap_window('1 hour'),
       count_window(100))`. A time window that ends before its row has no place here, since it
-      may have no rows. Both kinds move forwards only: no own widths. A predicate cannot be
-      joined. In turn, a joined window is a kind.
+      may have no rows, nor has each row's own width. A predicate cannot be joined. In turn, a
+      joined window is a kind.
       """,
       ofAll = false
     )
@@ -361,7 +361,7 @@ private[spark] object WindowKindFunctions {
       }
       Seq("first", "second").zip(known).foreach { case (argument, kind) =>
         JoinedWindow
-          .fault(kind)
+          .fault(kind, ofAll)
           .foreach(why => throw SashErrors.invalidArgument(name, argument, why))
       }
       JoinedWindow(known.collect { case k: WindowKind => k }, ofAll)

@@ -346,7 +346,8 @@ private[spark] final case class JoinedSpec(kind: JoinedWindow, joined: Seq[Frame
 
   override def movesByPeers: Boolean = joined.forall(_.movesByPeers)
 
-  override def place: Place[Algorithm] = Place.Ring
+  override def place: Place[Algorithm] =
+    if (kind.movesBack) Place.RingStretches else Place.Ring
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 

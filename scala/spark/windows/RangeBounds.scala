@@ -156,7 +156,7 @@ private[spark] object RangeBounds {
   }
 
   /** Whether a row has a window: its width is not NULL, NaN or negative. */
-  private def isWidth(own: Expression): Expression = own.dataType match {
+  def isWidth(own: Expression): Expression = own.dataType match {
     case CalendarIntervalType => IsForward(own)
     case dataType =>
       val isPositive = GreaterThanOrEqual(own, Literal.default(dataType))

@@ -68,7 +68,7 @@ private[start] object CountLateRows {
   /** How far a window reaches back, if late rows can count there. */
   private def spanOf(program: StreamProgram, window: StreamShape): Option[Long] =
     window match {
-      case StreamShape(StreamRange(Some(first), None, _), None) =>
+      case StreamShape(StreamRange(Some(first), None, _), None, None) =>
         program.marks(first) match {
           case TimestampPlusMicros(_, micros)                       => Some(-micros)
           case CutToHop(TimestampPlusMicros(_, micros), hop, false) => Some(hop - micros)

@@ -81,9 +81,17 @@ class StreamErrorsSuite extends StreamSuite {
     "lag(x + 1, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" ->
       "leave rows where (x + 1) is NULL out below the window, and write it without IGNORE NULLS",
     "sum(x) OVER (PARTITION BY k, rows_window(x + 1) ORDER BY ts)" ->
-      "how far rows_window((x + 1)) looks back has no bound, so that a stream would have to keep all rows; ask for",
+      ("how far rows_window((x + 1)) looks back has no bound, so that a stream would have to keep all rows; " +
+        "bound it, as in window_and(rows_window((x + 1)), count_window(1000)) or " +
+        "window_and(rows_window((x + 1)), time_window('7 days'))"),
+    """sum(x) OVER (PARTITION BY k, window_and(rows_window(x), range_window(make_dt_interval(x)))
+      |  ORDER BY ts)""".stripMargin -> "looks back has no bound, so that a stream would have to keep all rows",
+    """sum(x) OVER (PARTITION BY window_and(range_window(make_dt_interval(x)), groups_window(2, 0))
+      |  ORDER BY ts)""".stripMargin ->
+      s"counts groups and measures times, and a stream keeps one of both for a window; $InBatch",
     "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
-      s"window_exclude('ties') is not on streams yet; $InBatch"
+      ("window_exclude('ties') in a window since the first row, of which a stream would have to keep all " +
+        "rows; let the window end before its row, as in ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING")
   )
 
   for ((call, text) <- refusals) test(s"refused, with a remedy: $call", each(2): _*) {
