@@ -92,7 +92,7 @@ private[spark] object RangeBounds {
     OwnKeys(program, bound(kind.lower, 0), bound(kind.upper, bounds.length - 1))
   }
 
-  /** Keys with a lower bound that is cut to a hop, and without the row's peers if the end is open. */
+  /** Keys with a lower bound that is cut to a hop. An open end leaves the row's peers out. */
   def sawtooth(rows: RowsOfFrame, kind: SawtoothWindow): OwnKeys = {
     val order = rows.order.head
     val (of, size) = Extent.ofNumbers(order.child, kind.size)
