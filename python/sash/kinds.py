@@ -85,7 +85,12 @@ class Kinds:
         return self._with(Kind.of(lambda *_: call("count_window", F.lit(size)), "count", size))
 
     def time(
-        self, size: Extent, closed: Closed = "both", *, center: bool = False
+        self,
+        size: Extent,
+        closed: Closed = "both",
+        *,
+        center: bool = False,
+        hop: Extent | None = None,
     ) -> SlidingWindowSpec:
         """Hold the rows whose place in the order lies at most ``size`` before the current row's.
 
@@ -101,6 +106,10 @@ class Kinds:
                 by integers, dates or timestamps.
             center: Whether the current row is in the middle, with half of ``size`` before and
                 after it. It wants such an order, too.
+            hop: If given, the window begins at a multiple of it: the last one that is at least
+                ``size`` before the current row. So its begin moves in hops, and it is between
+                ``size`` and ``size + hop`` long: a sawtooth window. Multiples are counted from 0,
+                or from 1970-01-01 00:00:00 UTC. It wants such an order, too, and no ``center``.
 
         Example:
             >>> df = spark.createDataFrame([(1,), (2,), (4,)], ["ts"])
@@ -119,6 +128,8 @@ class Kinds:
         require_flag("center", center)
         is_plain = closed == "both" and not center
         size = extent("size", size, zero=is_plain)
+        if hop is not None:
+            return self._sawtooth(size, closed, center, extent("hop", hop))
         if is_plain:
             plain = Kind.of(lambda *_: call("time_window", literal(size)), "time", size)
             return self._with(plain)
@@ -130,6 +141,22 @@ class Kinds:
                 size,
                 closed=closed,
                 center=center,
+            )
+        )
+
+    def _sawtooth(
+        self, size: Extent, closed: Closed, center: bool, hop: Extent
+    ) -> SlidingWindowSpec:
+        if center:
+            raise value_error("center", "False beside `hop`", center)
+        ends = F.lit(closed), F.lit(False)
+        return self._with(
+            Kind.of(
+                lambda *_: call("time_window", literal(size), *ends, literal(hop)),
+                "time",
+                size,
+                closed=closed,
+                hop=hop,
             )
         )
 

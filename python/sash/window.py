@@ -205,9 +205,9 @@ class SlidingWindowSpec(Kinds, WindowSpec):
     def __and__(self, other: SlidingWindowSpec) -> SlidingWindowSpec:
         """Hold the rows that are in both windows, which have the same partitions and order.
 
-        Both kinds move forwards only: no ``rows``, no ``range``. A predicate cannot be joined.
-        A stream runs joined kinds that end at the current row, but no delta, and no time beside
-        groups.
+        One of them may have each row's own width (``rows``, ``range``), and the other bounds it.
+        A predicate cannot be joined. A stream runs joined kinds that end at the current row, but
+        no delta, and no time beside groups.
 
         Example:
             >>> df = spark.createDataFrame([(1,), (2,), (3,), (9,)], ["ts"])
@@ -233,7 +233,7 @@ class SlidingWindowSpec(Kinds, WindowSpec):
         """Hold the rows from the first row of either window until the last row of either.
 
         A time window that ends before its row (``closed``) has no place here, since it may have
-        no rows.
+        no rows, nor has each row's own width.
         """
         return self._joined("window_or", "|", other)
 

@@ -73,6 +73,7 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
     ("time", _over(W.time), "size", [None, True, [3], NAN, -1, "abc"]),
     ("time", _over(lambda v: W.time(2, v)), "closed", [None, 3, True, ["left"], "inside"]),
     ("time", _over(lambda v: W.time(2, center=v)), "center", [None, 3, "x", F.col]),
+    ("time", _over(lambda v: W.time(2, hop=v)), "hop", [True, [3], NAN, 0, -1, "abc"]),
     (
         "min_periods",
         _over(lambda v: W.count(3).min_periods(v)),

@@ -481,6 +481,7 @@ def test_a_window_shows_the_python_that_makes_it(spark):
         BY_TS.count(3): ".count(3)",
         BY_TS.time("1 hour"): ".time('1 hour')",
         BY_TS.time(2, "left"): ".time(2, closed='left', center=False)",
+        BY_TS.time(7, hop=2): ".time(7, closed='both', hop=2)",
         BY_TS.session(timedelta(1), 9): ".session(datetime.timedelta(days=1), 9)",
         BY_TS.delta("x", 1).slide(2).exclude("ties"): ".delta('x', 1).exclude('ties').slide(2)",
         BY_TS.groups(1).min_periods(3): ".groups(1, 0).min_periods(3)",
@@ -492,6 +493,32 @@ def test_a_window_shows_the_python_that_makes_it(spark):
     both = (BY_TS.count(3) & BY_TS.session(5)).slide(2)
     assert repr(both) == f"({beginning}.count(3) & {beginning}.session(5)).slide(2)"
     assert repr(SPREAD).startswith("Monoid(lift=<function <lambda>>, combine=<function <lambda>>")
+
+
+def test_a_window_begins_at_a_multiple_of_a_hop(spark):
+    rows = spark.createDataFrame(
+        [(t, f"2026-03-02 00:{t:02}:30") for t in range(30)], ["t", "at"]
+    )
+    timed = rows.select("t", F.to_timestamp("at").alias("ts"))
+    by_time, by_number = (sash.SlidingWindow.orderBy(o) for o in ("ts", "t"))
+    found = timed.select(
+        "t",
+        F.count("*").over(by_time.time("7 minutes", hop="5 minutes")),
+        F.count("*").over(by_time.time("7 minutes", "left", hop="5 minutes")),
+        F.count("*").over(by_number.time(7, hop=5)),
+    ).collect()
+    for t, by_minutes, before, by_numbers in found:
+        begin = max(0, (t - 7) // 5 * 5)
+        assert (by_minutes, before, by_numbers) == (t - begin + 1, t - begin, t - begin + 1)
+    with pytest.raises(PySparkValueError, match="`center` should be False beside `hop`"):
+        by_time.time(7, center=True, hop=2)
+
+
+def test_own_widths_within_a_bound(spark):
+    rows = spark.createDataFrame([(t, t % 7 - 1) for t in range(30)], "t BIGINT, n BIGINT")
+    w = sash.SlidingWindow.orderBy("t")
+    found = rows.select("t", "n", F.count("*").over(w.rows("n") & w.count(4))).collect()
+    assert all(count == max(0, min(n, 3, t) + 1) for t, n, count in found)
 
 
 def test_a_kind_before_the_order_names_the_order():

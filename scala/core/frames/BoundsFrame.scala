@@ -21,6 +21,8 @@ final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys, hasFrame
 
   override def first: Long = begin
 
+  override private[frames] def floor: Long = 0L
+
   override def query(window: InOrderWindow): Int = {
     val stretches = window.asInstanceOf[Stretches]
     stretches.begin()

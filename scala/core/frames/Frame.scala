@@ -35,6 +35,9 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
   /** The first row of the frame. */
   def first: Long = evicted
 
+  /** The row before which no later frame begins. */
+  private[frames] def floor: Long = first
+
   /** The row after the last row of the frame. */
   final def end: Long = entered
 

@@ -14,6 +14,8 @@ sealed abstract class OwnWidthFrame(windows: Array[InOrderWindow], keys: RangeKe
 
   override final def first: Long = begin
 
+  override private[frames] final def floor: Long = 0L
+
   override final def query(window: InOrderWindow): Int =
     window.asInstanceOf[Suffixes].query((end - begin).toInt)
 

@@ -2,6 +2,8 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
+import scala.collection.mutable.ArrayBuffer
+
 import io.sash.core.slots.{Bytes, Invertible}
 
 /**
@@ -12,14 +14,17 @@ import io.sash.core.slots.{Bytes, Invertible}
  *
  * Invariants:
  *  - (I1) front <= back <= the tree's end
- *  - (I2) if `valid`, the answer is the aggregate of [from, until), with from <= front and
- *    until <= back, and its slot was set to the identity at some time
+ *  - (I2) if `valid`, the answer is the aggregate of [from, until) without the elements in
+ *    `gaps`, and its slot was set to the identity at some time. until <= back, and the elements
+ *    from the least of `from` and `front` on are held
  *
  * Cost of a query: a combine for each element that has entered since the last query, and a
  * subtraction for each that has left. The first query after `read` combines each element of the
  * window. So does any query after elements have left, if elements cannot be subtracted. For F
  * elements one node is loaded at the back and one at the front, and one more at either end whose
- * times are compared.
+ * times are compared. An answer for some of the elements moves by as many elements as its ends
+ * do, or combines all of its elements if these are fewer. It subtracts the elements that are left
+ * out, and combines them again afterwards.
  *
  * Paper: ''SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation'',
  * section 3.2 (Inv). The paper's elements are in a queue; these are in a [[RadixTree]] of one
@@ -33,7 +38,7 @@ private[stored] final class InverseWindow(
     subtracting: Boolean,
     select: () => Unit
 ) extends TreeWindow {
-  private[this] val answer = tree.slot()
+  private[this] val sum = tree.slot()
   private[this] val entering, leaving, first, next = new NodeCursor(tree, tree.entries())
 
   private[this] var fronts = 0L
@@ -44,12 +49,12 @@ private[stored] final class InverseWindow(
   private[this] var until = 0L
 
   /** Whether the answer is the window's present aggregate. */
-  def isCurrent: Boolean = valid && from == fronts && until == backs
+  def isCurrent: Boolean = valid && from == fronts && until == backs && gaps.isEmpty
 
   /** Declares the kept answer to be the window's aggregate, and sets its slot to the identity. */
   def resume(): Unit = {
     select()
-    tree.column.identity(answer)
+    tree.column.identity(sum)
     from = fronts
     until = backs
     valid = true
@@ -70,23 +75,111 @@ private[stored] final class InverseWindow(
 
   override def query(): Int = {
     select()
-    if (!valid || from != fronts && (!subtracting || fronts >= until)) {
-      tree.column.identity(answer)
-      from = fronts
-      until = fronts
-      valid = true
+    moveTo(fronts, backs)
+    sum
+  }
+
+  // the bounds of the stretches that are asked for, one after the other
+  private[this] val asked = ArrayBuffer.empty[Long]
+
+  // the bounds of the elements that are left out of the answer
+  private[this] val gaps = ArrayBuffer.empty[Long]
+
+  override def begin(): Unit = asked.clear()
+
+  override def append(from: Long, until: Long): Unit =
+    if (from < until) {
+      if (asked.nonEmpty && asked.last == from) asked(asked.length - 1) = until
+      else asked ++= Seq(from, until)
     }
-    while (until < backs) {
-      tree.column.combine(answer, answer, entering.slot(until))
+
+  override def answer(): Int = {
+    select()
+    if (asked.isEmpty) clearAt(fronts)
+    else if (subtracting || asked.length == 2) {
+      moveTo(asked.head, asked.last)
+      leaveOut()
+    } else combineAsked()
+    sum
+  }
+
+  /** Subtracts the elements between the stretches. */
+  private def leaveOut(): Unit = {
+    gaps ++= asked.slice(1, asked.length - 1)
+    eachInGaps { at =>
+      tree.column.asInstanceOf[Invertible].subtract(sum, sum, leaving.slot(at))
+    }
+  }
+
+  /** Combines the elements that were left out into the answer again. */
+  private def fillGaps(): Unit = {
+    eachInGaps(at => tree.column.combine(sum, sum, entering.slot(at)))
+    gaps.clear()
+  }
+
+  private def eachInGaps(body: Long => Unit): Unit = gaps.grouped(2).foreach { gap =>
+    var at = gap.head
+    while (at < gap.last) {
+      body(at)
+      at += 1
+    }
+  }
+
+  /** Combines the stretches anew. The answer is then not the aggregate of one stretch. */
+  private def combineAsked(): Unit = {
+    clearAt(fronts)
+    asked.grouped(2).foreach { stretch =>
+      var at = stretch.head
+      while (at < stretch.last) {
+        tree.column.combine(sum, sum, entering.slot(at))
+        at += 1
+      }
+    }
+    spoil()
+  }
+
+  /** Makes the answer the aggregate of no elements. */
+  private def clearAt(position: Long): Unit = {
+    tree.column.identity(sum)
+    gaps.clear()
+    from = position
+    until = position
+    valid = true
+  }
+
+  /** Makes the answer the aggregate of [first, end). */
+  private def moveTo(first: Long, end: Long): Unit = {
+    if (!valid || !canMoveTo(first, end)) clearAt(first)
+    fillGaps()
+    while (from > first) {
+      from -= 1
+      tree.column.combine(sum, sum, entering.slot(from))
+    }
+    while (until < end) {
+      tree.column.combine(sum, sum, entering.slot(until))
       until += 1
     }
-    while (from < fronts) {
+    while (from < first) {
       val oldest = leaving.slot(from)
-      tree.column.asInstanceOf[Invertible].subtract(answer, answer, oldest)
+      tree.column.asInstanceOf[Invertible].subtract(sum, sum, oldest)
       from += 1
     }
-    answer
+    while (until > end) {
+      until -= 1
+      tree.column.asInstanceOf[Invertible].subtract(sum, sum, leaving.slot(until))
+    }
   }
+
+  /** Whether the answer moves to other elements; if not, it is made anew. */
+  private def canMoveTo(first: Long, end: Long): Boolean =
+    if (first == from && end >= until) true
+    else if (!subtracting || first >= until) false
+    else {
+      val isForwards = from <= first && until <= end
+      isForwards || math.abs(from - first) + math.abs(until - end) <= end - first
+    }
+
+  override def firstAt(time: Long): Long = tree.firstAt(time, fronts, backs)
 
   override def evictTo(position: Long): Unit = fronts = math.max(fronts, position)
 
@@ -106,6 +199,10 @@ private[stored] final class InverseWindow(
   override private[stored] def clear(): Unit = restart(tree.end, tree.end)
 
   override private[stored] def write(out: Bytes): Unit = {
+    if (gaps.nonEmpty) {
+      select()
+      fillGaps()
+    }
     out.putNumber(fronts)
     out.putNumber(backs - fronts)
   }
@@ -116,9 +213,14 @@ private[stored] final class InverseWindow(
     forget()
   }
 
+  /** Says that the answer is to be made anew. */
+  private def spoil(): Unit =
+    valid = false
+
   /** Forgets the answer and all loaded nodes, since the tree now holds another stream. */
   private def forget(): Unit = {
-    valid = false
+    spoil()
+    gaps.clear()
     entering.clear()
     leaving.clear()
     first.clear()

@@ -246,6 +246,16 @@ private[stored] final class RadixTree(
   /** The time of a held element. */
   def timeOf(position: Long): Long = nodeOf(0, position).times(index(position))
 
+  /** The first held element in [from, until) whose time is at least `time`, else `until`. */
+  def firstAt(time: Long, from: Long, until: Long): Long = {
+    var (low, high) = (from, until)
+    while (low < high) {
+      val middle = low + (high - low) / 2
+      if (timeOf(middle) < time) low = middle + 1 else high = middle
+    }
+    low
+  }
+
   def write(out: Bytes): Unit = {
     out.putNumber(ends)
     out.putNumber(keeps)

@@ -38,6 +38,8 @@ import io.sash.core.slots.Bytes
 final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) extends TreeWindow {
   private[this] val backSlot = tree.slot()
   private[this] val answerSlot = tree.slot()
+  private[this] val stretchSlot = tree.slot()
+  private[this] val sumSlot = tree.slot()
 
   private[this] var fronts = 0L
   private[this] var boundary = 0L
@@ -75,6 +77,30 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
       tree.column.combine(answerSlot, stacks(0).first, backSlot)
       answerSlot
     }
+
+  private[this] var isWithout = true // no stretch has been appended
+
+  override def begin(): Unit = isWithout = true
+
+  override def append(from: Long, until: Long): Unit = if (from < until) {
+    requireEvicting()
+    val part = if (from == fronts && until == backs) query() else stretchOf(from, until)
+    if (isWithout) tree.column.copy(sumSlot, part)
+    else tree.column.combine(sumSlot, sumSlot, part)
+    isWithout = false
+  }
+
+  private def stretchOf(from: Long, until: Long): Int = {
+    tree.aggregate(stretchSlot, from, until)
+    stretchSlot
+  }
+
+  override def answer(): Int = {
+    if (isWithout) tree.column.identity(sumSlot)
+    sumSlot
+  }
+
+  override def firstAt(time: Long): Long = tree.firstAt(time, fronts, backs)
 
   override def evictTo(position: Long): Unit = {
     requireEvicting()

@@ -30,6 +30,21 @@ abstract class TreeWindow private[stored] () {
   /** The slot of the window's aggregate; valid until the next call. */
   def query(): Int
 
+  /**
+   * Begins an answer for some of the window's elements, which are appended from the oldest to the
+   * youngest. The window holds its elements one by one: see `StoredWindows.Shape.evicts`.
+   */
+  def begin(): Unit
+
+  /** Appends the elements [from, until), which are in the window. */
+  def append(from: Long, until: Long): Unit
+
+  /** The slot with the aggregate of the appended elements; valid until the next call. */
+  def answer(): Int
+
+  /** The first element of the window whose time is at least `time`; `back` if there is none. */
+  def firstAt(time: Long): Long
+
   /** Evicts the elements before `position`, which is at most `back`. */
   def evictTo(position: Long): Unit
 

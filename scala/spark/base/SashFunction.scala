@@ -1,6 +1,13 @@
 package io.sash.spark.base
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LambdaFunction}
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{
+  FunctionSignature,
+  InputParameter,
+  NamedParametersSupport
+}
+import org.apache.spark.sql.internal.SQLConf
 
 /**
  * A function that SQL calls by name, with its text in DESCRIBE FUNCTION and docs/functions.md.
@@ -13,6 +20,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, La
  * @param optional how many of the last arguments may be left out
  * @param repeats how often the last argument may be repeated
  * @param lambdas the names of the arguments that take a lambda
+ * @param takesNames whether a call may name its arguments, as in `hop => '1 hour'`; `make` then
+ *   gets `LeftOut` in the place of those that are left out before others
  * @param implementation the expression's class
  * @param group the group in SHOW FUNCTIONS and in Spark's documentation
  * @param make builds the expression from the arguments, whose number is checked before
@@ -27,11 +36,35 @@ private[spark] final case class SashFunction(
     optional: Int = 0,
     group: String = "agg_funcs",
     lambdas: Seq[String] = Nil,
-    repeats: Int = 0
+    repeats: Int = 0,
+    takesNames: Boolean = false
 )(make: Seq[Expression] => Expression) {
-  import SashFunction.AnyNumber
+  import SashFunction.{AnyNumber, LeftOut}
 
-  def build(actual: Seq[Expression]): Expression = {
+  def build(arguments: Seq[Expression]): Expression = ofPlaces(placed(arguments))
+
+  /** The arguments by their places, where some may be given by name. */
+  private def placed(actual: Seq[Expression]): Seq[Expression] =
+    if (!actual.exists(_.isInstanceOf[NamedArgumentExpression])) actual
+    else if (!takesNames)
+      throw new AnalysisException(
+        "NAMED_PARAMETERS_NOT_SUPPORTED",
+        Map("functionName" -> s"`$name`")
+      )
+    else {
+      val parameters = arguments.zipWithIndex.map { case ((argument, _), i) =>
+        InputParameter(argument, Option.when(i >= arguments.length - optional)(LeftOut))
+      }
+      val all = NamedParametersSupport.defaultRearrange(
+        FunctionSignature(parameters),
+        actual,
+        name,
+        SQLConf.get.resolver
+      )
+      all.reverse.dropWhile(_ eq LeftOut).reverse
+    }
+
+  private def ofPlaces(actual: Seq[Expression]): Expression = {
     val least = arguments.length - optional
     val most = if (repeats == AnyNumber) Int.MaxValue else arguments.length + repeats
     if (actual.length >= least && actual.length <= most) {
@@ -80,6 +113,9 @@ private[spark] final case class SashFunction(
 
 private[spark] object SashFunction {
 
+  /** In the place of an argument that is left out before others that are given by name. */
+  val LeftOut: Literal = Literal(null)
+
   /** For a last argument that may be repeated without end. */
   val AnyNumber: Int = Int.MaxValue
 
@@ -107,7 +143,8 @@ private[spark] object SashFunction {
       optional: Int = 0,
       repeats: Int = 0,
       group: String = "agg_funcs",
-      lambdas: Seq[String] = Nil
+      lambdas: Seq[String] = Nil,
+      takesNames: Boolean = false
   )(make: Seq[Expression] => Expression): SashFunction = {
     val usage +: paragraphs =
       text.linesIterator.map(_.trim).mkString("\n").trim.split("\n\n+").toSeq
@@ -123,7 +160,8 @@ private[spark] object SashFunction {
       optional,
       group,
       lambdas,
-      repeats
+      repeats,
+      takesNames
     )(make)
   }
 

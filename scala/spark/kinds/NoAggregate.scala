@@ -5,29 +5,36 @@ import org.apache.spark.sql.catalyst.expressions._
 import io.sash.spark.base.SparkVersions
 
 /** The error of a window of a kind if its function is no aggregate. */
-private[kinds] object NoAggregate {
+private[spark] object NoAggregate {
 
   def why(function: Expression, kind: WindowKind, order: Seq[SortOrder]): String = {
-    val other = instead(function, order).fold("")(i => s"write $i, or ")
+    val other = instead(function, ranked(order)).fold("")(i => s"write $i, or ")
     s"it is about the window of an aggregate. ${written(function)} is none, and looks at all " +
       s"rows of its partition; ${other}leave ${kind.sql} out"
   }
 
-  /** An aggregate that answers the same of a window's rows. */
-  private def instead(function: Expression, order: Seq[SortOrder]): Option[String] = {
-    val by = order.headOption.fold("x") { o =>
-      if (o.direction == Descending) s"-${written(o.child)}" else written(o.child)
-    }
-    function match {
-      case _: RowNumber   => Some("count(*)")
-      case _: Rank        => Some(s"rank_in_frame($by)")
-      case _: DenseRank   => Some(s"dense_rank_in_frame($by)")
-      case _: PercentRank => Some(s"percent_rank_in_frame($by)")
-      case _: CumeDist    => Some(s"cume_dist_in_frame($by)")
-      case NthValue(x, n, _) =>
-        Some(s"first_n(struct(${written(x)}), ${written(n)}), whose last element has the value")
-      case _ => None
-    }
+  /** An aggregate that answers the same of a window's rows, where `by` is what ranks compare. */
+  private def instead(function: Expression, by: String): Option[String] = function match {
+    case _: RowNumber   => Some("count(*)")
+    case _: Rank        => Some(s"rank_in_frame($by)")
+    case _: DenseRank   => Some(s"dense_rank_in_frame($by)")
+    case _: PercentRank => Some(s"percent_rank_in_frame($by)")
+    case _: CumeDist    => Some(s"cume_dist_in_frame($by)")
+    case NthValue(x, n, _) =>
+      Some(s"first_n(struct(${written(x)}), ${written(n)}), whose last element has the value")
+    case _ => None
+  }
+
+  /** A rank of `by` among the values of a frame, in the place of a rank among all rows. */
+  def rankInFrame(function: Expression, by: String): Option[String] = function match {
+    case NTile(n)                  => Some(s"ceil(${written(n)} * cume_dist_in_frame($by))")
+    case _: RankLike | _: CumeDist => instead(function, by)
+    case _                         => None
+  }
+
+  /** What ranks by this order compare. */
+  def ranked(order: Seq[SortOrder]): String = order.headOption.fold("x") { o =>
+    if (o.direction == Descending) s"-${written(o.child)}" else written(o.child)
   }
 
   private def written(e: Expression): String = e match {

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.times.ConstantInterval
 
 /** Reasons why a kind of window cannot stand in a window of an order. */
 private[kinds] object OrderFaults {
@@ -21,6 +22,26 @@ private[kinds] object OrderFaults {
             s"the order, of type ${by.dataType.sql}; ${remedy(by.dataType, name)}"
         )
     }
+
+  /** The fault where no place in the order is a multiple of `hop`. */
+  def uncut(order: Expression, size: Expression, hop: Expression): Option[String] =
+    if (ConstantInterval.of(hop).exists(_.months != 0))
+      Some("its hop has months, which differ in length; write the hop in days or hours")
+    else
+      order.dataType match {
+        case DateType | TimestampType | TimestampNTZType                  => None
+        case of if ArgumentChecks.isInteger(of) && areIntegers(size, hop) => None
+        case of if ArgumentChecks.isInteger(of) =>
+          Some("an order by integers wants a hop and a size that are integers")
+        case of =>
+          Some(
+            s"an order of type ${of.sql} has no units; order by integers, dates or timestamps, " +
+              "or leave out `hop`"
+          )
+      }
+
+  private def areIntegers(extents: Expression*): Boolean =
+    extents.forall(e => ArgumentChecks.isInteger(e.dataType))
 
   private def remedy(order: DataType, name: String): String = order match {
     case _: NumericType => s"write the $name as a number, or order by a timestamp"

@@ -144,6 +144,45 @@ private[spark] object DurationWindow {
   val Ends: Seq[String] = Seq("right", "left", "both", "neither")
 }
 
+/**
+ * The rows from the last multiple of `hop` on that is at least `size` before the current row, and
+ * its peers. The window is between `size` and `size + hop` long: a sawtooth window.
+ *
+ * @param closed as in a [[DurationWindow]]
+ */
+private[spark] final case class SawtoothWindow(
+    size: Expression,
+    hop: Expression,
+    closed: Option[Expression]
+) extends WindowKind {
+  private def duration = DurationWindow(size, closed, None)
+
+  override def name: String = "time_window"
+  override def children: Seq[Expression] = Seq(size, hop) ++ closed
+  override def mayBeEmpty: Boolean = hasOpenEnd
+  override def movesBack: Boolean = false
+
+  def hasOpenStart: Boolean = duration.hasOpenStart
+  def hasOpenEnd: Boolean = duration.hasOpenEnd
+
+  override def sql: String =
+    (size.sql +: closed.map(_.sql).toSeq :+ s"hop => ${hop.sql}").mkString(s"$name(", ", ", ")")
+
+  override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults
+    .unmoved(order, "size", size)
+    .orElse(OrderFaults.unmoved(order, "hop", hop))
+    .orElse(OrderFaults.uncut(order.head.child, size, hop))
+
+  override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
+    duration.checkInputDataTypes(),
+    ArgumentChecks.checkExtent("hop", hop, positive = true)
+  )
+
+  override protected def withNewChildrenInternal(
+      children: IndexedSeq[Expression]
+  ): SawtoothWindow = copy(children(0), children(1), closed.map(_ => children(2)))
+}
+
 /** The rows back to the oldest one that the delta policy keeps: see `DeltaFrame`. */
 private[spark] final case class DeltaWindow(attribute: Expression, delta: Expression)
     extends WindowKind
@@ -315,8 +354,8 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
 }
 
 /**
- * The rows in both windows, or from the first row of either until the last. Both are of kinds
- * whose windows only move forwards.
+ * The rows in both windows, or from the first row of either until the last. If a row has to be in
+ * both, one of them may have each row's own width. Other windows only move forwards.
  *
  * @param ofAll whether a row has to be in both
  */
@@ -354,8 +393,8 @@ private[spark] object JoinedWindow {
   val Or = "window_or"
 
   /** The reason why a kind cannot be joined with another; None if it can. */
-  def fault(kind: Expression): Option[String] = kind match {
-    case k: WindowKind if k.movesBack =>
+  def fault(kind: Expression, ofAll: Boolean): Option[String] = kind match {
+    case k: WindowKind if k.movesBack && !ofAll =>
       Some("its start may move back from row to row; join kinds whose windows only move forwards")
     case _: PredicateWindow =>
       Some("its condition is of the rows of its own window; ask for it alone")

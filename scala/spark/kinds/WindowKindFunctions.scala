@@ -44,6 +44,8 @@ private[spark] object WindowKindFunctions {
       * closed - the ends that belong to the window: 'both', if it is left out, 'right',
         'left' or 'neither'
       * center - true if the current row is in the middle; false if it is left out
+      * hop - if the window begins at a multiple of this extent, so that its begin moves in hops:
+        a sawtooth window
 
       > SELECT x, sum(x) OVER (PARTITION BY _FUNC_(2) ORDER BY x) AS s, sum(x) OVER (PARTITION
         BY _FUNC_(2, 'left') ORDER BY x) AS before FROM VALUES (1), (2), (4) AS t(x);
@@ -56,15 +58,17 @@ private[spark] object WindowKindFunctions {
       day, or a microsecond. So these two arguments want an order by integers, dates or
       timestamps. The middle is as in pandas: half of `size` before and after. Half of an odd
       number of units lies between two of them, and there an open end leaves no row out.
+
+      With `hop` the window begins at the last multiple of `hop` that is at least `size` before
+      the row, and is between `size` and `size` + `hop` long. Multiples are counted from 0, or
+      from 1970-01-01 00:00:00 UTC; a day is 24 hours there. Arguments may be given by
+      name, as in time_window('7 days', hop => '1 hour').
       """,
       classOf[DurationWindow],
-      optional = 2
+      optional = 3,
+      takesNames = true
     ) { case size +: more =>
-      DurationWindow(
-        IntervalText.of("time_window", "size", size),
-        closed = more.headOption,
-        center = more.lift(1)
-      )
+      timeWindow(size, more.map(e => Option.when(e ne SashFunction.LeftOut)(e)))
     },
     kind(
       "delta_window",
@@ -326,12 +330,28 @@ private[spark] object WindowKindFunctions {
 
       A whole session, but 100 rows at least, is `window_or(gap_window('1 hour'),
       count_window(100))`. A time window that ends before its row has no place here, since it
-      may have no rows. Both kinds move forwards only: no own widths. A predicate cannot be
-      joined. In turn, a joined window is a kind.
+      may have no rows, nor has each row's own width. A predicate cannot be joined. In turn, a
+      joined window is a kind.
       """,
       ofAll = false
     )
   )
+
+  /** @param more the arguments after `size`, each if it is given */
+  private def timeWindow(size: Expression, more: Seq[Option[Expression]]): WindowKind = {
+    val (closed, center) = (more.headOption.flatten, more.lift(1).flatten)
+    def extent(argument: String, e: Expression) = IntervalText.of("time_window", argument, e)
+    more.lift(2).flatten match {
+      case None => DurationWindow(extent("size", size), closed, center)
+      case Some(_) if center.exists(c => c.foldable && c.eval() != false) =>
+        throw SashErrors.invalidArgument(
+          "time_window",
+          "center",
+          "a window that begins at a multiple of `hop` has no middle; leave one of both out"
+        )
+      case Some(hop) => SawtoothWindow(extent("size", size), extent("hop", hop), closed)
+    }
+  }
 
   private def joined(name: String, text: String, ofAll: Boolean): SashFunction =
     kind(name, text, classOf[JoinedWindow]) { kinds =>
@@ -341,7 +361,7 @@ private[spark] object WindowKindFunctions {
       }
       Seq("first", "second").zip(known).foreach { case (argument, kind) =>
         JoinedWindow
-          .fault(kind)
+          .fault(kind, ofAll)
           .foreach(why => throw SashErrors.invalidArgument(name, argument, why))
       }
       JoinedWindow(known.collect { case k: WindowKind => k }, ofAll)
@@ -369,7 +389,8 @@ private[spark] object WindowKindFunctions {
       text: String,
       implementation: Class[_],
       optional: Int = 0,
-      lambdas: Seq[String] = Nil
+      lambdas: Seq[String] = Nil,
+      takesNames: Boolean = false
   )(make: Seq[Expression] => WindowKind): SashFunction =
     SashFunction.of(
       name,
@@ -377,7 +398,8 @@ private[spark] object WindowKindFunctions {
       implementation,
       optional,
       group = "window_funcs",
-      lambdas = lambdas
+      lambdas = lambdas,
+      takesNames = takesNames
     )(arguments =>
       make(arguments) match {
         case predicate: PredicateWindow => predicate.copy(isPending = true)

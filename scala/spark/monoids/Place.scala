@@ -62,7 +62,7 @@ private[sash] object Place {
   /** A ring, and windows of any runs of neighbouring elements, one or several at once. */
   case object RingStretches
       extends Place[Algorithm](
-        "`window_exclude`, `LATERAL` with each label's own ends",
+        "`window_exclude`, own widths in `window_and`, `LATERAL` with each label's own ends",
         Seq(PrefixAggregatesAlgorithm, BaseIntervalsAlgorithm, RecalculateAlgorithm)
       )
 

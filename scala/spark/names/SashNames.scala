@@ -2,9 +2,8 @@ package io.sash.spark.names
 
 import java.util.Locale
 
-import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
-import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 import org.apache.spark.sql.sash.FunctionInternals
 
 import io.sash.spark.base.SashVersionFunction
@@ -28,16 +27,8 @@ private[spark] object SashNames {
     (AllSashFunctions.All ++ WindowKindFunctions.All ++ OnChangeFunctions.All :+
       SlidingAgg.function :+ HistoryUntilFunction.function :+ ReadStateFunction.function :+
       SashVersionFunction.function)
-      .map(f => f.name -> (f.info -> positional(f.name, f.build)))
+      .map(f => f.name -> (f.info -> f.build _))
       .toMap
-
-  private def positional(name: String, build: FunctionBuilder): FunctionBuilder = arguments =>
-    if (arguments.exists(_.isInstanceOf[NamedArgumentExpression]))
-      throw new AnalysisException(
-        "NAMED_PARAMETERS_NOT_SUPPORTED",
-        Map("functionName" -> s"`$name`")
-      )
-    else build(arguments)
 
   /**
    * The function's name in lower case, if Sash has it. The name is given in one part, or in two

@@ -35,8 +35,9 @@ private[spark] object RisingTime {
     }
 
   private def atBase(e: Expression, zone: String): Option[RisingTime] = e match {
-    case Greatest(times)                                   => ofAll(times, zone)(_ max _)
-    case Least(times)                                      => ofAll(times, zone)(_ min _)
+    case CutToHop(time, hop, false) => of(time, zone).flatMap(_.moved(1L - hop, 0L))
+    case Greatest(times)            => ofAll(times, zone)(_ max _)
+    case Least(times)               => ofAll(times, zone)(_ min _)
     case GetStructField(window: CreateNamedStruct, end, _) => of(window.valExprs(end), zone)
     case If(none, Literal(null, _), time)
         if isNullTest(none) && none.references.subsetOf(time.references) =>

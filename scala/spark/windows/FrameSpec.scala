@@ -96,6 +96,7 @@ private[spark] object FrameSpec {
   }
 
   def ofKind(kind: WindowKind, order: Seq[SortOrder]): FrameSpec = kind match {
+    case s: SawtoothWindow    => SawtoothSpec(s)
     case d: DeltaWindow       => DeltaSpec(d)
     case p: PunctuationWindow => PunctuationSpec(p)
     case g: GapWindow         => GapSpec(g)
@@ -153,6 +154,21 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def frame(of: FrameParts): Frame =
     new RangeFrame(of.windows, of.keys)
+}
+
+private[spark] final case class SawtoothSpec(kind: SawtoothWindow) extends FrameSpec {
+  override def text: String = kind.sql
+
+  override def isImmediate: Boolean = false
+
+  override def movesByPeers: Boolean = true
+
+  override def place: Place[Algorithm] = Place.Ring
+
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
+    Some(RangeBounds.sawtooth(rows, kind))
+
+  override def frame(of: FrameParts): Frame = new RangeFrame(of.windows, of.keys)
 }
 
 private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec {
@@ -330,7 +346,8 @@ private[spark] final case class JoinedSpec(kind: JoinedWindow, joined: Seq[Frame
 
   override def movesByPeers: Boolean = joined.forall(_.movesByPeers)
 
-  override def place: Place[Algorithm] = Place.Ring
+  override def place: Place[Algorithm] =
+    if (kind.movesBack) Place.RingStretches else Place.Ring
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 

@@ -12,6 +12,9 @@ private[spark] object PositionFunctions {
     case WindowExpression(_: RowNumber, spec) => Cast(count(spec), IntegerType)
     case WindowExpression(_: Rank, spec) =>
       Cast(new Add(rowsBefore(spec), Literal(1L)), IntegerType)
+    case WindowExpression(_: DenseRank, spec) =>
+      val groups = PeerGroups(spec.orderSpec.map(_.child)).toAggregateExpression()
+      Cast(WindowExpression(groups, growing(spec, RangeFrame)), IntegerType)
     case WindowExpression(l: Lag, spec) if l.ignoreNulls && isOne(l.inputOffset) =>
       val before = withFrame(spec, RowFrame, UnboundedPreceding, Literal(-1))
       val value = Last(l.input, ignoreNulls = true).toAggregateExpression()
@@ -25,7 +28,7 @@ private[spark] object PositionFunctions {
 
   /**
    * The functions that only a divided window answers as aggregates. They need the number of all
-   * rows or of groups of peers, or are simply `first`.
+   * rows, or are simply `first`.
    */
   def ofAllRows(expression: Expression): Expression = expression.transform {
     // Spark's optimizer makes it of first_value
@@ -35,9 +38,6 @@ private[spark] object PositionFunctions {
     case WindowExpression(l: FrameLessOffsetWindowFunction, spec)
         if !l.ignoreNulls && isNull(l.default) =>
       WindowExpression(First(l.input, ignoreNulls = false).toAggregateExpression(), spec)
-    case WindowExpression(_: DenseRank, spec) =>
-      val groups = PeerGroups(spec.orderSpec.map(_.child)).toAggregateExpression()
-      Cast(WindowExpression(groups, growing(spec, RangeFrame)), IntegerType)
     case WindowExpression(_: PercentRank, spec) =>
       val others = new Subtract(all(spec), Literal(1L))
       If(GreaterThan(others, Literal(0L)), ratio(rowsBefore(spec), others), Literal(0.0))

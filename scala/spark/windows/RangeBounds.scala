@@ -1,12 +1,13 @@
 package io.sash.spark.windows
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
 import io.sash.core.frames.KeyBound
-import io.sash.spark.kinds.{BoundsWindow, OwnBound}
+import io.sash.spark.kinds.{BoundsWindow, OwnBound, SawtoothWindow}
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.times.{IsForward, KeyDistance}
+import io.sash.spark.times.{ConstantInterval, CutToHop, IsForward, KeyDistance}
 
 /** Makes slot programs of order keys, with the shifts that compute the bounds of frames. */
 private[spark] object RangeBounds {
@@ -91,6 +92,38 @@ private[spark] object RangeBounds {
     OwnKeys(program, bound(kind.lower, 0), bound(kind.upper, bounds.length - 1))
   }
 
+  /** Keys with a lower bound that is cut to a hop. An open end leaves the row's peers out. */
+  def sawtooth(rows: RowsOfFrame, kind: SawtoothWindow): OwnKeys = {
+    val order = rows.order.head
+    val (of, size) = Extent.ofNumbers(order.child, kind.size)
+    val by = order.copy(child = of, sameOrderExpressions = Nil)
+    OwnKeys(
+      keys(rows, by) { (key, _) =>
+        Seq(sawtoothBegin(key, order.direction, size, kind.hop, rows.timeZone), key)
+      },
+      KeyBound.Shifted(0, isOpen = kind.hasOpenStart),
+      if (kind.hasOpenEnd) KeyBound.Shifted(1, isOpen = true) else KeyBound.CurrentRow
+    )
+  }
+
+  /** The key at `size` before a row's key, cut to a multiple of `hop`. */
+  def sawtoothBegin(
+      key: Expression,
+      direction: SortDirection,
+      size: Expression,
+      hop: Expression,
+      timeZone: String
+  ): CutToHop = {
+    val back = KeyDistance.shifted(key, direction, new UnaryMinus(size), timeZone)
+    val number = hop.dataType match {
+      case _: NumericType => hop.eval().asInstanceOf[Number].longValue
+      case _              => ConstantInterval.micros(ConstantInterval.of(hop).get)
+    }
+    val isInDays = key.dataType == DateType && !hop.dataType.isInstanceOf[NumericType]
+    val units = if (isInDays) number / MICROS_PER_DAY else number
+    CutToHop(back, units, isUp = direction == Descending)
+  }
+
   /** The row's key and further values of its own, with the bounds that are made of them. */
   private def keys(
       rows: RowsOfFrame,
@@ -123,7 +156,7 @@ private[spark] object RangeBounds {
   }
 
   /** Whether a row has a window: its width is not NULL, NaN or negative. */
-  private def isWidth(own: Expression): Expression = own.dataType match {
+  def isWidth(own: Expression): Expression = own.dataType match {
     case CalendarIntervalType => IsForward(own)
     case dataType =>
       val isPositive = GreaterThanOrEqual(own, Literal.default(dataType))

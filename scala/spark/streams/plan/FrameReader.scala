@@ -2,6 +2,7 @@ package io.sash.spark.streams.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.kinds._
 import io.sash.spark.streams.program._
@@ -37,8 +38,35 @@ private[streams] final class FrameReader(
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
     val shape = WindowShape.of(e)
-    shape.exclude.foreach(x => refuse(s"${source(x.window)} is not on streams yet; $InBatch"))
-    StreamShape(frameOf(shape.frame), shape.slide.map(s => slideOf(s.window)))
+    val frame = frameOf(shape.frame)
+    if (frame.leaving.isEmpty) refuseOwnWidth(kindOf(shape.frame))
+    StreamShape(
+      shape.exclude.fold(frame)(x => holding(frame, x.window)),
+      shape.slide.map(s => slideOf(s.window)),
+      shape.exclude.map { x =>
+        val what = x.window.what
+        StreamExclusion(what != WindowExclude.CurrentRow, what == WindowExclude.Ties)
+      }
+    )
+  }
+
+  private def kindOf(frame: FrameSpec): WindowKind = frame match {
+    case OwnRowsSpec(w)   => w
+    case OwnRangeSpec(w)  => w
+    case JoinedSpec(w, _) => w
+    case _                => throw new IllegalStateException(s"${frame.text} has no own width")
+  }
+
+  /** The frame with its rows one by one, since an answer leaves some of them out. */
+  private def holding(frame: StreamFrame, exclude: WindowExclude): StreamFrame = frame match {
+    case since: StreamSince => StreamAnd(Seq(since))
+    case f if f.evicts      => f
+    case _ =>
+      refuse(
+        s"${source(exclude)} in a window since the first row, of which a stream would have to " +
+          "keep all rows; let the window end before its row, as in " +
+          "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING, or begin at a bound"
+      )
   }
 
   private def frameOf(frame: FrameSpec): StreamFrame = frame match {
@@ -47,6 +75,7 @@ private[streams] final class FrameReader(
     case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
     case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
       StreamRange(rangeFrom(lower), range(upper), ConstantInterval.mayLeadAhead(upper))
+    case SawtoothSpec(s) => sawtooth(s)
     case PunctuationSpec(p) =>
       val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
       since(StreamPunctuation(markOf(isOne)))
@@ -60,11 +89,29 @@ private[streams] final class FrameReader(
       StreamPredicate(
         numberedConditions.numberOf(StreamCondition.of(d, conf.sessionLocalTimeZone))
       )
-    case GroupsSpec(g)   => StreamGroups(constant(g.preceding), constant(g.following))
-    case j: JoinedSpec   => joined(j)
-    case OwnRowsSpec(w)  => refuseOwnWidth(w)
-    case OwnRangeSpec(w) => refuseOwnWidth(w)
-    case BoundsSpec(w)   => rising(w).getOrElse(refuseOwnWidth(w))
+    case GroupsSpec(g) => StreamGroups(constant(g.preceding), constant(g.following))
+    case j: JoinedSpec => joined(j)
+    case OwnRowsSpec(w) =>
+      StreamOwnRows(markOf(Coalesce(Seq(Cast(w.preceding, LongType), Literal(-1L)))))
+    case OwnRangeSpec(w) => ownRange(w)
+    case BoundsSpec(w)   => rising(w).getOrElse(refuseBounds(w))
+  }
+
+  /** The rows from a row's own time on. A row without a width has no rows. */
+  private def ownRange(w: OwnRangeWindow): StreamFrame = {
+    val zone = conf.sessionLocalTimeZone
+    val first = KeyDistance.reach(time, w.preceding, up = false, strict = false, zone)
+    val none = Literal.create(null, LongType)
+    val from = If(RangeBounds.isWidth(w.preceding), UnixMicros(first), none)
+    StreamOwnRange(markOf(Coalesce(Seq(from, Literal(Long.MaxValue)))))
+  }
+
+  private def sawtooth(w: SawtoothWindow): StreamFrame = {
+    val zone = conf.sessionLocalTimeZone
+    val cut = RangeBounds.sawtoothBegin(time, Ascending, w.size, w.hop, zone)
+    val first = if (w.hasOpenStart) TimestampPlusMicros(cut, 1L) else cut
+    val last = Option.when(w.hasOpenEnd)(markOf(TimestampPlusMicros(time, -1L)))
+    StreamRange(Some(markOf(first)), last, looksAhead = false)
   }
 
   /** A window between two ends that rise with the event time; None if one of them does not. */
@@ -90,6 +137,12 @@ private[streams] final class FrameReader(
   }
 
   private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
+    s"how far ${source(kind)} looks back has no bound, so that a stream would have to keep " +
+      s"all rows; bound it, as in window_and(${source(kind)}, count_window(1000)) or " +
+      s"window_and(${source(kind)}, time_window('7 days'))"
+  )
+
+  private def refuseBounds(kind: BoundsWindow): Nothing = refuse(
     s"how far ${source(kind)} looks back has no bound, so that a stream would have to keep " +
       "all rows; ask for a window that is as long as the longest"
   )

@@ -262,14 +262,10 @@ private[streams] final class StreamCalls(
 
   /** Says why a function is refused, and which one to write instead. */
   private def notAnAggregate(f: Expression): String = f match {
-    case _: DenseRank =>
-      val by = window.orderSpec.map(o => source(o.child))
-      val of = if (by.length == 1) by.head else by.mkString("struct(", ", ", ")")
-      s"dense_rank() is not an aggregate; write count(DISTINCT $of) over the same window"
     case _: NTile | _: PercentRank | _: CumeDist =>
+      val inFrame = NoAggregate.rankInFrame(f, "x").get
       s"${source(f)} depends on how many rows its partition has, which is never known on a " +
-        "stream; " +
-        InBatch
+        s"stream; write $inFrame, which ranks a value x among those of a frame, or $InBatch"
     case l: FrameLessOffsetWindowFunction =>
       s"${source(f)} IGNORE NULLS looks for rows without a bound, which on a stream only lag " +
         "by one row " +

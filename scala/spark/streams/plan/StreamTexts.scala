@@ -31,7 +31,7 @@ private[plan] final class StreamTexts(
       beginnings: Seq[StreamBeginning],
       input: Seq[Attribute]
   ): LayoutTexts = LayoutTexts(
-    windows.map(w => whole(w.signature)),
+    windows.map(w => whole(w.signatureOfState)),
     windows.map(reachOf),
     beginnings.map(b => whole(b.signature)),
     input.map(c => c.exprId -> column(c)).toMap
@@ -59,8 +59,8 @@ private[plan] final class StreamTexts(
 
   /** None if a window's beginning is not at a distance from its row that has bounds. */
   private def reachOf(shape: StreamShape): Option[WindowReach] = {
-    def but(frame: StreamFrame) = whole(shape.copy(frame = frame).signature)
-    shape.frame match {
+    def but(frame: StreamFrame) = whole(shape.copy(frame = frame).signatureOfState)
+    shape.frame.withoutOwns.getOrElse(shape.frame) match {
       case f @ StreamRows(Some(before), _) =>
         Some(WindowReach(but(f.copy(preceding = None)), -before, -before))
       case f @ StreamRange(Some(mark), _, _) =>

@@ -10,6 +10,7 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types.{MetadataBuilder, TimestampType}
 
 import io.sash.spark.base.SashConf
+import io.sash.spark.kinds.NoAggregate
 import io.sash.spark.plan.MergeWindows
 import io.sash.spark.multisets.Distinct
 import io.sash.spark.streams.task.StreamProcessor
@@ -144,6 +145,12 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     case _                => child.output
   }
 
+  /** The rank in a frame that says the same as a rank by the window's order, if it has one. */
+  private def rankInFrame(window: Window): Option[String] = window.windowExpressions
+    .flatMap(_.collect { case w: WindowExpression => w.windowFunction })
+    .flatMap(NoAggregate.rankInFrame(_, NoAggregate.ranked(window.orderSpec)))
+    .headOption
+
   /** The event time by which the window is ordered; fails if it is ordered by anything else. */
   private def timeOf(source: WindowSourceText): Attribute = {
     val window = source.window
@@ -166,7 +173,10 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       case Some(SortOrder(a: Attribute, Descending, _, _)) if hasWatermark(a) =>
         refuse(s"a stream is ordered by ascending event time; ORDER BY ${a.name}")
       case Some(o) =>
-        refuse(s"ORDER BY ${source(o.child)} is not an event time with a watermark; $remedy")
+        val ranks = rankInFrame(window).fold("")(r => s", and write $r for a rank in a frame")
+        refuse(
+          s"ORDER BY ${source(o.child)} is not an event time with a watermark; $remedy$ranks"
+        )
       case None => refuse(s"the window has no ORDER BY; $remedy")
     }
   }

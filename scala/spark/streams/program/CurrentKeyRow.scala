@@ -58,6 +58,21 @@ private[spark] final class CurrentKeyRow(marks: Int, beginnings: Int) {
   private def place(beginning: Int): Int =
     math.max(0L, end - 1 - firstPeer).toInt * beginnings + beginning
 
+  private[this] var valuesOf = Array.empty[Array[Long]]
+
+  /** Keeps the current row's marks, as those of a peer. */
+  def noteValues(peer: Int): Unit = {
+    if (peer == valuesOf.length)
+      valuesOf = Arrays.copyOf(valuesOf, math.max(8, 2 * peer)).map {
+        case null  => new Array[Long](marks)
+        case known => known
+      }
+    System.arraycopy(values, 0, valuesOf(peer), 0, marks)
+  }
+
+  /** Gives the current row the marks of a peer. */
+  def toValues(peer: Int): Unit = System.arraycopy(valuesOf(peer), 0, values, 0, marks)
+
   /** Moves on to another row; the caller then writes its marks into `values`. */
   def advance(): Unit = {
     val older = previous

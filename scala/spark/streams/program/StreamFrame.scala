@@ -5,15 +5,72 @@ import scala.annotation.unused
 import io.sash.core.policy.Condition
 import io.sash.core.stored.TreeWindow
 
-/** The rows in a row's window, and the rows that have an answer. */
-private[spark] final case class StreamShape(frame: StreamFrame, slide: Option[RowTest]) {
+/**
+ * The rows in a row's window, and the rows that have an answer.
+ *
+ * @param exclude the rows of the window that its answer leaves out
+ */
+private[spark] final case class StreamShape(
+    frame: StreamFrame,
+    slide: Option[RowTest],
+    exclude: Option[StreamExclusion] = None
+) {
 
   /** The window in the description of a state. */
-  def signature: String = (frame.signature +: slide.map(_.signature).toSeq).mkString(" ")
+  def signature: String =
+    (frame.signature +: (slide.map(_.signature) ++ exclude.map(_.signature)).toSeq).mkString(" ")
+
+  /** The same without the rows that only an answer leaves out. */
+  def signatureOfState: String =
+    copy(frame = frame.withoutOwns.getOrElse(frame), exclude = None).signature
+
+  /** Whether peers have answers of different rows. */
+  def differsWithinPeers: Boolean =
+    frame.movesWithinPeers || exclude.exists(e => !e.ofPeers || e.keepsRow)
+
+  private[this] lazy val owns = frame.owns.toArray
+  private[this] lazy val isWhole = owns.isEmpty && exclude.isEmpty
+
+  /** The slot with the aggregate of the window's rows that count for a row. */
+  def query(window: TreeWindow, row: CurrentKeyRow): Int =
+    if (isWhole) window.query()
+    else {
+      var begin = window.front
+      var i = 0
+      while (i < owns.length) {
+        begin = math.max(begin, owns(i).begin(window, row))
+        i += 1
+      }
+      window.begin()
+      if (exclude.isEmpty) window.append(begin, window.back)
+      else exclude.get.append(window, begin, row)
+      window.answer()
+    }
 
   /** See `StreamFrame.isIdle`. */
   def isIdle(last: StreamMoment, now: StreamMoment): Boolean =
     frame.isIdle(last, now) && slide.forall(_.isIdle(last, now))
+}
+
+/**
+ * EXCLUDE CURRENT ROW, GROUP or TIES: see `Exclusion`.
+ *
+ * @param ofPeers whether the row's peers are excluded
+ * @param keepsRow whether the row itself stays
+ */
+private[spark] final case class StreamExclusion(ofPeers: Boolean, keepsRow: Boolean) {
+  def signature: String =
+    if (!ofPeers) "without the row" else if (keepsRow) "without ties" else "without peers"
+
+  /** Appends the window's rows from `begin` on, but for those that are excluded. */
+  def append(window: TreeWindow, begin: Long, row: CurrentKeyRow): Unit = {
+    def add(from: Long, until: Long) =
+      window.append(math.max(begin, from), math.min(window.back, until))
+    val at = row.end - 1
+    add(begin, if (ofPeers) row.firstPeer else at)
+    if (keepsRow) add(at, at + 1)
+    add(if (ofPeers) row.lastPeer else at + 1, window.back)
+  }
 }
 
 /** The rows of a key that are in the window of a row. */
@@ -77,6 +134,12 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
    * sequences. Each of these frames bounds its window by `firstPosition` or `firstTime`.
    */
   def leaving: Seq[Seq[StreamFrame]] = Seq(Seq(this))
+
+  /** The parts that say how far each row looks back; the window holds more rows. */
+  def owns: Seq[StreamOwn] = Nil
+
+  /** The frame without these parts; None if it has no others. */
+  def withoutOwns: Option[StreamFrame] = Some(this)
 
   /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: CurrentKeyRow): Unit
@@ -265,12 +328,71 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
     while (window.size > 0 && !condition.holds(window.query())) window.evictTo(window.front + 1)
 }
 
+/**
+ * A row's own width, as a part of a window whose other parts say which rows leave. An answer
+ * leaves out the rows of the window before `begin`.
+ */
+private[spark] sealed abstract class StreamOwn extends StreamFrame {
+  override def whyNotAhead: Option[String] = None
+
+  override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
+
+  override def evicts: Boolean = true
+
+  override def owns: Seq[StreamOwn] = Seq(this)
+
+  override def withoutOwns: Option[StreamFrame] = None
+
+  override def leaving: Seq[Seq[StreamFrame]] = Nil
+
+  // all rows are in the other parts' windows
+  override def reach(at: StreamMoment): Option[StreamReach] = Some(StreamReach.Nothing)
+
+  override def enter(window: TreeWindow, row: CurrentKeyRow): Unit = window.insertTo(row.end)
+
+  /** The position of the first row that is as near as the row's own width. */
+  def begin(window: TreeWindow, row: CurrentKeyRow): Long
+}
+
+/** @param width the mark of the number of rows before the row; less than 0 if it has no rows */
+private[spark] final case class StreamOwnRows(width: Int) extends StreamOwn {
+  override def signature: String = s"own rows of bound $width"
+
+  override def begin(window: TreeWindow, row: CurrentKeyRow): Long = {
+    val rows = row.values(width)
+    if (rows < 0) window.back else row.end - 1 - rows
+  }
+}
+
+/** @param from the mark of the first time, in microseconds */
+private[spark] final case class StreamOwnRange(from: Int) extends StreamOwn {
+  override def signature: String = s"own range from bound $from"
+
+  override def isOfPeers: Boolean = true
+
+  override def movesWithinPeers: Boolean = true
+
+  override def begin(window: TreeWindow, row: CurrentKeyRow): Long =
+    window.firstAt(row.values(from))
+}
+
 /** A frame made of others. */
 private[spark] sealed abstract class StreamJoined extends StreamFrame {
   def parts: Seq[StreamFrame]
 
   /** All frames in this one that are not joined themselves. */
   final def leaves: Seq[StreamFrame] = leaving.flatten.distinct
+
+  override final def owns: Seq[StreamOwn] = parts.flatMap(_.owns).distinct
+
+  protected def withParts(parts: Seq[StreamFrame]): StreamFrame
+
+  override final def withoutOwns: Option[StreamFrame] = {
+    val others = parts.flatMap(_.withoutOwns)
+    if (owns.isEmpty) Some(this)
+    else if (others.length == 1) others.headOption
+    else Option.when(others.nonEmpty)(withParts(others))
+  }
 
   /** The reason why these parts cannot be joined; None if they can. */
   final def fault: Option[String] =
@@ -279,9 +401,14 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
     else if (leaves.exists(p => p.lags || p.rowsAhead > 0 || p.groupsAhead > 0))
       Some("has a part that does not end at the current row")
     else
-      Option.when(leaves.exists(_.countsGroups) && leaves.exists(_.isInstanceOf[StreamRange]))(
+      Option.when(leaves.exists(_.countsGroups) && (leaves ++ owns).exists(measuresTimes))(
         "counts groups and measures times, and a stream keeps one of both for a window"
       )
+
+  private def measuresTimes(frame: StreamFrame): Boolean = frame match {
+    case _: StreamRange | _: StreamOwnRange => true
+    case _                                  => false
+  }
 
   override def evicts: Boolean = true
 
@@ -327,6 +454,8 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
 
 /** The rows in the windows of all parts. */
 private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends StreamJoined {
+  override protected def withParts(parts: Seq[StreamFrame]): StreamFrame = StreamAnd(parts)
+
   override def signature: String = parts.map(_.signature).mkString("(", " and ", ")")
 
   override def longest: Long = parts.map(_.longest).min
@@ -347,6 +476,8 @@ private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends Strea
 
 /** The rows in the window of any part. */
 private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends StreamJoined {
+  override protected def withParts(parts: Seq[StreamFrame]): StreamFrame = StreamOr(parts)
+
   override def signature: String = parts.map(_.signature).mkString("(", " or ", ")")
 
   override def longest: Long = parts.map(_.longest).max

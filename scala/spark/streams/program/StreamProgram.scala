@@ -100,6 +100,13 @@ private[spark] final case class StreamProgram(
   /** Whether windows count groups of peers. */
   def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
 
+  /** Whether peers have windows of their own widths, of which all peers are. */
+  def hasOwnPeers: Boolean =
+    windows.exists(w => w.frame.isOfPeers && w.frame.owns.nonEmpty)
+
+  /** Whether answers leave out peers, so that these have to be known. */
+  def excludesPeers: Boolean = windows.exists(_.exclude.exists(_.ofPeers))
+
   /** The numbers of the beginnings whose rows are joined with others. */
   lazy val joinedBeginnings: Seq[Int] = {
     val joined = windows.map(_.frame).collect { case j: StreamJoined => j.leaves }.flatten

@@ -34,6 +34,11 @@ private[spark] object StateQueries extends Rule[LogicalPlan] with PredicateHelpe
           s"${program.source.distinct.mkString(", ")} looks ahead, and its frame is not " +
             "complete at a time; end it at the current row"
         )
+      if (program.windows.exists(_.frame.owns.nonEmpty))
+        refuse(
+          s"${program.source.distinct.mkString(", ")} has each row's own width, and a time has " +
+            "none; read a query without it"
+        )
       val known = KnownColumns.of(program, stateful.child)
       StateRows(list.map(rowColumn), program, known, new StateRequest(call))
     case Project(list, child) => known(Project(list, read(child, call)))

@@ -12,7 +12,7 @@ import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.streams.plan.{OfStream, StatefulPlan, StreamSettings}
 import io.sash.spark.streams.program.{StreamProgram, StreamRange, StreamShape}
 import io.sash.spark.streams.task.StreamProcessor
-import io.sash.spark.times.TimestampPlusMicros
+import io.sash.spark.times.{CutToHop, TimestampPlusMicros}
 
 /**
  * Lets late rows count in the windows of later ones. Spark drops a row by the column that has the
@@ -68,10 +68,11 @@ private[start] object CountLateRows {
   /** How far a window reaches back, if late rows can count there. */
   private def spanOf(program: StreamProgram, window: StreamShape): Option[Long] =
     window match {
-      case StreamShape(StreamRange(Some(first), None, _), None) =>
+      case StreamShape(StreamRange(Some(first), None, _), None, None) =>
         program.marks(first) match {
-          case TimestampPlusMicros(_, micros) => Some(-micros)
-          case _                              => None
+          case TimestampPlusMicros(_, micros)                       => Some(-micros)
+          case CutToHop(TimestampPlusMicros(_, micros), hop, false) => Some(hop - micros)
+          case _                                                    => None
         }
       case _ => None
     }

@@ -23,13 +23,15 @@ private[streams] final class KeyTree(
     state: StreamState
 ) {
   private[this] val of = program.trees(number)
-  private[this] val frames = of.windows.map(program.windows(_).frame).toArray
+  private[this] val shapes = of.windows.map(program.windows(_)).toArray
+  private[this] val frames = shapes.map(_.frame)
+  private[this] val hasOwns = frames.map(_.owns.nonEmpty)
   private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
   private[this] val beginnings = frames.map {
     case since: StreamSince => since.number
     case _                  => KeyTree.NoBeginning
   }
-  private[this] val movesWithinPeers = frames.map(_.movesWithinPeers)
+  private[this] val differsWithinPeers = shapes.map(_.differsWithinPeers)
   private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a tree
   private[this] val nodes = new state.Nodes(number)
 
@@ -196,7 +198,7 @@ private[streams] final class KeyTree(
 
   /** The slot of a window's aggregate, with the late rows. */
   private def query(w: Int, current: CurrentKeyRow): Int = {
-    val slot = stored.window(w).query()
+    val slot = shapes(w).query(stored.window(w), current)
     if (late.isEmpty) slot else late.get.combined(slot, frames(w).firstTime(current))
   }
 
@@ -222,8 +224,9 @@ private[streams] final class KeyTree(
         var slot = 0
         var i = first
         while (i < until) {
-          if (i == first || movesWithinPeers(w)) {
+          if (i == first || differsWithinPeers(w)) {
             current.end = current.firstPeer + i + 1
+            if (ofPeers && hasOwns(w)) current.toValues(i)
             frames(w).leave(window, current, condition)
             if (!silent) slot = query(w, current)
           }

@@ -27,6 +27,7 @@ private[streams] final class KeyWindows(
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
   private[this] val beginnings = program.beginnings.toArray
+  private[this] val notesPeers = program.hasOwnPeers
 
   // the time up to which nothing is answered, and whether the current row is at most there
   private[this] val silent =
@@ -230,6 +231,7 @@ private[streams] final class KeyWindows(
     known.lastTime = time
     known.groups += 1
     current.firstPeer = trees(0).end
+    current.lastPeer = current.firstPeer + peers.length
     current.group = known.groups
   }
 
@@ -257,6 +259,7 @@ private[streams] final class KeyWindows(
     current.time = row.getLong(program.time)
     current.end = current.firstPeer + peer + 1
     marks.read(row, current.values)
+    if (notesPeers) current.noteValues(peer)
   }
 
   private def takeIn(row: UnsafeRow): Unit = {

@@ -118,6 +118,24 @@ class StretchFramesSuite extends Laws {
     }
   }
 
+  law("own widths that are joined with a frame that moves forwards") {
+    forAll(partitions, what, Gen.choose(0, 4)) { (partitions, excluded, most) =>
+      slides(partitions, excluded, ahead = 0)((windows, keys) =>
+        new JoinedFrame(
+          windows,
+          Array(
+            new OwnRowsFrame(Array.empty, keys.ring, keys.width(_).getOrElse(-1L)),
+            new RowsFrame(Array.empty, -most.toLong, 0)
+          ),
+          ofAll = true
+        )
+      ) { (rows, current) =>
+        val width = math.min(rows(current).width.getOrElse(-1L), most.toLong)
+        rows.indices.filter(i => width >= 0 && i <= current && i >= current - width)
+      }
+    }
+  }
+
   law("two bounds of the row's own, which may move back") {
     val either = Gen.oneOf(false, true)
     forAll(partitions, either, either, Gen.choose(0, 5)) {

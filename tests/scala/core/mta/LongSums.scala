@@ -6,7 +6,7 @@ import java.util.Arrays
 import io.sash.core.slots.{Bytes, Partials, SlotCodec, Slots}
 
 /** Sums of longs in an array, as an operator might keep them. */
-final class LongSums extends Partials {
+class LongSums extends Partials {
   private[this] var values = new Array[Long](0)
 
   def apply(slot: Int): Long = values(slot)

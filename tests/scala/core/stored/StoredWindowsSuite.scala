@@ -284,6 +284,54 @@ class StoredWindowsSuite extends Laws {
     }
   }
 
+  law("an answer for some stretches has their elements, and the next answer has all") {
+    val inverses =
+      Gen.oneOf(
+        None,
+        Some(StoredWindows.Inverse()),
+        Some(StoredWindows.Inverse(subtracting = false))
+      )
+    forAll(Gen.choose(1, 150), Gen.choose(1, 40), Gen.choose(1, 3), inverses, Gen.long) {
+      (rows, width, fanOut, inverse, seed) =>
+        val logFanOut = math.max(1, fanOut) // shrinking leaves the range
+        val random = new scala.util.Random(seed)
+        val behind = new WriteBehind(new MapStore)
+        val shapes = Seq(StoredWindows.Shape())
+        def create() =
+          new StoredWindows(new LeavingSums, LongSums.Codec, behind, logFanOut, shapes, inverse)
+        var windows = create()
+        (0 until rows).forall { i =>
+          val slot = windows.open()
+          windows.column.asInstanceOf[LongSums](slot) = i.toLong
+          val window = windows.window(0)
+          window.insert(slot)
+          windows.append(i / 2L)
+          window.evictTo(math.max(window.front, i + 1L - width))
+          windows.release()
+          val ends = Seq.fill(6)(window.front + random.nextInt(window.size.toInt + 1)).sorted
+          val stretches = ends.grouped(2).toSeq.drop(random.nextInt(4))
+          window.begin()
+          stretches.foreach { case Seq(from, until) => window.append(from, until) }
+          val some = windows.column.asInstanceOf[LongSums](window.answer())
+          val time = random.nextInt(i + 1) / 2L
+          val isAt = window.firstAt(time) == math.min(i + 1L, math.max(window.front, 2 * time))
+          val all =
+            if (random.nextBoolean()) true
+            else {
+              val sum = windows.column.asInstanceOf[LongSums](window.query())
+              sum == (window.front to i.toLong).sum
+            }
+          if (random.nextInt(5) == 0) {
+            val header = bytesOf(windows)
+            behind.flush()
+            windows = create()
+            windows.read(ByteBuffer.wrap(header))
+          }
+          isAt && all && some == stretches.map { case Seq(f, u) => (f until u).sum }.sum
+        }
+    }
+  }
+
   test("nodes that come and go between two flushes are never written") {
     val store = new MapStore
     val behind = new WriteBehind(store)
@@ -366,6 +414,12 @@ private object StoredWindowsSuite {
       require(this(whole).startsWith(this(oldest)))
       put(dst, this(whole).drop(this(oldest).length))
     }
+  }
+
+  /** Sums from which any element can be taken. */
+  final class LeavingSums extends LongSums with Invertible {
+    override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+      this(dst) = this(whole) - this(oldest)
   }
 
   /** A stream of elements, over windows and over an oracle that keeps all elements. */

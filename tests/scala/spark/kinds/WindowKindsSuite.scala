@@ -41,6 +41,18 @@ class WindowKindsSuite extends ItemsSuite {
         delta(rows, i, 1.5)
           .filter(r => back(rows, i, 2).contains(r) || since(rows, i).contains(r))
     ),
+    Kind("window_and(rows_window(x), count_window(4))")((rows, i) =>
+      rows(i).x.fold(Nil: Seq[Item])(x => back(rows, i, math.min(x, 3)))
+    ),
+    Kind("window_and(punctuation_window(p), window_and(rows_window(x), rows_window(4)))")(
+      (rows, i) =>
+        rows(i).x.fold(Nil: Seq[Item])(x =>
+          back(rows, i, math.min(x, 4)).filter(since(rows, i).contains)
+        )
+    ),
+    Kind("window_and(range_window(x), time_window(5))", order = "at")((rows, i) =>
+      rows(i).x.fold(Nil: Seq[Item])(x => range(rows, i, -math.min(x, 5).toDouble, 0))
+    ),
     Kind("window_and(gap_window(3), time_window(5))", order = "at")((rows, i) =>
       session(rows, i, 3.0).filter(r => r.at == rows(i).at || near(r.at, rows(i).at, 5))
     ),

@@ -503,11 +503,12 @@ class StateTextSuite extends StreamSuite {
     ("listagg(s, ',')", "listagg(s, ';')", false),
     ("lag(x, 1)", "lag(x, 2)", false),
     ("lag(x, 1)", "lag(x, 1, 7)", false),
-    ("row_number()", "rank()", false)
+    ("row_number()", "rank()", false),
+    ("rank()", "dense_rank()", false)
   )
 
   private def called(call: String): String = {
-    val ofRank = Seq("lag(", "rank(", "row_number(").exists(call.startsWith)
+    val ofRank = Seq("lag(", "rank(", "dense_rank(", "row_number(").exists(call.startsWith)
     val over = if (ofRank) ts else s"$ts ROWS 3 PRECEDING"
     textOf(s"SELECT id, $call OVER ($over) AS a FROM events e")
   }

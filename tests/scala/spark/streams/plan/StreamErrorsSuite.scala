@@ -58,15 +58,20 @@ class StreamErrorsSuite extends StreamSuite {
       "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
     "sum(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" ->
       "the bound UNBOUNDED FOLLOWING is never reached on a stream; say how far the frame looks ahead, as in ROWS",
-    "dense_rank() OVER (PARTITION BY k ORDER BY ts)" ->
-      "dense_rank() is not an aggregate; write count(DISTINCT ts) over the same window",
-    "dense_rank() OVER (PARTITION BY k ORDER BY ts, x + 1)" -> "write count(DISTINCT struct(ts, (x + 1)))",
     "ntile(4) OVER (PARTITION BY k ORDER BY ts)" ->
-      s"ntile(4) depends on how many rows its partition has, which is never known on a stream; $InBatch",
+      ("ntile(4) depends on how many rows its partition has, which is never known on a stream; " +
+        s"write ceil(4 * cume_dist_in_frame(x)), which ranks a value x among those of a frame, or $InBatch"),
     "percent_rank() OVER (PARTITION BY k ORDER BY ts)" ->
-      s"PERCENT_RANK() depends on how many rows its partition has, which is never known on a stream; $InBatch",
+      ("PERCENT_RANK() depends on how many rows its partition has, which is never known on a stream; " +
+        s"write percent_rank_in_frame(x), which ranks a value x among those of a frame, or $InBatch"),
     "cume_dist() OVER (PARTITION BY k ORDER BY ts)" ->
-      s"cume_dist() depends on how many rows its partition has, which is never known on a stream; $InBatch",
+      ("cume_dist() depends on how many rows its partition has, which is never known on a stream; " +
+        s"write cume_dist_in_frame(x), which ranks a value x among those of a frame, or $InBatch"),
+    "percent_rank() OVER (PARTITION BY k ORDER BY x DESC)" ->
+      ("ORDER BY x is not an event time with a watermark; ORDER BY ts, which has a watermark, and " +
+        "write percent_rank_in_frame(-x) for a rank in a frame"),
+    "ntile(4) OVER (PARTITION BY k ORDER BY x)" ->
+      "which has a watermark, and write ceil(4 * cume_dist_in_frame(x)) for a rank in a frame",
     "nth_value(x, 2) OVER (PARTITION BY k ORDER BY ts)" ->
       "write try_element_at(collect_list(x), 2) with collect_list over the same window",
     "lag(ts, 1, current_timestamp()) OVER (PARTITION BY k ORDER BY ts)" ->
@@ -76,9 +81,17 @@ class StreamErrorsSuite extends StreamSuite {
     "lag(x + 1, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)" ->
       "leave rows where (x + 1) is NULL out below the window, and write it without IGNORE NULLS",
     "sum(x) OVER (PARTITION BY k, rows_window(x + 1) ORDER BY ts)" ->
-      "how far rows_window((x + 1)) looks back has no bound, so that a stream would have to keep all rows; ask for",
+      ("how far rows_window((x + 1)) looks back has no bound, so that a stream would have to keep all rows; " +
+        "bound it, as in window_and(rows_window((x + 1)), count_window(1000)) or " +
+        "window_and(rows_window((x + 1)), time_window('7 days'))"),
+    """sum(x) OVER (PARTITION BY k, window_and(rows_window(x), range_window(make_dt_interval(x)))
+      |  ORDER BY ts)""".stripMargin -> "looks back has no bound, so that a stream would have to keep all rows",
+    """sum(x) OVER (PARTITION BY window_and(range_window(make_dt_interval(x)), groups_window(2, 0))
+      |  ORDER BY ts)""".stripMargin ->
+      s"counts groups and measures times, and a stream keeps one of both for a window; $InBatch",
     "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
-      s"window_exclude('ties') is not on streams yet; $InBatch"
+      ("window_exclude('ties') in a window since the first row, of which a stream would have to keep all " +
+        "rows; let the window end before its row, as in ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING")
   )
 
   for ((call, text) <- refusals) test(s"refused, with a remedy: $call", each(2): _*) {
@@ -97,18 +110,13 @@ class StreamErrorsSuite extends StreamSuite {
 
   test("what is written instead gives the same") {
     val rows = spark.createDataFrame(StreamSuite.batches(5, 2, 30, 9, 2).flatten)
-    for {
-      (one, other) <- Seq(
-        "dense_rank() OVER w" -> "count(DISTINCT ts) OVER w",
-        "nth_value(x, 2) IGNORE NULLS OVER w" -> "try_element_at(collect_list(x) OVER w, 2)"
-      )
-    } {
-      def windowed(call: String) = sql(
-        s"SELECT id, $call AS a FROM events WHERE ts IS NOT NULL WINDOW w AS (PARTITION BY k ORDER BY ts)"
-      ) _
-      assert(windowed(s"$one <=> $other")(rows).where("NOT a").isEmpty)
-      assert(windowed(other)(watermarked).isStreaming)
-    }
+    val (one, other) =
+      ("nth_value(x, 2) IGNORE NULLS OVER w", "try_element_at(collect_list(x) OVER w, 2)")
+    def windowed(call: String) = sql(
+      s"SELECT id, $call AS a FROM events WHERE ts IS NOT NULL WINDOW w AS (PARTITION BY k ORDER BY ts)"
+    ) _
+    assert(windowed(s"$one <=> $other")(rows).where("NOT a").isEmpty)
+    assert(windowed(other)(watermarked).isStreaming)
   }
 
   test("without a watermark") {

@@ -144,7 +144,9 @@ class StreamPlansSuite extends StreamSuite {
           |  lag(d, 40, -d) OVER w AS many, d - lag(d) OVER w AS change, lag(id, 0) OVER w AS same,
           |  lag(id, 2, 0L) OVER w AS never_null, lag(x) IGNORE NULLS OVER w AS known,
           |  lag(x, 1, -1) IGNORE NULLS OVER w AS known_or, rank() OVER w AS r,
-          |  rank() OVER (PARTITION BY k ORDER BY ts) AS by_time, last_value(x) IGNORE NULLS OVER w AS last
+          |  rank() OVER (PARTITION BY k ORDER BY ts) AS by_time, dense_rank() OVER w AS dense,
+          |  dense_rank() OVER (PARTITION BY k ORDER BY ts) AS times,
+          |  dense_rank() OVER (PARTITION BY k ORDER BY ts, d % 2, s DESC NULLS LAST) AS texts, last_value(x) IGNORE NULLS OVER w AS last
           |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, id)""".stripMargin,
       "peers in an order of several columns" ->
         """SELECT id, sum(x) OVER w AS growing, count(*) OVER w AS c,

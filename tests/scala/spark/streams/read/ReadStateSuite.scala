@@ -25,6 +25,7 @@ class ReadStateSuite extends StreamSuite {
       s"collect_list(id) $W ROWS BETWEEN 5 PRECEDING AND 2 PRECEDING)",
       s"lag(x, 2) $W)",
       s"row_number() $W)",
+      s"dense_rank() $W)",
       s"sum(x) $W ROWS UNBOUNDED PRECEDING)",
       s"median(x) $W ROWS 6 PRECEDING)"
     ),

@@ -29,7 +29,7 @@ class StreamUpdatesSuite extends StreamSuite {
            |  count(*) OVER ($w RANGE BETWEEN INTERVAL 60 SECONDS PRECEDING
            |    AND INTERVAL 5 SECONDS PRECEDING) AS b,
            |  max(d) OVER ($w RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS c,
-           |  count(x) OVER ($w) AS g FROM events""".stripMargin
+           |  count(x) OVER ($w) AS g, dense_rank() OVER ($w) AS e FROM events""".stripMargin
       },
       "no partition, a filter above" ->
         """SELECT id, a FROM (SELECT *, sum(x) FILTER (WHERE d > 20) OVER (ORDER BY ts, id ROWS 5 PRECEDING)
