@@ -46,6 +46,7 @@ DELTA_SETTINGS := --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExte
 	--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog
 
 KILLS := 100
+MINUTES := 60
 
 STREAM_SUITES := EventTimeWatermarkSuite StreamingAggregationSuite
 LONG_STREAM_SUITES := RocksDBStateStoreStreamingAggregationSuite StreamingSessionWindowSuite \
@@ -311,6 +312,11 @@ bench-read-state: $(INSTALLED) ## the time to read one key of a stream's state
 bench-idle-keys: $(INSTALLED) ## state and heap of a stream with new keys in each batch
 	$(call step,benchmark of keys that go away)
 	$(BIN)/python benchmarks/bench_idle_keys.py
+
+.PHONY: soak
+soak: $(INSTALLED) ## MINUTES=60 of streams with everything on, stopped and started: are they flat?
+	$(call step,soak)
+	$(BIN)/python benchmarks/bench_soak.py --minutes $(MINUTES)
 
 .PHONY: bench-real-time
 bench-real-time: .venvs/4.3.0/.installed ## the latency of OVER in real-time mode, which Spark has since 4.3
