@@ -12,11 +12,13 @@ docs/benchmarks.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -56,21 +58,22 @@ def main() -> None:
     """Run the streams, check their answers, and write the page."""
     options = _options()
     spark = engines_spark.session(2, options.memory, with_sash=True, **SETTINGS)
-    about = {**machine.about(Spark=spark.version), "rate": options.rate}
-    folder = Path(tempfile.mkdtemp(prefix="soak-", dir=options.scratch))
-    samples, watermarks, restarts = _soak(spark, folder, options)
-    found = check(spark, folder, watermarks)
+    folder = options.again or Path(tempfile.mkdtemp(prefix="soak-", dir=options.scratch))
+    noted = folder / "noted.json"
+    if options.again is None:
+        about = {**machine.about(Spark=spark.version), **_soak(spark, folder, options)}
+        noted.write_text(json.dumps(about), encoding="utf-8")
+    about = json.loads(noted.read_text(encoding="utf-8"))
+    answers = check(spark, folder, about["watermarks"])
     spark.stop()
-    about |= {"minutes": options.minutes, "restarts": restarts, "memory": options.memory}
-    soak_report.write({**about, "samples": samples.samples, "answers": found}, options.out)
-    if any(of["wrong"] or of["missing"] for of in found.values()):
-        sys.exit(f"answers differ from the batch queries': their files are in {folder}")
+    soak_report.write({**about, "answers": answers}, options.out)
+    if any(of["wrong"] or of["missing"] for of in answers.values()):
+        sys.exit(f"answers differ from the batch queries': all files are in {folder}")
     shutil.rmtree(folder)
 
 
-def _soak(
-    spark: SparkSession, folder: Path, options: argparse.Namespace
-) -> tuple[Samples, dict[str, str], int]:
+def _soak(spark: SparkSession, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """What was noted: a sample a minute, and the last watermarks."""
     rows = Rows(folder, options.rate)
     rows.begin()
     queries = {stream.name: stream.run(spark, folder) for stream in STREAMS}
@@ -86,8 +89,14 @@ def _soak(
         _stop(stream.name, queries[stream.name])
         queries[stream.name] = stream.run(spark, folder)
     rows.end()
-    watermarks = {name: _finish(query) for name, query in queries.items()}
-    return samples, watermarks, options.minutes
+    return {
+        "minutes": options.minutes,
+        "rate": options.rate,
+        "memory": options.memory,
+        "restarts": options.minutes,
+        "samples": samples.samples,
+        "watermarks": {name: _finish(query) for name, query in queries.items()},
+    }
 
 
 def _stop(name: str, query: StreamingQuery) -> None:
@@ -120,6 +129,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rate", type=int, default=100, help="rows a second")
     parser.add_argument("--memory", default="1g", help="the heap of the JVM")
     parser.add_argument("--scratch", type=Path, help="where files and checkpoints lie meanwhile")
+    parser.add_argument("--again", type=Path, help="the folder of a run, to check it again")
     parser.add_argument("--out", type=Path, default=OUT)
     return parser.parse_args()
 

@@ -69,10 +69,14 @@ def _labels(
 ) -> DataFrame:
     labels = spark.read.schema(LABELS).parquet(str(folder / "labels"))
     due = _without(labels.where(F.col("at") <= _time(watermark)), late, "lab")
-    return soak_queries.labels(due, _without(rows, late, "id"))
+    # late events have the names of the labels' columns, and no id; their times are their own
+    events = late.where("source >= 0").select(F.col("user").alias("k"), F.col("at").alias("ts"))
+    in_time = rows.join(events, ["k", "ts"], "left_anti").select(rows.columns)
+    return soak_queries.labels(due, in_time)
 
 
 def _without(rows: DataFrame, late: DataFrame, column: str) -> DataFrame:
+    """No row of the other table has a value in the column."""
     return rows.join(late.select(column).where(F.col(column).isNotNull()), column, "left_anti")
 
 
