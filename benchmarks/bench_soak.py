@@ -45,7 +45,7 @@ SETTINGS = {
     # the stops of queries within a batch would fill the log; a query that fails raises its error
     "spark.log.level": "FATAL",
     # Spark looks for an interrupted call of Python by a pattern that needs a deep stack
-    "spark.driver.extraJavaOptions": "-Xss16m",
+    "spark.driver.extraJavaOptions": "-Xss64m",
     "spark.sql.shuffle.partitions": "2",
     "spark.sash.stream.buckets": "16",
     "spark.sql.streaming.stateStore.providerClass": ROCKS,
@@ -86,7 +86,7 @@ def _soak(spark: SparkSession, folder: Path, options: argparse.Namespace) -> dic
         sample = samples.take(queries)
         print(minute, {name: round(value, 2) for name, value in sample.items()}, flush=True)
         stream = STREAMS[minute % len(STREAMS)]
-        _stop(stream.name, queries[stream.name])
+        queries[stream.name].stop()
         queries[stream.name] = stream.run(spark, folder)
     rows.end()
     return {
@@ -97,13 +97,6 @@ def _soak(spark: SparkSession, folder: Path, options: argparse.Namespace) -> dic
         "samples": samples.samples,
         "watermarks": {name: _finish(query) for name, query in queries.items()},
     }
-
-
-def _stop(name: str, query: StreamingQuery) -> None:
-    """Stop a query at any moment; hops between two batches, as their batches run in Python."""
-    while name == "hops" and query.status["isTriggerActive"]:
-        time.sleep(0.02)
-    query.stop()
 
 
 def _raise_of(queries: dict[str, StreamingQuery]) -> None:

@@ -18,7 +18,7 @@ from soak_samples import SERIES
 FLAT = 1.1
 """The last third of a flat series is at most this many times the middle third."""
 PAGE = """\
-# An hour with everything on
+# A soak: streams with everything on
 
 Three streams in one session and one JVM, with a heap of {memory}, for {minutes} minutes and
 {hours} hours of event time, {rate} rows a second:

@@ -74,7 +74,8 @@ class Samples:
             "batches": batches,
         }
         self._before = self._counts()
-        if len(operators) == len(STREAMS):  # each has had a batch since its start
+        # each has had a batch since its start
+        if len(operators) == len(STREAMS) and batches >= 1:
             self.samples.append(sample)
         return sample
 
