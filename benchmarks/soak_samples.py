@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import statistics
 from pathlib import Path
@@ -54,6 +55,8 @@ class Samples:
         operators = [o for p in last for o in p["stateOperators"]]
         state = [f for s in STREAMS for f in _files(self._checkpoint(s.name) / "state")]
         took = [self._took(name, query) for name, query in queries.items()]
+        # py4j's objects hold their Java objects, stopped queries among them, in cycles
+        gc.collect()
         runtime = self._spark._jvm.java.lang.Runtime.getRuntime()
         runtime.gc()
         links = _descriptors(self._pid)
