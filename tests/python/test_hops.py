@@ -107,7 +107,8 @@ def test_distinct_on_a_stream_is_that_of_the_batch(
 ) -> None:
     rows = str(tmp_path / "rows")
     events.where("ts IS NOT NULL").repartition(1).write.parquet(rows)
-    stream = streaming.readStream.schema(events.schema).parquet(rows).withWatermark("ts", "1 hour")
+    files = streaming.readStream.schema(events.schema).parquet(rows)
+    stream = files.withWatermark("ts", "1 hour")
     query = (
         of_all_values(stream)
         .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))

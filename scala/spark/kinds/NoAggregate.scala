@@ -13,7 +13,7 @@ private[spark] object NoAggregate {
       s"rows of its partition; ${other}leave ${kind.sql} out"
   }
 
-  /** An aggregate that answers the same of a window's rows, where `by` is what ranks compare. */
+  /** An aggregate that answers the same of a window's rows, where ranks compare `by`. */
   private def instead(function: Expression, by: String): Option[String] = function match {
     case _: RowNumber   => Some("count(*)")
     case _: Rank        => Some(s"rank_in_frame($by)")

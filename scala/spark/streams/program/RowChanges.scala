@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import io.sash.spark.multisets.Distinct
 
 /**
- * The columns by which a row of a stream changes an earlier row, as those of Delta's change feed.
+ * The columns by which a row of a stream changes an earlier row. Delta's change feed has them.
  *
- * @param kind says what is done: one of `RowChanges.Kinds`
+ * @param kind the kind of the change, one of `RowChanges.Kinds`
  * @param version the order of the changes of a row, a BIGINT
  * @param ids the columns that a row has in common with its changes, and with no other row
  */

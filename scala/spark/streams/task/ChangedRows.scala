@@ -68,7 +68,7 @@ private[streams] final class ChangedRows(
     case After if !rows.containsKey(id) && !gone.containsKey(id) =>
       state.counts(StreamMetrics.ChangesTooLate) += 1
     case _ =>
-      // what the row had been answered, so that the same answer does not come again
+      // the last answer of the row, so that the same answer does not come again
       val old = Option(gone.remove(id)).map(_.answered)
       val other = Option(rows.remove(id)).map(_.answered)
       rows.put(id, new Waiting(row, other.orElse(old).flatten))
