@@ -308,8 +308,8 @@ private[spark] object WindowKindFunctions {
       9  1
 
       A session of at most 100 rows is `window_and(gap_window('1 hour'), count_window(100))`.
-      Both kinds move forwards only: no own widths. A predicate cannot be joined. In turn, a
-      joined window is a kind.
+      Each row's own width has a bound in `window_and(rows_window(x), count_window(1000))`. A
+      predicate cannot be joined. In turn, a joined window is a kind.
       """,
       ofAll = true
     ),

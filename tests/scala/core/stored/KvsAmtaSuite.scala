@@ -120,7 +120,7 @@ class KvsAmtaSuite extends Laws {
       s.insert(n)
       s.slide(n / 4)
       val bound =
-        3 * (1 << log) * levels(n + 1, log) + 6 // and what the window and the search use
+        3 * (1 << log) * levels(n + 1, log) + 8 // and what the window and the search use
       (s.column.capacity <= bound) :| s"${s.column.capacity} slots for $n, not $bound"
     }
   }

@@ -77,7 +77,7 @@ class WindowKindErrorsSuite extends ItemsSuite {
       ("PARTITION BY k, count_window(3)", Misplaced, "add ORDER BY"),
       ("PARTITION BY count_window(3), gap_window(4) ORDER BY id", Misplaced, "window_and"),
       (
-        "PARTITION BY window_and(rows_window(x), count_window(3)) ORDER BY id",
+        "PARTITION BY window_or(rows_window(x), count_window(3)) ORDER BY id",
         Pattern,
         "`first`"
       ),

@@ -413,7 +413,8 @@ final class LateralReasonsSuite extends LateralSuite {
   test("each subquery that runs as a window") {
     withTables {
       for ((query, how) <- taken) withClue(s"$query\n") {
-        assert(lines(check(spark.sql(query))) == how.split("\n").toSeq.map("slides: " + _))
+        val found = lines(check(spark.sql(query))).filterNot(_.startsWith("in one task: "))
+        assert(found == how.split("\n").toSeq.map("slides: " + _))
       }
     }
   }
