@@ -224,6 +224,24 @@ class ChangedRowsSuite extends StreamSuite {
     }
   }
 
+  test("a row goes whose answers are never NULL") {
+    streaming(Setting -> "id")(inDirectory { folder =>
+      val source = new Source("1 hour", folder, OutputMode.Update())
+      source.start(
+        over(
+          "collect_list(x) OVER (PARTITION BY k ORDER BY ts ROWS 9 PRECEDING) AS a, " +
+            "named_struct('n', count(*) OVER (PARTITION BY k ORDER BY ts ROWS 9 PRECEDING)) AS b"
+        )
+      )
+      source.add(Seq(event(1, 10, "insert", 1)))
+      source.add(Seq(event(1, 10, "delete", 2)))
+      source.stop()
+      val gone = source.answers.values.filter(_.nonEmpty).last.head
+      assert(gone.getString(2) == "delete" && gone.getSeq(5).isEmpty)
+      assert(gone.getStruct(6).getLong(0) == 0)
+    })
+  }
+
   test("a change of another kind is an error") {
     changing("1 hour") { source =>
       val fault = intercept[StreamingQueryException](source.add(Seq(event(1, 1, "upsert", 1))))
