@@ -140,8 +140,8 @@ object SashConf {
 
   val StreamChangesBy = buildConf("spark.sash.stream.changesBy")
     .doc(
-      "The columns, separated by commas, by which OVER on a stream in update mode finds the row " +
-        "that a row changes, such as 'id'. Rows have the columns `_change_type` (insert, " +
+      "The columns, separated by commas, by which OVER on a stream in update mode finds the " +
+        "row that a row changes, such as 'id'. Rows have the columns `_change_type` (insert, " +
         "update_preimage, update_postimage or delete) and `_commit_version` of Delta's change " +
         "feed. A change applies as long as the row that it changes is pending. It holds for " +
         "queries that start from then on."
