@@ -1,16 +1,16 @@
 package io.sash.spark.streams.start
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Literal, Or}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.{LongType, StringType}
 
-import io.sash.spark.base.SashConf
+import io.sash.spark.base.{SashConf, StreamVersions}
 import io.sash.spark.history.History
 import io.sash.spark.multisets.Distinct
-import io.sash.spark.streams.plan.{OfBuckets, OfStream, StatefulPlan}
+import io.sash.spark.streams.plan.{OfBuckets, OfStream, OwnWatermark, StatefulPlan}
 import io.sash.spark.streams.program.{RowChanges, StreamProgram}
 import io.sash.spark.streams.task.StreamProcessor
 
@@ -22,10 +22,23 @@ private[start] object ChangeRows {
       case OfStream(stateful, processor) if processor.program.changes.isEmpty =>
         val changes = changesOf(processor.program, ids, conf)
         StatefulPlan.withProcessor(
-          stateful,
+          stateful.copy(child = withBefore(stateful.child, conf)),
           new StreamProcessor(processor.program.copy(changes = changes))
         )
     })
+
+  /**
+   * The rows of a plan, whose conditions let the old row of an update pass. So the windows tell
+   * an update after which a row meets a condition from one whose old row was late.
+   */
+  private def withBefore(plan: LogicalPlan, conf: SQLConf): LogicalPlan = plan.transformUp {
+    case filter @ Filter(condition, child) if !condition.exists(_.isInstanceOf[OwnWatermark]) =>
+      child.output.filter(a => conf.resolver(a.name, RowChanges.Kind)) match {
+        case Seq(kind) if kind.dataType == StringType && !condition.references.contains(kind) =>
+          filter.copy(condition = Or(condition, EqualTo(kind, Literal(RowChanges.Before))))
+        case _ => filter
+      }
+  }
 
   private def changesOf(
       program: StreamProgram,
@@ -60,6 +73,11 @@ private[start] object ChangeRows {
       Some(s"$setting, with which an answer may change or go; write in update mode")
     else if (query.exists(_.isInstanceOf[History]))
       Some(s"$setting beside history_until; unset one of them")
+    else if (StreamVersions.isRealTime(write))
+      Some(
+        s"$setting in real-time mode, which takes both rows of an update apart; write with " +
+          "another trigger"
+      )
     else if (SashConf.countsLateRows(conf))
       Some(s"$setting and ${SashConf.StreamLateRows.key}=count; set the latter to drop")
     else programs.flatMap(fault(_, setting, ids, conf)).headOption

@@ -61,14 +61,16 @@ private[streams] final class ChangedRows(
       rows: LinkedHashMap[UnsafeRow, Waiting],
       gone: HashMap[UnsafeRow, Gone]
   ): Unit = kindOf(row) match {
-    case Before | Delete =>
+    case kind @ (Before | Delete) =>
       val removed = rows.remove(id)
       if (removed != null) gone.put(id, new Gone(row, removed.answered))
+      // a row without a time, or that a condition has left out, is in no window
+      else if (kind == Before) gone.putIfAbsent(id, new Gone(row, None))
       else if (!gone.containsKey(id)) state.counts(StreamMetrics.ChangesTooLate) += 1
     case After if !rows.containsKey(id) && !gone.containsKey(id) =>
       state.counts(StreamMetrics.ChangesTooLate) += 1
     case _ =>
-      // the last answer of the row, so that the same answer does not come again
+      // the row's last answer, so that the same answer does not come again
       val old = Option(gone.remove(id)).map(_.answered)
       val other = Option(rows.remove(id)).map(_.answered)
       rows.put(id, new Waiting(row, other.orElse(old).flatten))

@@ -1,10 +1,11 @@
 package io.sash.spark.streams.task
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.streams.checkpoint.{EarlierStates, StateLayout}
-import io.sash.spark.streams.program.{AnswerMode, StreamProgram, WarmStart}
+import io.sash.spark.streams.program.{AnswerMode, RowChanges, StreamProgram, WarmStart}
 import io.sash.spark.streams.state.{BucketHeader, StreamState}
 
 /**
@@ -58,6 +59,14 @@ private[spark] final class StreamProcessor(
       case AnswerMode.Update => new UpdateTask(program, state, windows, late)
     }
   }
+
+  // an update may give a row its time
+  override protected def keepsTimeless(row: InternalRow): Boolean = before.exists { kind =>
+    !row.isNullAt(kind) && row.getUTF8String(kind).toString == RowChanges.Before
+  }
+
+  private[this] val before =
+    program.changes.map(c => program.input.indexWhere(_.exprId == c.kind.exprId))
 
   override protected def newChange(
       earlier: EarlierStates,

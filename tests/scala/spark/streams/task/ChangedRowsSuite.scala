@@ -224,6 +224,62 @@ class ChangedRowsSuite extends StreamSuite {
     }
   }
 
+  private val above10 = sql(
+    """SELECT id, k, _change_type, _commit_version, ts,
+      |  sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 9 PRECEDING) AS a
+      |FROM (SELECT *, s AS _change_type, CAST(d AS BIGINT) AS _commit_version FROM events)
+      |WHERE x > 10""".stripMargin
+  ) _
+
+  test("an update lets a row come or leave by a condition below the windows") {
+    streaming(Setting -> "id")(inDirectory { folder =>
+      val source = new Source("1 hour", folder, OutputMode.Update())
+      source.start(above10)
+      source.add(Seq(event(1, 10, "insert", 1, 1), event(2, 20, "insert", 1, 30)))
+      source.add(
+        Seq(event(1, 10, "update_preimage", 2, 1), event(1, 10, "update_postimage", 2, 20))
+      )
+      assert(last(source) == Set("1 update_postimage 20", "2 insert 50"))
+      source.add(
+        Seq(event(1, 10, "update_preimage", 3, 20), event(1, 10, "update_postimage", 3, 2))
+      )
+      source.stop()
+      assert(last(source) == Set("1 update_preimage null", "2 insert 30"))
+    })
+  }
+
+  test("an update gives a row its time") {
+    changing("1 hour") { source =>
+      val timeless = event(1, 10, "insert", 1, 5).copy(ts = None)
+      source.add(Seq(timeless, event(2, 20, "insert", 1)))
+      source.add(
+        Seq(
+          timeless.copy(s = "update_preimage", d = 2.0),
+          event(1, 10, "update_postimage", 2, 5)
+        )
+      )
+      assert(last(source) == Set("1 update_postimage 5", "2 insert 6"))
+    }
+  }
+
+  test("a row goes whose answers are never NULL") {
+    streaming(Setting -> "id")(inDirectory { folder =>
+      val source = new Source("1 hour", folder, OutputMode.Update())
+      source.start(
+        over(
+          "collect_list(x) OVER (PARTITION BY k ORDER BY ts ROWS 9 PRECEDING) AS a, " +
+            "named_struct('n', count(*) OVER (PARTITION BY k ORDER BY ts ROWS 9 PRECEDING)) AS b"
+        )
+      )
+      source.add(Seq(event(1, 10, "insert", 1)))
+      source.add(Seq(event(1, 10, "delete", 2)))
+      source.stop()
+      val gone = source.answers.values.filter(_.nonEmpty).last.head
+      assert(gone.getString(2) == "delete" && gone.getSeq(5).isEmpty)
+      assert(gone.getStruct(6).getLong(0) == 0)
+    })
+  }
+
   test("a change of another kind is an error") {
     changing("1 hour") { source =>
       val fault = intercept[StreamingQueryException](source.add(Seq(event(1, 1, "upsert", 1))))
