@@ -50,7 +50,7 @@ private[spark] final case class StreamProgram(
     timeToLive: Option[Long],
     start: Option[WarmStart] = None,
     reach: Option[Attribute] = None,
-    changes: Option[RowChanges] = None
+    changes: Option[ChangeFeed] = None
 ) {
 
   /** The text that describes the state; a state with another text is not used. */

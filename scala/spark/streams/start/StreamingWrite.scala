@@ -63,8 +63,8 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       query: LogicalPlan,
       ids: Seq[String]
   ): LogicalPlan = {
-    ChangeRows.fault(write, query, ids, conf).foreach(refuse(write, _))
-    ChangeRows(query, ids, conf)
+    FollowChanges.fault(write, query, ids, conf).foreach(refuse(write, _))
+    FollowChanges(query, ids, conf)
   }
 
   private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.streams.checkpoint.{EarlierStates, StateLayout}
-import io.sash.spark.streams.program.{AnswerMode, RowChanges, StreamProgram, WarmStart}
+import io.sash.spark.streams.program.{AnswerMode, ChangeFeed, StreamProgram, WarmStart}
 import io.sash.spark.streams.state.{BucketHeader, StreamState}
 
 /**
@@ -62,7 +62,7 @@ private[spark] final class StreamProcessor(
 
   // an update may give a row its time
   override protected def keepsTimeless(row: InternalRow): Boolean = before.exists { kind =>
-    !row.isNullAt(kind) && row.getUTF8String(kind).toString == RowChanges.Before
+    !row.isNullAt(kind) && row.getUTF8String(kind).toString == ChangeFeed.Before
   }
 
   private[this] val before =

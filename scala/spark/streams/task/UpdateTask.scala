@@ -44,7 +44,7 @@ private[streams] final class UpdateTask(
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val tail = new HistoryTail(program)
   private[this] val changes =
-    program.changes.map(new ChangedRows(program, _, late.getOrElse(Long.MinValue), state))
+    program.changes.map(new AppliedChanges(program, _, late.getOrElse(Long.MinValue), state))
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
 

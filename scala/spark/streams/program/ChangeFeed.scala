@@ -7,11 +7,11 @@ import io.sash.spark.multisets.Distinct
 /**
  * The columns by which a row of a stream changes an earlier row. Delta's change feed has them.
  *
- * @param kind the kind of the change, one of `RowChanges.Kinds`
+ * @param kind the kind of the change, one of `ChangeFeed.Kinds`
  * @param version the order of the changes of a row, a BIGINT
  * @param ids the columns that a row has in common with its changes, and with no other row
  */
-private[spark] final case class RowChanges(
+private[spark] final case class ChangeFeed(
     kind: Attribute,
     version: Attribute,
     ids: Seq[Attribute]
@@ -23,7 +23,7 @@ private[spark] final case class RowChanges(
   def keys: Seq[Expression] = ids.map(Distinct.key)
 }
 
-private[spark] object RowChanges {
+private[spark] object ChangeFeed {
   val Kind = "_change_type"
   val Version = "_commit_version"
 

@@ -5,7 +5,7 @@ import java.util.{ArrayList, HashMap, LinkedHashMap}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sash.SparkInternals
 
-import io.sash.spark.streams.program.{RowChanges, StreamProgram}
+import io.sash.spark.streams.program.{ChangeFeed, StreamProgram}
 import io.sash.spark.streams.state.{StreamMetrics, StreamState, Waiting}
 
 /**
@@ -15,14 +15,14 @@ import io.sash.spark.streams.state.{StreamMetrics, StreamState, Waiting}
  *
  * @param late the watermark of late rows, in microseconds
  */
-private[streams] final class ChangedRows(
+private[streams] final class AppliedChanges(
     program: StreamProgram,
-    changes: RowChanges,
+    changes: ChangeFeed,
     late: Long,
     state: StreamState
 ) {
-  import ChangedRows._
-  import RowChanges._
+  import AppliedChanges._
+  import ChangeFeed._
 
   private[this] val idOf = UnsafeProjection.create(changes.keys, program.input)
   private[this] val kindAt = ordinalOf(changes.kind)
@@ -95,10 +95,10 @@ private[streams] final class ChangedRows(
   }
 }
 
-private object ChangedRows {
+private object AppliedChanges {
 
   private def isRemoval(kind: String): Boolean =
-    kind == RowChanges.Before || kind == RowChanges.Delete
+    kind == ChangeFeed.Before || kind == ChangeFeed.Delete
 
   /**
    * A row that a change has taken away.

@@ -9,7 +9,7 @@ import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, StreamingQuer
 import io.sash.spark.{Event, StreamSuite, Thorough}
 
 /** Rows of a stream that change its earlier rows, by the columns of Delta's change feed. */
-class ChangedRowsSuite extends StreamSuite {
+class AppliedChangesSuite extends StreamSuite {
   import StreamSuite._
 
   private val Setting = "spark.sash.stream.changesBy"

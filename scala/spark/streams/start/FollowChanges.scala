@@ -11,11 +11,11 @@ import io.sash.spark.base.{SashConf, StreamVersions}
 import io.sash.spark.history.History
 import io.sash.spark.multisets.Distinct
 import io.sash.spark.streams.plan.{OfBuckets, OfStream, OwnWatermark, StatefulPlan}
-import io.sash.spark.streams.program.{RowChanges, StreamProgram}
+import io.sash.spark.streams.program.{ChangeFeed, StreamProgram}
 import io.sash.spark.streams.task.StreamProcessor
 
 /** Lets rows of a stream change its earlier rows, as far as these are pending. */
-private[start] object ChangeRows {
+private[start] object FollowChanges {
 
   def apply(query: LogicalPlan, ids: Seq[String], conf: SQLConf): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(query.transformUp {
@@ -33,9 +33,9 @@ private[start] object ChangeRows {
    */
   private def withBefore(plan: LogicalPlan, conf: SQLConf): LogicalPlan = plan.transformUp {
     case filter @ Filter(condition, child) if !condition.exists(_.isInstanceOf[OwnWatermark]) =>
-      child.output.filter(a => conf.resolver(a.name, RowChanges.Kind)) match {
+      child.output.filter(a => conf.resolver(a.name, ChangeFeed.Kind)) match {
         case Seq(kind) if kind.dataType == StringType && !condition.references.contains(kind) =>
-          filter.copy(condition = Or(condition, EqualTo(kind, Literal(RowChanges.Before))))
+          filter.copy(condition = Or(condition, EqualTo(kind, Literal(ChangeFeed.Before))))
         case _ => filter
       }
   }
@@ -44,11 +44,11 @@ private[start] object ChangeRows {
       program: StreamProgram,
       ids: Seq[String],
       conf: SQLConf
-  ): Option[RowChanges] = for {
-    kind <- column(program, RowChanges.Kind, conf)
-    version <- column(program, RowChanges.Version, conf)
+  ): Option[ChangeFeed] = for {
+    kind <- column(program, ChangeFeed.Kind, conf)
+    version <- column(program, ChangeFeed.Version, conf)
     found = ids.flatMap(column(program, _, conf)) if found.length == ids.length
-  } yield RowChanges(kind, version, found)
+  } yield ChangeFeed(kind, version, found)
 
   private def column(program: StreamProgram, name: String, conf: SQLConf): Option[Attribute] =
     program.input.filter(a => conf.resolver(a.name, name)) match {
@@ -89,7 +89,7 @@ private[start] object ChangeRows {
       ids: Seq[String],
       conf: SQLConf
   ): Option[String] = {
-    val names = ids ++ Seq(RowChanges.Kind, RowChanges.Version)
+    val names = ids ++ Seq(ChangeFeed.Kind, ChangeFeed.Version)
     val lacking = names.filter(column(program, _, conf).isEmpty)
     def typeOf(name: String) = column(program, name, conf).map(_.dataType)
     if (lacking.nonEmpty)
@@ -97,10 +97,10 @@ private[start] object ChangeRows {
         s"$setting over rows without one column ${lacking.mkString(" and ")}; select it " +
           "below the windows, or unset the setting"
       )
-    else if (!typeOf(RowChanges.Kind).contains(StringType))
-      Some(s"$setting over rows whose ${RowChanges.Kind} is not a STRING; cast it")
-    else if (!typeOf(RowChanges.Version).contains(LongType))
-      Some(s"$setting over rows whose ${RowChanges.Version} is not a BIGINT; cast it")
+    else if (!typeOf(ChangeFeed.Kind).contains(StringType))
+      Some(s"$setting over rows whose ${ChangeFeed.Kind} is not a STRING; cast it")
+    else if (!typeOf(ChangeFeed.Version).contains(LongType))
+      Some(s"$setting over rows whose ${ChangeFeed.Version} is not a BIGINT; cast it")
     else
       ids.find(!typeOf(_).exists(Distinct.canKey)).map { id =>
         s"$setting, where values of $id are not told apart by their bytes; name another column"
