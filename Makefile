@@ -39,13 +39,15 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
 EXAMPLES := call_centre glucose debs2012 budget one_long_series own_monoid features training_set \
-	alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections kafka_features
+	alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections \
+	kafka_features real_time_features
 # behind $(SUBMIT), whose last word is a list of jars
 and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')
 DELTA_SETTINGS := --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension \
 	--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog
 
 KILLS := 100
+MINUTES := 60
 
 STREAM_SUITES := EventTimeWatermarkSuite StreamingAggregationSuite
 LONG_STREAM_SUITES := RocksDBStateStoreStreamingAggregationSuite StreamingSessionWindowSuite \
@@ -121,6 +123,14 @@ example-kafka_features: $(INSTALLED)
 	$(call step,kafka_features)
 	$(BIN)/python tests/python/broker.py env \
 		$(SUBMIT)$(call and-jars,kafka-source) examples/kafka_features.py
+
+# in the environment of Spark 4.3, with a slot for each task of its two queries
+example-real_time_features: .venvs/4.3.0/.installed
+	$(call step,real_time_features)
+	PATH="$(abspath .venvs/4.3.0/bin):$$PATH" .venvs/4.3.0/bin/python tests/python/broker.py \
+		spark-submit --master 'local[8]' \
+		--jars $(JAR),$$(ls .venvs/4.3.0/fetched/kafka-source/*.jar | paste -sd,) \
+		examples/real_time_features.py
 
 example-%: $(INSTALLED)
 	$(call step,$*)
@@ -313,6 +323,11 @@ bench-read-state: $(INSTALLED) ## the time to read one key of a stream's state
 bench-idle-keys: $(INSTALLED) ## state and heap of a stream with new keys in each batch
 	$(call step,benchmark of keys that go away)
 	$(BIN)/python benchmarks/bench_idle_keys.py
+
+.PHONY: soak
+soak: $(INSTALLED) ## MINUTES=60 of streams with everything on, stopped and started: are they flat?
+	$(call step,soak)
+	$(BIN)/python benchmarks/bench_soak.py --minutes $(MINUTES)
 
 .PHONY: bench-real-time
 bench-real-time: .venvs/4.3.0/.installed ## the latency of OVER in real-time mode, which Spark has since 4.3

@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -294,6 +295,25 @@ def test_kafka_features(run_python, tmp_path):
         done = run_python(program, *given, env=env, timeout=600)
     assert done.returncode == 0, done.stderr[-4000:]
     assert "flights have the features from Kafka that they have in batch" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 3),
+    reason="state in real-time mode has come with Spark 4.3",
+)
+def test_real_time_features(run_python, tmp_path):
+    jars = ",".join(map(str, fetch.kafka_source()))
+    # a slot for each task of both queries
+    env = {"PYSPARK_SUBMIT_ARGS": f"--master local[8] --jars {jars} pyspark-shell"}
+    program = str(EXAMPLES / "real_time_features.py")
+    with broker(tmp_path) as address:
+        given = ["--bootstrap", address, "--payments", "40"]
+        done = run_python(program, *given, env=env, timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "40 payments have the features that they have in batch" in done.stdout
+    assert "transformWithStateExec" in done.stdout
+    assert "StatefulStreamlineAggregate" in done.stdout
 
 
 def test_a_query_of_the_demo_that_is_slow_runs_once(example, monkeypatch):
