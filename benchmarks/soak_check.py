@@ -7,6 +7,7 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+import soak_hops
 import soak_queries
 from soak_rows import LABELS, ROWS
 
@@ -19,25 +20,41 @@ def check(spark: SparkSession, folder: Path, watermarks: dict[str, str]) -> Foun
     ``watermarks`` has the last watermark of each stream: later rows wait for theirs.
     """
     rows = spark.read.schema(ROWS).parquet(str(folder / "rows"))
+    windows = soak_hops.windows(spark, folder)
+    in_time = soak_queries.hops(windows.where("open"), F.col("window"))
     answers = {
         "over": lambda late: _over(spark, folder, rows, late, watermarks["over"]),
-        "hops": lambda late: soak_queries.hops(_without(rows, late, "id")),
+        "hops": lambda late: in_time,
         "labels": lambda late: _labels(spark, folder, rows, late, watermarks["labels"]),
     }
     found = {}
     for name, right in answers.items():
-        late = spark.read.parquet(str(folder / "late" / name)).select("row.*").cache()
-        given, expected = _given(spark, folder, name).cache(), right(late).cache()
-        found[name] = {
-            "answers": given.count(),
-            "expected": expected.count(),
-            "late": late.count(),
-            "wrong": given.exceptAll(expected).count(),
-            "missing": expected.exceptAll(given).count(),
-        }
-        for frame in late, given, expected:
-            frame.unpersist()
+        late = _late(spark, folder, name).cache()
+        given = _given(spark, folder, name)
+        found[name] = {"late": late.count(), **_compared(given, right(late))}
+        late.unpersist()
+    late = _late(spark, folder, "hops").select("id")
+    closed = windows.groupBy("id").agg(F.bool_or("open").alias("open")).where("NOT open")
+    found["late rows of hops"] = {"late": late.count(), **_compared(late, closed.select("id"))}
     return found
+
+
+def _compared(given: DataFrame, expected: DataFrame) -> dict[str, int]:
+    given, expected = given.cache(), expected.cache()
+    found = {
+        "answers": given.count(),
+        "expected": expected.count(),
+        "wrong": given.exceptAll(expected).count(),
+        "missing": expected.exceptAll(given).count(),
+    }
+    for frame in given, expected:
+        frame.unpersist()
+    return found
+
+
+def _late(spark: SparkSession, folder: Path, name: str) -> DataFrame:
+    """The late rows of a stream."""
+    return spark.read.parquet(str(folder / "late" / name)).select("row.*")
 
 
 def _given(spark: SparkSession, folder: Path, name: str) -> DataFrame:

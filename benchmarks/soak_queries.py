@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
@@ -45,9 +46,14 @@ def over(rows: DataFrame, *keys: str) -> DataFrame:
     )
 
 
-def hops(rows: DataFrame) -> DataFrame:
-    """A row that is between these ages may be late for some of its windows only."""
-    windows = rows.where("age <> 1").groupBy("k", F.window("ts", "1 hour", "5 minutes"))
+def hop() -> Column:
+    """The windows of a row."""
+    return F.window("ts", "1 hour", "5 minutes")
+
+
+def hops(rows: DataFrame, window: Column) -> DataFrame:
+    """Some rows are late for some of their windows only."""
+    windows = rows.groupBy("k", window)
     found = windows.agg(F.count("*").alias("n"), F.sum("x").alias("s"), F.max("x").alias("m"))
     return found.select("k", F.col("window.start").alias("start"), "n", "s", "m")
 
@@ -101,10 +107,16 @@ def _start_labels(spark: SparkSession, folder: Path) -> StreamingQuery:
 
 
 def _start_hops(spark: SparkSession, folder: Path) -> StreamingQuery:
+    offsets = Path(_checkpoint(folder, "hops")) / "offsets"
+    (folder / "offsets").mkdir(exist_ok=True)
+
     def keep(rows: DataFrame, batch: int) -> None:
+        # Spark lets old offsets go; they say which watermark each row met
+        shutil.copy(offsets / str(batch), folder / "offsets" / str(batch))
         rows.write.mode("overwrite").parquet(str(folder / "out" / "hops" / f"batch={batch}"))
 
-    written = hops(read(spark, folder, "rows")).writeStream.outputMode("update")
+    found = hops(read(spark, folder, "rows"), hop())
+    written = found.writeStream.outputMode("update")
     written = written.foreachBatch(keep).trigger(processingTime=f"{EVERY} seconds")
     return written.option("checkpointLocation", _checkpoint(folder, "hops")).start()
 

@@ -45,7 +45,8 @@ middle one.
 {series}
 
 At the end all answers were compared with those of batch queries over the rows that were not
-late:
+late. A hop window has the rows that came before the watermark passed its end; a row that came
+after the ends of all its windows has to be in the folder of late rows:
 
 | stream | answers | late rows | differ | missing |
 |---|--:|--:|--:|--:|

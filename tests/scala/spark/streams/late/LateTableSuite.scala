@@ -27,6 +27,11 @@ class LateTableSuite extends StreamSuite {
   private val hops = sql(
     "SELECT k, count(*) AS c FROM events GROUP BY k, window(ts, '20 seconds', '10 seconds')"
   ) _
+  private val bits = sql(
+    "SELECT k, unix_seconds(window.end) - 1600000000 AS until, " +
+      "sum(shiftleft(CAST(1 AS BIGINT), CAST(id AS INT))) AS ids " +
+      "FROM events GROUP BY k, window(ts, '40 seconds', '10 seconds')"
+  ) _
   private val labels = sql(
     "SELECT l.id, (SELECT sum(x) FROM events e WHERE e.k <=> l.k AND e.ts <= l.ts AND " +
       "e.ts > l.ts - INTERVAL 20 SECONDS) AS a FROM events l"
@@ -110,6 +115,53 @@ class LateTableSuite extends StreamSuite {
       assert(kept == Seq(Row(4L, 1, 0.0), Row(5L, 7, 0.0), Row(6L, 1, 0.0)))
       assert(source.execution.analyzed.exists(_.isInstanceOf[LateTable]))
     }
+  }
+
+  /**
+   * Each row is in those of its windows that were open by the watermark of the batch before, or
+   * it is in the table if none was. The bits of a window's sum are its rows.
+   */
+  private def checkWindows(seed: Long, mode: OutputMode): Unit = {
+    val random = new Random(seed)
+    val seconds = Seq.tabulate(6, 10)((batch, _) => 40L * batch + 30 - random.nextInt(180))
+    val passed = seconds.scanLeft(Long.MinValue)((mark, of) => math.max(mark, of.max - 15))
+    // a key has no rows in many batches
+    val keys = Seq.fill(60)(random.nextInt(15))
+    val batches = seconds.zipWithIndex.map { case (of, batch) =>
+      of.zipWithIndex.map { case (second, i) =>
+        at(10L * batch + i, second.toDouble, k = keys(10 * batch + i))
+      }
+    }
+    val ends = for {
+      (of, batch) <- seconds.zipWithIndex
+      (second, i) <- of.zipWithIndex
+      end <- (10 to 40 by 10).map(math.floorDiv(second, 10L) * 10 + _)
+    } yield (10L * batch + i, end, end > passed(math.max(0, batch - 1)))
+    val (open, over) = ends.partition(_._3)
+    val windows =
+      open.groupMapReduce { case (id, end, _) => (keys(id.toInt), end) }(1L << _._1)(_ | _)
+    val due = windows.filter { case ((_, end), _) =>
+      mode == OutputMode.Update() || end <= passed(5)
+    }
+    val (partly, dropped) = over.map(_._1).distinct.partition(open.map(_._1).toSet)
+    assert(partly.nonEmpty && dropped.nonEmpty, "vacuous")
+    withSettings("spark.sql.streaming.noDataMicroBatches.enabled" -> "false") {
+      keeping(batches, mode, restartBefore = Set(2, 4))(bits) { (source, path) =>
+        val answers =
+          source.rows.map(r => (r.getInt(0), r.getLong(1)) -> r.getLong(2)).toMap
+        assert(answers == due, s"seed $seed")
+        assert(lateIds(path).sorted == dropped.sorted, s"seed $seed")
+      }
+    }
+  }
+
+  test("hops: a row that is late for some of its windows is in the others", Slow) {
+    checkWindows(seed = 1, OutputMode.Update())
+  }
+
+  test("hops: each row is in its open windows or in the table: random arrivals", Thorough) {
+    for (seed <- 2 to 6; mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+      checkWindows(seed, mode)
   }
 
   test("hops: a condition on keys goes below the table, and moves no watermark", Slow) {
