@@ -94,7 +94,7 @@ private[spark] object RangeBounds {
 
   /**
    * Keys with a lower bound that is cut to a hop. An end that does not belong to the window is
-   * moved by a unit, as in a time window without a hop: then a key that is NULL has its peers.
+   * moved by a unit, as without a hop. So rows whose key is NULL have their peers.
    */
   def sawtooth(rows: RowsOfFrame, kind: SawtoothWindow): OwnKeys = {
     val order = rows.order.head
