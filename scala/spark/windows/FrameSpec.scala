@@ -106,9 +106,26 @@ private[spark] object FrameSpec {
     case r: OwnRangeWindow    => OwnRangeSpec(r)
     case b: BoundsWindow      => BoundsSpec(b)
     case j: JoinedWindow      => JoinedSpec(j, j.kinds.map(ofKind(_, order)))
-    case k: HasSqlFrame       => ofFrame(k.sqlFrame(order))
+    case k: HasSqlFrame       => ofFrame(coerced(k.sqlFrame(order), order))
     case _: WindowModifier =>
       throw new IllegalStateException(s"${kind.sql} says nothing of a window's bounds")
+  }
+
+  /**
+   * The frame with its numbers in the type of the order. Spark's WindowFrameCoercion casts them
+   * alike in the frame of a window, and does not see the frames that another kind joins.
+   */
+  private def coerced(
+      frame: SpecifiedWindowFrame,
+      order: Seq[SortOrder]
+  ): SpecifiedWindowFrame = {
+    def bound(of: Expression) = (of, order.map(_.child.dataType)) match {
+      case (_: SpecialFrameBoundary, _)                 => of
+      case (_, Seq(n: NumericType)) if of.dataType != n => Cast(of, n)
+      case _                                            => of
+    }
+    if (frame.frameType == RowFrame) frame
+    else frame.copy(lower = bound(frame.lower), upper = bound(frame.upper))
   }
 }
 

@@ -92,18 +92,35 @@ private[spark] object RangeBounds {
     OwnKeys(program, bound(kind.lower, 0), bound(kind.upper, bounds.length - 1))
   }
 
-  /** Keys with a lower bound that is cut to a hop. An open end leaves the row's peers out. */
+  /**
+   * Keys with a lower bound that is cut to a hop. An end that does not belong to the window is
+   * moved by a unit, as without a hop. So rows whose key is NULL have their peers.
+   */
   def sawtooth(rows: RowsOfFrame, kind: SawtoothWindow): OwnKeys = {
     val order = rows.order.head
     val (of, size) = Extent.ofNumbers(order.child, kind.size)
     val by = order.copy(child = of, sameOrderExpressions = Nil)
+    def moved(key: Expression, by: Expression) =
+      KeyDistance.shifted(key, order.direction, by, rows.timeZone)
     OwnKeys(
       keys(rows, by) { (key, _) =>
-        Seq(sawtoothBegin(key, order.direction, size, kind.hop, rows.timeZone), key)
+        val unit = unitOf(key.dataType)
+        val begin = sawtoothBegin(key, order.direction, size, kind.hop, rows.timeZone)
+        Seq(
+          if (kind.hasOpenStart) moved(begin, unit) else begin,
+          if (kind.hasOpenEnd) moved(key, new UnaryMinus(unit)) else key
+        )
       },
-      KeyBound.Shifted(0, isOpen = kind.hasOpenStart),
-      if (kind.hasOpenEnd) KeyBound.Shifted(1, isOpen = true) else KeyBound.CurrentRow
+      KeyBound.Shifted(0),
+      if (kind.hasOpenEnd) KeyBound.Shifted(1) else KeyBound.CurrentRow
     )
+  }
+
+  /** The distance between two neighbouring places in an order: a microsecond, a day, or 1. */
+  private def unitOf(order: DataType): Expression = order match {
+    case TimestampType | TimestampNTZType => Literal(1L, DayTimeIntervalType())
+    case DateType                         => Literal(1)
+    case number                           => Cast(Literal(1), number)
   }
 
   /** The key at `size` before a row's key, cut to a multiple of `hop`. */

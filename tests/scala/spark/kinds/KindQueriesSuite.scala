@@ -29,6 +29,23 @@ class KindQueriesSuite extends SashSuite {
     rows
   }
 
+  test("time windows that another kind joins, over numbers of each type") {
+    val kinds = Seq(
+      "window_and(time_window(1), count_window(9))" -> Seq(1L, 2L, 2L, 2L),
+      "window_or(time_window(1), count_window(3))" -> Seq(1L, 2L, 3L, 3L)
+    )
+    val types = Seq("TINYINT", "SMALLINT", "BIGINT", "DOUBLE", "DECIMAL(5, 1)")
+    val counts =
+      for (of <- types; (kind, _) <- kinds)
+        yield s"count(*) OVER (PARTITION BY $kind ORDER BY CAST(id AS $of))"
+    val expected = (0 until 4).map(i => types.flatMap(_ => kinds.map(_._2(i))))
+    inEachMode {
+      assert(
+        answers(counts.mkString("SELECT id, array(", ", ", ") FROM range(4)")) == expected
+      )
+    }
+  }
+
   test("predicates over aggregates of every make") {
     create()
     val columns = Predicates.map { case (predicate, _) =>

@@ -105,6 +105,29 @@ final class SawtoothSuite extends SashSuite {
     assert(actual.collect().toSet == expected.collect().toSet)
   }
 
+  for (
+    (time, extent) <- Seq(
+      "CAST(id % 60 - 30 AS SMALLINT)" -> "4",
+      "date_add(DATE'1969-12-20', CAST(id % 60 AS INT))" -> "'4 days'",
+      "timestamp_seconds(id * 7 % 60)" -> "'4 seconds'",
+      "CAST(timestamp_seconds(id * 7 % 60) AS TIMESTAMP_NTZ)" -> "'4 seconds'"
+    )
+  ) test(s"rows without a time are peers if an end is open: $time") {
+    val counts = for {
+      closed <- Seq("right", "left", "neither")
+      order <- Seq("t", "t DESC")
+    } yield s"""count(*) OVER (
+               |  PARTITION BY time_window($extent, '$closed', hop => $extent) ORDER BY $order)
+               |""".stripMargin
+    val answers = spark.sql(
+      s"""SELECT t, array(${counts.mkString(", ")}) FROM (
+         |  SELECT IF(id % 10 = 3, NULL, $time) AS t FROM range(50))""".stripMargin
+    )
+    val ofNulls = answers.where("t IS NULL").collect().map(_.getSeq[Long](1))
+    assert(ofNulls.toSeq == Seq.fill(5)(Seq.fill(6)(5L)))
+    assert(sliding(answers).nonEmpty)
+  }
+
   test("joined with another kind, and divided by it") {
     spark.sql("SELECT id AS t FROM range(40)").createOrReplaceTempView("timed")
     def over(kind: String) = spark
