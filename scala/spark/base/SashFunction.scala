@@ -2,12 +2,6 @@ package io.sash.spark.base
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{
-  FunctionSignature,
-  InputParameter,
-  NamedParametersSupport
-}
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * A function that SQL calls by name, with its text in DESCRIBE FUNCTION and docs/functions.md.
@@ -21,7 +15,7 @@ import org.apache.spark.sql.internal.SQLConf
  * @param repeats how often the last argument may be repeated
  * @param lambdas the names of the arguments that take a lambda
  * @param takesNames whether a call may name its arguments, as in `hop => '1 hour'`; `make` then
- *   gets `LeftOut` in the place of those that are left out before others
+ *   gets `NamedArguments.LeftOut` in the place of those that are left out before others
  * @param implementation the expression's class
  * @param group the group in SHOW FUNCTIONS and in Spark's documentation
  * @param make builds the expression from the arguments, whose number is checked before
@@ -39,7 +33,7 @@ private[spark] final case class SashFunction(
     repeats: Int = 0,
     takesNames: Boolean = false
 )(make: Seq[Expression] => Expression) {
-  import SashFunction.{AnyNumber, LeftOut}
+  import SashFunction.AnyNumber
 
   def build(arguments: Seq[Expression]): Expression = ofPlaces(placed(arguments))
 
@@ -51,18 +45,7 @@ private[spark] final case class SashFunction(
         "NAMED_PARAMETERS_NOT_SUPPORTED",
         Map("functionName" -> s"`$name`")
       )
-    else {
-      val parameters = arguments.zipWithIndex.map { case ((argument, _), i) =>
-        InputParameter(argument, Option.when(i >= arguments.length - optional)(LeftOut))
-      }
-      val all = NamedParametersSupport.defaultRearrange(
-        FunctionSignature(parameters),
-        actual,
-        name,
-        SQLConf.get.resolver
-      )
-      all.reverse.dropWhile(_ eq LeftOut).reverse
-    }
+    else new NamedArguments(name, arguments.map(_._1), arguments.length - optional).placed(actual)
 
   private def ofPlaces(actual: Seq[Expression]): Expression = {
     val least = arguments.length - optional
@@ -112,9 +95,6 @@ private[spark] final case class SashFunction(
 }
 
 private[spark] object SashFunction {
-
-  /** In the place of an argument that is left out before others that are given by name. */
-  val LeftOut: Literal = Literal(null)
 
   /** For a last argument that may be repeated without end. */
   val AnyNumber: Int = Int.MaxValue

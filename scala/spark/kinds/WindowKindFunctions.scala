@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   Complete
 }
 
-import io.sash.spark.base.{SashErrors, SashFunction}
+import io.sash.spark.base.{NamedArguments, SashErrors, SashFunction}
 import io.sash.spark.times.IntervalText
 
 /**
@@ -68,7 +68,7 @@ private[spark] object WindowKindFunctions {
       optional = 3,
       takesNames = true
     ) { case size +: more =>
-      timeWindow(size, more.map(e => Option.when(e ne SashFunction.LeftOut)(e)))
+      timeWindow(size, more.map(e => Option.when(e ne NamedArguments.LeftOut)(e)))
     },
     kind(
       "delta_window",

@@ -262,10 +262,19 @@ class NamesSuite extends SashSuite {
     assert(one("SELECT sliding_agg(id, 'max_count') OVER () FROM range(4, 5)") == 1L)
   }
 
-  test("arguments have no names") {
-    assert(
-      condition(spark.sql("SELECT geometric_mean(x => 1)")) == "NAMED_PARAMETERS_NOT_SUPPORTED"
+  for (
+    (call, expected) <- Seq(
+      "geometric_mean(x => 1)" -> "NAMED_PARAMETERS_NOT_SUPPORTED",
+      "time_window(hop => 4)" -> "REQUIRED_PARAMETER_NOT_FOUND",
+      "time_window(4, hops => 4)" -> "UNRECOGNIZED_PARAMETER_NAME",
+      "time_window(hop => 4, 4)" -> "UNEXPECTED_POSITIONAL_ARGUMENT",
+      "time_window(4, size => 4)" ->
+        "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.BOTH_POSITIONAL_AND_NAMED",
+      "time_window(4, hop => 4, HOP => 2)" ->
+        "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.DOUBLE_NAMED_ARGUMENT_REFERENCE"
     )
+  ) test(s"names of arguments: $call") {
+    assert(condition(spark.sql(s"SELECT $call")) == expected)
   }
 
   test("a DataFrame that was analyzed with Sash on keeps its functions when Sash is off") {
