@@ -22,9 +22,16 @@ private[base] final class NamedArguments(function: String, names: Seq[String], n
       case _ => refuse("UNEXPECTED_POSITIONAL_ARGUMENT", nameOf(others.head))
     }
     byName.map(_._1).zipWithIndex.foreach { case (number, i) =>
-      if (number < byPlace.length) refuse(twice("BOTH_POSITIONAL_AND_NAMED"), names(number))
+      if (number < byPlace.length)
+        refuse(
+          "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.BOTH_POSITIONAL_AND_NAMED",
+          names(number)
+        )
       if (byName.take(i).exists(_._1 == number))
-        refuse(twice("DOUBLE_NAMED_ARGUMENT_REFERENCE"), names(number))
+        refuse(
+          "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.DOUBLE_NAMED_ARGUMENT_REFERENCE",
+          names(number)
+        )
     }
     val named = byName.toMap
     val rest = (byPlace.length until names.length).map { i =>
@@ -51,8 +58,6 @@ private[base] final class NamedArguments(function: String, names: Seq[String], n
     case NamedArgumentExpression(name, _) => name
     case other                            => other.sql
   }
-
-  private def twice(how: String): String = s"DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT.$how"
 
   private def refuse(condition: String, name: String): Nothing = throw new AnalysisException(
     condition,
