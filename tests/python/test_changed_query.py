@@ -51,13 +51,12 @@ class Versions:
 
 
 def change(streams: Together, all_versions: list[Versions]) -> None:
-    """Let queries change; those that have begun with a history have to know it first."""
+    """Let queries change that have answered: before that, a history would be in their place."""
     rng = streams.rng
     to_change = {}
     for versions in all_versions:
-        has_history = len(streams.arguments[versions.name]) > 1
         version = rng.choice("23")
-        if versions.has_begun or not has_history:
+        if versions.has_begun:
             lacks = streams.arguments[versions.name][0] != "3"  # the maximum
             anew = version == "3" and (lacks or rng.random() < 0.5)
             to_change[versions] = (version, anew)

@@ -125,7 +125,9 @@ class ManyHopsSuite extends HopChecks {
 
   test("what Sash does not answer, Spark answers, of the windows of each row") {
     checkGenerated(s"SELECT k, window, first(x), last(id) FROM events GROUP BY k, $many")
-    checkGenerated(s"SELECT k, window.end, count(DISTINCT x) FROM events GROUP BY k, $many")
+    checkGenerated(
+      s"SELECT k, window.end, percentile_approx(x, 0.5) FROM events GROUP BY k, $many"
+    )
     checkGenerated(s"SELECT k, window, collect_list(id) FROM events GROUP BY k, $many")
     checkGenerated(s"SELECT k, window, g, sum(x) FROM events GROUP BY CUBE(k, g), $many")
     checkGenerated(s"SELECT k, max(window.end - ts) FROM events GROUP BY k, $many")
