@@ -3,6 +3,8 @@ package io.sash.spark.hops.stream
 import java.io.File
 import java.nio.file.{Files, Path}
 
+import scala.reflect.io.Directory
+
 import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.plans.logical.{Generate, TransformWithState}
 import org.apache.spark.sql.functions._
@@ -123,6 +125,23 @@ class StreamHopsSuite extends StreamSuite {
       withSettings(SashConf.HopsEnabled.key -> "false")(source.start(query))
       source.add(Seq(StreamSuite.at(1, 1000)))
       source.stop()
+      source.start(query)
+      Seq(1001, 1100, 1200).foreach(s => source.add(Seq(StreamSuite.at(s, s))))
+      source.stop()
+      assert(source.rows.map(_.getLong(2)).sum == 2 * 3)
+    })
+  }
+
+  test("directories that a killed first batch has left are not taken for Spark's state") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("0 seconds", checkpoint) // it asserts that Sash's operator runs
+      val query = below("window(ts, '20 seconds', '10 seconds')", Seq("count(*)")) _
+      source.start(query)
+      source.failNext()
+      intercept[StreamingQueryException](source.add(Seq(StreamSuite.at(1, 1000))))
+      // as if the batch had been killed when it had made its directories
+      Directory(new File(checkpoint, "state")).deepFiles.foreach(_.delete())
+      Directory(new File(checkpoint, "state/0/_sash")).deleteRecursively()
       source.start(query)
       Seq(1001, 1100, 1200).foreach(s => source.add(Seq(StreamSuite.at(s, s))))
       source.stop()
