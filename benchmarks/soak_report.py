@@ -36,9 +36,9 @@ stopped and started every three minutes, {restarts} times in all. `make soak` wr
 
 ![The series over the minutes](soak.svg)
 
-*Slope* is that of the straight line through the last two thirds, as a share of the middle third
-for each hour. A series is flat if the mean of its last third is at most {flat} times that of the
-middle one.
+A straight line is drawn through the last two thirds. *Slope* is its rise in an hour, as a share
+of the middle third. A series is flat if the mean of its last third is at most {flat} times the
+mean of the middle one.
 
 | each minute | first third | middle | last | slope an hour | |
 |---|--:|--:|--:|--:|---|

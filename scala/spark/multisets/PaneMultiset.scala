@@ -40,7 +40,7 @@ private[spark] final case class PaneMultiset(
   }
 
   override def merge(buffer: RowMultiset, other: RowMultiset): RowMultiset = {
-    add(buffer, other.toBytes)
+    buffer.addAll(other)
     buffer
   }
 
@@ -50,12 +50,9 @@ private[spark] final case class PaneMultiset(
 
   override def deserialize(bytes: Array[Byte]): RowMultiset = {
     val buffer = new RowMultiset
-    add(buffer, bytes)
+    RowMultiset.foreach(bytes, inputs.length)(buffer.add)
     buffer
   }
-
-  private def add(buffer: RowMultiset, rows: Array[Byte]): Unit =
-    RowMultiset.foreach(rows, inputs.length)(buffer.add)
 
   override def withNewMutableAggBufferOffset(offset: Int): PaneMultiset =
     copy(mutableAggBufferOffset = offset)

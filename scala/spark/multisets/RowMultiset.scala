@@ -9,7 +9,7 @@ import io.sash.core.slots.Bytes
 
 /** A multiset of rows, to which rows are added. */
 private[spark] final class RowMultiset {
-  private[this] val counts = new HashMap[UnsafeRow, RowMultiset.Tally]
+  private val counts = new HashMap[UnsafeRow, RowMultiset.Tally]
 
   /** @param row copied if it is kept */
   def add(row: UnsafeRow, times: Long): Unit = {
@@ -17,6 +17,9 @@ private[spark] final class RowMultiset {
     if (known == null) counts.put(row.copy(), new RowMultiset.Tally(times))
     else known.times += times
   }
+
+  def addAll(other: RowMultiset): Unit =
+    other.counts.forEach((row, tally) => add(row, tally.times))
 
   /** The multiset as bytes: see the companion. */
   def toBytes: Array[Byte] = {

@@ -12,7 +12,7 @@ import io.sash.spark.base.ArgumentChecks
 /**
  * The time of a row, moved on until the row leaves its window: `time` and a number of its units,
  * which are microseconds, days, or 1. NULL if its type has no such time, since the row then
- * never leaves. Its watermark is that of `time`, which stands below.
+ * never leaves. It has the watermark of `time`, which stands below.
  *
  * Streams find in it that a query answers when rows leave: see `StreamingWrite`.
  *

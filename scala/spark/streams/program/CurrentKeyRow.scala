@@ -60,7 +60,7 @@ private[spark] final class CurrentKeyRow(marks: Int, beginnings: Int) {
 
   private[this] var valuesOf = Array.empty[Array[Long]]
 
-  /** Keeps the current row's marks, as those of a peer. */
+  /** Keeps the current row's marks for a peer. */
   def noteValues(peer: Int): Unit = {
     if (peer == valuesOf.length)
       valuesOf = Arrays.copyOf(valuesOf, math.max(8, 2 * peer)).map {

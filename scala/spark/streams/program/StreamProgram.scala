@@ -100,7 +100,7 @@ private[spark] final case class StreamProgram(
   /** Whether windows count groups of peers. */
   def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
 
-  /** Whether peers have windows of their own widths, of which all peers are. */
+  /** Whether each peer has a window of its own width, and every such window holds all peers. */
   def hasOwnPeers: Boolean =
     windows.exists(w => w.frame.isOfPeers && w.frame.owns.nonEmpty)
 

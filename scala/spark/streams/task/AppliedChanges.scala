@@ -45,8 +45,8 @@ private[streams] final class AppliedChanges(
       if (w.row.getLong(program.time) > late) rows.put(id(w.row), w) else finals.add(w)
     }
     val gone = new HashMap[UnsafeRow, Gone]
-    val sorted = come.toVector.sortBy(row => (versionOf(row), !isRemoval(kindOf(row))))
-    sorted.foreach(row => apply(row, id(row), rows, gone))
+    val sorted = come.map(read).toVector.sortBy(c => (c.version, !c.isRemoval))
+    sorted.foreach(apply(_, rows, gone))
     pending.clear()
     pending.addAll(finals)
     pending.addAll(rows.values)
@@ -56,30 +56,31 @@ private[streams] final class AppliedChanges(
   }
 
   private def apply(
-      row: UnsafeRow,
-      id: UnsafeRow,
+      c: Change,
       rows: LinkedHashMap[UnsafeRow, Waiting],
       gone: HashMap[UnsafeRow, Gone]
-  ): Unit = kindOf(row) match {
-    case kind @ (Before | Delete) =>
-      val removed = rows.remove(id)
-      if (removed != null) gone.put(id, new Gone(row, removed.answered))
+  ): Unit = c.kind match {
+    case Before | Delete =>
+      val removed = rows.remove(c.id)
+      if (removed != null) gone.put(c.id, new Gone(c.row, removed.answered))
       // a row without a time, or that a condition has left out, is in no window
-      else if (kind == Before) gone.putIfAbsent(id, new Gone(row, None))
-      else if (!gone.containsKey(id)) state.counts(StreamMetrics.ChangesTooLate) += 1
-    case After if !rows.containsKey(id) && !gone.containsKey(id) =>
+      else if (c.kind == Before) gone.putIfAbsent(c.id, new Gone(c.row, None))
+      else if (!gone.containsKey(c.id)) state.counts(StreamMetrics.ChangesTooLate) += 1
+    case After if !rows.containsKey(c.id) && !gone.containsKey(c.id) =>
       state.counts(StreamMetrics.ChangesTooLate) += 1
     case _ =>
       // the row's last answer, so that the same answer does not come again
-      val old = Option(gone.remove(id)).map(_.answered)
-      val other = Option(rows.remove(id)).map(_.answered)
-      rows.put(id, new Waiting(row, other.orElse(old).flatten))
+      val old = Option(gone.remove(c.id)).map(_.answered)
+      val other = Option(rows.remove(c.id)).map(_.answered)
+      rows.put(c.id, new Waiting(c.row, other.orElse(old).flatten))
   }
 
   private def id(row: UnsafeRow): UnsafeRow = idOf(row).copy()
 
-  private def versionOf(row: UnsafeRow): Long =
-    if (row.isNullAt(versionAt)) Long.MinValue else row.getLong(versionAt)
+  private def read(row: UnsafeRow): Change = {
+    val version = if (row.isNullAt(versionAt)) Long.MinValue else row.getLong(versionAt)
+    new Change(row, id(row), kindOf(row), version)
+  }
 
   private def kindOf(row: UnsafeRow): String = {
     val kind = if (row.isNullAt(kindAt)) "NULL" else row.getUTF8String(kindAt).toString
@@ -97,8 +98,15 @@ private[streams] final class AppliedChanges(
 
 private object AppliedChanges {
 
-  private def isRemoval(kind: String): Boolean =
-    kind == ChangeFeed.Before || kind == ChangeFeed.Delete
+  /** A row of the feed. */
+  private final class Change(
+      val row: UnsafeRow,
+      val id: UnsafeRow,
+      val kind: String,
+      val version: Long
+  ) {
+    def isRemoval: Boolean = kind == ChangeFeed.Before || kind == ChangeFeed.Delete
+  }
 
   /**
    * A row that a change has taken away.

@@ -43,6 +43,12 @@ trait HopChecks extends SashSuite {
       .replace(window, "window")
       .replaceAll("FROM events\\b", s"FROM (SELECT *, $window FROM events)")
 
+  /** Both, the latter interpreted. */
+  protected def checkBoth(query: String, window: String): Assertion = {
+    check(query)
+    withSettings("spark.sql.codegen.factoryMode" -> "NO_CODEGEN")(check(below(query, window)))
+  }
+
   protected def checkFrame(clue: String)(query: => DataFrame): Assertion = withClue(clue) {
     events.createOrReplaceTempView("events")
     def run(on: Boolean) = withHops(on) {

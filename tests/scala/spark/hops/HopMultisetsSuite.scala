@@ -34,8 +34,7 @@ class HopMultisetsSuite extends HopChecks {
     tags = if (call == calls.head) Nil else Seq(Slow)
   } test(s"answers of panes are Spark's: $call", tags: _*) {
     val query = s"SELECT k, window, $call FROM events GROUP BY k, $w"
-    check(query)
-    withSettings("spark.sql.codegen.factoryMode" -> "NO_CODEGEN")(check(below(query, w)))
+    checkBoth(query, w)
   }
 
   for (

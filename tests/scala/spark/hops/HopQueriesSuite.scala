@@ -36,8 +36,7 @@ class HopQueriesSuite extends HopChecks {
     )
   ) test(s"key $key", each(3): _*) {
     val query = s"SELECT $key, window, count(*), sum(x) FROM events GROUP BY $key, $w"
-    check(query)
-    withSettings("spark.sql.codegen.factoryMode" -> "NO_CODEGEN")(check(below(query, w)))
+    checkBoth(query, w)
   }
 
   for (
@@ -67,8 +66,7 @@ class HopQueriesSuite extends HopChecks {
     )
   ) test(s"aggregate $call", each(3): _*) {
     val query = s"SELECT k, window, $call FROM events GROUP BY k, $w"
-    check(query)
-    withSettings("spark.sql.codegen.factoryMode" -> "NO_CODEGEN")(check(below(query, w)))
+    checkBoth(query, w)
   }
 
   for (

@@ -118,8 +118,8 @@ class LateTableSuite extends StreamSuite {
   }
 
   /**
-   * Each row is in those of its windows that were open by the watermark of the batch before, or
-   * it is in the table if none was. The bits of a window's sum are its rows.
+   * Each row is in the windows that were still open by the watermark of the batch before. If none
+   * of its windows was open, the table has it. The bits of a window's sum are its rows.
    */
   private def checkWindows(seed: Long, mode: OutputMode): Unit = {
     val random = new Random(seed)
