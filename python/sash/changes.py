@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Literal, NamedTuple
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
@@ -23,7 +21,7 @@ from pyspark.sql.types import (
 from sash.arguments import extent, require_choice, require_frame, whole
 from sash.ends import length_of
 from sash.errors import type_error, value_error
-from sash.label_columns import column, has, is_among
+from sash.label_columns import column, is_among, key_names, named_columns, require_name
 from sash.loaded import call
 from sash.spans import checked
 from sash.window import SlidingWindow, SlidingWindowSpec
@@ -32,6 +30,7 @@ Length = int | str | timedelta
 Closed = Literal["right", "both"]
 _AGGREGATE = "an aggregate, as in F.sum('amount') or 'sum(amount)'"
 _FIXED = "an interval of a fixed length, in weeks, days or less, since months have several"
+_LEAVING = "rows that leave have no values of df['amount']"
 _MICROS_A_DAY = 24 * 3600 * 10**6
 _MICROS_AN_HOUR = 3600 * 10**6
 
@@ -108,17 +107,17 @@ def on_change(
         <BLANKLINE>
     """
     require_frame("df", df)
-    keys = [partition_by] if isinstance(partition_by, str) else _names(partition_by)
+    keys = key_names("partition_by", partition_by)
     for key in keys:
-        _require_column("partition_by", df, key)
-    _require_column("order_by", df, order_by)
+        require_name("partition_by", df, key)
+    require_name("order_by", df, order_by)
     if is_among(df, order_by, keys):
         raise value_error("order_by", "a column that is no key", order_by)
     require_choice("closed", closed, Closed)
     _require_new(df, change, aggregates)
     kind = df.select(column(order_by)).schema[0].dataType
     units = _units(window, order_by, kind) + (closed == "both")
-    with _named_columns():
+    with named_columns("aggregates", _LEAVING):
         return _Changes(df, keys, order_by, kind, units).answers(change, aggregates)
 
 
@@ -218,23 +217,6 @@ def _column(aggregate: Column | str) -> Column:
     return F.expr(aggregate) if isinstance(aggregate, str) else aggregate
 
 
-def _names(names: object) -> list[str]:
-    """The names in a list of keys."""
-    expected = "the name of a column or a list of names"
-    if not isinstance(names, Iterable) or isinstance(names, (Column, Mapping)):
-        raise type_error("partition_by", expected, names)
-    return list(names)
-
-
-def _require_column(argument: str, df: DataFrame, name: object) -> None:
-    """Refuse everything but the name of a column."""
-    expected = f"the name of a column of df ({', '.join(df.columns)})"
-    if not isinstance(name, str):
-        raise type_error(argument, expected, name)
-    if not has(df, name):
-        raise value_error(argument, expected, name)
-
-
 def _require_new(df: DataFrame, change: object, aggregates: Mapping[str, object]) -> None:
     """Refuse names that are taken, and all but aggregates."""
     if not isinstance(change, str):
@@ -274,20 +256,3 @@ def _units(window: object, time: str, kind: DataType) -> int:
             raise value_error("window", f"whole days, since {typed}", window)
         return micros // _MICROS_A_DAY
     return micros
-
-
-@contextmanager
-def _named_columns() -> Iterator[None]:
-    """Explain the error for a column that is bound to the rows of df."""
-    try:
-        yield
-    except AnalysisException as error:
-        if not str(error.getCondition()).startswith("MISSING_ATTRIBUTES"):
-            raise
-        expected = (
-            "made of columns by name, as in F.sum('amount'), since rows that leave have no "
-            "values of df['amount']"
-        )
-        raise value_error(
-            "aggregates", expected, str(error).partition(" in operator")[0]
-        ) from error

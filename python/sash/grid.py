@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 
 from pyspark.sql import Column, DataFrame
@@ -18,7 +18,7 @@ from pyspark.sql.types import (
 
 from sash.arguments import INTERVAL, extent, require_frame, whole
 from sash.errors import type_error, value_error
-from sash.label_columns import column, has
+from sash.label_columns import column, key_names, require_name
 from sash.spans import checked
 
 Step = int | str | timedelta
@@ -64,10 +64,10 @@ def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> 
         <BLANKLINE>
     """
     require_frame("df", df)
-    keys = [on] if isinstance(on, str) else _names(on)
+    keys = key_names("on", on)
     for argument, names in (("on", keys), ("by", [by])):
         for name in names:
-            _require_column(argument, df, name)
+            require_name(argument, df, name)
     time = column(by)
     kind = df.select(time).schema[0].dataType
     step = _step(every, by, kind)
@@ -78,27 +78,6 @@ def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> 
         times = F.sequence(first, last, step)
     known = df.where(time.isNotNull()).groupBy(*map(column, keys))
     return known.agg(F.explode(times).alias(by))
-
-
-def _names(on: object) -> list[str]:
-    """The names in a list of keys."""
-    expected = "the name of a column or a list of names"
-    if not isinstance(on, Iterable) or isinstance(on, Mapping):
-        raise type_error("on", expected, on)
-    names = list(on)
-    for name in names:
-        if not isinstance(name, str):
-            raise type_error("on", expected, name)
-    return names
-
-
-def _require_column(argument: str, df: DataFrame, name: object) -> None:
-    """Refuse everything but the name of a column."""
-    expected = f"the name of a column of df ({', '.join(df.columns)})"
-    if not isinstance(name, str):
-        raise type_error(argument, expected, name)
-    if not has(df, name):
-        raise value_error(argument, expected, name)
 
 
 def _step(every: object, by: str, kind: DataType) -> Column:

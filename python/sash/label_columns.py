@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -110,6 +111,44 @@ def family(kind: DataType) -> str | None:
 def type_of(df: DataFrame, value: Column) -> DataType:
     """The type of a column or an expression."""
     return df.select(value).schema[0].dataType
+
+
+def key_names(argument: str, names: object) -> list[str]:
+    """The names of key columns, given as a list or as one name."""
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Iterable) or isinstance(names, (Column, Mapping)):
+        raise type_error(argument, "the name of a column or a list of names", names)
+    return list(names)
+
+
+def require_name(argument: str, df: DataFrame, name: object) -> None:
+    """Refuse everything but the name of a column."""
+    expected = f"the name of a column of df ({', '.join(df.columns)})"
+    if not isinstance(name, str):
+        raise type_error(argument, expected, name)
+    if not has(df, name):
+        raise value_error(argument, expected, name)
+
+
+OF_EVENTS = (
+    "labels and events are read from one DataFrame and Spark does not find the columns of "
+    "events['amount']"
+)
+"""Spark gives the events of a subquery other columns if the events are labels, too."""
+
+
+@contextmanager
+def named_columns(argument: str, since: str) -> Iterator[None]:
+    """Explain the error for a column that is bound to rows of another DataFrame."""
+    try:
+        yield
+    except AnalysisException as error:
+        if not str(error.getCondition()).startswith("MISSING_ATTRIBUTES"):
+            raise
+        expected = f"made of columns by name, as in F.sum('amount'), since {since}"
+        text = str(error).partition(" in operator")[0]
+        raise value_error(argument, expected, text) from error
 
 
 def has(df: DataFrame, name: str) -> bool:

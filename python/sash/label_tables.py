@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from operator import ge, gt, le, lt
 from typing import NamedTuple
@@ -296,22 +295,3 @@ class Tables(NamedTuple):
             # exact numbers are compared as they are, and not as floats
             return F.lit(int(span) if span.is_integer() else Decimal(repr(span)))
         return F.lit(span)
-
-
-@contextmanager
-def named_columns(argument: str) -> Iterator[None]:
-    """Explain the error for a column that is bound to events which are labels, too.
-
-    Spark then gives the events of the subquery other columns, and leaves the bound one as it is.
-    """
-    try:
-        yield
-    except AnalysisException as error:
-        if not str(error.getCondition()).startswith("MISSING_ATTRIBUTES"):
-            raise
-        expected = (
-            "made of columns by name, as in F.sum('amount'), since labels and events are read "
-            "from one DataFrame and Spark does not find the columns of events['amount']"
-        )
-        text = str(error).partition(" in operator")[0]
-        raise value_error(argument, expected, text) from error

@@ -18,9 +18,9 @@ from pyspark.sql import functions as F
 from sash.arguments import require_choice
 from sash.ends import Ends, Window
 from sash.errors import no_column, type_error, value_error
-from sash.label_columns import column
+from sash.label_columns import OF_EVENTS, column, named_columns
 from sash.label_pairs import Pairs
-from sash.label_tables import Comparison, Keys, Tables, Times, named_columns
+from sash.label_tables import Comparison, Keys, Tables, Times
 from sash.spans import Span
 
 Aggregate = Column | Callable[[Callable[[str], Column]], Column]
@@ -140,7 +140,7 @@ def window_join(
     tables, aggregates = _alone(tables, asked, ends, known)
     _require_aggregates(tables.events, aggregates)
     windows = {name: window for name, (_, window) in asked.items()}
-    with named_columns("features"):
+    with named_columns("features", OF_EVENTS):
         if labels.isStreaming:
             # one operator for all features: each call of lateralJoin would plan one of its own
             return tables.named().select(
