@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from kills import KILLED
+from kills import KILLED, KILLS, SEED, Program, check_operators, end, last_batch, lives
 from streaming import session, to_parquet
 
 BATCHES_A_RUN = 4
@@ -46,18 +43,26 @@ def run(rows: Callable[..., DataFrame]) -> None:
             rows(spark.newSession(), folder, *arguments), folder, **trigger
         )
     for name, query in queries.items():
-        query.awaitTermination()
-        progress = query.lastProgress
-        assert progress is not None
-        operators = [operator["operatorName"] for operator in progress["stateOperators"]]
-        (given.folder / name / "operators.json").write_text(json.dumps(operators))
+        end(query, given.folder / name)
+
+
+def lives_of(program: Path, folder: Path, *names: str) -> Iterator[tuple[Together, int]]:
+    """Streams that begin in empty folders, and their kills, ``KILLS`` in all."""
+    rng = random.Random(SEED)  # noqa: S311
+    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
+    for life, kills in enumerate(lives()):
+        own = folder / str(life)
+        own.mkdir()
+        killed = Together(program, own, rng, *names)
+        yield killed, kills
+        print(killed)
 
 
 class Together:
     """A program that runs several streams, each with its checkpoint in ``NAME/checkpoint``."""
 
     def __init__(self, program: Path, folder: Path, rng: random.Random, *names: str) -> None:
-        self.program = program
+        self.program = Program(program, folder)
         self.folder = folder
         self.rng = rng
         self.arguments: dict[str, list[str]] = {name: [] for name in names}
@@ -71,8 +76,7 @@ class Together:
 
     def batches(self, name: str, log: str) -> int:
         """The number of the last batch in a log of a stream, -1 before the first."""
-        names = [path.name for path in (self.folder / name / "checkpoint" / log).glob("*")]
-        return max((int(name) for name in names if name.isdigit()), default=-1)
+        return last_batch(self.folder / name, log)
 
     def is_within(self, name: str) -> bool:
         """Whether a batch of a stream was planned, and not committed."""
@@ -87,32 +91,27 @@ class Together:
         name = self.rng.choice(list(self.arguments))
         (self.folder / STARTED).unlink(missing_ok=True)
         before = self.batches(name, "commits")
-        process = self._start(list(self.arguments))
+        process = self.program.start(*self._streams(*self.arguments))
+        wait = functools.partial(self.program.wait, process, seconds=600)
         try:
-            self._wait(process, (self.folder / STARTED).exists)
+            wait((self.folder / STARTED).exists)
             begun, took = time.monotonic(), self.took
             is_first = before < self.first[name] and self.rng.random() < 0.5
             for i in range(0 if is_first else self.rng.randrange(BATCHES_A_RUN)):
-                self._wait(process, lambda: self.batches(name, "commits") > before + i)  # noqa: B023
+                wait(lambda: self.batches(name, "commits") > before + i)  # noqa: B023
                 now = time.monotonic()
                 begun, took = now, now - begun
                 self.took = took if i == 0 else self.took
             time.sleep(self.rng.uniform(0, took))
         finally:
-            self._kill(process)
+            self.program.kill(process)
         self._count()
 
     def finish(self, *names: str) -> None:
         """Run the streams to the end of their files, by Sash's operator."""
-        last = self._start([*names], "--finish")
-        try:
-            assert last.wait(900) == 0, self._log()
-        finally:
-            if last.poll() is None:
-                self._kill(last)
+        self.program.finish(*self._streams(*names), seconds=900)
         for name in names:
-            operators = json.loads((self.folder / name / "operators.json").read_text())
-            assert set(operators) == {"transformWithStateExec"}
+            check_operators(self.folder / name)
 
     def __str__(self) -> str:
         return (
@@ -134,29 +133,6 @@ class Together:
                 self.in_the_first += planned == self.first[name]
             print(f"killed {name}: batch {planned}, committed {self.batches(name, 'commits')}")
 
-    def _start(self, names: list[str], *more: str) -> subprocess.Popen[bytes]:
-        streams = [json.dumps([name, *self.arguments[name]]) for name in names]
-        with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, str(self.program), str(self.folder), *streams, *more],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-    def _kill(self, process: subprocess.Popen[bytes]) -> None:
-        """Python and the JVM, without a word."""
-        assert process.poll() is None, self._log()
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-    def _wait(self, process: subprocess.Popen[bytes], until: Callable[[], bool]) -> None:
-        for _ in range(12000):
-            assert process.poll() is None, self._log()
-            if until():
-                return
-            time.sleep(0.05)
-        raise AssertionError(self._log())
-
-    def _log(self) -> str:
-        return (self.folder / "log").read_text()[-4000:]
+    def _streams(self, *names: str) -> Iterator[str]:
+        """The program's arguments for some of the streams."""
+        return (json.dumps([name, *self.arguments[name]]) for name in names)

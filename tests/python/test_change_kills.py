@@ -11,25 +11,21 @@ from pyspark.sql import SparkSession
 from killed_changes import changes
 from killed_labels import LABELS, read
 from killed_late import drawn
-from kills import KILLS, SEED, Killed, in_utc
-from test_label_kills import END, FILES_A_KILL, ROWS, end, save
+from kills import in_utc
+from test_label_kills import END, ROWS, run_killed, save
 
 pytestmark = pytest.mark.slow
+
+
+def write(folder: Path, rng: random.Random, hours: range) -> None:
+    for hour in hours:
+        save(folder / "labels", hour, drawn(rng, hour, ROWS["labels"]))
 
 
 def test_a_stream_of_changes_that_is_killed_answers_each_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    rng = random.Random(SEED)  # noqa: S311
-    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
-    files = KILLS * FILES_A_KILL
-    killed = Killed(Path(__file__).with_name("killed_changes.py"), tmp_path, rng)
-    for first in range(0, files, FILES_A_KILL):
-        for hour in range(first, first + FILES_A_KILL):
-            save(tmp_path / "labels", hour, drawn(rng, hour, ROWS["labels"]))
-        killed.run_and_kill()
-    end(tmp_path, files)
-    killed.finish()
+    run_killed("killed_changes.py", tmp_path, write)
 
     session = in_utc(spark)
     late = session.read.parquet(str(tmp_path / "late")).select("row.*").where("after = 0")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from killed_labels import LABELS, START, drawn, read
-from killed_together import BATCHES_A_RUN, Together
+from killed_together import BATCHES_A_RUN, Together, lives_of
 from killed_versions import features
-from kills import KILLS, SEED, answers_once, in_utc, lives
+from kills import answers_once, in_utc
 from test_label_kills import end, save
 
 STREAMS = ["a", "b", "c"]
@@ -73,13 +72,8 @@ def change(streams: Together, all_versions: list[Versions]) -> None:
 def test_versions_of_queries_that_are_killed_answer_each_row_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    rng = random.Random(SEED)  # noqa: S311
-    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
-    for life, kills in enumerate(lives()):
-        folder = tmp_path / str(life)
-        folder.mkdir()
-        program = Path(__file__).with_name("killed_versions.py")
-        killed = Together(program, folder, rng, *STREAMS)
+    program = Path(__file__).with_name("killed_versions.py")
+    for killed, kills in lives_of(program, tmp_path, *STREAMS):
         hours = BATCHES_A_RUN * kills + 2
         versions = [Versions(killed, name, hours) for name in STREAMS]
         for kill in range(kills):
@@ -94,7 +88,6 @@ def test_versions_of_queries_that_are_killed_answer_each_row_once(
         killed.finish(*STREAMS)
         for stream in versions:
             check_versions(in_utc(spark), stream.folder)
-        print(killed)
 
 
 def check_versions(session: SparkSession, folder: Path) -> None:

@@ -286,16 +286,26 @@ def test_merge_corrections(run_python):
     assert "windows in the table, all as in batch" in done.stdout
 
 
+@pytest.fixture
+def from_kafka(run_python, tmp_path) -> Callable[..., str]:
+    """Runs an example beside a broker, and returns what it prints."""
+
+    def run(program: str, *arguments: str, master: str = "") -> str:
+        jars = ",".join(map(str, fetch.kafka_source()))
+        env = {"PYSPARK_SUBMIT_ARGS": f"{master} --jars {jars} pyspark-shell"}
+        with broker(tmp_path) as address:
+            given = [str(EXAMPLES / program), "--bootstrap", address, *arguments]
+            done = run_python(*given, env=env, timeout=600)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    return run
+
+
 @pytest.mark.slow
-def test_kafka_features(run_python, tmp_path):
-    jars = ",".join(map(str, fetch.kafka_source()))
-    env = {"PYSPARK_SUBMIT_ARGS": f"--jars {jars} pyspark-shell"}
-    program = str(EXAMPLES / "kafka_features.py")
-    with broker(tmp_path) as address:
-        given = ["--bootstrap", address, "--days", "2"]
-        done = run_python(program, *given, env=env, timeout=600)
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert "flights have the features from Kafka that they have in batch" in done.stdout
+def test_kafka_features(from_kafka):
+    out = from_kafka("kafka_features.py", "--days", "2")
+    assert "flights have the features from Kafka that they have in batch" in out
 
 
 @pytest.mark.slow
@@ -303,18 +313,13 @@ def test_kafka_features(run_python, tmp_path):
     tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 3),
     reason="state in real-time mode has come with Spark 4.3",
 )
-def test_real_time_features(run_python, tmp_path):
-    jars = ",".join(map(str, fetch.kafka_source()))
+def test_real_time_features(from_kafka):
     # a slot for each task of both queries
-    env = {"PYSPARK_SUBMIT_ARGS": f"--master local[8] --jars {jars} pyspark-shell"}
-    program = str(EXAMPLES / "real_time_features.py")
-    with broker(tmp_path) as address:
-        given = ["--bootstrap", address, "--payments", "40"]
-        done = run_python(program, *given, env=env, timeout=600)
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert "40 payments have the features that they have in batch" in done.stdout
-    assert "transformWithStateExec" in done.stdout
-    assert "StatefulStreamlineAggregate" in done.stdout
+    master = "--master local[8]"
+    out = from_kafka("real_time_features.py", "--payments", "40", master=master)
+    assert "40 payments have the features that they have in batch" in out
+    assert "transformWithStateExec" in out
+    assert "StatefulStreamlineAggregate" in out
 
 
 def test_a_query_of_the_demo_that_is_slow_runs_once(example, monkeypatch):

@@ -17,8 +17,8 @@ import sash
 from killed_history import UNTIL as BORDER
 from killed_history import features
 from killed_labels import EVENTS, LABELS, drawn, read
-from killed_together import BATCHES_A_RUN, Together
-from kills import KILLS, SEED, in_utc, lives
+from killed_together import BATCHES_A_RUN, lives_of
+from kills import in_utc
 from streaming import to_parquet
 from test_label_kills import end
 from test_label_kills import save as save_hour
@@ -148,21 +148,16 @@ def write(folder: Path, rng: random.Random, hours: int) -> None:
 
 @pytest.mark.slow
 def test_streams_that_are_killed_read_the_table_once(spark: SparkSession, tmp_path: Path) -> None:
-    rng = random.Random(SEED)  # noqa: S311
-    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
-    for life, kills in enumerate(lives()):
-        folder = tmp_path / str(life)
-        folder.mkdir()
-        killed = Together(Path(__file__).with_name("killed_history.py"), folder, rng, *KINDS)
+    program = Path(__file__).with_name("killed_history.py")
+    for killed, kills in lives_of(program, tmp_path, *KINDS):
         for kind in KINDS:
             killed.arguments[kind] = [kind]
-            write(folder / kind, rng, 3 + BATCHES_A_RUN * (kills + 1))
+            write(killed.folder / kind, killed.rng, 3 + BATCHES_A_RUN * (kills + 1))
         for _ in range(kills):
             killed.kill()
         killed.finish(*KINDS)
         for kind in KINDS:
-            check(in_utc(spark), folder / kind, kind)
-        print(killed)
+            check(in_utc(spark), killed.folder / kind, kind)
 
 
 def check(session: SparkSession, folder: Path, kind: str) -> None:

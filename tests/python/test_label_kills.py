@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,6 +22,9 @@ ROWS = {"labels": 40, "events": 200}
 """Of a file, which holds an hour."""
 
 pytestmark = pytest.mark.slow
+
+Write = Callable[[Path, random.Random, range], None]
+"""Writes the files of some hours to a folder."""
 
 
 def write(folder: Path, rng: random.Random, hours: range) -> None:
@@ -48,18 +51,23 @@ def save(folder: Path, hour: int, rows: Iterable[dict[str, object]]) -> None:
     hidden.rename(folder / f"{hour:03}.json")
 
 
-def test_a_stream_of_labels_that_is_killed_answers_each_once(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def run_killed(program: str, folder: Path, write: Write) -> None:
+    """Kill a stream over files again and again, and let it run to its end."""
     rng = random.Random(SEED)  # noqa: S311
     print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
     files = KILLS * FILES_A_KILL
-    killed = Killed(Path(__file__).with_name("killed_labels.py"), tmp_path, rng)
+    killed = Killed(Path(__file__).with_name(program), folder, rng)
     for first in range(0, files, FILES_A_KILL):
-        write(tmp_path, rng, range(first, first + FILES_A_KILL))
+        write(folder, rng, range(first, first + FILES_A_KILL))
         killed.run_and_kill()
-    end(tmp_path, files)
+    end(folder, files)
     killed.finish()
+
+
+def test_a_stream_of_labels_that_is_killed_answers_each_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    run_killed("killed_labels.py", tmp_path, write)
 
     session = in_utc(spark)
     ours = {label: tuple(row) for label, row in answers_once(session, tmp_path).items()}
@@ -71,5 +79,5 @@ def test_a_stream_of_labels_that_is_killed_answers_each_once(
     del expected[END]
     assert sorted(expected.keys() - ours.keys()) == [], "labels are lost"
     assert ours == expected
-    assert len(ours) == files * ROWS["labels"]
+    assert len(ours) == KILLS * FILES_A_KILL * ROWS["labels"]
     assert any(row[3] for row in ours.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,8 +15,8 @@ from pyspark.sql import functions as F
 import sash
 from killed_labels import EVENTS, LABELS, read
 from killed_late import counted, drawn, over
-from killed_together import BATCHES_A_RUN, Together
-from kills import KILLS, SEED, in_utc, lives
+from killed_together import BATCHES_A_RUN, lives_of
+from kills import in_utc
 from streaming import to_parquet
 from test_label_kills import ROWS, end, save
 
@@ -109,18 +108,15 @@ def test_a_column_that_parquet_cannot_hold_is_refused(
 def test_streams_that_are_killed_keep_each_late_row_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    rng = random.Random(SEED)  # noqa: S311
-    print(f"SASH_TEST_SEED={SEED} SASH_TEST_KILLS={KILLS}")
-    for life, kills in enumerate(lives()):
-        folder = tmp_path / str(life)
-        folder.mkdir()
-        killed = Together(Path(__file__).with_name("killed_late.py"), folder, rng, *KINDS)
+    program = Path(__file__).with_name("killed_late.py")
+    for killed, kills in lives_of(program, tmp_path, *KINDS):
+        folder = killed.folder
         for kind in KINDS:
             killed.arguments[kind] = [kind]
             files = BATCHES_A_RUN * (kills + 1)
             for hour in range(files):
                 for name, count in ROWS.items():
-                    save(folder / kind / name, hour, drawn(rng, hour, count))
+                    save(folder / kind / name, hour, drawn(killed.rng, hour, count))
             end(folder / kind, files)
         for _ in range(kills):
             killed.kill()
@@ -128,7 +124,6 @@ def test_streams_that_are_killed_keep_each_late_row_once(
         for kind in KINDS:
             check_late_rows(in_utc(spark), folder / kind, kind)
         check_counted(in_utc(spark), folder / "counted")
-        print(killed)
 
 
 def check_late_rows(session: SparkSession, folder: Path, kind: str) -> None:
