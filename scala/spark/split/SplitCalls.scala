@@ -52,9 +52,10 @@ private[spark] object SplitCalls {
             case RowsSpec(frame) if isNear(frame) => None
             case RangeSpec(frame) if RisingBounds.mayCross(w.windowSpec.orderSpec, frame, zone) =>
               Some(s"$text may end before it begins, since days and months have no fixed length")
-            case _: RowsSpec | _: RangeSpec | _: BoundsSpec =>
-              Option.when(!hasTotals(w, call.monoid))(
-                s"$text has no partial aggregate of fixed size"
+            case frame @ (_: RowsSpec | _: RangeSpec | _: BoundsSpec) =>
+              Option.when(!hasTotals(w, call.monoid) && !hasBothEnds(frame))(
+                s"$text has no partial aggregate of fixed size, and an end of its window is " +
+                  "unbounded"
               )
             case _ => Some(s"$text begins where the rows before say")
           }
@@ -62,11 +63,20 @@ private[spark] object SplitCalls {
 
   /** How a task knows the rows before and behind its own, for EXPLAIN. */
   def way(call: WindowCall): String = call.shape.frame match {
-    case RowsSpec(frame) if isNear(frame)   => "with the rows around each task's own"
-    case RowsSpec(frame) if isTotal(frame)  => "with totals"
-    case RangeSpec(frame) if isTotal(frame) => "with totals"
-    case RangeSpec(frame) if isOwn(frame)   => "with each task's own rows"
-    case _                                  => "with older rows and totals"
+    case RowsSpec(frame) if isNear(frame)              => "with the rows around each task's own"
+    case RowsSpec(frame) if isTotal(frame)             => "with totals"
+    case RangeSpec(frame) if isTotal(frame)            => "with totals"
+    case RangeSpec(frame) if isOwn(frame)              => "with each task's own rows"
+    case _ if !hasTotals(call.expression, call.monoid) => "with older rows"
+    case _                                             => "with older rows and totals"
+  }
+
+  /** Whether a row's window leaves rows out at both of its ends. */
+  private def hasBothEnds(frame: FrameSpec): Boolean = frame match {
+    case RowsSpec(of)   => !isUnbounded(of.lower) && !isUnbounded(of.upper)
+    case RangeSpec(of)  => !isUnbounded(of.lower) && !isUnbounded(of.upper)
+    case BoundsSpec(of) => of.lower.nonEmpty && of.upper.nonEmpty
+    case _              => false
   }
 
   private def isTotal(frame: SpecifiedWindowFrame): Boolean =
@@ -81,8 +91,10 @@ private[spark] object SplitCalls {
   /** Whether a frame of ROWS reaches so few rows that a task can read all of them. */
   def isNear(frame: SpecifiedWindowFrame): Boolean = {
     val rows = RowsSpec(frame)
-    rows.lower >= -NearRows && rows.upper <= NearRows
+    isNear(rows.lower, rows.upper)
   }
+
+  def isNear(lower: Long, upper: Long): Boolean = lower >= -NearRows && upper <= NearRows
 
   /** Whether the partials of many rows have a size of some bytes. */
   def hasTotals(w: WindowExpression, monoid: AggregateMonoid): Boolean =

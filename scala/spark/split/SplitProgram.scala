@@ -33,10 +33,13 @@ private[split] final case class SplitStage(
    * pass.
    */
   def nearest: Option[(Int, Int)] = frame match {
-    case SplitRows(lower, upper) if totals.isEmpty =>
+    case SplitRows(lower, upper) if totals.isEmpty && SplitCalls.isNear(lower, upper) =>
       Some((math.max(0L, -lower).toInt, math.max(0L, upper).toInt))
     case _ => None
   }
+
+  /** Whether the windows of few rows may hold the rows of many stretches, which tasks read. */
+  def isWide: Boolean = frame.isWide || totals.isEmpty && nearest.isEmpty
 
   /** Whether the totals are the same in any order of the rows, but for last digits of floats. */
   def commutes: Boolean = totals.isEmpty || calls.forall(c => SplitCalls.commutes(c))

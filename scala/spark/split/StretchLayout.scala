@@ -40,12 +40,16 @@ private[split] final class StretchLayout(
     program.stages.indices.forall(s => program.stages(s).frame.isSteady(run, s))
   }
 
-  /** Whether some windows are so wide that tasks would read the same rows again and again. */
+  /**
+   * Whether some windows are so wide that tasks would read the same rows again and again: all of
+   * them more often than [[StretchLayout.MostReadings]], or so that a task has more than half of
+   * all rows, its own among them, on average.
+   */
   def areTooWide(tasks: Seq[StretchPartition]): Boolean = {
-    val rows = stretches.map(_.rows).sum
-    program.stages.indices.filter(program.stages(_).frame.isWide).exists { s =>
-      tasks.flatMap(_.stages.lift(s)).collect { case k: KnownSurroundings => k.count }.sum >
-        StretchLayout.MostReadings * rows
+    val (rows, working) = (stretches.map(_.rows).sum, tasks.count(_.own.nonEmpty))
+    val most = rows * math.min(StretchLayout.MostReadings, working / 2.0 - 1)
+    working > 1 && program.stages.indices.filter(program.stages(_).isWide).exists { s =>
+      tasks.flatMap(_.stages.lift(s)).collect { case k: KnownSurroundings => k.count }.sum > most
     }
   }
 
@@ -69,6 +73,6 @@ private[split] final class StretchLayout(
 
 private[split] object StretchLayout {
 
-  /** How often tasks read a row for others, on average, before one task is better. */
-  val MostReadings = 4L
+  /** How often tasks read a row for others, on average, before fewer tasks are better. */
+  val MostReadings = 4.0
 }

@@ -3,11 +3,16 @@ package io.sash.spark.split
 /** Which neighbouring stretches each task answers: about as many stretches as its neighbours. */
 private[split] final case class StretchTasks(groups: IndexedSeq[Range]) {
 
-  /** The first task answers all stretches, and the others have no rows. */
-  def inFirst: StretchTasks = {
-    val all = groups.head.start until groups.last.end
-    StretchTasks(all +: groups.tail.map(_ => all.end until all.end))
+  /** The first tasks answer all stretches, and the others have no rows. */
+  def inFirst(tasks: Int): StretchTasks = {
+    val stretches = groups.last.end
+    val others = groups.drop(tasks).map(_ => stretches until stretches)
+    StretchTasks(StretchTasks(stretches, tasks).groups ++ others)
   }
+
+  /** The same stretches in ever fewer tasks: in all, in half of them, at last in one. */
+  def everFewer: Iterator[StretchTasks] =
+    Iterator.iterate(groups.length)(_ / 2).takeWhile(_ > 0).map(inFirst)
 }
 
 private[split] object StretchTasks {

@@ -49,9 +49,8 @@ private[split] final class StretchesRDD(
     def of(groups: Seq[Range]) = groups.zipWithIndex.map { case (own, task) =>
       StretchPartition(task, stretches.wholes(own), stretches.surroundings(own))
     }
-    val divided = if (stretches.isSteady) of(tasks.groups) else Nil
-    val parts =
-      if (divided.isEmpty || stretches.areTooWide(divided)) of(tasks.inFirst.groups) else divided
+    def divided = tasks.everFewer.map(t => of(t.groups)).find(!stretches.areTooWide(_)).get
+    val parts = if (stretches.isSteady) divided else of(tasks.inFirst(1).groups)
     parts.toArray[Partition]
   }
 

@@ -90,10 +90,14 @@ class SplitPlanSuite extends SplitSuite {
     assert(over("sum(id)").contains("Growing window, with totals"))
     assert(over("sum(id)", "ROWS 9 PRECEDING").contains("with the rows around each task's own"))
     assert(over("sum(id)", "ROWS 99999 PRECEDING").contains("with older rows and totals"))
-    assert(
-      over("median(id)", "RANGE BETWEEN 9 PRECEDING AND CURRENT ROW")
-        .contains("in one task: percentile(id")
-    )
+    for (frame <- Seq("RANGE 9 PRECEDING", "ROWS 20000 PRECEDING")) {
+      val text = over("median(id)", frame)
+      assert(text.contains("slides in many tasks: percentile(id"), text)
+      assert(text.contains("with older rows") && !text.contains("totals"), text)
+    }
+    val growing = over("median(id)", "RANGE BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING")
+    assert(growing.contains("in one task: percentile(id"), growing)
+    assert(growing.contains("an end of its window is unbounded"), growing)
     assert(over("nth_value(id, 2)").contains("in one task: nth_value is a ranking"))
     def range(time: String, from: String, until: String = "CURRENT ROW") = explained(
       s"SELECT count(*) OVER (ORDER BY $time RANGE BETWEEN $from PRECEDING AND $until) " +
