@@ -38,8 +38,8 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
-EXAMPLES := call_centre glucose debs2012 budget one_long_series own_monoid features training_set \
-	alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections \
+EXAMPLES := call_centre glucose debs2012 budget business_days one_long_series own_monoid features \
+	training_set alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections \
 	kafka_features real_time_features
 # behind $(SUBMIT), whose last word is a list of jars
 and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')

@@ -12,6 +12,7 @@ TESTS = Path(__file__).parent
 
 # classic and Connect sessions do not mix in one process
 CLIENT = f"""
+import datetime
 import sys
 sys.path.insert(0, {str(TESTS)!r})
 import sash
@@ -79,6 +80,14 @@ for kind in kinds:
     named = sash.sliding_agg("x", "max", kind)
     both = df.select(F.max("x").over(kind).alias("over"), named.alias("named")).collect()
     assert all(row.over == row.named for row in both), kind
+days = F.sequence(F.to_date("ts"), F.date_sub(F.to_date("ts"), 6), F.expr("INTERVAL -1 DAY"))
+no_day = datetime.date(2026, 4, 1)  # a Wednesday, which no window counts
+since = F.filter(days, lambda day: (F.weekday(day) < 5) & ~day.isin([no_day]))[1]
+two_days = by_ts.range(F.expr("ts - since")) & by_ts.time("7 days")
+rows = spark.sql("SELECT 1 AS k, TIMESTAMP '2026-03-30' + make_dt_interval(id, 9) AS ts, id "
+                 "FROM range(8)").withColumn("since", since)
+in_two = rows.select("id", F.collect_list("id").over(two_days).alias("ids")).orderBy("id")
+assert [row.ids[0] for row in in_two.collect()] == [0, 0, 0, 1, 3, 3, 3, 4], in_two.collect()
 try:
     df.select(sash.sliding_agg("x", "maxx", w)).collect()
     raise SystemExit("an unknown monoid passed")

@@ -164,6 +164,20 @@ def test_budget(utc, example, capsys):
 
 
 @pytest.mark.slow
+def test_business_days(new_york, example, capsys):
+    example("business_days").main(new_york, ["--payments", "300"])
+    out = capsys.readouterr().out
+    (both,) = re.findall(r"300 and (\d+) answers agree with a loop in Python", out)
+    assert 250 < int(both) < 300
+    # before Good Friday, on it, and after the weekend
+    sinces = set(
+        re.findall(r"\|(?:Wed|Thu|Fri|Sat|Sun|Mon|Tue) .*\|(2026-03-\d\d|2026-04-\d\d)", out)
+    )
+    assert sinces <= {"2026-03-26", "2026-03-27", "2026-03-30", "2026-03-31", "2026-04-01"}
+    assert sinces
+
+
+@pytest.mark.slow
 def test_own_monoid(utc, example, drawn):
     own_monoid = example("own_monoid")
     out = drawn(own_monoid, "--shares", "FB")

@@ -128,8 +128,9 @@ object SashConf {
 
   val StreamLateRowsPath = buildConf("spark.sash.stream.lateRowsPath")
     .doc(
-      "The folder in which a stream keeps the rows that Sash's operators drop as late, as " +
-        "Parquet files with the batch, the watermark and all columns of a row. Each such row " +
+      "The folder in which a stream keeps the rows that Sash's operators drop as late, and " +
+        "the rows that are late for some of their hop windows, as Parquet files with the " +
+        "batch, the watermark and all columns of a row. Each such row " +
         "is there once, also after a restart. Without it, late rows are only counted. It holds " +
         "for queries that start from then on, also on a checkpoint that began without it."
     )

@@ -90,6 +90,9 @@ private[spark] final case class HopPanes(
    */
   def lastWindowOf(pane: Long): Long = math.min(lastOfAll, Math.floorDiv(pane, perSlide))
 
+  /** The number of existing windows that have the pane. */
+  def windowsWith(pane: Long): Long = lastWindowOf(pane) - firstWindowOf(pane) + 1
+
   /** The first window that ends after a time, which must not be before 1970. */
   def firstEndingAfter(time: Long): Long =
     Math.floorDiv(time - size - offset, slide) + before + 1
@@ -142,6 +145,19 @@ private[spark] final case class PaneOf(child: Expression, hops: HopPanes) extend
   override protected def nullSafeEval(time: Any): Any = hops.paneOf(time.asInstanceOf[Long])
 
   override protected def withNewChildInternal(newChild: Expression): PaneOf =
+    copy(child = newChild)
+}
+
+/** The number of existing windows that have a pane. */
+private[spark] final case class WindowsWith(child: Expression, hops: HopPanes)
+    extends HopExpression {
+  override def prettyName: String = "windows_with"
+
+  override protected def call(hops: String, pane: String): String = s"$hops.windowsWith($pane)"
+
+  override protected def nullSafeEval(pane: Any): Any = hops.windowsWith(pane.asInstanceOf[Long])
+
+  override protected def withNewChildInternal(newChild: Expression): WindowsWith =
     copy(child = newChild)
 }
 

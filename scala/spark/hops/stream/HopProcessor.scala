@@ -60,7 +60,8 @@ private[spark] final class HopProcessor(
     // windows that end in the history are over before the first row of the stream. An operator
     // above that begins anew reads them all, whatever the watermark
     val over = if (begins) 0L else known
-    new HopTask(program, state, start.flatMap(_.silent).fold(over)(math.max(over, _)))
+    val late = start.flatMap(_.silent).fold(over)(math.max(over, _))
+    new HopTask(program, state, late, Option.unless(begins)(known))
   }
 
   /** Hop windows always begin anew. Their rows lie in panes, and none waits. */

@@ -20,9 +20,15 @@ import io.sash.spark.streams.task._
  * the time when the key is due: when it has to be visited without new rows.
  *
  * @param late a time in microseconds; windows that have ended by that time take no rows
+ * @param watermark the watermark of late rows, in microseconds; None if no row is late. A history
+ *   may end after it, and its rows are not late for the windows that end in it
  */
-private[spark] final class HopTask(program: HopProgram, state: StreamState, late: Long)
-    extends BucketTask {
+private[spark] final class HopTask(
+    program: HopProgram,
+    state: StreamState,
+    late: Long,
+    watermark: Option[Long]
+) extends BucketTask {
   private[this] val hops = program.hops
   private[this] val keys = program.keys.map(program.input)
   private[this] val keyOf = UnsafeProjection.create(keys, program.input)
@@ -46,6 +52,7 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
   private[this] val answer = new SpecificInternalRow(program.answerTypes)
   private[this] val out = new Bytes
   private[this] val firstInTime = hops.firstEndingAfter(late)
+  private[this] val firstNotPassed = watermark.fold(Long.MinValue)(hops.firstEndingAfter)
 
   override def turn(
       before: BucketHeader,
@@ -166,9 +173,15 @@ private[spark] final class HopTask(program: HopProgram, state: StreamState, late
     val touched = ArrayBuffer.empty[(Long, Long)]
     while (rows.hasNext) {
       val pane = rows.head.getLong(program.pane)
+      val isPartlyLate = hops.firstWindowOf(pane) < firstNotPassed
+      var count = 1L
       rowsOfPane.begin(rows.next())
-      while (rows.hasNext && rows.head.getLong(program.pane) == pane) rowsOfPane.add(rows.next())
+      while (rows.hasNext && rows.head.getLong(program.pane) == pane) {
+        rowsOfPane.add(rows.next())
+        count += 1
+      }
       rowsOfPane.end()
+      if (isPartlyLate) state.counts(StreamMetrics.RowsPartlyLate) += count
       if (pane >= panes.kept) {
         panes.add(pane)
         val first = math.max(hops.firstWindowOf(pane), firstOpen)

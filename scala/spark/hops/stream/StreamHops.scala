@@ -15,7 +15,7 @@ import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{Filtered, NoWatermark, SashConf, StreamVersions}
-import io.sash.spark.hops.{BatchHops, BoundOf, HopAggregate, HopAnswer, PaneCalls, PaneOf}
+import io.sash.spark.hops._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.streams.checkpoint.{Checkpoint, StateSignature}
 import io.sash.spark.streams.late.LateTable
@@ -140,7 +140,10 @@ private[spark] final class StreamHops(
     )(explicitMetadata = Some(watermarkOf(hop.window)))
     val rows = Project(
       keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
-      latePath.fold(hop.rows)(LateTable(hop.rows, _, lastEnd.child))
+      latePath.fold(hop.rows) { path =>
+        val windows = WindowsWith(paneOf, hop.hops)
+        LateTable(hop.rows, path, lastEnd.child, Some(windows), hop.hops.slide)
+      }
     )
     // the names are the same when the query starts again
     val answers = hop.calls.zipWithIndex.map { case (c, i) =>

@@ -10,6 +10,13 @@ import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
+ * How many of a row's hop windows it has missed.
+ *
+ * @param of all of its windows
+ */
+private[late] final case class Missed(windows: Long, of: Long)
+
+/**
  * The file of a task's late rows. It has a hidden name of the task's own until `commit`; without
  * a late row there is no file.
  */
@@ -19,13 +26,18 @@ private[late] final class LateFile(files: LateFiles, partition: Int) {
     new Path(files.folder, s".$name.${TaskContext.get().taskAttemptId()}")
   private[this] var writer: OutputWriter = _
 
-  private[this] val columns = new GenericInternalRow(3)
+  private[this] val columns = new GenericInternalRow(5)
   columns.update(0, UTF8String.fromString(files.batch.query))
   columns.setLong(1, files.batch.watermark)
 
-  def write(row: InternalRow): Unit = {
+  /** @param missed None if the operator has no hop windows */
+  def write(row: InternalRow, missed: Option[Missed]): Unit = {
     if (writer == null) writer = open()
-    columns.update(2, row)
+    missed.foreach { m =>
+      columns.setLong(2, m.windows)
+      columns.setLong(3, m.of)
+    }
+    columns.update(4, row)
     writer.write(columns)
   }
 

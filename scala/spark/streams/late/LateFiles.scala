@@ -74,6 +74,8 @@ private[spark] object LateFiles {
   private def schemaOf(columns: Seq[Attribute]): StructType = new StructType()
     .add("query", StringType)
     .add("watermark", TimestampType)
+    .add("missed", LongType)
+    .add("windows", LongType)
     .add("row", StructType(unlike(columns).map { case (name, c) => fieldOf(name, c) }))
 
   private def fieldOf(name: String, column: Attribute): StructField = {

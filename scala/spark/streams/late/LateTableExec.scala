@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.types.TimestampType
 
 import io.sash.spark.streams.task.KeyTurns
 
@@ -19,12 +18,16 @@ import io.sash.spark.streams.task.KeyTurns
  * A task that runs twice writes the same file twice, and renames it as its last step.
  *
  * @param path the folder of the files
- * @param last a TIMESTAMP: a row is late if the watermark has passed it
+ * @param last as in a [[LateTable]]
+ * @param windows as in a [[LateTable]]
+ * @param slide as in a [[LateTable]]
  * @param batch the batch; None if the plan is only explained
  */
 private[spark] final case class LateTableExec(
     path: String,
     last: Expression,
+    windows: Option[Expression],
+    slide: Long,
     child: SparkPlan,
     batch: Option[LateBatch] = None
 ) extends UnaryExecNode {
@@ -37,18 +40,22 @@ private[spark] final case class LateTableExec(
   override protected def doExecute(): RDD[InternalRow] = batch.fold(child.execute()) { of =>
     val files = LateFiles(session, path, of, child.output)
     files.clear(session.sessionState.newHadoopConf())
-    val isLate = LessThanOrEqual(last, Literal(of.watermark, TimestampType))
-    val columns = child.output
+    val columns = Seq(last, windows.getOrElse(Literal(1L))) // a row of OVER has its own window
+    val isOfHops = windows.nonEmpty
+    val passed = PassedWindows(of.watermark, slide)
+    val input = child.output
     child.execute().mapPartitionsWithIndex { (partition, rows) =>
-      val predicate = Predicate.create(isLate, columns)
-      predicate.initialize(partition)
+      val windowsOf = UnsafeProjection.create(columns, input)
+      windowsOf.initialize(partition)
       val file = new LateFile(files, partition)
       TaskContext.get().addTaskCompletionListener[Unit](_ => file.abort())
-      val passed = rows.map { row =>
-        if (predicate.eval(row)) file.write(row)
+      val all = rows.map { row =>
+        val own = windowsOf(row)
+        val missed = if (own.isNullAt(0)) 0L else passed.of(own.getLong(0), own.getLong(1))
+        if (missed > 0) file.write(row, Option.when(isOfHops)(Missed(missed, own.getLong(1))))
         row
       }
-      KeyTurns.ending(passed)(file.commit())
+      KeyTurns.ending(all)(file.commit())
     }
   }
 
@@ -62,6 +69,15 @@ private[spark] object LateTableExec {
   def in(operator: SparkPlan, batch: LateBatch): SparkPlan = operator.transform {
     case table: LateTableExec if table.batch.isEmpty => table.copy(batch = Some(batch))
   }
+}
+
+/** The windows that a watermark has passed, which end `slide` after each other. */
+private[late] final case class PassedWindows(watermark: Long, slide: Long) {
+
+  /** How many of a row's windows they are. The row is in `all` windows, until the time `end`. */
+  def of(end: Long, all: Long): Long =
+    if (end <= watermark) all
+    else math.max(0L, all - 1 - (end - watermark - 1) / slide)
 }
 
 /**

@@ -11,6 +11,7 @@ private[spark] object StreamMetrics extends MetricTable {
   val RowsInTime = sum(InTime, "rows in time")
   val RowsWithoutTime = sum("rowsWithoutTime", "rows whose event time is NULL")
   val RowsOutOfOrder = sum("rowsOutOfOrder", "rows in time that came out of order")
+  val RowsPartlyLate = sum("rowsPartlyLate", "rows in time for some of their hop windows only")
   val Answers = sum("answers", "answers")
   val AnswersCorrected = sum("answersCorrected", "answers that rows out of order have changed")
   val ChangesTooLate = sum("changesTooLate", "changes of rows that are final, or not there")

@@ -147,6 +147,21 @@ class HistorySuite extends StreamSuite {
       )
     }
 
+  test("no row of a history is late for one of its hop windows") {
+    streaming()(inDirectory { checkpoint =>
+      val (past, live) = events(seed = 6)
+      val source = new Source(s"$Delay seconds", checkpoint)
+      val hops =
+        sql("SELECT count(*) FROM events GROUP BY k, window(ts, '40 seconds', '5 seconds')") _
+      val running = source.start(rows => hops(begun(past)(rows)))
+      source.add(live.head)
+      val first = running.recentProgress.find(!_.observedMetrics.isEmpty).get
+      source.stop()
+      assert(first.observedMetrics.get("sash.0").getAs[Long]("rowsInTime") > 0)
+      assert(first.observedMetrics.get("sash.0").getAs[Long]("rowsPartlyLate") == 0)
+    })
+  }
+
   test("a batch that fails reads the history again") {
     check(OutputMode.Append(), keys = 1, "ts", seed = 11, fails = true)(
       sql(s"SELECT id, ts, sum(x) $W ROWS 9 PRECEDING) AS a FROM events")

@@ -89,7 +89,7 @@ class LateTableSuite extends StreamSuite {
 
   test("a late row has its batch, operator, watermark and all columns of the query's rows") {
     keeping(Seq(first, second))(over) { (_, path) =>
-      val columns = Seq("query", "watermark", "row", "operator", "batch")
+      val columns = Seq("query", "watermark", "missed", "windows", "row", "operator", "batch")
       assert(late(path).columns.toSeq == columns)
       val rows = late(path)
         .select("batch", "operator", "watermark", "row.id", "row.k", "row.x", "row.s", "row.ts")
@@ -104,22 +104,35 @@ class LateTableSuite extends StreamSuite {
         )
       )
       assert(late(path).select("row.*").schema.forall(_.metadata.json == "{}"))
+      assert(late(path).where("missed IS NULL AND windows IS NULL").count() == 2)
     }
   }
 
-  test("hops: a row is late once all of its windows are over; unread columns are kept") {
+  test("hops: a row is late if one of its windows is over; unread columns are kept") {
     val rows = Seq(at(3, 75), at(4, 65), at(5, 55, x = 7), at(6, 4))
     keeping(Seq(first, rows))(hops) { (source, path) =>
-      val kept = late(path).select("row.id", "row.x", "row.d").orderBy("id").collect().toSeq
+      val kept = late(path)
+        .select("row.id", "row.x", "row.d", "missed", "windows")
+        .orderBy("id")
+        .collect()
+        .toSeq
       // the watermark is at 85 seconds; the beginning lies 0 seconds into a window
-      assert(kept == Seq(Row(4L, 1, 0.0), Row(5L, 7, 0.0), Row(6L, 1, 0.0)))
+      assert(
+        kept == Seq(
+          Row(3L, 1, 0.0, 1L, 2L),
+          Row(4L, 1, 0.0, 2L, 2L),
+          Row(5L, 7, 0.0, 2L, 2L),
+          Row(6L, 1, 0.0, 2L, 2L)
+        )
+      )
       assert(source.execution.analyzed.exists(_.isInstanceOf[LateTable]))
     }
   }
 
   /**
-   * Each row is in the windows that were still open by the watermark of the batch before. If none
-   * of its windows was open, the table has it. The bits of a window's sum are its rows.
+   * Each row is in the windows that were still open by the watermark of the batch before. If one
+   * of its windows was over, the table has the row, once, with the number of such windows. The
+   * bits of a window's sum are its rows.
    */
   private def checkWindows(seed: Long, mode: OutputMode): Unit = {
     val random = new Random(seed)
@@ -150,8 +163,23 @@ class LateTableSuite extends StreamSuite {
         val answers =
           source.rows.map(r => (r.getInt(0), r.getLong(1)) -> r.getLong(2)).toMap
         assert(answers == due, s"seed $seed")
-        assert(lateIds(path).sorted == dropped.sorted, s"seed $seed")
+        val missed = over.groupMapReduce(_._1)(_ => 1L)(_ + _)
+        val kept = late(path).select("row.id", "missed", "windows").collect().toSeq
+        assert(kept.map(_.getLong(0)).sorted == (partly ++ dropped).sorted, s"seed $seed")
+        assert(kept.toSet == missed.map { case (id, n) => Row(id, n, 4L) }.toSet, s"seed $seed")
       }
+    }
+  }
+
+  test("hops: windows that the slide does not divide: a row is in two or three") {
+    val odd =
+      sql("SELECT count(*) FROM events GROUP BY k, window(ts, '25 seconds', '10 seconds')") _
+    val rows = Seq(at(3, 79), at(4, 71), at(5, 69), at(6, 61), at(7, 56), at(8, 90))
+    keeping(Seq(first, rows))(odd) { (_, path) =>
+      val kept = late(path).select("row.id", "missed", "windows").orderBy("id").collect().toSeq
+      // the ends of windows are 5 seconds, 15 seconds, ...; the watermark is at 85 seconds
+      val expected = Seq(Row(3, 1, 2), Row(4, 2, 3), Row(5, 2, 2), Row(6, 3, 3), Row(7, 2, 2))
+      assert(kept.map(_.mkString(" ")) == expected.map(_.mkString(" ")))
     }
   }
 
@@ -244,7 +272,7 @@ class LateTableSuite extends StreamSuite {
       val rows = spark.range(0, 6, 1, numPartitions = 1).selectExpr("id", "timestamp_seconds(id)")
       val plan = rows.queryExecution.executedPlan
       val batch = LateBatch("query", "0", 7, watermark = 2000000L)
-      val table = LateTableExec(path, plan.output(1), plan, Some(batch)).execute()
+      val table = LateTableExec(path, plan.output(1), None, 1L, plan, Some(batch)).execute()
       intercept[SparkException](table.map[Int](_ => sys.error("as it was asked to")).count())
       assert(filesIn(Path.of(path, "operator=0", "batch=7")).isEmpty)
       Seq(1, 2).foreach(_ => assert(table.count() == 6))

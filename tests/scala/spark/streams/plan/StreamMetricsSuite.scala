@@ -138,12 +138,24 @@ class StreamMetricsSuite extends StreamSuite {
       }
   }
 
+  /** Rows of which one of two windows is over, each 5 seconds before the other. */
+  private val partlyLate = batches.indices.map { i =>
+    val (_, watermark) = onTime(batches.take(i), delaySeconds = 15)
+    batches(i).flatMap(_.ts).count { ts =>
+      val firstEnd = ts.getTime / 5000 * 5000 + 5000
+      firstEnd <= watermark && firstEnd + 5000 > watermark
+    }
+  }.sum
+
   test("hops") {
     val hops = sql(
       """SELECT window, k, count(*) AS c FROM events GROUP BY k, window(ts, '10 seconds', '5 seconds')"""
     ) _
     val (metrics, answers) = streaming()(totals(OutputMode.Append())(hops))
     assert(metrics("answers") == answers && answers > 0)
+    assert(metrics("rowsPartlyLate") == partlyLate && partlyLate > 0)
+    val (updates, _) = streaming()(totals(OutputMode.Update())(hops))
+    assert(updates("rowsPartlyLate") == partlyLate)
     assert(metrics("rowsInTime") + metrics("rowsDropped") == withTime)
     assert(metrics("partialsEvicted") > 0)
     assert(metrics("rowsOutOfOrder") > 0 && metrics("rowsOutOfOrder") < metrics("rowsInTime"))
