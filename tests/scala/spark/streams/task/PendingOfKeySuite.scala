@@ -140,6 +140,20 @@ class PendingOfKeySuite extends StreamSuite {
     }
   }
 
+  test("final rows keep their nodes while a key has begun anew") {
+    val program = withSettings("spark.sash.stream.keyTimeToLive" -> "30s") {
+      programOf(s"sum(x) $W ROWS 70 PRECEDING) AS a")
+    }
+    val whole, divided = new Updates(program)
+    val seconds = (0 until 120).map(_ * 0.1) ++ (0 until 100).map(100 + _ * 0.1) :+ 9.05
+    seconds.zipWithIndex.foreach { case (second, i) =>
+      val row = Seq(at(i.toLong, second, x = i))
+      val passed = if (i < 119) 0L else micros(at(0, 9))
+      val expected = SmallChunks.none(whole.batch(row, passed))
+      assert(SmallChunks(divided.batch(row, passed)) == expected, s"row $i")
+    }
+  }
+
   test("a changed query has no node of the query before") {
     val was = programOf(s"sum(x) $W ROWS 99 PRECEDING) AS a")
     val is = programOf(s"sum(x) $W ROWS 9 PRECEDING) AS a")
