@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,18 @@ import sash
 from streaming import CONF
 
 ROWS = [(i, i % 2, f"2026-03-01 09:00:{5 * i:02d}", i) for i in range(10)]
+HOT = [(i, 0, f"2026-03-01 09:{i // 60:02d}:{i % 60:02d}", i) for i in range(300)]
 SECONDS = 240
 
 
-def events(spark: SparkSession) -> DataFrame:
+def events(spark: SparkSession, rows: Sequence[tuple[Any, ...]] = ROWS) -> DataFrame:
     """A source that real-time mode takes, with the rows in it; Python has none of its own."""
     jvm = spark._jvm
     source = "org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream$"
     strings = jvm.org.apache.spark.sql.Encoders.STRING()
     stream = getattr(getattr(jvm, source), "MODULE$").apply(spark._jsparkSession, 1, strings)
     lines = jvm.java.util.ArrayList()
-    for row in ROWS:
+    for row in rows:
         lines.add(",".join(map(str, row)))
     stream.addData(jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines).toSeq())
     columns = [("i", "BIGINT"), ("k", "INT"), ("t", "TIMESTAMP"), ("x", "INT")]
@@ -86,6 +88,7 @@ def main(folder: Path) -> dict[str, Any]:
     # Spark sets it itself in this mode
     spark.conf.unset("spark.sql.streaming.stateStore.providerClass")
     found: dict[str, Any] = {"over": run(over(events(spark)), folder / "over", len(ROWS))}
+    found["hot"] = run(over(events(spark, HOT)), folder / "hot", len(HOT))
     found["plain"] = run(plain(events(spark)), folder / "plain", len(ROWS))
     for on in "true", "false":
         spark.conf.set("spark.sash.enabled", on)

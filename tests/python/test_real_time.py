@@ -11,7 +11,7 @@ from typing import Any
 import pyspark
 import pytest
 
-from real_time import ROWS
+from real_time import HOT, ROWS
 
 PROGRAM = Path(__file__).with_name("real_time.py")
 
@@ -34,6 +34,12 @@ def test_over_is_answered_row_by_row_with_sparks_check_on(found):
         return sum([x for j, of, _, x in ROWS if of == k and j <= i][-3:])
 
     assert sorted(found["over"]) == [[i, last_three(i, k)] for i, k, _, _ in ROWS]
+
+
+def test_a_key_with_many_pending_rows(found):
+    assert sorted(found["hot"]) == [
+        [i, sum(range(max(0, i - 2), i + 1))] for i in range(len(HOT))
+    ]
 
 
 def test_hops_stay_with_spark(found):

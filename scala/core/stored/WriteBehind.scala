@@ -6,9 +6,13 @@ import scala.collection.mutable
  * A store that holds its writes back until `flush`. A value that is removed before is never
  * written. Reads see the held writes. `discard` drops them.
  *
- * @param changing whether the store may already have an earlier value of a held key
+ * `putHeld` writes the values alone. An earlier header and one of now can then both be read
+ * again, since the nodes of both are in the store.
+ *
+ * @param changing whether the store may already have a value of a held key; asked at a removal
  */
-final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends KeyValueStore {
+final class WriteBehind(store: KeyValueStore, changing: => Boolean = false)
+    extends KeyValueStore {
   private[this] val waiting = mutable.HashMap.empty[(Int, Long), Array[Byte]] // null: removed
 
   override def put(level: Int, first: Long, values: Array[Array[Byte]]): Unit =
@@ -37,6 +41,14 @@ final class WriteBehind(store: KeyValueStore, changing: Boolean = false) extends
     waiting.clear()
   }
 
-  /** Drops the held writes, so that the store is as it was at the last `flush`. */
+  /** Writes the held values to the store, and goes on holding the removals. */
+  def putHeld(): Unit = {
+    waiting.foreachEntry { case ((level, number), value) =>
+      if (value != null) store.put(level, number, Array(value))
+    }
+    waiting.filterInPlace((_, value) => value == null)
+  }
+
+  /** Drops the held writes, so that the store is as it was when the last ones were written. */
   def discard(): Unit = waiting.clear()
 }

@@ -73,7 +73,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 private[streams] object StateFile {
 
   /** The version of the layout of everything that Sash writes into its state. */
-  private val Layout: Int = 8
+  private val Layout: Int = 9
 
   private val Versions: String = s"Sash ${SashVersion.Version} on Spark $SPARK_VERSION"
 

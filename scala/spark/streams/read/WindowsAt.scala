@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.sash.spark.streams.ask.ReadState
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
-import io.sash.spark.streams.state.{BucketHeader, PendingRows, StreamState, WaitingRows}
+import io.sash.spark.streams.state.{BucketHeader, PendingOfKey, PendingRows, StreamState}
 import io.sash.spark.streams.task.{KeyTurns, KeyWindows, ReadyOrder, ReadyRows}
 
 /**
@@ -31,7 +31,7 @@ private[read] final class WindowsAt(
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val windows = new KeyWindows(program, state, late = None)
   private[this] val pending = new PendingRows(state.pending, program.time, program.input.length)
-  private[this] val waiting = new WaitingRows(state, program.input.length)
+  private[this] val waiting = new PendingOfKey(state, program.input.length, program.time)
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]
 
   /**
@@ -94,7 +94,11 @@ private[read] final class WindowsAt(
   /** The pending rows of a key in update mode. */
   private def waitingRows(key: Array[Byte]): Iterator[UnsafeRow] =
     if (program.mode == AnswerMode.Append) Iterator.empty
-    else waiting.read(key).iterator.asScala.map(_.row).filter(_.getLong(program.time) <= until)
+    else {
+      waiting.open(key)
+      waiting.loadAll()
+      waiting.rows.iterator.asScala.map(_.row).filter(_.getLong(program.time) <= until)
+    }
 
   private def take(rows: BufferedIterator[UnsafeRow]): Unit = while (rows.hasNext) {
     order.takePeers(rows, peers)

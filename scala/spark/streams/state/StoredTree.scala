@@ -63,8 +63,15 @@ private[streams] final class StoredTree(layout: TreeLayout, number: Int, state: 
   /** Reads the aggregate of a window whose elements leave all at once; it is not empty. */
   def readAggregate(window: Int): Unit = readCells(stored.window(window).query())
 
-  /** Removes the key's nodes. */
-  def drop(): Unit = stored.drop()
+  /**
+   * Removes the key's nodes.
+   *
+   * @param nodeEnd the end of the elements of pending rows that nodes have
+   */
+  def drop(nodeEnd: Long): Unit = {
+    nodes.removeAll(stored.end, nodeEnd)
+    stored.drop()
+  }
 
   private def readCells(slot: Int): Unit =
     stored.column.asInstanceOf[SlotColumns].save(slot, cells)

@@ -22,6 +22,8 @@ import io.sash.spark.streams.program.StreamProgram
  * | | `P`, number of the chunk | pending rows |
  * | | `U`, number of the chunk | rows that wait for their due time, see `StreamDue` |
  * | | `W`, key | rows that wait for rows of their key; in update mode, pending rows |
+ * | | `C`, key, number of the chunk | in update mode, earlier pending rows |
+ * | | `S`, key, number of the chunk | header of the key's windows before these rows |
  * | | `N`, key, tree, level, number | node of a tree of the key |
  *
  * A walk over all keys reads the `head` of each key, and in update mode its `W`, too.
@@ -75,6 +77,23 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
   private def waitingKey(key: Array[Byte]): Array[Byte] =
     ByteBuffer.allocate(1 + key.length).put('W'.toByte).put(key).array
 
+  val chunks: OfKeys = new OfKeys('C')
+  val starts: OfKeys = new OfKeys('S')
+
+  /** Numbered values of each key: see [[PendingOfKey]]. */
+  final class OfKeys private[StreamState] (kind: Char) {
+    def get(key: Array[Byte], number: Long): Array[Byte] = rest.getValue(keyOf(key, number))
+
+    def put(key: Array[Byte], number: Long, value: Array[Byte]): Unit =
+      rest.updateValue(keyOf(key, number), value)
+
+    def remove(key: Array[Byte], from: Long, until: Long): Unit =
+      (from until until).foreach(number => rest.removeKey(keyOf(key, number)))
+
+    private def keyOf(key: Array[Byte], number: Long): Array[Byte] =
+      ByteBuffer.allocate(1 + key.length + 8).put(kind.toByte).put(key).putLong(number).array
+  }
+
   /**
    * The nodes of one key at a time.
    *
@@ -103,6 +122,18 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
     override def remove(level: Int, from: Long, until: Long): Unit = {
       counts(StreamMetrics.NodesRemoved) += until - from
       (from until until).foreach(number => rest.removeKey(keyOf(level, number)))
+    }
+
+    /** Removes the nodes that have elements of [from, until), whatever their level. */
+    def removeAll(from: Long, until: Long): Unit = {
+      var level = 0
+      var shift = LogFanOut
+      while ((until >> shift) > 0) {
+        val (first, end) = (from >> shift, until >> shift)
+        if (first < end) remove(level, first, end)
+        level += 1
+        shift += LogFanOut
+      }
     }
 
     private def keyOf(level: Int, number: Long): Array[Byte] = {

@@ -10,44 +10,56 @@ import org.apache.spark.unsafe.Platform
 private[streams] final class Waiting(val row: UnsafeRow, var answered: Option[Long])
 
 /**
- * The rows of a key that wait to be answered, or answered again; stored in the state, in order.
+ * The rows of a key that wait for other rows of the key; stored in the state, in order.
  */
 private[streams] final class WaitingRows(state: StreamState, columns: Int) {
-  import WaitingRows._
 
   /** The rows point into the bytes read, and belong to the caller. */
   def read(key: Array[Byte]): ArrayList[Waiting] = {
-    val rows = new ArrayList[Waiting]
     val bytes = state.waiting(key)
-    if (bytes != null) {
-      val in = ByteBuffer.wrap(bytes)
-      while (in.hasRemaining) {
-        val size = in.getInt()
-        val isAnswered = in.getInt() == Answered
-        val answered = in.getLong()
-        rows.add(new Waiting(next(in, size, columns), Option.when(isAnswered)(answered)))
-      }
-    }
-    rows
+    if (bytes == null) new ArrayList
+    else WaitingRows.decode(ByteBuffer.wrap(bytes), columns)
   }
 
   def write(key: Array[Byte], rows: List[Waiting]): Unit =
-    if (rows.isEmpty) {
-      state.removeWaiting(key)
-    } else {
-      var size = 0
-      rows.forEach(w => size += PrefixBytes + w.row.getSizeInBytes)
-      val out = ByteBuffer.allocate(size)
-      rows.forEach { w =>
-        out.putInt(w.row.getSizeInBytes).putInt(if (w.answered.isEmpty) 0 else Answered)
-        w.row.writeTo(out.putLong(w.answered.getOrElse(0L)))
-      }
-      state.putWaiting(key, out.array)
-    }
+    if (rows.isEmpty) state.removeWaiting(key)
+    else state.putWaiting(key, WaitingRows.encode(rows))
 }
 
 private[streams] object WaitingRows {
   private val Answered = 1
+
+  /** A multiple of eight bytes, so that rows stay aligned. */
+  private val PrefixBytes: Int = 16
+
+  /**
+   * The bytes of rows.
+   *
+   * @param before the numbers before the rows
+   */
+  def encode(rows: List[Waiting], before: Long*): Array[Byte] = {
+    var size = before.length * 8
+    rows.forEach(w => size += PrefixBytes + w.row.getSizeInBytes)
+    val out = ByteBuffer.allocate(size)
+    before.foreach(n => out.putLong(n))
+    rows.forEach { w =>
+      out.putInt(w.row.getSizeInBytes).putInt(if (w.answered.isEmpty) 0 else Answered)
+      w.row.writeTo(out.putLong(w.answered.getOrElse(0L)))
+    }
+    out.array
+  }
+
+  /** The rows that the buffer still has; they point into it. */
+  def decode(in: ByteBuffer, columns: Int): ArrayList[Waiting] = {
+    val rows = new ArrayList[Waiting]
+    while (in.hasRemaining) {
+      val size = in.getInt()
+      val isAnswered = in.getInt() == Answered
+      val answered = in.getLong()
+      rows.add(new Waiting(next(in, size, columns), Option.when(isAnswered)(answered)))
+    }
+    rows
+  }
 
   /**
    * The next row, of `size` bytes. It points into the buffer, whose bytes must not change any
@@ -59,7 +71,4 @@ private[streams] object WaitingRows {
     in.position(in.position() + size)
     row
   }
-
-  /** A multiple of eight bytes, so that rows stay aligned. */
-  private val PrefixBytes: Int = 16
 }

@@ -45,8 +45,11 @@ private[streams] final class KeyTree(
 
   private[this] val isOfRow = of.slots.isOfRow
 
+  private[this] var rewrites = false // whether the state may have nodes of pending rows
+
   // a key that begins anew numbers its nodes from 0 again
-  private[this] val behind = new WriteBehind(nodes, changing = program.timeToLive.nonEmpty)
+  private[this] val behind =
+    new WriteBehind(nodes, changing = rewrites || program.timeToLive.nonEmpty)
   private[this] val slots =
     SlotColumns(of.slots).accountedBy(WindowMemory.Unlimited, of.slots)
   private[this] val codec = slots.compactCodec
@@ -78,6 +81,7 @@ private[streams] final class KeyTree(
   /** Moves to a key without state, whose next row has this position. */
   def startAt(key: Array[Byte], position: Long): Unit = {
     nodes.of(key)
+    rewrites = false
     stored.startAt(position)
     late.foreach(_.clear())
     keptBefore = stored.kept
@@ -113,8 +117,9 @@ private[streams] final class KeyTree(
   }
 
   /** Moves to a key and reads the state that `write` has left in `in`. */
-  def read(key: Array[Byte], in: ByteBuffer): Unit = {
+  def read(key: Array[Byte], in: ByteBuffer, rewrites: Boolean): Unit = {
     nodes.of(key)
+    this.rewrites = rewrites
     stored.read(in)
     keptBefore = stored.kept
     val found =
@@ -139,6 +144,13 @@ private[streams] final class KeyTree(
     if (keeps) writeStamp(out)
     late.foreach(_.write(out))
     store()
+  }
+
+  /** Writes the state as it is now, beside the state before, which stays as it was. */
+  def writeBeside(out: Bytes): Unit = {
+    stored.write(out)
+    late.foreach(_.write(out))
+    behind.putHeld()
   }
 
   private def store(): Unit = {

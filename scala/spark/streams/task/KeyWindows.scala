@@ -52,8 +52,9 @@ private[streams] final class KeyWindows(
    * Moves to a key.
    *
    * @param header the bytes that `write` has left; null if the key is new
+   * @param rewrites whether the state may have nodes of rows after these
    */
-  def open(key: Array[Byte], header: Array[Byte]): Unit = {
+  def open(key: Array[Byte], header: Array[Byte], rewrites: Boolean = false): Unit = {
     this.key = key
     begunAnew = 0L
     if (header == null) {
@@ -62,7 +63,7 @@ private[streams] final class KeyWindows(
     } else {
       val in = ByteBuffer.wrap(header)
       known.read(in)
-      trees.foreach(_.read(key, in))
+      trees.foreach(_.read(key, in, rewrites))
     }
     current.isFirst = known.isNew
     if (!known.isNew) {
@@ -202,6 +203,20 @@ private[streams] final class KeyWindows(
     state.counts(StreamMetrics.KeysRemoved) += begunAnew
     begunAnew = 0L
   }
+
+  /**
+   * The header of the windows as they are now, from which they can go on while `write` has left
+   * an earlier one. The key must not have begun anew.
+   */
+  def headerBeside(): Array[Byte] = {
+    out.clear()
+    known.write(out)
+    trees.foreach(_.writeBeside(out))
+    out.toArray
+  }
+
+  /** Whether the key has begun anew since its state was read or written. */
+  def hasBegunAnew: Boolean = begunAnew > 0
 
   /** Forgets the rows that have been taken in since the key's state was written. */
   def discard(): Unit = trees.foreach(_.discard())

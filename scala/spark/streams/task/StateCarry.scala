@@ -36,15 +36,16 @@ private[streams] final class StateCarry(
   private[this] val trees = is.trees.indices.map { t =>
     new CarriedTree(is.trees(t), mapping.trees(t), stored, new KeyTree(program, t, state))
   }
-  private[this] val waitingBefore = new WaitingRows(state, was.columns.length)
-  private[this] val waitingAfter = new WaitingRows(state, is.columns.length)
+  private[this] val pendingBefore = new PendingOfKey(state, was.columns.length, was.time)
+  private[this] val pendingAfter = new PendingOfKey(state, is.columns.length, is.time)
   private[this] val out = new Bytes
 
   /** The windows go on, and the rows that wait go on waiting. */
   def goOn(header: BucketHeader): BucketHeader = {
     keys().foreach { case (key, head) =>
-      carry(key, head)
-      waitingAfter.write(key, waiting(key, Long.MinValue))
+      val rows = takeWaiting(key, Long.MinValue)
+      carry(key, head, pendingBefore.nodeEnd)
+      pendingAfter.replace(key, rows)
     }
     val rows = pending(header, Long.MinValue)
     header.copy(pending = wait(rows, header.pending.next))
@@ -55,7 +56,7 @@ private[streams] final class StateCarry(
    * are in the history.
    */
   def beginAnew(header: BucketHeader, until: Long): BucketHeader = {
-    val left = keys().map(_._1).map(key => key -> waiting(key, until)).filterNot(_._2.isEmpty)
+    val left = keys().map(_._1).map(key => key -> takeWaiting(key, until)).filterNot(_._2.isEmpty)
     val rows = pending(header, until)
     requireColumns(rows ++ left.flatMap(_._2.asScala.map(_.row)), until)
     state.clear()
@@ -63,7 +64,7 @@ private[streams] final class StateCarry(
       after.clear()
       trees.foreach(_.beginAnew(key))
       write(key)
-      waitingAfter.write(key, rows)
+      pendingAfter.replace(key, rows)
     }
     BucketHeader
       .empty(header.generation)
@@ -84,7 +85,7 @@ private[streams] final class StateCarry(
   /** The keys with their headers. The walk ends before anything is written. */
   private def keys(): Vector[(Array[Byte], Array[Byte])] = state.heads.iterator().toVector
 
-  private def carry(key: Array[Byte], head: Array[Byte]): Unit = {
+  private def carry(key: Array[Byte], head: Array[Byte], nodeEnd: Long): Unit = {
     val in = ByteBuffer.wrap(head)
     before.read(in)
     stored.foreach(_.read(key, in))
@@ -97,7 +98,7 @@ private[streams] final class StateCarry(
       after.beginTime(b) = earlier.fold(KeyHeader.NoTime)(before.beginTime(_))
     }
     trees.foreach(_.carry(key))
-    stored.foreach(_.drop())
+    stored.foreach(_.drop(nodeEnd))
     write(key)
   }
 
@@ -108,10 +109,14 @@ private[streams] final class StateCarry(
     state.heads.updateValue(key, out.toArray)
   }
 
-  /** The rows of a key that wait in update mode, from after a time on, in the present columns. */
-  private def waiting(key: Array[Byte], after: Long): ArrayList[Waiting] = {
+  /**
+   * Takes out the rows of a key that wait in update mode. Those after a time are in the present
+   * columns.
+   */
+  private def takeWaiting(key: Array[Byte], after: Long): ArrayList[Waiting] = {
     val rows = new ArrayList[Waiting]
-    waitingBefore.read(key).forEach { w =>
+    pendingBefore.open(key)
+    pendingBefore.takeAll().forEach { w =>
       if (w.row.getLong(was.time) > after) rows.add(new Waiting(present(w.row), w.answered))
     }
     rows

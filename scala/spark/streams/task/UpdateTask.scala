@@ -11,10 +11,10 @@ import io.sash.spark.base.RowHash
 import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{
   BucketHeader,
+  PendingOfKey,
   StreamMetrics,
   StreamState,
-  Waiting,
-  WaitingRows
+  Waiting
 }
 
 /**
@@ -22,9 +22,14 @@ import io.sash.spark.streams.state.{
  * order has changed their answer.
  *
  * Pending rows wait in the state, each key's together, each with a fingerprint of its last
- * answer. When rows of a key come, the windows continue from the final rows over the key's
- * pending rows, and then forget the pending rows again. So a batch costs, for each key with new
- * rows, the rows of that key within the delay.
+ * answer. When rows of a key come, the windows continue from the final rows, or from a start
+ * among the pending rows. They take in the pending rows behind it and the new rows, and then
+ * forget these rows again. So a batch costs, for each key with new rows, that key's rows from the
+ * first new row on. It also costs some rows before: fewer than two chunks of [[PendingOfKey]], or
+ * fewer than two batches if these have more rows.
+ *
+ * A row that the watermark has passed when it comes costs all pending rows of its key, and so
+ * does any row if rows change others.
  *
  * Rows of other keys are made final by a walk over all keys. If keys never leave, the next walk
  * waits until as many rows have come as the last one visited keys. So its amortised cost is at
@@ -45,7 +50,7 @@ private[streams] final class UpdateTask(
   private[this] val tail = new HistoryTail(program)
   private[this] val changes =
     program.changes.map(new AppliedChanges(program, _, late.getOrElse(Long.MinValue), state))
-  private[this] val waiting = new WaitingRows(state, program.input.length)
+  private[this] val pending = new PendingOfKey(state, program.input.length, program.time)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
 
   override def turn(
@@ -62,18 +67,33 @@ private[streams] final class UpdateTask(
     var latest = Option.empty[Long] // of the rows of the keys that have been answered
     val answers = KeyTurns.of(come.sorted(), keyOf) { of =>
       val key = of.key.getBytes
-      val rows = waiting.read(key)
-      val pending = rows.size
+      load(key, of.head, passed)
+      val rows = pending.rows
+      val before = rows.size
       val removed = changes.fold(Seq.empty[UnsafeRow])(_.change(rows, of))
       tail.of(of).foreach(row => rows.add(new Waiting(row, None)))
       Collections.sort(rows, byOrder) // linear if they are in order
-      if (rows.isEmpty && pending == 0) Iterator.empty
+      if (rows.isEmpty && before == 0) Iterator.empty
       else {
         latest = (latest ++ removed.map(_.getLong(program.time)) ++ lastOf(rows)).maxOption
-        removed.iterator.map(windows.withoutAnswers) ++ turn(key, rows, passed)
+        removed.iterator.map(windows.withoutAnswers) ++ turn(key, passed, rows.size - before)
       }
     }
     BucketTurn(answers, () => after(before, count, latest, passed))
+  }
+
+  /**
+   * Moves to a key, and loads the pending rows whose answers the new rows may change.
+   *
+   * @param first the first of the new rows, in order
+   */
+  private def load(key: Array[Byte], first: UnsafeRow, passed: Long): Unit = {
+    pending.open(key)
+    if (changes.nonEmpty || first.getLong(program.time) <= passed) pending.loadAll()
+    else {
+      if (pending.hasFinalChunks(passed)) settle(key, state.heads.getValue(key), passed)
+      pending.loadBack(order.ofKey.compare(first, _) >= 0)
+    }
   }
 
   /**
@@ -111,22 +131,31 @@ private[streams] final class UpdateTask(
   }
 
   /**
-   * The new and the changed answers of a key. The state of its final rows is written once all of
-   * them have been taken in; its pending rows are written at the end.
+   * The new and the changed answers of a key, whose rows are loaded. The state of its final rows
+   * is written once all of them have been taken in; its last pending rows are written at the end.
    *
-   * @param rows the rows of the key, in order
+   * Pending rows are made chunks if they are at least twice as many as a chunk has, and twice as
+   * many as have come. So rows that come in large batches are no chunks, and a row is taken in
+   * again only a few times.
+   *
+   * @param come the number of new rows
    */
-  private def turn(
-      key: Array[Byte],
-      rows: ArrayList[Waiting],
-      passed: Long
-  ): Iterator[InternalRow] = {
+  private def turn(key: Array[Byte], passed: Long, come: Int): Iterator[InternalRow] = {
+    val rows = pending.rows
     val finals = countFinal(rows, passed)
+    val least = math.max(PendingOfKey.ChunkRows, come)
+    val divides = changes.isEmpty && rows.size - finals >= 2 * least
     val peers = ArrayBuffer.empty[UnsafeRow]
     var first = 0
-    windows.open(key, state.heads.getValue(key))
+    var left = finals // the first row that is in no chunk
+    val start = pending.start
+    windows.open(key, start, rewrites = pending.nodeEnd > 0)
     KeyTurns.turn {
-      if (first == finals) windows.write()
+      if (first == finals && (finals > 0 || start == null)) windows.write()
+      if (divides && first - left >= least && first < rows.size && !windows.hasBegunAnew) {
+        pending.close(left, first, windows.headerBeside(), windows.end)
+        left = first
+      }
       Option.when(first < rows.size) {
         takePeers(rows, first, peers)
         first += peers.length
@@ -134,7 +163,7 @@ private[streams] final class UpdateTask(
       }
     } {
       windows.discard()
-      waiting.write(key, rows.subList(finals, rows.size))
+      pending.write(left)
     }
   }
 
@@ -187,11 +216,10 @@ private[streams] final class UpdateTask(
     var latest = Option.empty[Long]
     // the walk ends before anything is written
     state.heads.iterator().toVector.foreach { case (key, header) =>
-      val rows = waiting.read(key)
-      val finals = countFinal(rows, passed)
-      val waits = finals < rows.size
-      if (waits) latest = (latest ++ lastOf(rows)).maxOption
-      settle(key, header, rows, finals)
+      pending.open(key)
+      settle(key, header, passed)
+      val waits = !pending.rows.isEmpty
+      if (waits) latest = (latest ++ lastOf(pending.rows)).maxOption
       if (!waits && windows.isIdle(passed)) windows.drop() else keys += 1
     }
     Walked(keys, latest)
@@ -199,23 +227,21 @@ private[streams] final class UpdateTask(
 
   private def timeOf(waiting: Waiting): Long = waiting.row.getLong(program.time)
 
-  /** Opens the windows of the key, and takes in its first `count` rows for good. */
-  private def settle(
-      key: Array[Byte],
-      header: Array[Byte],
-      rows: ArrayList[Waiting],
-      count: Int
-  ): Unit = {
-    windows.open(key, header)
+  /**
+   * Opens the windows of the key, and takes in for good the rows that the watermark has passed.
+   */
+  private def settle(key: Array[Byte], header: Array[Byte], passed: Long): Unit = {
+    val finals = pending.takeFinal(passed)
+    windows.open(key, header, rewrites = pending.nodeEnd > 0)
     val peers = ArrayBuffer.empty[UnsafeRow]
     var first = 0
-    while (first < count) {
-      takePeers(rows, first, peers)
+    while (first < finals.size) {
+      takePeers(finals, first, peers)
       first += peers.length
     }
-    if (count > 0) {
+    if (first > 0) {
       windows.write()
-      waiting.write(key, rows.subList(count, rows.size))
+      pending.write(0)
     }
   }
 }

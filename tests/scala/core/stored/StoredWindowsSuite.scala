@@ -346,6 +346,26 @@ class StoredWindowsSuite extends Laws {
     assert(store.size == 0)
   }
 
+  test("held values are written, and an earlier header can still be read") {
+    val behind = new WriteBehind(new MapStore, changing = true)
+    val windows =
+      new StoredWindows(new LongSums, LongSums.Codec, behind, 2, Seq(StoredWindows.Shape()))
+    arrive(windows, 0 until 1000)
+    val before = bytesOf(windows)
+    behind.flush()
+    arrive(windows, 1000 until 2000)
+    val after = bytesOf(windows)
+    behind.putHeld()
+    behind.discard()
+    for ((header, from) <- Seq(after -> 2000, before -> 1000)) {
+      windows.read(java.nio.ByteBuffer.wrap(header))
+      arrive(windows, from until from + 50)
+      val sum = windows.column.asInstanceOf[LongSums](windows.window(0).query())
+      assert(sum == (from - 50 until from + 50).sum)
+      behind.discard()
+    }
+  }
+
   test("what is discarded has not been") {
     val store = new MapStore
     val behind = new WriteBehind(store)

@@ -12,6 +12,7 @@ import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.tags.Slow
 
 import io.sash.spark.{Event, StreamSuite, Thorough}
+import io.sash.spark.streams.state.SmallChunks
 
 /** A query that goes on with the checkpoint of another, as if it had always run. */
 @Slow
@@ -57,7 +58,7 @@ class ChangedQuerySuite extends StreamSuite {
   ): Unit = {
     val input = batches(seed, 2 * versions.length, size = 30, jitterSeconds = 25, keys = 3)
       .map(_.map(apart))
-    val found = answers(mode, versions, input, settings: _*)
+    val found = SmallChunks(answers(mode, versions, input, settings: _*))
     val (inTime, _) = onTime(input, Delay)
     val expected = versions.map(v => byId(sql(v)(spark.createDataFrame(inTime)).collect().toSeq))
     val last = found.indices.flatMap(v => found(v).map(r => r.getLong(0) -> (v, r.toSeq))).toMap

@@ -9,6 +9,7 @@ import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.tags.Slow
 
 import io.sash.spark.{Event, StreamSuite}
+import io.sash.spark.streams.state.SmallChunks
 
 /** What is read from a checkpoint are the batch query's answers over the rows so far. */
 @Slow
@@ -129,9 +130,13 @@ class ReadStateSuite extends StreamSuite {
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update())) {
     test(s"windows of rows, in $mode mode") {
-      byRows.zipWithIndex.foreach { case (calls, i) => check(calls, i, atTime = false, mode) }
+      byRows.zipWithIndex.foreach { case (calls, i) =>
+        SmallChunks(check(calls, i, atTime = false, mode))
+      }
     }
 
-    test(s"windows over time, in $mode mode")(check(byTime, 7, atTime = true, mode))
+    test(s"windows over time, in $mode mode") {
+      SmallChunks(check(byTime, 7, atTime = true, mode))
+    }
   }
 }

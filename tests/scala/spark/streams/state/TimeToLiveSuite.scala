@@ -52,8 +52,10 @@ class TimeToLiveSuite extends StreamSuite {
     if (i % 3 == 0) test(s"$name in update mode") {
       streaming()(
         withSettings(Live -> s"${Seconds}s")(
-          checkUpdates(someBatches(100 + i), delaySeconds = 5, restartBefore = Set(5))(
-            query(call)
+          SmallChunks(
+            checkUpdates(someBatches(100 + i), delaySeconds = 5, restartBefore = Set(5))(
+              query(call)
+            )
           )
         )
       )

@@ -5,6 +5,7 @@ import java.sql.Timestamp
 import org.apache.spark.sql.streaming.OutputMode
 
 import io.sash.spark.{Event, StreamSuite, Thorough}
+import io.sash.spark.streams.state.SmallChunks
 
 /** OVER on streams, in update mode: each row's answer as soon as it is there, and when it changes. */
 class StreamUpdatesSuite extends StreamSuite {
@@ -73,13 +74,17 @@ class StreamUpdatesSuite extends StreamSuite {
           |    ORDER BY ts, id) AS c FROM events""".stripMargin
     )
   } test(s"answers are those of the batch so far: $name", each(3): _*) {
-    checkUpdates(batches(7), delaySeconds = 15, restartBefore = Set(3, 5))(sql(query))
+    SmallChunks {
+      checkUpdates(batches(7), delaySeconds = 15, restartBefore = Set(3, 5))(sql(query))
+    }
   }
 
   test("a delay beyond all rows, and none") {
     val query =
       "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 9 SECONDS PRECEDING) AS a FROM events"
-    checkUpdates(batches(8).init, delaySeconds = 7200, restartBefore = Set(2))(sql(query))
+    SmallChunks {
+      checkUpdates(batches(8).init, delaySeconds = 7200, restartBefore = Set(2))(sql(query))
+    }
   }
 
   test("a late row changes the answers after it, as far as a window reaches") {
