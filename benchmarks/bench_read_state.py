@@ -8,6 +8,7 @@ Prints the milliseconds of each part, and writes read-state.md to docs/benchmark
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
@@ -38,6 +39,7 @@ def main() -> None:
     }
     spark = engines_spark.session(2, "4g", with_sash=True, **settings)
     about = {**machine.about(Spark=spark.version), "runs": options.runs}
+    load = os.getloadavg()[0]
     lines = []
     for name, of in {"OVER": _over, "hop windows": _hops}.items():
         for rows in options.rows:
@@ -57,7 +59,8 @@ def main() -> None:
         "window of a day, an hour apart. *Planning* is the time until the plan is there, "
         "*reading* the time from then on. `make bench-read-state` writes this page.",
         "",
-        machine.sentence(about),
+        f"{machine.sentence(about)} The load of the machine was {load:.1f} at the beginning and "
+        f"{os.getloadavg()[0]:.1f} at the end.",
         "",
         "| windows | rows in the state | planning | reading |",
         "|---|--:|--:|--:|",

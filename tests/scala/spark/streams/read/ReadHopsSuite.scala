@@ -44,7 +44,7 @@ class ReadHopsSuite extends StreamSuite {
   private def check(mode: OutputMode, query: DataFrame => DataFrame, seed: Int): Unit =
     streaming()(inDirectory { checkpoint =>
       val source = new Source("15 seconds", checkpoint, mode)
-      val some = batches(seed, count = 4, size = 30, jitterSeconds = 30, keys = 3).init
+      val some = batches(seed, count = 4, size = 16, jitterSeconds = 30, keys = 3).init
       source.start(query)
       some.indices.foreach { i =>
         if (i == 2) {
@@ -63,7 +63,7 @@ class ReadHopsSuite extends StreamSuite {
   private val windows = Seq(
     "'10 seconds', '5 seconds'" -> "two panes",
     "'25 seconds', '10 seconds'" -> "a size that is no multiple of the slide",
-    "'2 minutes', '1 second'" -> "panes beyond a node",
+    "'40 seconds', '1 second'" -> "panes beyond a node",
     "'3 seconds', '200 milliseconds'" -> "gaps between windows"
   )
 
