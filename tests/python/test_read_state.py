@@ -95,6 +95,10 @@ def test_arguments(written: Written) -> None:
         sash.read_state(features, checkpoint, keys=5)  # type: ignore[arg-type]
     with pytest.raises(PySparkTypeError, match="`at` should be a datetime"):
         sash.read_state(features, checkpoint, at=5)  # type: ignore[arg-type]
+    with pytest.raises(PySparkTypeError, match="`widths` should be a dict"):
+        sash.read_state(features, checkpoint, widths=5)  # type: ignore[arg-type]
+    with pytest.raises(AnalysisException, match="no window of the query has each row's own"):
+        sash.read_state(features, checkpoint, widths={"x": 5})
     with pytest.raises(AnalysisException, match="it is an ARRAY of STRUCT"):
         sash.read_state(features, checkpoint, keys=["a"]).collect()
     with pytest.raises(AnalysisException, match="above nothing else"):
@@ -120,3 +124,54 @@ def test_labels(streaming: SparkSession, tmp_path: Path) -> None:
     at = START + timedelta(seconds=185)
     read = sash.read_state(features, tmp_path / "checkpoint", keys=["a"], at=at)
     assert [(row.k, row.ts, row.spent) for row in read.collect()] == [("a", at, 7 + 8)]
+
+
+def run(features: DataFrame, checkpoint: Path) -> None:
+    writer = features.writeStream.format("noop").trigger(availableNow=True)
+    writer.option("checkpointLocation", str(checkpoint)).start().awaitTermination()
+
+
+def test_open_hop_windows(streaming: SparkSession, tmp_path: Path) -> None:
+    schema = "k STRING, ts TIMESTAMP, x INT"
+    rows = [(k, START + timedelta(seconds=7 * i), i) for i in range(40) for k in "ab"]
+    frame = streaming.createDataFrame(rows, schema)
+
+    def hops(of: DataFrame) -> DataFrame:
+        windows = of.groupBy("k", F.window("ts", "60 seconds", "20 seconds"))
+        return windows.agg(F.sum("x").alias("s"), F.median("x").alias("m"), F.count("*"))
+
+    (tmp_path / "in").mkdir()
+    stream = streaming.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+    features = hops(stream.parquet(str(tmp_path / "in")).withWatermark("ts", "30 seconds"))
+    for part in range(2):  # the second part after a restart
+        some = frame.where(F.col("x").between(20 * part, 20 * part + 19))
+        some.write.mode("append").parquet(str(tmp_path / "in"))
+        run(features, tmp_path / "checkpoint")
+        last = START + timedelta(seconds=7 * (20 * part + 19))
+        watermark = last - timedelta(seconds=30)
+        so_far = frame.where(F.col("x") < 20 * part + 20)
+        expected = hops(so_far).where(F.col("window.end") > F.lit(watermark)).collect()
+        read = sash.read_state(features, tmp_path / "checkpoint")
+        assert read.dtypes == features.dtypes
+        assert len(expected) == 2 * 4
+        assert sorted(read.collect()) == sorted(expected)
+        one = sash.read_state(features, tmp_path / "checkpoint", keys=["b", "z"])
+        assert sorted(one.collect()) == sorted(row for row in expected if row.k == "b")
+    with pytest.raises(AnalysisException, match=r"as in window\.end > <time>"):
+        sash.read_state(features, tmp_path / "checkpoint", at=START)
+
+
+def test_each_rows_own_width(streaming: SparkSession, tmp_path: Path) -> None:
+    schema = "k STRING, ts TIMESTAMP, width INT, x INT"
+    rows = [("a", START + timedelta(seconds=i), 1 + i % 3, i) for i in range(20)]
+    streaming.createDataFrame(rows, schema).write.parquet(str(tmp_path / "in"))
+    events = streaming.readStream.schema(schema).parquet(str(tmp_path / "in"))
+    w = sash.SlidingWindow.partitionBy("k").orderBy("ts")
+    own = w.rows("width") & w.count(10)
+    spent = F.sum("x").over(own).alias("spent")
+    features = events.withWatermark("ts", "5 seconds").select("k", "ts", "width", spent)
+    run(features, tmp_path / "checkpoint")
+    read = sash.read_state(features, tmp_path / "checkpoint", keys=["a"], widths={"width": 2})
+    assert [row.spent for row in read.collect()] == [17 + 18 + 19]
+    with pytest.raises(AnalysisException, match=r"named_struct\('width', <INT>\)"):
+        sash.read_state(features, tmp_path / "checkpoint", keys=["a"])

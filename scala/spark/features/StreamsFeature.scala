@@ -30,7 +30,7 @@ private[spark] object StreamsFeature extends Feature {
     extensions.injectPostHocResolutionRule(guard.rule(_ => StateQueries))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanHistory))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanLateTable))
-    extensions.injectPlannerStrategy(guard.strategy(_ => PlanStateRows))
+    extensions.injectPlannerStrategy(guard.strategy(PlanStateRows(_)))
     extensions.injectOptimizerRule(guard.rule(_ => FilterBelow))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
     extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))

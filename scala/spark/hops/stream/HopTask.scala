@@ -8,9 +8,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.core.slots.Bytes
-import io.sash.core.stored.{StoredPanes, WriteBehind}
-import io.sash.spark.memory.WindowMemory
-import io.sash.spark.slots.SlotColumns
 import io.sash.spark.streams.program.AnswerMode
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 import io.sash.spark.streams.task._
@@ -38,20 +35,11 @@ private[spark] final class HopTask(
     Seq(SortOrder(program.input(program.pane), Ascending))
   )
 
-  private[this] val nodes = new state.Nodes(tree = 0)
-  private[this] val behind = new WriteBehind(nodes, changing = true)
-  private[this] val slots =
-    SlotColumns(program.slots).accountedBy(WindowMemory.Unlimited, program.slots)
-  private[this] val panes =
-    new StoredPanes(slots, slots.compactCodec, behind, StreamState.LogFanOut)
+  private[this] val windows = new KeyHops(program, state, hops.firstEndingAfter(late))
+  private[this] val panes = windows.panes
   private[this] val window = panes.window
   private[this] val rowsOfPane = new RowsOfPane(panes, program.grows)
-
-  private[this] val output = UnsafeProjection.create(program.output.toSeq)
-  private[this] val joined = new JoinedRow
-  private[this] val answer = new SpecificInternalRow(program.answerTypes)
   private[this] val out = new Bytes
-  private[this] val firstInTime = hops.firstEndingAfter(late)
   private[this] val firstNotPassed = watermark.fold(Long.MinValue)(hops.firstEndingAfter)
 
   override def turn(
@@ -119,11 +107,12 @@ private[spark] final class HopTask(
 
     /** The windows of the open key, which is closed behind them. */
     private def answering(key: UnsafeRow, touched: Seq[(Long, Long)]): Iterator[InternalRow] = {
-      val windows = program.mode match {
-        case AnswerMode.Append => new Closing(passed)
-        case AnswerMode.Update => touched.iterator.flatMap { case (w, v) => answered(w, v) }
+      val answers = program.mode match {
+        case AnswerMode.Append => windows.closing(passed)
+        case AnswerMode.Update =>
+          touched.iterator.flatMap { case (w, v) => windows.answered(w, v) }
       }
-      KeyTurns.ending(windows.map(w => output(joined(key, w))))(close(key))
+      KeyTurns.ending(answers.map(windows.row(key, _)))(close(key))
     }
 
     private[this] var keptBefore = 0L // `panes.kept` when the key's state was read
@@ -135,13 +124,9 @@ private[spark] final class HopTask(
     private[this] var begun = 0L
 
     private def open(key: UnsafeRow, header: Array[Byte]): Unit = {
-      nodes.of(key.getBytes)
-      if (header == null) {
-        panes.startAt(hops.firstPaneOf(firstInTime))
-      } else {
-        val in = ByteBuffer.wrap(header)
-        in.getLong()
-        panes.read(in)
+      if (header == null) windows.begin(key)
+      else {
+        val in = windows.open(key, header)
         begun = panes.kept + Bytes.number(in)
       }
       keptBefore = panes.kept
@@ -160,7 +145,7 @@ private[spark] final class HopTask(
       }
       state.counts(StreamMetrics.PartialsEvicted) +=
         math.max(panes.kept, begun) - math.max(keptBefore, begun)
-      behind.flush()
+      windows.flush()
     }
   }
 
@@ -184,7 +169,7 @@ private[spark] final class HopTask(
       if (isPartlyLate) state.counts(StreamMetrics.RowsPartlyLate) += count
       if (pane >= panes.kept) {
         panes.add(pane)
-        val first = math.max(hops.firstWindowOf(pane), firstOpen)
+        val first = math.max(hops.firstWindowOf(pane), windows.firstOpen)
         val last = hops.lastWindowOf(pane) // below `first` if there is none
         if (touched.nonEmpty && first <= touched.last._2 + 1) {
           touched(touched.length - 1) = (touched.last._1, math.max(touched.last._2, last))
@@ -197,83 +182,6 @@ private[spark] final class HopTask(
   }
 
   /**
-   * The key's first open window. Panes that were given up stay closed, since the watermark that
-   * Spark reports may fall: see `OwnWatermark`.
-   */
-  private def firstOpen: Long = math.max(firstInTime, hops.lastWindowOf(panes.kept))
-
-  /** Lowers the window, which has been moved to `number`; true if it has rows. */
-  private def lower(number: Long): Boolean = {
-    column.lower(0, window.query(), answer)
-    answer.setLong(program.startOrdinal, hops.startOf(number))
-    answer.setLong(program.endOrdinal, hops.endOf(number))
-    answer.getLong(program.rowsOrdinal) > 0
-  }
-
-  /**
-   * Moves the window to `number`, as far as there are panes. A move forwards costs only the panes
-   * that enter and leave; any other move starts anew.
-   */
-  private def moveTo(number: Long): Unit = {
-    val first = hops.firstPaneOf(number)
-    val until = math.min(hops.endPaneOf(number), panes.end)
-    if (first < window.front || first >= window.back) {
-      window.restart(first, math.max(first, until))
-    } else {
-      window.insertTo(until)
-      window.evictTo(first)
-    }
-  }
-
-  /** The first window from `number` on that has rows, if there is one. */
-  private def nextWithRows(number: Long): Option[Long] = {
-    val pane = panes.next(hops.firstPaneOf(number))
-    Option.when(pane < panes.end)(math.max(number, hops.firstWindowOf(pane)))
-  }
-
-  /** The windows of a key that have rows and that the watermark has passed, each once. */
-  private final class Closing(passed: Long) extends Iterator[InternalRow] {
-    private[this] var number = // the next window
-      math.max(hops.lastWindowOf(window.front), firstOpen)
-    private[this] var found = false
-
-    override def hasNext: Boolean = {
-      if (!found) found = find()
-      found
-    }
-
-    override def next(): InternalRow = {
-      if (!hasNext) throw new NoSuchElementException("no more windows")
-      found = false
-      number += 1
-      answer
-    }
-
-    private def find(): Boolean = {
-      var isFound = false
-      while (!isFound && hops.exists(number) && hops.endOf(number) <= passed) {
-        moveTo(number)
-        isFound = lower(number)
-        if (!isFound) {
-          number = nextWithRows(number).getOrElse(hops.firstEndingAfter(passed))
-        }
-      }
-      isFound
-    }
-  }
-
-  /** The windows with rows among those from `first` to `last`, each lowered into `answer`. */
-  private def answered(first: Long, last: Long): Iterator[InternalRow] =
-    Iterator
-      .range(0, Math.toIntExact(last - first + 1))
-      .map(first + _)
-      .filter { number =>
-        moveTo(number)
-        lower(number)
-      }
-      .map(_ => answer)
-
-  /**
    * Gives up the panes that are in no open window.
    *
    * @return when the key is due next; None if nothing of it is left
@@ -284,14 +192,14 @@ private[spark] final class HopTask(
       panes.drop()
       None
     } else {
-      val open = math.max(hops.firstEndingAfter(passed), firstOpen)
+      val open = math.max(hops.firstEndingAfter(passed), windows.firstOpen)
       moveOn(hops.firstPaneOf(open))
       panes.keepFrom(window.front)
       program.mode match {
-        case AnswerMode.Update                => Some(lastEnd)
-        case AnswerMode.Append if lower(open) => Some(hops.endOf(open))
+        case AnswerMode.Update                        => Some(lastEnd)
+        case AnswerMode.Append if windows.lower(open) => Some(hops.endOf(open))
         case AnswerMode.Append =>
-          nextWithRows(open).filter(hops.exists).map(hops.endOf)
+          windows.nextWithRows(open).filter(hops.exists).map(hops.endOf)
       }
     }
   }
@@ -306,6 +214,4 @@ private[spark] final class HopTask(
     if (goesOn && front >= window.front && front <= window.back) window.evictTo(front)
     else window.restart(front, front)
   }
-
-  private def column: SlotColumns = panes.column.asInstanceOf[SlotColumns]
 }

@@ -2,7 +2,7 @@ package io.sash.spark.streams.ask
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.trees.TernaryLike
+import org.apache.spark.sql.catalyst.trees.QuaternaryLike
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{SashErrors, SashFunction}
@@ -14,13 +14,15 @@ import io.sash.spark.base.{SashErrors, SashFunction}
  * @param first the checkpoint's location
  * @param second the keys, or NULL for all
  * @param third the time, or NULL for the time of each key's last row
+ * @param fourth the values of columns from which windows have each row's own width, or NULL
  */
 private[spark] final case class ReadState(
     first: Expression,
     second: Expression,
-    third: Expression
+    third: Expression,
+    fourth: Expression
 ) extends Expression
-    with TernaryLike[Expression]
+    with QuaternaryLike[Expression]
     with Predicate
     with Unevaluable {
   import ReadState.refuse
@@ -36,27 +38,36 @@ private[spark] final case class ReadState(
 
   def keys: Option[Expression] =
     valueOf("keys", second, "a constant ARRAY of keys")(_.isInstanceOf[ArrayType]).map(_ =>
-      second
+      unnamed(second)
     )
 
   /** In microseconds since 1970. */
   def at: Option[Long] =
     valueOf("at", third, "a constant TIMESTAMP")(_ == TimestampType).map(_.asInstanceOf[Long])
 
+  def widths: Option[Expression] =
+    valueOf("widths", fourth, "a constant STRUCT")(_.isInstanceOf[StructType]).map(_ =>
+      unnamed(fourth)
+    )
+
   private def valueOf(name: String, e: Expression, what: String)(
       is: DataType => Boolean
   ): Option[Any] = {
     val isNull = e.dataType == NullType
-    if (!e.foldable || !(isNull || is(e.dataType)))
+    if (!unnamed(e).foldable || !(isNull || is(e.dataType)))
       throw refuse(name, s"it is $what, where it is ${e.sql} of type ${e.dataType.sql}")
-    if (isNull) None else Option(e.eval())
+    if (isNull) None else Option(unnamed(e).eval())
   }
+
+  /** The expression without aliases of a struct's fields, which are no constants for Spark. */
+  private def unnamed(e: Expression): Expression = e.transform { case a: Alias => a.child }
 
   override protected def withNewChildrenInternal(
       checkpoint: Expression,
       keys: Expression,
-      at: Expression
-  ): ReadState = copy(checkpoint, keys, at)
+      at: Expression,
+      widths: Expression
+  ): ReadState = copy(checkpoint, keys, at, widths)
 }
 
 private[spark] object ReadState {
@@ -76,23 +87,25 @@ private[spark] object ReadStateFunction {
     ReadState.Name,
     """
     Reads the windows of a stream from the checkpoint of its query: a row for each key, with the
-    answers of the windows at a time.
+    answers of the windows at a time. Of hop windows it reads all that are open, each in a row.
 
     * checkpoint - a constant STRING: the checkpoint's location
-    * keys - a constant ARRAY of the values of PARTITION BY, or of STRUCTs of them if there are
-      several; NULL, the default, is all keys
+    * keys - a constant ARRAY of the values of PARTITION BY, or of GROUP BY beside the window. If
+      there are several, they are STRUCTs. NULL, the default, is all keys
     * at - a constant TIMESTAMP after the watermark; NULL, the default, is the time of each key's
-      last row
+      last row. Hop windows have none
+    * widths - a constant STRUCT of the columns from which windows have each row's own width, as
+      in `named_struct('w', 5)`; NULL, the default, if there are no such windows
 
     It is the condition of a WHERE above the query whose windows the checkpoint holds, as in
     `SELECT * FROM features WHERE read_state('/checkpoint', array('Ann'))`. The answer is a batch
     with the columns of the query. See docs/streaming-state.md.
     """,
     classOf[ReadState],
-    optional = 2,
+    optional = 3,
     group = "misc_funcs"
   ) { case checkpoint +: others =>
-    val Seq(keys, at) = others.padTo(2, Literal(null))
-    ReadState(checkpoint, keys, at)
+    val Seq(keys, at, widths) = others.padTo(3, Literal(null))
+    ReadState(checkpoint, keys, at, widths)
   }
 }

@@ -7,16 +7,14 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf
-import org.apache.spark.util.SerializableConfiguration
 
 import io.sash.spark.streams.ask.ReadState
 import io.sash.spark.streams.checkpoint.{NumberedFiles, StateFile, StateSignature}
-import io.sash.spark.streams.program.StreamProgram
 
 /** The state of a query's windows in a checkpoint, after the last committed batch. */
 private[read] final class HeldState(
     location: String,
-    program: StreamProgram,
+    windows: AskedWindows,
     session: SparkSession
 ) {
   private[this] val hadoop: Configuration = session.sessionState.newHadoopConf()
@@ -24,59 +22,57 @@ private[read] final class HeldState(
   private[this] val batch = CommittedBatch.of(checkpoint, hadoop)
   private[this] val states = new Path(checkpoint, "state")
 
-  /** The operator whose state is of the program's windows, and the program in its words. */
+  /** The operator whose state is of the windows, and the windows in its words. */
   private[this] val (operator, of, generation) = {
     val described = for {
       number <- numbersIn(states)
       file = new StateFile(new Path(states, number.toString), hadoop)
       all = file.before(batch.id + 1)
-      last <- all.lastOption.filterNot(_.isOfHops)
-    } yield (number, last, new StateProgram(program, last.text), all.length - 1)
-    val found = described.find { case (_, last, p, _) => last.isOf(p.running.text) }
+      last <- all.lastOption.filter(_.isOfHops == windows.areHops)
+    } yield (number, last, windows.runAs(last.text), all.length - 1)
+    val found = described.find { case (_, last, run, _) => last.isOf(run.text) }
     found.orElse(described.headOption) match {
-      case Some((number, last, p, generation)) =>
-        if (found.isEmpty) throw last.differs(p.running.text)
-        (number.toLong, p, generation)
-      case None =>
-        throw ReadState.refuse("checkpoint", s"$checkpoint has no windows of Sash's OVER")
+      case Some((number, last, run, generation)) =>
+        if (found.isEmpty) throw last.differs(run.text)
+        (number.toLong, run, generation)
+      case None => throw refuseOther()
     }
   }
 
+  private def refuseOther(): Throwable = ReadState.refuse(
+    "checkpoint",
+    if (windows.areHops)
+      s"$checkpoint has no hop windows of Sash; if Spark has answered them, " +
+        "spark.read.format('statestore') reads their state"
+    else s"$checkpoint has no windows of Sash's OVER"
+  )
+
   /** @param at the moment, in microseconds; None is the time of each key's last row */
-  def answers(
-      known: Map[Int, Expression],
-      asked: Option[Expression],
-      at: Option[Long]
-  ): RDD[InternalRow] = {
+  def answers(asked: Option[Expression], at: Option[Long]): RDD[InternalRow] = {
     at.foreach(check)
-    val reading = of.reading(known)
-    val keys = new KeysOfState(reading)
-    if (asked.isEmpty && !keys.areReadable)
-      throw ReadState.refuse(
-        "keys",
-        "PARTITION BY has a collation, and the state has no text of such keys; name the keys"
-      )
-    val conf = session.sessionState.conf.clone()
-    batch.settings.foreach { case (name, value) => conf.setConfString(name, value) }
+    val keys = of.keys
+    if (asked.isEmpty && !keys.areReadable) keys.refuseUnreadable()
     val reader = new StateReader(
-      reading,
-      at,
-      generation,
+      Sealed(of.reading(batch.watermark, generation)),
+      of.moment(at),
       states.toString,
       batch.query,
       operator,
       OpenStores.Version(batch.id + 1, batch.committed),
-      new StateStoreConf(conf),
-      new SerializableConfiguration(hadoop)
+      Sealed(StateReader.Settings.of(storeConf, hadoop))
     )
-    val parts = partsOf(keys, asked.map(keys.valuesOf))
-    if (parts.isEmpty) session.sparkContext.emptyRDD
-    else session.sparkContext.parallelize(parts, parts.length).flatMap(reader.read)
+    new StateRdd(session.sparkContext, reader, partsOf(keys, asked.map(keys.valuesOf)))
+  }
+
+  private def storeConf: StateStoreConf = {
+    val conf = session.sessionState.conf.clone()
+    batch.settings.foreach { case (name, value) => conf.setConfString(name, value) }
+    new StateStoreConf(conf)
   }
 
   /** Refuses a moment whose windows had rows that the stream has forgotten. */
   private def check(at: Long): Unit = {
-    val passed = (Seq(batch.watermark) ++ of.running.start.map(_.until)).max
+    val passed = (Seq(batch.watermark) ++ of.history).max
     if (at <= passed)
       throw ReadState.refuse(
         "at",
@@ -90,7 +86,7 @@ private[read] final class HeldState(
       keys: KeysOfState,
       asked: Option[Seq[InternalRow]]
   ): Seq[StateReader.AskedPartition] = {
-    val buckets = StateSignature.part(of.running.text, StateSignature.Buckets).fold(1)(_.toInt)
+    val buckets = StateSignature.part(of.text, StateSignature.Buckets).fold(1)(_.toInt)
     val partitions = numbersIn(new Path(states, operator.toString)).length
     val all: Seq[(Int, Option[Seq[InternalRow]])] = asked match {
       case Some(values) =>

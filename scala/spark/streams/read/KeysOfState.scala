@@ -9,36 +9,49 @@ import org.apache.spark.sql.types.{ArrayType, StructField, StructType}
 
 import io.sash.spark.streams.ask.ReadState
 import io.sash.spark.streams.plan.StatefulPlan
-import io.sash.spark.streams.program.StreamProgram
 
-/** The keys of a program: their columns in a row, and the place of their state. */
-private[read] final class KeysOfState(program: StreamProgram) extends Serializable {
+/**
+ * The keys of windows: their columns in a row, and the place of their state.
+ *
+ * @param input the columns of a row
+ * @param time the ordinal of the column that is hashed if there are no keys
+ * @param clause the clause that names the keys
+ */
+private[read] final class KeysOfState(
+    input: Seq[Attribute],
+    keys: Seq[Expression],
+    time: Int,
+    clause: String
+) extends Serializable {
 
-  /** The ordinals of the columns that PARTITION BY names. */
+  /** The ordinals of the columns that the clause names. */
   private[this] val columns: Array[Int] =
-    program.keys
-      .flatMap(_.references)
-      .map(a => program.input.indexWhere(_.exprId == a.exprId))
-      .toArray
+    keys.flatMap(_.references).map(a => input.indexWhere(_.exprId == a.exprId)).toArray
 
-  private[this] val types = columns.map(program.input(_).dataType)
+  private[this] val types = columns.map(input(_).dataType)
 
   /** Whether the values of a key can be read from its bytes in the state. */
   def areReadable: Boolean =
-    program.keys.forall(k => k.references.forall(_.dataType == k.dataType))
+    keys.forall(k => k.references.forall(_.dataType == k.dataType))
+
+  def refuseUnreadable(): Nothing = throw ReadState.refuse(
+    "keys",
+    s"$clause has a collation, and the state has no text of such keys; name the keys"
+  )
 
   /** The values of each key in an array. */
-  def valuesOf(keys: Expression): Seq[InternalRow] = {
+  def valuesOf(asked: Expression): Seq[InternalRow] = {
     val ofOne =
       if (types.length == 1) types.head
       else StructType(types.indices.map(i => StructField(s"_${i + 1}", types(i))))
-    val cast = Cast(keys, ArrayType(ofOne), Some(SQLConf.get.sessionLocalTimeZone), EvalMode.ANSI)
+    val cast =
+      Cast(asked, ArrayType(ofOne), Some(SQLConf.get.sessionLocalTimeZone), EvalMode.ANSI)
     if (types.isEmpty)
-      throw ReadState.refuse("keys", "the windows have no PARTITION BY; leave it out")
+      throw ReadState.refuse("keys", s"the windows have no $clause; leave it out")
     if (cast.checkInputDataTypes().isFailure)
       throw ReadState.refuse(
         "keys",
-        s"it is an ARRAY of ${ofOne.sql}, as in PARTITION BY, where it is ${keys.dataType.sql}"
+        s"it is an ARRAY of ${ofOne.sql}, as in $clause, where it is ${asked.dataType.sql}"
       )
     val array = cast.eval().asInstanceOf[ArrayData]
     (0 until array.numElements()).map { i =>
@@ -49,7 +62,7 @@ private[read] final class KeysOfState(program: StreamProgram) extends Serializab
 
   /** A row of the key with these values, in which all else is NULL. */
   def moment(values: InternalRow): GenericInternalRow = {
-    val row = new GenericInternalRow(program.input.length)
+    val row = new GenericInternalRow(input.length)
     columns.indices.foreach { i =>
       row.update(columns(i), if (values.isNullAt(i)) null else values.get(i, types(i)))
     }
@@ -58,26 +71,30 @@ private[read] final class KeysOfState(program: StreamProgram) extends Serializab
 
   /** The values of a key in the state; only if they `areReadable`. */
   def valuesIn(key: UnsafeRow): InternalRow = {
-    val named = program.keys.indices.filter(program.keys(_).references.nonEmpty)
+    val named = keys.indices.filter(keys(_).references.nonEmpty)
     InternalRow.fromSeq(named.zipWithIndex.map { case (k, i) =>
       if (key.isNullAt(k)) null else key.get(k, types(i))
     })
   }
 
-  def keyOf: UnsafeProjection = UnsafeProjection.create(program.keys, program.input)
+  def keyOf: UnsafeProjection = UnsafeProjection.create(keys, input)
 
-  /** The bucket of each key. */
-  def byBucket(keys: Seq[InternalRow], buckets: Int): Map[Int, Seq[InternalRow]] = {
-    val time = program.input(program.time)
-    val bucket = UnsafeProjection.create(
-      Seq(StatefulPlan.bucketOf(program.keys, time, buckets)),
-      program.input
-    )
-    keys.groupBy(k => bucket(moment(k)).getInt(0))
+  /** A key from its bytes in the state. */
+  def read(bytes: Array[Byte]): UnsafeRow = {
+    val key = new UnsafeRow(keys.length)
+    key.pointTo(bytes, bytes.length)
+    key
+  }
+
+  /** The bucket of each key. It is interpreted, since most reads name few keys. */
+  def byBucket(asked: Seq[InternalRow], buckets: Int): Map[Int, Seq[InternalRow]] = {
+    val bucket =
+      BindReferences.bindReference(StatefulPlan.bucketOf(keys, input(time), buckets), input)
+    asked.groupBy(k => bucket.eval(moment(k)).asInstanceOf[Int])
   }
 
   /** All buckets that rows may be in. */
-  def allBuckets(buckets: Int): Seq[Int] = if (program.keys.isEmpty) Seq(0) else 0 until buckets
+  def allBuckets(buckets: Int): Seq[Int] = if (keys.nonEmpty) 0 until buckets else Seq(0)
 }
 
 private[read] object KeysOfState {

@@ -8,32 +8,38 @@ import io.sash.spark.streams.program.StreamProgram
 /**
  * The columns of a query for which a moment has values: the columns of PARTITION BY and ORDER BY,
  * under any name, and expressions over them.
+ *
+ * @param below the plan of the program's rows
  */
-private[read] object KnownColumns {
+private[read] final class KnownColumns(program: StreamProgram, below: LogicalPlan) {
+  private[this] val made = KnownColumns.definitions(below)
 
-  /**
-   * For each of these columns, by its place in the program's output, its expression over rows.
-   *
-   * @param below the plan of the program's rows
-   */
-  def of(program: StreamProgram, below: LogicalPlan): Map[Int, Expression] = {
-    val made = definitions(below)
-    def inFull(e: Expression): Expression = e.transform {
-      case a: Attribute if made.contains(a.exprId) => inFull(made(a.exprId))
-    }
-    val known = (program.keys.flatMap(_.references) :+ program.input(program.time)).distinct
-    val defined = known.map(a => inFull(a) -> a)
+  /** The columns of PARTITION BY and ORDER BY. */
+  val columns: Seq[Attribute] =
+    (program.keys.flatMap(_.references) :+ program.input(program.time)).distinct
+
+  private[this] val defined = columns.map(a => inFull(a) -> a)
+
+  /** For each known column, by its place in the program's output, its expression over rows. */
+  def ofOutput: Map[Int, Expression] =
     program.output.zipWithIndex
-      .collect { case (column: Attribute, i) =>
-        i -> inFull(column).transformDown { case e =>
-          defined.collectFirst { case (of, a) if e.semanticEquals(of) => a }.getOrElse(e)
-        }
-      }
+      .collect { case (column: Attribute, i) => i -> definition(column) }
       .filter { case (_, e) =>
-        e.deterministic && e.references.nonEmpty && e.references.subsetOf(AttributeSet(known))
+        e.deterministic && e.references.nonEmpty && e.references.subsetOf(AttributeSet(columns))
       }
       .toMap
+
+  /** A column over the known columns, and over others of the plan below. */
+  def definition(column: Attribute): Expression = inFull(column).transformDown { case e =>
+    defined.collectFirst { case (of, a) if e.semanticEquals(of) => a }.getOrElse(e)
   }
+
+  private def inFull(e: Expression): Expression = e.transform {
+    case a: Attribute if made.contains(a.exprId) => inFull(made(a.exprId))
+  }
+}
+
+private object KnownColumns {
 
   /** The definitions of the columns that reach the rows unchanged. */
   private def definitions(plan: LogicalPlan): Map[ExprId, Expression] = plan match {

@@ -26,7 +26,7 @@ private[read] object OpenStores {
    */
   final case class Version(number: Long, committed: Long)
 
-  private final class Open(val provider: StateStoreProvider, val version: Version) {
+  private final class Open(val store: LentStore, val version: Version) {
     val since: Long = System.nanoTime()
   }
 
@@ -36,20 +36,17 @@ private[read] object OpenStores {
   private[this] val idle =
     mutable.LinkedHashMap.empty[Partition, Open] // the longest unused first
 
-  /** Lends the task a provider of the place, until the task ends. */
-  def lend(
-      place: Partition,
-      version: Version
-  )(open: => StateStoreProvider): StateStoreProvider = {
+  /** Lends the task a store of the place, until the task ends. */
+  def lend(place: Partition, version: Version)(open: => StateStoreProvider): LentStore = {
     val left = taken(place)
     val isOther = left.exists(o => o.version.number == version.number && o.version != version)
     if (isOther) close(left)
-    val provider = left.filterNot(_ => isOther).fold(open)(_.provider)
+    val store = left.filterNot(_ => isOther).fold(new LentStore(open))(_.store)
     TaskContext.get().addTaskCompletionListener[Unit] { task =>
-      val back = new Open(provider, version)
+      val back = new Open(store, version)
       close(if (task.isFailed() || task.isInterrupted()) Some(back) else put(place, back))
     }
-    provider
+    store
   }
 
   private def taken(place: Partition): Option[Open] = synchronized(idle.remove(place))
@@ -62,7 +59,7 @@ private[read] object OpenStores {
     other ++ eldest
   }
 
-  private def close(stores: Iterable[Open]): Unit = stores.foreach(_.provider.close())
+  private def close(stores: Iterable[Open]): Unit = stores.foreach(_.store.close())
 
   private[this] val sweeps = new IdleSweep(
     "sash-open-stores",

@@ -38,16 +38,20 @@ private[read] final class StateProgram(program: StreamProgram, written: String) 
     )
   }
 
-  private def started: StreamProgram = {
-    val modes = Seq(AnswerMode.Append, AnswerMode.Update)
-    val mode = modes.find(m => part(written, StateSignature.Answered).contains(m.signature))
-    program
-      .in(mode.getOrElse(program.mode))
-      .copy(start = StateSignature.historyIn(written).map(WarmStart(_, answers = true)))
-  }
+  private def started: StreamProgram = program
+    .in(StateProgram.modeIn(written).getOrElse(program.mode))
+    .copy(start = StateProgram.startIn(written))
 }
 
-private object StateProgram {
+private[read] object StateProgram {
+
+  /** The answer mode in the description of a state. */
+  def modeIn(written: String): Option[AnswerMode] = Seq(AnswerMode.Append, AnswerMode.Update)
+    .find(m => part(written, StateSignature.Answered).contains(m.signature))
+
+  /** The history in the description of a state. */
+  def startIn(written: String): Option[WarmStart] =
+    StateSignature.historyIn(written).map(WarmStart(_, answers = true))
 
   /** The output columns that read no other columns of rows than those in the state. */
   private def kept(program: StreamProgram, written: String): Seq[Int] = {

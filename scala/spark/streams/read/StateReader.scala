@@ -2,65 +2,56 @@ package io.sash.spark.streams.read
 
 import java.util.UUID
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.{NullType, StructField, StructType}
-import org.apache.spark.util.SerializableConfiguration
 
 import io.sash.spark.base.StreamVersions
 import io.sash.spark.streams.plan.StatefulPlan
-import io.sash.spark.streams.program.StreamProgram
-import io.sash.spark.streams.state.StreamState
 
 /**
  * Reads partitions of an operator's state, in tasks. A task opens a store of its own, which Spark
  * neither commits nor maintains. So the query may run.
  *
- * @param generation the number of the state's present generation: see `StateFile`
  * @param states the directory of the states of all operators
  * @param query the id of the query
  */
 private[read] final class StateReader(
-    program: StreamProgram,
-    at: Option[Long],
-    generation: Int,
+    program: Sealed[ReadProgram],
+    moment: ReadMoment,
     states: String,
     query: String,
     operator: Long,
     version: OpenStores.Version,
-    conf: StateStoreConf,
-    hadoop: SerializableConfiguration
+    settings: Sealed[StateReader.Settings]
 ) extends Serializable {
   import StateReader._
 
   def read(part: AskedPartition): Iterator[InternalRow] = {
-    val provider =
-      OpenStores.lend(OpenStores.Partition(query, operator, part.partition), version)(open(part))
-    val store = provider.getReadStore(version.number, part.stateId) match {
-      case store: StateStore => store
-      case other => throw new IllegalStateException(s"${other.getClass} has no column families")
-    }
-    TaskContext.get().addTaskCompletionListener[Unit](_ => StreamVersions.release(store))
-    val state = new StreamState(StreamVersions.handleOf(store, StatefulPlan.keyEncoder))
-    val keys = new WindowsAt(program, new KeysOfState(program), state, at, generation)
+    val place = OpenStores.Partition(query, operator, part.partition)
+    val windows = OpenStores
+      .lend(place, version)(open(part))
+      .windows(version, part.stateId, program)
     part.buckets.iterator.flatMap { case (bucket, asked) =>
       StreamVersions.setGroup(bucket)
-      keys.answers(asked)
+      windows.answers(asked, moment)
     }
   }
 
   private def open(part: AskedPartition): StateStoreProvider = {
     val groups = StatefulPlan.keyEncoder.schema
+    val known = settings.open()
     StateStoreProvider.createAndInit(
       StateStoreProviderId(StateStoreId(states, operator, part.partition), UUID.randomUUID()),
       groups,
       NoValue,
       NoPrefixKeyStateEncoderSpec(groups),
       useColumnFamilies = true,
-      conf,
-      new Configuration(hadoop.value),
+      known.conf,
+      known.configuration,
       useMultipleValuesPerKey = false,
       None
     )
@@ -69,6 +60,23 @@ private[read] final class StateReader(
 
 private[read] object StateReader {
   private val NoValue = new StructType(Array(StructField("__dummy__", NullType)))
+
+  /**
+   * The settings with which a store is opened. Hadoop's own serialization of its settings takes
+   * longer than a key takes to be read, since it compresses the origin of each by itself.
+   */
+  final case class Settings(conf: StateStoreConf, hadoop: Map[String, String]) {
+    def configuration: Configuration = {
+      val all = new Configuration(false)
+      hadoop.foreach { case (name, value) => all.set(name, value) }
+      all
+    }
+  }
+
+  object Settings {
+    def of(conf: StateStoreConf, hadoop: Configuration): Settings =
+      Settings(conf, hadoop.iterator.asScala.map(e => e.getKey -> e.getValue).toMap)
+  }
 
   /**
    * A part of the state.

@@ -5,28 +5,38 @@ import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 
 import io.sash.spark.streams.ask.ReadState
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
 import io.sash.spark.streams.state.{BucketHeader, PendingOfKey, PendingRows, StreamState}
 import io.sash.spark.streams.task.{KeyTurns, KeyWindows, ReadyOrder, ReadyRows}
 
+/** Windows of OVER, as they are sent to tasks. */
+private[read] final case class OverProgram(
+    program: StreamProgram,
+    keys: KeysOfState,
+    generation: Int
+) extends ReadProgram {
+  override def over(state: StreamState): BucketWindows =
+    new WindowsAt(program, keys, state, generation)
+}
+
 /**
- * Answers the windows of keys at a moment, from the state of one bucket after the other. Rows
- * that the watermark has not passed are taken in first, up to the moment. Nothing is written.
+ * Answers the windows of keys at a moment. Rows that the watermark has not passed are taken in
+ * first, up to the moment.
  *
- * @param at the moment, in microseconds; None is the time of each key's last row
  * @param generation the present generation of the state
  */
 private[read] final class WindowsAt(
     program: StreamProgram,
     keys: KeysOfState,
     state: StreamState,
-    at: Option[Long],
     generation: Int
-) {
-  private[this] val until = at.getOrElse(Long.MaxValue)
+) extends BucketWindows {
+  private[this] var at: Option[Long] = None
+  private[this] var until = Long.MaxValue
+  private[this] var widths = Seq.empty[(Int, Expression)]
   private[this] val keyOf = keys.keyOf
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val windows = new KeyWindows(program, state, late = None)
@@ -34,12 +44,13 @@ private[read] final class WindowsAt(
   private[this] val waiting = new PendingOfKey(state, program.input.length, program.time)
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]
 
-  /**
-   * The answers of keys in the bucket whose state is open.
-   *
-   * @param asked the values of the keys; None is all keys that the state has
-   */
-  def answers(asked: Option[Seq[InternalRow]]): Iterator[InternalRow] = {
+  override def answers(
+      asked: Option[Seq[InternalRow]],
+      moment: ReadMoment
+  ): Iterator[InternalRow] = {
+    at = moment.at
+    until = at.getOrElse(Long.MaxValue)
+    widths = moment.widths
     val moments = asked.map(_.map(keys.moment).map(m => keyOf(m).copy() -> m).toMap)
     val seen = mutable.HashSet.empty[UnsafeRow]
     val withPending = KeyTurns.of(pendingRows(k => moments.forall(_.contains(k))), keyOf) {
@@ -66,11 +77,8 @@ private[read] final class WindowsAt(
     rows.sorted()
   }
 
-  private def keysInState: Iterator[UnsafeRow] = state.heads.iterator().map { case (bytes, _) =>
-    val key = new UnsafeRow(program.keys.length)
-    key.pointTo(bytes, bytes.length)
-    key
-  }
+  private def keysInState: Iterator[UnsafeRow] =
+    state.heads.iterator().map { case (bytes, _) => keys.read(bytes) }
 
   /** The answer of a key, if it is asked for, or has rows. */
   private def answer(
@@ -79,15 +87,16 @@ private[read] final class WindowsAt(
       moments: Option[Map[UnsafeRow, InternalRow]]
   ): Option[InternalRow] = {
     val bytes = key.getBytes
+    windows.discard() // a task that has ended early has left changes
     windows.open(bytes, state.heads.getValue(bytes))
     take((pending ++ waitingRows(bytes)).buffered)
     val time = at.orElse(Option.when(!windows.header.isNew)(windows.header.lastTime))
     val answered = time.filter(_ => moments.nonEmpty || !windows.header.isNew).map { time =>
       val moment = moments.fold[InternalRow](keys.moment(keys.valuesIn(key)))(_(key))
       moment.setLong(program.time, time)
+      widths.foreach { case (i, width) => moment.update(i, width.eval(moment)) }
       windows.answerAt(moment)
     }
-    windows.discard()
     answered
   }
 

@@ -269,7 +269,7 @@ private[streams] final class KeyTree(
     var w = 0
     while (w < frames.length) {
       if (moves) moveTo(current, w)
-      column.lower(w, stored.window(w).query(), result)
+      column.lower(w, shapes(w).queryAt(stored.window(w), current), result)
       w += 1
     }
   }

@@ -174,6 +174,8 @@ private[streams] final class KeyWindows(
     if (isOver(time)) beginAnew()
     val moves = !known.isNew && time > known.lastTime
     if (moves) moveTo(time)
+    current.end = end
+    marks.readOwn(row, current.values)
     trees.foreach(_.answerAt(row, current, moves, results(0)))
     output(joined(row, results(0)))
   }

@@ -57,7 +57,7 @@ class ReadErrorsSuite extends StreamSuite {
       val rows = query(source.frame)
       assert(why(rows.selectExpr(call)).contains("it is a condition of WHERE"))
       assert(why(rows.where(s"$call OR k = 1")).contains("with no OR or NOT"))
-      assert(why(rows.groupBy("k").count().where(call)).contains("above nothing else"))
+      assert(why(rows.groupBy("k").count().where(call)).contains("and above nothing else"))
       assert(why(spark.range(1).where(call)).contains("above nothing else"))
       val ahead = sql(s"SELECT k, lead(x) OVER (PARTITION BY k ORDER BY ts) FROM events") _
       assert(why(ahead(source.frame).where(call)).contains("looks ahead"))
@@ -163,6 +163,67 @@ class ReadErrorsSuite extends StreamSuite {
         assert(files == before)
         source.add(events(second))
       }
+    }
+  }
+
+  test("the next read of a partition finds the windows of the last one") {
+    withQuery(query, 1, 2, 20) { (source, checkpoint) =>
+      val features = query(source.frame)
+      def read(arguments: String) =
+        features.where(s"read_state('$checkpoint'$arguments)").collect().map(_.get(2)).toSeq
+      def made(body: => Unit): Long = {
+        val before = LentStore.count.sum
+        body
+        LentStore.count.sum - before
+      }
+      // expressions of the plan note their canonical forms when they are first read
+      (1 to 2).foreach(_ => read(", array(1)"))
+      assert(made(assert(read(", array(1)") == Seq(23L))) == 0)
+      val other = sql(s"SELECT $Last3 AS s, k FROM events")(source.frame)
+      assert(other.where(s"read_state('$checkpoint', array(1))").head() == Row(23L, 1))
+      read(", array(1)")
+      assert(made(assert(read(s", array(1), timestamp_seconds(${Start + 99})") == Seq(23L))) == 0)
+      source.add(events(21))
+      assert(made(assert(read(", array(1)") == Seq(43L))) == 1)
+    }
+  }
+
+  test("each row's own width is given") {
+    val own = "window_and(rows_window(x % 7), count_window(5))"
+    val times = "window_and(range_window(make_dt_interval(0, 0, 0, x)), time_window('9 seconds'))"
+    val two = sql(
+      s"SELECT k, sum(d) OVER (PARTITION BY k, $own ORDER BY ts) AS a, " +
+        s"sum(d) OVER (PARTITION BY k, $times ORDER BY ts) AS b FROM events"
+    ) _
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("5 seconds", checkpoint)
+      source.start(two)
+      source.add((1 to 20).map(s => at(s.toLong, s.toDouble, d = s.toDouble)))
+      def read(arguments: String) =
+        two(source.frame).where(s"read_state('$checkpoint'$arguments)").collect().toSeq
+      def sum(from: Int) = (from to 20).sum.toDouble
+      def widths(x: String) = s"named_struct('x', $x)"
+      // the rows of the last width, and of the times at the last row
+      assert(read(s", NULL, NULL, ${widths("3")}") == Seq(Row(1, sum(17), sum(17))))
+      assert(read(s", NULL, NULL, ${widths("'6'")}") == Seq(Row(1, sum(16), sum(14))))
+      val later = s"timestamp_seconds(${Start + 22})"
+      assert(read(s", array(1), $later, ${widths("3L")}") == Seq(Row(1, sum(17), sum(19))))
+      assert(read(s", array(9), $later, ${widths("3")}") == Seq(Row(9, null, null)))
+      assert(read(s", NULL, NULL, ${widths("NULL")}") == Seq(Row(1, null, null)))
+      assert(why(read("")).contains("named_struct('x', <INT>)"))
+      assert(
+        why(read(s", NULL, NULL, named_struct('y', 3)")).contains("named_struct('x', <INT>)")
+      )
+      assert(why(read(s", NULL, NULL, 3")).contains("a constant STRUCT"))
+      assert(
+        why(read(s", NULL, NULL, ${widths("DATE '2026-03-01'")}"))
+          .contains("x has type INT, and the field DATE")
+      )
+      source.stop()
+    })
+    withQuery(query, 1, 2, 20) { (source, checkpoint) =>
+      val call = s"read_state('$checkpoint', NULL, NULL, named_struct('x', 3))"
+      assert(why(query(source.frame).where(call).collect()).contains("leave it out"))
     }
   }
 
