@@ -13,8 +13,7 @@ import io.sash.spark.windows._
 private[spark] object SplitCalls {
 
   /**
-   * ROWS frames that reach at most so far need no totals: a task reads the rows around its own,
-   * and holds them in memory.
+   * ROWS frames that reach at most so far need no totals: a task reads the rows around its own.
    */
   val NearRows: Long = 16384L
 
@@ -67,7 +66,7 @@ private[spark] object SplitCalls {
     case RowsSpec(frame) if isTotal(frame)             => "with totals"
     case RangeSpec(frame) if isTotal(frame)            => "with totals"
     case RangeSpec(frame) if isOwn(frame)              => "with each task's own rows"
-    case _ if !hasTotals(call.expression, call.monoid) => "with older rows"
+    case _ if !hasTotals(call.expression, call.monoid) => "with the rows of each task's windows"
     case _                                             => "with older rows and totals"
   }
 

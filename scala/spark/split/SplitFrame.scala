@@ -50,9 +50,6 @@ private[split] sealed abstract class SplitFrame extends Serializable {
 
   /** Whether tasks can answer a key's rows in parts. */
   def isSteady(all: SplitKey, stage: Int): Boolean = true
-
-  /** Whether the windows of few rows may hold the rows of many stretches in part. */
-  def isWide: Boolean = false
 }
 
 /** The frame is all rows, without PARTITION BY. */
@@ -114,11 +111,13 @@ private[split] sealed abstract class SplitByBounds extends SplitFrame {
  *
  * @param rises whether no bound of a later row lies before the bound of an earlier one. If one
  *   does, a window still begins and ends no earlier than the windows of the rows before
+ * @param mayOverflow whether a bound may lie outside of its type
  */
 private[split] final case class SplitRange(
     rings: Seq[RingProgram],
     view: KeysView,
-    rises: Boolean
+    rises: Boolean,
+    mayOverflow: Boolean
 ) extends SplitByBounds {
   private val isUnboundedBelow = view.lower == KeyBound.Unbounded
   private val isUnboundedAbove = view.upper == KeyBound.Unbounded
@@ -158,9 +157,11 @@ private[split] final case class SplitRange(
   /**
    * False if a bound overflows its type near an end of the order: as an error, or so that it lies
    * on the other side of its row. A bound that overflows does so for the first or the last rows.
+   * A row without a value (NULL) has the rows like it as its window.
    */
   override def isSteady(all: SplitKey, stage: Int): Boolean = all.knowsBounds(stage) && {
-    try all.rowsAtEnds.map(r => (bounds.isBelow(r, r), bounds.isAbove(r, r))).distinct.length <= 1
+    def sidesOf(row: InternalRow) = (bounds.isBelow(row, row), bounds.isAbove(row, row))
+    try !mayOverflow || all.valuesAtEnds.map(sidesOf).distinct.length <= 1
     catch { case _: ArithmeticException | _: DateTimeException => false }
   }
 
@@ -187,8 +188,6 @@ private[split] final case class SplitRange(
 private[split] final case class SplitOwnBounds(rings: Seq[RingProgram], view: KeysView)
     extends SplitByBounds {
   override def search: Option[BoundSearch] = Some(new BoundSearch(rings(view.ring), view))
-
-  override def isWide: Boolean = true
 
   override def older(own: Range, all: SplitKey, stage: Int): Seq[Element] =
     held(0 until own.start, own, all, stage)

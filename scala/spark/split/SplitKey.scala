@@ -32,8 +32,8 @@ private[split] final class SplitKey(parts: IndexedSeq[RunPart], program: SplitPr
 
   def last(i: Int): InternalRow = parts(i).end.last
 
-  /** The first and the last row of each part. */
-  def rowsAtEnds: Seq[InternalRow] = parts.flatMap(p => Seq(p.end.first, p.end.last))
+  /** The first and the last row of each part whose order is not NULL. */
+  def valuesAtEnds: Seq[InternalRow] = parts.flatMap(_.end.values)
 
   private[this] lazy val searches = program.stages.map(_.frame.search)
 

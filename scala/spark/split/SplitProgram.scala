@@ -1,11 +1,7 @@
 package io.sash.spark.split
 
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  AttributeReference,
-  SortOrder,
-  SpecifiedWindowFrame
-}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{DoubleType, FloatType}
 
 import io.sash.spark.monoids.{Algorithm, AggregateMonoid}
 import io.sash.spark.ordering.{KeyOrder, OrderProgram, RowOrder}
@@ -37,9 +33,6 @@ private[split] final case class SplitStage(
       Some((math.max(0L, -lower).toInt, math.max(0L, upper).toInt))
     case _ => None
   }
-
-  /** Whether the windows of few rows may hold the rows of many stretches, which tasks read. */
-  def isWide: Boolean = frame.isWide || totals.isEmpty && nearest.isEmpty
 
   /** Whether the totals are the same in any order of the rows, but for last digits of floats. */
   def commutes: Boolean = totals.isEmpty || calls.forall(c => SplitCalls.commutes(c))
@@ -87,10 +80,15 @@ private[split] object SplitStage {
     case rows: RowsSpec => SplitRows(rows.lower, rows.upper)
     case range: RangeSpec if isForAll(shape, range.specified, windows) => AllRows
     case RangeSpec(frame) =>
-      SplitRange(windows.rings, viewOf(windows), RisingBounds.rise(of.order, frame, of.timeZone))
+      val rises = RisingBounds.rise(of.order, frame, of.timeZone)
+      SplitRange(windows.rings, viewOf(windows), rises, mayOverflow(of.order))
     case _: BoundsSpec => SplitOwnBounds(windows.rings, viewOf(windows))
     case other         => throw new IllegalStateException(s"${other.text} cannot be split")
   }
+
+  /** Floats and doubles have infinities instead. */
+  private def mayOverflow(order: Seq[SortOrder]): Boolean =
+    !order.forall(o => o.dataType == FloatType || o.dataType == DoubleType)
 
   private def viewOf(windows: WindowProgram): KeysView = windows.frames.head.keys.parts.head.get
 
@@ -145,9 +143,16 @@ private[split] final case class SplitProgram(
     inOrder: Boolean,
     comparesReadings: Boolean
 ) {
+
+  /** Whether a row's order, the first column of it, has a value. */
+  def hasValue: Expression =
+    order.order.drop(keys.length).headOption.fold[Expression](Literal.TrueLiteral) { by =>
+      IsNotNull(by.child)
+    }
+
   def ordering: OrderProgram = OrderProgram(Nil, order)
 
-  /** Whether the second pass needs the totals of a first pass. */
+  /** Whether the second pass needs the counts, the ends and the totals of a first pass. */
   def needsFirstPass: Boolean = comparesReadings || stages.exists(_.nearest.isEmpty)
 
   def comparesRows: Boolean = stages.exists(_.frame.comparesRows)

@@ -1,7 +1,7 @@
 package io.sash.spark.split
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{RowOrdering, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Predicate, RowOrdering, UnsafeRow}
 
 /**
  * Finds the rows of a stretch's first and last key. The rows of the stretch come in any order,
@@ -49,32 +49,37 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
   private[this] val bounds = program.stages.map(_.frame.search).toArray
   private[this] val ordering = RowOrdering.create(program.order.order, program.order.input)
   private[this] val compares = program.comparesRows
-  private[this] val first = row.copy()
-  private[this] val last = row.copy()
+  private[this] val hasValue = Predicate.create(program.hasValue, program.order.input)
+  private[this] val values = new Outermost(ordering)
+  private[this] val nulls = new Outermost(ordering)
+  private[this] val one = row.copy()
   private[this] var rows = 0L
 
+  place(row)
   count(row)
 
   /** One of the rows, to compare keys with. */
-  def any: InternalRow = first
+  def any: InternalRow = one
 
   /** Forgets all rows but this one, which has another key. */
   def begin(row: UnsafeRow): Unit = {
-    first.copyFrom(row)
-    last.copyFrom(row)
+    one.copyFrom(row)
+    values.clear()
+    nulls.clear()
     totals.foreach(_.clear())
     bounds.foreach(_.foreach(_.clear()))
     rows = 0L
+    place(row)
     count(row)
   }
 
   def add(row: UnsafeRow): Unit = {
-    if (compares) {
-      if (ordering.compare(row, last) >= 0) last.copyFrom(row)
-      else if (ordering.compare(row, first) < 0) first.copyFrom(row)
-    }
+    if (compares) place(row)
     count(row)
   }
+
+  private def place(row: UnsafeRow): Unit =
+    if (hasValue.eval(row)) values.add(row) else nulls.add(row)
 
   private def count(row: UnsafeRow): Unit = {
     rows += 1
@@ -88,9 +93,34 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
 
   def result: StretchEnd = StretchEnd(
     rows,
-    first,
-    last,
+    (values.rows ++ nulls.rows).min(ordering),
+    (values.rows ++ nulls.rows).max(ordering),
+    values.rows,
     totals.toIndexedSeq.map(_.cells),
     bounds.toIndexedSeq.map(_.fold(WindowEnds.None)(_.result))
   )
+}
+
+/** The first and the last of some rows in an order. The rows come in any order. */
+private[split] final class Outermost(ordering: Ordering[InternalRow]) {
+  private[this] var first: UnsafeRow = _
+  private[this] var last: UnsafeRow = _
+  private[this] var isEmpty = true
+
+  def clear(): Unit = isEmpty = true
+
+  def add(row: UnsafeRow): Unit =
+    if (first == null) {
+      first = row.copy()
+      last = row.copy()
+      isEmpty = false
+    } else if (isEmpty) {
+      first.copyFrom(row)
+      last.copyFrom(row)
+      isEmpty = false
+    } else if (ordering.compare(row, last) >= 0) last.copyFrom(row)
+    else if (ordering.compare(row, first) < 0) first.copyFrom(row)
+
+  /** Both, or none without rows. */
+  def rows: Seq[UnsafeRow] = if (isEmpty) Nil else Seq(first, last)
 }

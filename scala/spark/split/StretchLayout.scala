@@ -41,16 +41,15 @@ private[split] final class StretchLayout(
   }
 
   /**
-   * Whether some windows are so wide that tasks would read the same rows again and again: all of
-   * them more often than [[StretchLayout.MostReadings]], or so that a task has more than half of
-   * all rows, its own among them, on average.
+   * Whether windows are so wide that tasks would read the same rows again and again: each row
+   * more often than [[StretchLayout.MostReadings]] on average, or so many rows in one task that
+   * it has more than [[StretchLayout.MostOfTask]] of all rows, beside an equal share as its own.
    */
   def areTooWide(tasks: Seq[StretchPartition]): Boolean = {
     val (rows, working) = (stretches.map(_.rows).sum, tasks.count(_.own.nonEmpty))
-    val most = rows * math.min(StretchLayout.MostReadings, working / 2.0 - 1)
-    working > 1 && program.stages.indices.filter(program.stages(_).isWide).exists { s =>
-      tasks.flatMap(_.stages.lift(s)).collect { case k: KnownSurroundings => k.count }.sum > most
-    }
+    val read = tasks.map(_.stages.collect { case k: KnownSurroundings => k.count }.sum)
+    val most = rows * (StretchLayout.MostOfTask - 1.0 / working)
+    read.sum > StretchLayout.MostReadings * rows || working > 1 && read.max > most
   }
 
   /** All rows of some stretches. */
@@ -74,5 +73,8 @@ private[split] final class StretchLayout(
 private[split] object StretchLayout {
 
   /** How often tasks read a row for others, on average, before fewer tasks are better. */
-  val MostReadings = 4.0
+  val MostReadings = 4L
+
+  /** The part of all rows that a task may have, those among them that it reads for others. */
+  val MostOfTask = 0.75
 }

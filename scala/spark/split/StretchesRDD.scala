@@ -12,11 +12,11 @@ import io.sash.spark.windows.{ImmediateWindows, Total, WaitingWindowTask}
 
 /**
  * The answers of a window whose rows lie in stretches. A first pass, a job of its own, runs when
- * Spark asks for the partitions. The second pass answers: a task reads its own stretch, and rows
- * of the stretches around it, all from the same shuffle.
+ * Spark asks for the partitions. The second pass answers: a task reads its own stretches, and
+ * rows of the stretches around them, all from the same shuffle.
  *
  * @param rows the rows of the stretches, in any order within a stretch
- * @param tasks the number of tasks of the second pass, each for some neighbouring stretches
+ * @param tasks the stretches of each task of the second pass, if windows are not too wide
  * @param output the columns of the answers, over `columns` and the results of all stages
  */
 private[split] final class StretchesRDD(

@@ -40,7 +40,7 @@ private[split] final case class KnownSurroundings(
 
   override def parents: Seq[Partition] = rows.map(_.partition)
 
-  /** How many rows a task reads. */
+  /** How many rows these windows take of other stretches. The task reads whole stretches. */
   def count: Long = rows.map(r => r.until - r.from).sum
 
   override def neighbours(reader: StretchReader): Neighbours =

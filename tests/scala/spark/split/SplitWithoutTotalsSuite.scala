@@ -82,19 +82,57 @@ class SplitWithoutTotalsSuite extends SplitSuite {
   }
 
   test("fewer tasks answer windows that are too wide for all, and one the widest") {
-    series(3000)
-    withSettings(inManyTasks: _*) {
-      def tasksOf(width: Int): Long = {
-        val frame = divided(
-          s"SELECT id, median(x) OVER (ORDER BY id RANGE $width PRECEDING) AS m FROM series"
-        )
-        val (own, read) = (metric(frame, "ownRows"), metric(frame, "neighbourRows"))
-        assert(own == 3000 && read <= StretchLayout.MostReadings * own, s"$read rows read")
-        metric(frame, "tasks")
+    series(12000)
+    def tasksOf(windows: String*): Long = {
+      val columns = windows.zipWithIndex.map { case (w, i) => s"$w) AS c$i" }
+      val frame = divided(s"SELECT id, ${columns.mkString(", ")} FROM series")
+      val (own, read) = (metric(frame, "ownRows"), metric(frame, "neighbourRows"))
+      assert(own == 12000 && read <= 4.2 * own, s"$windows: $read rows read")
+      metric(frame, "tasks")
+    }
+    val over = "OVER (ORDER BY id RANGE"
+    withSettings(inManyTasks :+ ("spark.sql.shuffle.partitions" -> "32"): _*) {
+      for (call <- Seq("median(x)", "sum(x)")) {
+        assert(tasksOf(s"$call $over 400 PRECEDING") == 32)
+        // no total stands for rows ahead, or between a window and its row
+        for (frame <- Seq("CURRENT ROW AND 2800 FOLLOWING", "2800 PRECEDING AND 2790 PRECEDING"))
+          assert(tasksOf(s"$call $over BETWEEN $frame") == 16, s"$call, $frame")
+        assert(tasksOf(s"$call $over BETWEEN CURRENT ROW AND 11600 FOLLOWING") == 1)
       }
-      assert(tasksOf(300) == 16)
-      assert(tasksOf(1400) == 8)
-      assert(tasksOf(2900) == 1)
+      assert(tasksOf(s"median(x) $over 2800 PRECEDING") == 16)
+      assert(tasksOf(s"median(x) $over 11600 PRECEDING") == 1)
+      assert(tasksOf(s"sum(x) $over 2800 PRECEDING") == 32)
+      assert(tasksOf(s"sum(x) $over 11600 PRECEDING") == 32)
+      // what all windows of a task read counts
+      val several = Seq("2800 PRECEDING", "2800 PRECEDING AND 1 PRECEDING")
+        .map(f => if (f.contains("AND")) s"BETWEEN $f" else f)
+      assert(tasksOf(several.map(f => s"median(x) $over $f"): _*) == 8)
+    }
+    withSettings(inManyTasks :+ ("spark.sql.shuffle.partitions" -> "2"): _*) {
+      assert(tasksOf(s"median(x) $over 200 PRECEDING") == 2)
+      assert(tasksOf(s"median(x) $over 11600 PRECEDING") == 1)
+    }
+  }
+
+  test("rows whose order is NULL, NaN or infinite leave the others in many tasks") {
+    val orders = Seq(
+      "IF(id % 500 = 7, NULL, id)",
+      "IF(id % 500 = 7, DOUBLE('NaN'), id)",
+      "IF(id = 9, DOUBLE('Infinity'), IF(id = 8, 1e17D, id))"
+    )
+    val calls = Seq("sum(x)", "median(x)", "count(*)")
+    withSettings(inManyTasks: _*) {
+      for (
+        order <- orders; way <- Seq("", "DESC", "NULLS LAST");
+        frame <- Seq("20 PRECEDING AND 5 PRECEDING", "3 FOLLOWING AND 20 FOLLOWING")
+      ) {
+        val columns = calls.zipWithIndex.map { case (c, i) => s"$c OVER w AS c$i" }
+        val ran = divided(
+          s"SELECT id, ${columns.mkString(", ")} FROM (SELECT id, id % 7 AS x, $order AS o " +
+            s"FROM range(4000)) WINDOW w AS (ORDER BY o $way RANGE BETWEEN $frame)"
+        )
+        assert(metric(ran, "tasks") == 16, s"$order $way $frame")
+      }
     }
   }
 
