@@ -17,6 +17,7 @@ import shutil
 import sys
 import tempfile
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def _soak(spark: SparkSession, folder: Path, options: argparse.Namespace) -> dic
         "memory": options.memory,
         "restarts": options.minutes,
         "samples": samples.samples,
-        "watermarks": {name: _finish(query) for name, query in queries.items()},
+        "watermarks": {name: _finish(query, folder, name) for name, query in queries.items()},
     }
 
 
@@ -105,13 +106,15 @@ def _raise_of(queries: dict[str, StreamingQuery]) -> None:
             raise error
 
 
-def _finish(query: StreamingQuery) -> str:
-    """Read all rows, and say the last watermark."""
+def _finish(query: StreamingQuery, folder: Path, name: str) -> str:
+    """Read all rows, and say the last watermark, which an idle query's progress lacks."""
     query.processAllAvailable()
-    last = query.lastProgress
-    assert last is not None
     query.stop()
-    return str(last["eventTime"]["watermark"])
+    offsets = folder / "checkpoint" / name / "offsets"
+    last = max(int(f.name) for f in offsets.iterdir() if f.name.isdigit())
+    about = json.loads((offsets / str(last)).read_text(encoding="utf-8").splitlines()[1])
+    time_of = datetime.fromtimestamp(about["batchWatermarkMs"] / 1000, timezone.utc)
+    return time_of.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _options() -> argparse.Namespace:
