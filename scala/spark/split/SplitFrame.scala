@@ -165,6 +165,16 @@ private[split] final case class SplitRange(
     catch { case _: ArithmeticException | _: DateTimeException => false }
   }
 
+  /** The younger parts that the windows of all own rows hold. */
+  private def heldAhead(own: Range, younger: Range, all: SplitKey): Range =
+    if (!rises) 0 until 0
+    else {
+      val (head, last) = (all.first(own.start), all.last(own.end - 1))
+      val begun = younger.dropWhile(i => !isUnboundedBelow && bounds.isBelow(all.first(i), last))
+      val held = begun.takeWhile(i => !bounds.isAbove(all.last(i), head))
+      if (held.isEmpty) 0 until 0 else held.head until held.last + 1
+    }
+
   override def younger(own: Range, all: SplitKey, stage: Int): Seq[Element] = {
     val next = own.end
     lazy val last = farthest(own, all, stage)(if (isUnboundedAbove) _.lower else _.upper)
@@ -175,7 +185,8 @@ private[split] final case class SplitRange(
       all.elements(stage, all.start(next), end until all.count, all.start(all.count))
     } else {
       val end = until(bounds.isAbove(_, last))
-      all.elements(stage, all.start(next), 0 until 0, all.start(end))
+      val held = heldAhead(own, next until end, all)
+      all.elements(stage, all.start(next), held, all.start(end))
     }
   }
 }
