@@ -170,9 +170,9 @@ private[split] final case class SplitRange(
     if (!rises) 0 until 0
     else {
       val (head, last) = (all.first(own.start), all.last(own.end - 1))
-      val begun = younger.dropWhile(i => !isUnboundedBelow && bounds.isBelow(all.first(i), last))
-      val held = begun.takeWhile(i => !bounds.isAbove(all.last(i), head))
-      if (held.isEmpty) 0 until 0 else held.head until held.last + 1
+      younger
+        .dropWhile(i => !isUnboundedBelow && bounds.isBelow(all.first(i), last))
+        .takeWhile(i => !bounds.isAbove(all.last(i), head))
     }
 
   override def younger(own: Range, all: SplitKey, stage: Int): Seq[Element] = {
@@ -221,7 +221,7 @@ private[split] final case class SplitOwnBounds(rings: Seq[RingProgram], view: Ke
       all.elements(
         stage,
         all.start(read.head),
-        if (totals.isEmpty) 0 until 0 else totals.head to totals.last,
+        if (totals.isEmpty) 0 until 0 else totals.head until totals.last + 1,
         all.start(read.last + 1)
       )
   }
