@@ -44,7 +44,7 @@ mean of the middle one.
 |---|--:|--:|--:|--:|---|
 {series}
 
-At the end all answers were compared with those of batch queries over the rows that were not
+At the end each answer was compared with the answer of a batch query over the rows that were not
 late. A hop window has the rows that came before the watermark passed its end; a row that came
 after the ends of all its windows has to be in the folder of late rows:
 

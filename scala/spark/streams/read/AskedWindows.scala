@@ -34,10 +34,10 @@ private[read] abstract class RunWindows {
   def keys: KeysOfState
 
   /**
-   * @param watermark the time, in microseconds, that the watermark has passed
+   * @param passed the time, in microseconds, that the watermark has passed
    * @param generation the number of the state's present generation: see `StateFile`
    */
-  def reading(watermark: Long, generation: Int): ReadProgram
+  def reading(passed: Long, generation: Int): ReadProgram
 
   /** The moment in which rows have these times and widths. */
   def moment(at: Option[Long]): ReadMoment
@@ -68,7 +68,7 @@ private[read] final case class OverWindows(
     override lazy val keys: KeysOfState =
       new KeysOfState(read.input, read.keys, read.time, "PARTITION BY")
 
-    override def reading(watermark: Long, generation: Int): ReadProgram =
+    override def reading(passed: Long, generation: Int): ReadProgram =
       OverProgram(read, keys, generation)
 
     override def moment(at: Option[Long]): ReadMoment = ReadMoment(at, widths.in(read.input))
@@ -96,8 +96,8 @@ private[read] final case class OpenHops(program: HopProgram) extends AskedWindow
       new KeysOfState(input, keys, run.pane, "GROUP BY")
     }
 
-    override def reading(watermark: Long, generation: Int): ReadProgram =
-      HopsOfState(run, keys, (watermark +: history.toSeq).max, generation)
+    override def reading(passed: Long, generation: Int): ReadProgram =
+      HopsOfState(run, keys, passed, generation)
 
     override def moment(at: Option[Long]): ReadMoment = ReadMoment(at, Nil)
   }

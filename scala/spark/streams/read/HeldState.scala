@@ -39,6 +39,9 @@ private[read] final class HeldState(
     }
   }
 
+  /** The stream has let go of rows up to this time, in microseconds. */
+  private[this] val passed = (Seq(batch.watermark) ++ of.history).max
+
   private def refuseOther(): Throwable = ReadState.refuse(
     "checkpoint",
     if (windows.areHops)
@@ -53,7 +56,7 @@ private[read] final class HeldState(
     val keys = of.keys
     if (asked.isEmpty && !keys.areReadable) keys.refuseUnreadable()
     val reader = new StateReader(
-      Sealed(of.reading(batch.watermark, generation)),
+      Sealed(of.reading(passed, generation)),
       of.moment(at),
       states.toString,
       batch.query,
@@ -72,7 +75,6 @@ private[read] final class HeldState(
 
   /** Refuses a moment whose windows had rows that the stream has forgotten. */
   private def check(at: Long): Unit = {
-    val passed = (Seq(batch.watermark) ++ of.history).max
     if (at <= passed)
       throw ReadState.refuse(
         "at",

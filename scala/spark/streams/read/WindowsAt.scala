@@ -91,13 +91,12 @@ private[read] final class WindowsAt(
     windows.open(bytes, state.heads.getValue(bytes))
     take((pending ++ waitingRows(bytes)).buffered)
     val time = at.orElse(Option.when(!windows.header.isNew)(windows.header.lastTime))
-    val answered = time.filter(_ => moments.nonEmpty || !windows.header.isNew).map { time =>
+    time.filter(_ => moments.nonEmpty || !windows.header.isNew).map { time =>
       val moment = moments.fold[InternalRow](keys.moment(keys.valuesIn(key)))(_(key))
       moment.setLong(program.time, time)
       widths.foreach { case (i, width) => moment.update(i, width.eval(moment)) }
       windows.answerAt(moment)
     }
-    answered
   }
 
   /** The pending rows of a key in update mode. */

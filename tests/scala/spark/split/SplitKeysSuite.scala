@@ -1,7 +1,7 @@
 package io.sash.spark.split
 
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Sum}
@@ -9,7 +9,6 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.types.LongType
 import org.scalatest.Assertion
 
-import io.sash.spark.{CheckedExec, CheckedPromises, RowEquality}
 import io.sash.spark.base.SashConf
 import io.sash.spark.ordering.{KeyOrder, RowOrder}
 import io.sash.spark.windows.WindowCall
@@ -32,28 +31,11 @@ class SplitKeysSuite extends SplitSuite {
   private def exchanges(frame: DataFrame): Int =
     collect(frame.queryExecution.executedPlan) { case e: ShuffleExchangeExec => e }.size
 
-  private def rows(query: String, settings: (String, String)*): Seq[Row] =
-    withSettings(settings: _*)(spark.sql(query).collect().toSeq)
-
-  /** The frame that ran, whose rows are those without the divided operator. */
-  private def checked(query: String, without: (String, String)): DataFrame =
-    withClue(s"$query\n") {
-      val expected = rows(query, without)
-      val frame = spark.sql(query)
-      val actual = CheckedPromises.whileOn(frame.collect().toSeq)
-      assert(operators(frame).size == 1)
-      collect(frame.queryExecution.executedPlan) { case c: CheckedExec => c }
-        .foreach(c => assert(CheckedPromises.broken(c).isEmpty))
-      val difference = RowEquality.difference(expected, actual)
-      assert(difference.isEmpty, difference.getOrElse(""))
-      frame
-    }
-
   test("rows of a key in many tasks are not clustered: what needs a key's rows has an exchange") {
     val running = s"SELECT id, k, x, sum(x) OVER (PARTITION BY k ORDER BY id) AS s FROM $skewed"
     val byKey = s"SELECT k, count(*), sum(s) FROM ($running) GROUP BY k"
     def needs(count: Int, query: String): Assertion =
-      assert(exchanges(checked(query, SashConf.Enabled.key -> "false")) == count, query)
+      assert(exchanges(divided(query, SashConf.Enabled.key -> "false")) == count, query)
     withSettings(settings: _*)(needs(2, byKey))
     withSettings(settings :+ ("spark.sql.adaptive.enabled" -> "false"): _*) {
       needs(2, byKey)
@@ -85,7 +67,7 @@ class SplitKeysSuite extends SplitSuite {
         val query = s"SELECT id, min(id) OVER w m, sum(id) OVER w s FROM (SELECT id, " +
           s"if(id % 10 = 0, id % 7000, 1) AS k FROM range($count)) " +
           s"WINDOW w AS (PARTITION BY k ORDER BY id $frame)"
-        val operator = operators(checked(query, SashConf.WindowSplit.key -> "off")).head
+        val operator = operators(divided(query)).head
         assert(operator.tasks == 16 && operator.simpleString(100).contains("16 tasks"))
         assert(operator.metrics("tasks").value == 16)
         assert(operator.metrics("ownRows").value == count)
@@ -96,10 +78,7 @@ class SplitKeysSuite extends SplitSuite {
   }
 
   test("EXPLAIN says that many tasks answer a key, or why one task does") {
-    def explained(query: String): String = {
-      val plan = spark.sql(query).queryExecution.executedPlan
-      new io.sash.spark.Explain().generateExtendedInfo(plan)
-    }
+    def explained(query: String): String = told(spark.sql(query))
     def over(call: String, by: String = "ORDER BY id") =
       explained(s"SELECT $call OVER (PARTITION BY k $by) FROM $skewed")
     withSettings(settings: _*) {

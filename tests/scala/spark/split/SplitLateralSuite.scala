@@ -1,9 +1,7 @@
 package io.sash.spark.split
 
-import org.apache.spark.sql.DataFrame
 import org.scalatest.Assertion
 
-import io.sash.spark.{CheckedExec, CheckedPromises, Explain, RowEquality}
 import io.sash.spark.base.SashConf
 
 /**
@@ -28,29 +26,9 @@ class SplitLateralSuite extends SplitSuite {
     made(events, "(id * 3)", "id % 100 AS x").createOrReplaceTempView("events")
   }
 
-  private def told(frame: DataFrame): String =
-    new Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
-
-  /** The frame that ran in many tasks, with the rows of one task. */
-  private def divided(query: String): DataFrame = withClue(s"$query\n") {
-    val expected =
-      withSettings(SashConf.WindowSplit.key -> "off")(spark.sql(query).collect().toSeq)
-    val frame = spark.sql(query)
-    val actual = CheckedPromises.whileOn(frame.collect().toSeq)
-    assert(operators(frame).size == 1, told(frame))
-    collect(frame.queryExecution.executedPlan) { case c: CheckedExec => c }
-      .foreach(c => assert(CheckedPromises.broken(c).isEmpty))
-    val difference = RowEquality.difference(expected, actual)
-    assert(difference.isEmpty, difference.getOrElse(""))
-    frame
-  }
-
   private def count(range: String, key: String = "e.k = l.k AND ") =
     s"SELECT l.id, f.* FROM labels l, LATERAL (SELECT count(*) AS c, sum(e.x) AS s " +
       s"FROM events e WHERE $key$range) f"
-
-  private def metric(frame: DataFrame, name: String): Long =
-    operators(frame).head.metrics(name).value
 
   test("many tasks read few rows for others") {
     views()

@@ -28,8 +28,7 @@ class SplitPlanSuite extends SplitSuite {
 
   private def explained(query: String): String =
     withSettings(settings: _*) {
-      val frame = spark.sql(query)
-      new io.sash.spark.Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
+      told(spark.sql(query))
     }
 
   test("ORDER BY above the window needs neither an exchange nor a sort of its own") {
@@ -122,8 +121,7 @@ class SplitPlanSuite extends SplitSuite {
     }
     withSettings(SashConf.WindowSplitThreshold.key -> "1GB") {
       val frame = spark.sql("SELECT sum(id) OVER (ORDER BY id ROWS 9 PRECEDING) FROM range(9)")
-      val text =
-        new io.sash.spark.Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
+      val text = told(frame)
       assert(text.contains(s"in one task: its input has an estimated 72 bytes, less than"))
     }
   }

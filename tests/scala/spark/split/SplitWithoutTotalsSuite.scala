@@ -1,8 +1,5 @@
 package io.sash.spark.split
 
-import org.apache.spark.sql.DataFrame
-
-import io.sash.spark.{CheckedExec, CheckedPromises, RowEquality}
 import io.sash.spark.base.SashConf
 
 /**
@@ -23,23 +20,6 @@ class SplitWithoutTotalsSuite extends SplitSuite {
   private def series(rows: Int): Unit = spark
     .sql(s"SELECT id, id * 7919 % 10 AS x, hex(id) AS s, id - id % 3 AS t FROM range($rows)")
     .createOrReplaceTempView("series")
-
-  /** The frame that ran, with the rows of one task. */
-  private def divided(query: String): DataFrame = withClue(s"$query\n") {
-    val expected =
-      withSettings(SashConf.WindowSplit.key -> "off")(spark.sql(query).collect().toSeq)
-    val frame = spark.sql(query)
-    val actual = CheckedPromises.whileOn(frame.collect().toSeq)
-    assert(operators(frame).size == 1)
-    collect(frame.queryExecution.executedPlan) { case c: CheckedExec => c }
-      .foreach(c => assert(CheckedPromises.broken(c).isEmpty))
-    val difference = RowEquality.difference(expected, actual)
-    assert(difference.isEmpty, difference.getOrElse(""))
-    frame
-  }
-
-  private def metric(frame: DataFrame, name: String): Long =
-    operators(frame).head.metrics(name).value
 
   test("RANGE: many tasks read the rows of their windows") {
     series(4000)

@@ -138,7 +138,7 @@ class StreamMetricsSuite extends StreamSuite {
       }
   }
 
-  /** Rows of which one of two windows is over, each 5 seconds before the other. */
+  /** The rows that are late for the first of their two windows, which ends 5 seconds earlier. */
   private val partlyLate = batches.indices.map { i =>
     val (_, watermark) = onTime(batches.take(i), delaySeconds = 15)
     batches(i).flatMap(_.ts).count { ts =>

@@ -36,7 +36,7 @@ class PendingOfKeySuite extends StreamSuite {
       answers
     }
 
-    /** Makes the state that of another query. */
+    /** Another query goes on with the state. */
     def changeTo(other: StreamProgram): Unit =
       header = new StateCarry(program.layout, hasPlaces = true, other, state).goOn(header)
 
