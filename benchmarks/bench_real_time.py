@@ -83,13 +83,36 @@ def page(about: dict[str, Any], found: Found, options: argparse.Namespace) -> st
     for query, runs in found.items():
         window = f"{query.window:,}" if query.window else ""
         lines.append(f"| {query.name} | {window} | {_row(runs)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", _worst(found)]) + "\n"
+
+
+def _worst(found: Found) -> str:
+    """How much longer than the ring Sash takes at most, over all windows."""
+    medians, p99s = zip(
+        *(
+            (ours / theirs for ours, theirs in zip(_figures(runs), _figures(ring), strict=True))
+            for query, runs in found.items()
+            for other, ring in found.items()
+            if query.name.startswith("Sash") and other.window == query.window
+            if other.name.endswith("ring")
+        ),
+        strict=True,
+    )
+    return (
+        f"Sash takes at most {max(medians):.2f} of the ring's median, and {max(p99s):.2f} of its "
+        "99 of 100."
+    )
 
 
 def _row(runs: list[list[float]]) -> str:
+    median, p99 = _figures(runs)
+    return f"{median:.1f} | {p99:.1f}"
+
+
+def _figures(runs: list[list[float]]) -> tuple[float, float]:
+    """The median and the 99 of 100 of the middle run."""
     run = sorted(runs, key=statistics.median)[len(runs) // 2]
-    p99 = statistics.quantiles(run, n=100)[98]
-    return f"{statistics.median(run):.1f} | {p99:.1f}"
+    return statistics.median(run), statistics.quantiles(run, n=100)[98]
 
 
 def _options() -> argparse.Namespace:
