@@ -42,8 +42,8 @@ def read_state(
             NULL. Filters above hop windows apply.
         checkpoint: The checkpoint's location.
         keys: The values of PARTITION BY, or of GROUP BY beside the window, in their order. A key
-            that the stream does not hold has empty windows, and no hop window. All keys that the
-            stream holds by default.
+            that the stream does not hold has empty windows with ``at``, no row without it, and no
+            hop window. All keys that the stream holds by default.
         at: The time of the windows, after the watermark of the last committed batch, since
             earlier rows may be gone. A string is a time in the session's time zone. By default
             it is the time of each key's last row, whose answers are read then. Hop windows take

@@ -54,6 +54,8 @@ def answers(spark: SparkSession, folder: Path, kind: str) -> DataFrame:
     spark.conf.set("spark.sash.stream.lateRowsPath", str(folder / "late"))
     if kind == "counted":
         spark.conf.set("spark.sash.stream.lateRows", "count")
+        # the test reads which files each batch had
+        spark.conf.set("spark.sql.streaming.minBatchesToRetain", "1000")
     rows = read(spark, folder / "labels", LABELS, stream=True)
     if kind == "labels":
         return features(rows, read(spark, folder / "events", EVENTS, stream=True))

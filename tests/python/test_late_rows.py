@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import sash
 from killed_labels import EVENTS, LABELS, read
 from killed_late import counted, drawn, over
 from killed_together import BATCHES_A_RUN, lives_of
-from kills import in_utc
+from kills import in_utc, last_batch
 from streaming import to_parquet
 from test_label_kills import ROWS, end, save
 
@@ -180,26 +180,41 @@ def check_late_rows(session: SparkSession, folder: Path, kind: str) -> None:
     assert ({*out} | set(dropped)) - {-1} == labels, "rows are lost"
 
 
-def check_counted(session: SparkSession, folder: Path) -> None:
-    """Each answer is the batch query's over the rows that had come, by files."""
+def lines_of_batches(folder: Path) -> Iterator[list[str]]:
+    """The lines of each batch.
+
+    Mostly a batch has one file. It has two if the stream was killed when the source had noted a
+    file, and the query had not planned its batch.
+    """
     files = sorted((folder / "labels").glob("*.json"))
-    of_file = [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
-    newest = [max(datetime.fromisoformat(row["ts"]) for row in rows) for rows in of_file]
-    passed = [datetime.min]  # by the watermark, in the batch of each file and in the one behind
-    for time in newest:
-        passed.append(max(passed[-1], time - timedelta(hours=1)))
+    first = 0
+    for number in range(last_batch(folder, "offsets") + 1):
+        planned = (folder / "checkpoint" / "offsets" / str(number)).read_text()
+        end = json.loads(planned.splitlines()[-1])["logOffset"] + 1
+        yield [line for file in files[first:end] for line in file.read_text().splitlines()]
+        first = end
+    assert first == len(files), "rows were not read"
+
+
+def check_counted(session: SparkSession, folder: Path) -> None:
+    """Each answer is the batch query's over the rows that had come, by batches."""
+    of_batch = [[json.loads(line) for line in lines] for lines in lines_of_batches(folder)]
+    passed = [datetime.min]  # by the watermark, in each batch and in the one behind
+    for of in of_batch:
+        times = [datetime.fromisoformat(row["ts"]) - timedelta(hours=1) for row in of]
+        passed.append(max([passed[-1], *times]))
     rows = []
-    for file, of in enumerate(of_file):
+    for number, of in enumerate(of_batch):
         for row in of:
             time = datetime.fromisoformat(row["ts"])
             answered = next(
-                (i for i in range(file, len(passed)) if time <= passed[i]), len(passed)
+                (i for i in range(number, len(passed)) if time <= passed[i]), len(passed)
             )
-            rows.append((row["user"], time, row["lab"], file, answered))
+            rows.append((row["user"], time, row["lab"], number, answered))
     come = session.createDataFrame(
-        rows, "user string, ts timestamp, lab long, file int, answered int"
+        rows, "user string, ts timestamp, lab long, number int, answered int"
     )
-    at_each = come.withColumn("until", F.explode(F.expr(f"sequence(file, {len(passed)})")))
+    at_each = come.withColumn("until", F.explode(F.expr(f"sequence(number, {len(passed)})")))
     batch = counted(at_each, "until").join(come.select("lab", "answered"), "lab")
     expected = batch.where("until = answered").drop("until", "answered").collect()
     ours = session.read.parquet(str(folder / "out")).collect()

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 
+import io.sash.spark.base.SashConf
 import io.sash.spark.streams.ask.ReadState
 import io.sash.spark.streams.checkpoint.{NumberedFiles, StateFile, StateSignature}
 
@@ -33,7 +34,10 @@ private[read] final class HeldState(
     val found = described.find { case (_, last, run, _) => last.isOf(run.text) }
     found.orElse(described.headOption) match {
       case Some((number, last, run, generation)) =>
-        if (found.isEmpty) throw last.differs(run.text)
+        if (found.isEmpty) {
+          if (StateSignature.part(last.text, StateSignature.LateRows).nonEmpty) throw refuseLate()
+          throw last.differs(run.text)
+        }
         (number.toLong, run, generation)
       case None => throw refuseOther()
     }
@@ -48,6 +52,12 @@ private[read] final class HeldState(
       s"$checkpoint has no hop windows of Sash; if Spark has answered them, " +
         "spark.read.format('statestore') reads their state"
     else s"$checkpoint has no windows of Sash's OVER"
+  )
+
+  private def refuseLate(): Throwable = ReadState.refuse(
+    "checkpoint",
+    s"$checkpoint has windows in which late rows count (${SashConf.StreamLateRows.key}=count), " +
+      "and these cannot be read yet"
   )
 
   /** @param at the moment, in microseconds; None is the time of each key's last row */

@@ -16,8 +16,12 @@ import io.sash.spark.base.IdleSweep
  */
 private[read] object OpenStores {
 
-  /** A partition of the state of a query. */
-  final case class Partition(query: String, operator: Long, partition: Int)
+  /**
+   * A partition of the state of a query.
+   *
+   * @param states the directory of the states; a copy of a checkpoint has the query's id, too
+   */
+  final case class Partition(states: String, query: String, operator: Long, partition: Int)
 
   /**
    * A version of the state.

@@ -11,7 +11,7 @@ import io.sash.spark.base.Filtered
 import io.sash.spark.hops.{BatchHops, HopAggregate}
 import io.sash.spark.hops.stream.{HopPlans, HopProcessor}
 import io.sash.spark.streams.ask.ReadState
-import io.sash.spark.streams.plan.{OfBuckets, OfStream}
+import io.sash.spark.streams.plan.{OfBuckets, OfStream, OperatorsWithState}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
 
 /**
@@ -68,12 +68,14 @@ private[spark] object StateQueries extends Rule[LogicalPlan] with PredicateHelpe
     case Project(list, OfStream(stateful, processor)) =>
       val program = processor.program
       check(program)
+      checkBelow(stateful)
       val known = new KnownColumns(program, stateful.child)
       val widths = OwnWidths.of(program, known, call.widths)
       val windows = OverWindows(program, known.ofOutput, widths)
       StateRows(list.map(momentColumn), windows, new StateRequest(call))
-    case Project(list, OfBuckets(_, hops: HopProcessor)) =>
+    case Project(list, OfBuckets(stateful, hops: HopProcessor)) =>
       checkHops(call)
+      checkBelow(stateful)
       StateRows(list.map(withoutDelay), OpenHops(hops.program), new StateRequest(call))
     case Project(list, child) => known(Project(list, read(child, call)))
     case Filter(condition, child) =>
@@ -100,6 +102,15 @@ private[spark] object StateQueries extends Rule[LogicalPlan] with PredicateHelpe
       )
     if (call.widths.nonEmpty) throw OwnWidths.none
   }
+
+  /** Refuses windows whose state lacks rows that have come. */
+  private def checkBelow(stateful: TransformWithState): Unit =
+    stateful.child.find(OperatorsWithState.holdsBack).foreach { below =>
+      refuse(
+        s"the windows are above another operator with state (${below.nodeName}), which holds " +
+          "rows back that their state does not have yet; write the rows below to a table in between"
+      )
+    }
 
   private def readsHops(plan: LogicalPlan): Boolean = plan.exists {
     case StateRows(_, windows, _) => windows.areHops

@@ -31,7 +31,7 @@ private[read] final class StateReader(
   import StateReader._
 
   def read(part: AskedPartition): Iterator[InternalRow] = {
-    val place = OpenStores.Partition(query, operator, part.partition)
+    val place = OpenStores.Partition(states, query, operator, part.partition)
     val windows = OpenStores
       .lend(place, version)(open(part))
       .windows(version, part.stateId, program)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 import io.sash.spark.base.{NoWatermark, SashConf, StreamVersions}
 import io.sash.spark.history.History
 import io.sash.spark.kinds.SlidingAggregate
-import io.sash.spark.streams.plan.{OfStream, StatefulPlan, StreamSettings}
+import io.sash.spark.streams.plan.{OfStream, OperatorsWithState, StatefulPlan, StreamSettings}
 import io.sash.spark.streams.program.{StreamProgram, StreamRange, StreamShape}
 import io.sash.spark.streams.task.StreamProcessor
 import io.sash.spark.times.{CutToHop, TimestampPlusMicros}
@@ -80,6 +80,10 @@ private[start] object CountLateRows {
   /** The reason why late rows cannot count, if so. */
   def fault(write: WriteToStreamStatement, query: LogicalPlan, conf: SQLConf): Option[String] = {
     val programs = query.collect { case OfStream(_, processor) => processor.program }
+    val above = query.collectFirst {
+      case OfStream(stateful, processor) if stateful.child.exists(OperatorsWithState.hasState) =>
+        processor.program.source.distinct.mkString(", ")
+    }
     val setting = s"${SashConf.StreamLateRows.key}=count"
     if (programs.isEmpty) None
     else if (StreamVersions.isRealTime(write))
@@ -88,6 +92,11 @@ private[start] object CountLateRows {
       Some(
         s"$setting while ${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which takes " +
           "rows in time for late ones; set it to true"
+      )
+    else if (above.nonEmpty)
+      Some(
+        s"$setting and ${above.get} above another operator with state, which no late row " +
+          "passes; write the rows below to a table in between, or set it to drop"
       )
     else if (query.exists(_.isInstanceOf[History]))
       Some(s"$setting beside history_until; set it to drop, or replay the rows of the past")

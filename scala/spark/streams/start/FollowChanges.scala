@@ -94,8 +94,8 @@ private[start] object FollowChanges {
     def typeOf(name: String) = column(program, name, conf).map(_.dataType)
     if (lacking.nonEmpty)
       Some(
-        s"$setting over rows without one column ${lacking.mkString(" and ")}; select it " +
-          "below the windows, or unset the setting"
+        s"$setting over rows without one column ${lacking.mkString(" and ")}; name it beside " +
+          "the windows in their SELECT, or unset the setting"
       )
     else if (!typeOf(ChangeFeed.Kind).contains(StringType))
       Some(s"$setting over rows whose ${ChangeFeed.Kind} is not a STRING; cast it")

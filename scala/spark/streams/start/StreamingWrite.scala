@@ -14,7 +14,8 @@ import io.sash.spark.base.{SashConf, SparkVersions, StreamVersions}
 import io.sash.spark.history.History
 import io.sash.spark.hops.stream.StreamHops
 import io.sash.spark.streams.checkpoint.Checkpoint
-import io.sash.spark.streams.plan.{OfBuckets, OfStream, StatefulPlan, StreamSettings}
+import io.sash.spark.streams.plan._
+import io.sash.spark.streams.plan.OperatorsWithState.{hasState, keepsRows}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
 import io.sash.spark.streams.task.StreamProcessor
 import io.sash.spark.times.LeavingTime
@@ -123,13 +124,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
     val inRealTime = Option.when(
       StreamVersions.isRealTime(write) && query.exists(_.isInstanceOf[History])
     )("in real-time mode, which reads no table; write with another trigger")
-    val fault =
-      CheckHistory.fault(query, p => hasState(p) && !isOurs(p) && !KeepsNoRow(p.nodeName))
+    val fault = CheckHistory.fault(query, p => keepsRows(p) && !isOurs(p))
     inRealTime.orElse(fault).foreach(why => refuse(write, s"history_until $why"))
   }
-
-  /** Operators of Spark with state that pass each row on at once, or never. */
-  private val KeepsNoRow = Set("Deduplicate", "DeduplicateWithinWatermark", "Distinct")
 
   /** The expression in SQL, without the tables of its columns. */
   private def source(e: Expression): String = e.transform { case a: AttributeReference =>
@@ -242,25 +239,6 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
           s"${checkpoint.originOfProvider}, of ${over(write)},")
       )
     )
-
-  private def hasState(plan: LogicalPlan): Boolean = plan.isStreaming && (plan match {
-    case Join(left, right, _, _, _) => left.isStreaming && right.isStreaming
-    case _                          => WithState(plan.nodeName)
-  })
-
-  /** Operators with state, by name, since not every version has all of them. */
-  private val WithState = Set(
-    "Aggregate",
-    "Deduplicate",
-    "DeduplicateWithinWatermark",
-    "Distinct",
-    "FlatMapGroupsInPandasWithState",
-    "FlatMapGroupsWithState",
-    "GlobalLimit",
-    "TransformWithState",
-    "TransformWithStateInPandas",
-    "TransformWithStateInPySpark"
-  )
 
   private def isOver(plan: LogicalPlan): Boolean = OfStream.unapply(plan).nonEmpty
 

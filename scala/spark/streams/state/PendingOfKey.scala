@@ -32,8 +32,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
   private[this] var key: Array[Byte] = _
   private[this] var first = 0L
   private[this] var end = 0L
-  private[this] var earliest =
-    0L // the time of the first row, or an earlier one; with chunks only
+  private[this] var lastOfFirst = 0L // the time of the first chunk's last row, or an earlier one
   private[this] var nodesUntil = 0L
   private[this] var at = 0L // the number of the chunk at which the loaded rows begin
   private[this] var loaded = new ArrayList[Waiting]
@@ -56,7 +55,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
       if (in.getLong() == Divided) {
         first = in.getLong()
         end = in.getLong()
-        earliest = in.getLong()
+        lastOfFirst = in.getLong()
         nodesUntil = in.getLong()
         at = end
       }
@@ -75,7 +74,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
     this.key = key
     first = 0L
     end = 0L
-    earliest = 0L
+    lastOfFirst = 0L
     nodesUntil = 0L
     at = 0L
     loaded = new ArrayList
@@ -100,42 +99,34 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
   def start: Array[Byte] =
     if (at == first) state.heads.getValue(key) else state.starts.get(key, at)
 
-  /** Whether chunks may have rows that the watermark has passed. */
-  def hasFinalChunks(passed: Long): Boolean = hasChunks && earliest <= passed
+  /** Whether the watermark may have passed all rows of a chunk. */
+  def hasFinalChunks(passed: Long): Boolean = hasChunks && lastOfFirst <= passed
 
   /**
-   * Takes out the rows that the watermark has passed. Only the tail may be loaded. `write` has to
-   * follow if there are any.
+   * Takes out the rows that the watermark has passed. Those in a chunk stay until it has passed
+   * all rows of the chunk, so that a chunk is not written again and again. Only the tail may be
+   * loaded. `write` has to follow if any row is taken.
    */
   def takeFinal(passed: Long): ArrayList[Waiting] = {
     val finals = new ArrayList[Waiting]
     while (hasFinalChunks(passed)) {
       val rows = chunk(first)
-      val before = rows.size
-      moveFinal(rows, finals, passed)
-      if (rows.isEmpty) {
+      lastOfFirst = timeOf(rows.get(rows.size - 1))
+      if (lastOfFirst <= passed) {
+        finals.addAll(rows)
         state.chunks.remove(key, first, first + 1)
         first += 1
         state.starts.remove(key, first, first + 1)
-      } else {
-        if (rows.size < before) state.chunks.put(key, first, WaitingRows.encode(rows))
-        earliest = timeOf(rows.get(0))
       }
     }
-    if (!hasChunks) moveFinal(loaded, finals, passed)
+    if (!hasChunks) {
+      var count = 0
+      while (count < loaded.size && timeOf(loaded.get(count)) <= passed) count += 1
+      val ofTail = loaded.subList(0, count)
+      finals.addAll(ofTail)
+      ofTail.clear()
+    }
     finals
-  }
-
-  private def moveFinal(
-      rows: ArrayList[Waiting],
-      to: ArrayList[Waiting],
-      passed: Long
-  ): Unit = {
-    var count = 0
-    while (count < rows.size && timeOf(rows.get(count)) <= passed) count += 1
-    val finals = rows.subList(0, count)
-    to.addAll(finals)
-    finals.clear()
   }
 
   /** Takes out all rows. */
@@ -155,7 +146,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
    * @param nodeEnd the number of the elements in these windows' trees
    */
   def close(from: Int, until: Int, header: Array[Byte], nodeEnd: Long): Unit = {
-    if (at == first) earliest = timeOf(loaded.get(from))
+    if (at == first) lastOfFirst = timeOf(loaded.get(until - 1))
     state.chunks.put(key, at, WaitingRows.encode(loaded.subList(from, until)))
     at += 1
     state.starts.put(key, at, header)
@@ -171,7 +162,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
     if (tail.isEmpty) state.removeWaiting(key)
     else if (nodesUntil == 0L) state.putWaiting(key, WaitingRows.encode(tail, Whole))
     else {
-      val header = Seq(Divided, first, end, earliest, nodesUntil)
+      val header = Seq(Divided, first, end, lastOfFirst, nodesUntil)
       state.putWaiting(key, WaitingRows.encode(tail, header: _*))
     }
   }
@@ -186,6 +177,9 @@ private[spark] object PendingOfKey {
 
   /** The least rows of a chunk: as many as a node has elements. A var only for tests. */
   private[streams] var ChunkRows: Int = 32
+
+  /** A chunk is closed after so many rows. Only rows that are equal in the order make it larger. */
+  private[streams] def MostRows: Int = (16L * ChunkRows).min(Int.MaxValue).toInt
 
   private val Whole = 0L
   private val Divided = 1L

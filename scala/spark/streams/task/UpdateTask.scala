@@ -25,8 +25,8 @@ import io.sash.spark.streams.state.{
  * answer. When rows of a key come, the windows continue from the final rows, or from a start
  * among the pending rows. They take in the pending rows behind it and the new rows, and then
  * forget these rows again. So a batch costs, for each key with new rows, that key's rows from the
- * first new row on. It also costs some rows before: fewer than two chunks of [[PendingOfKey]], or
- * fewer than two batches if these have more rows.
+ * first new row on. It also costs some rows before: fewer than two chunks of [[PendingOfKey]],
+ * whose rows are as many as a batch had, within limits.
  *
  * A row that the watermark has passed when it comes costs all pending rows of its key, and so
  * does any row if rows change others.
@@ -135,15 +135,16 @@ private[streams] final class UpdateTask(
    * is written once all of them have been taken in; its last pending rows are written at the end.
    *
    * Pending rows are made chunks if they are at least twice as many as a chunk has, and twice as
-   * many as have come. So rows that come in large batches are no chunks, and a row is taken in
-   * again only a few times.
+   * many as have come. So rows that come in batches of a hundred, say, are in chunks of a hundred,
+   * and a row is taken in again only a few times. A larger chunk would be written again and again
+   * while its rows become final one by one.
    *
    * @param come the number of new rows
    */
   private def turn(key: Array[Byte], passed: Long, come: Int): Iterator[InternalRow] = {
     val rows = pending.rows
     val finals = countFinal(rows, passed)
-    val least = math.max(PendingOfKey.ChunkRows, come)
+    val least = come.max(PendingOfKey.ChunkRows).min(PendingOfKey.MostRows)
     val divides = changes.isEmpty && rows.size - finals >= 2 * least
     val peers = ArrayBuffer.empty[UnsafeRow]
     var first = 0

@@ -274,6 +274,11 @@ class HistorySuite extends StreamSuite {
         "below Spark's Join"
       ),
       (
+        "below DISTINCT",
+        s"SELECT id, $windowed FROM (SELECT DISTINCT * FROM BEGUN)",
+        "below Spark's Distinct"
+      ),
+      (
         "beside a stream without one",
         """SELECT l.id, f.a FROM BEGUN l, LATERAL (SELECT sum(x) AS a FROM live e WHERE e.k = l.k
           | AND e.ts >= l.ts - INTERVAL 30 SECONDS AND e.ts < l.ts) f""".stripMargin,

@@ -140,6 +140,19 @@ class CountLateRowsSuite extends StreamSuite {
     }
   }
 
+  for (
+    (name, below) <- Seq(
+      "windows" -> "SELECT *, count(*) OVER (PARTITION BY s ORDER BY ts ROWS 1 PRECEDING) AS n",
+      "DISTINCT" -> "SELECT DISTINCT *"
+    )
+  ) test(s"refused: above $name") {
+    val above = over("sum(x)", 9)
+    val said = refusal(sql(s"SELECT id, $above AS a FROM ($below FROM events)"))
+    Seq(s"$Setting=count and sum(x)", "above another operator", "set it to drop").foreach { w =>
+      assert(said.contains(w), said)
+    }
+  }
+
   test("a checkpoint keeps the setting") {
     streaming()(inDirectory { checkpoint =>
       val source = new Source("15 seconds", checkpoint)

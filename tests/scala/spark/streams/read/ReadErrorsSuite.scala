@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.scalatest.tags.Slow
 
@@ -76,6 +77,58 @@ class ReadErrorsSuite extends StreamSuite {
       withSettings("spark.sash.stream.buckets" -> "16") {
         val error = intercept[Exception](query(source.frame).where(call).collect())
         assert(error.getMessage.contains("set spark.sash.stream.buckets to 8"), error)
+      }
+    }
+  }
+
+  test("windows above an operator that holds rows back are refused") {
+    val below = s"SELECT k, ts, $Last3 AS s FROM events"
+    val chains = Seq(
+      s"SELECT sum(s) OVER (PARTITION BY k ORDER BY ts ROWS 5 PRECEDING) AS t FROM ($below)",
+      s"""SELECT k, window(ts, '10 seconds', '5 seconds') AS w, sum(s) AS t
+         |FROM ($below) GROUP BY k, window(ts, '10 seconds', '5 seconds')""".stripMargin
+    )
+    chains.foreach { chain =>
+      val of = sql(chain) _
+      withQuery(of, 1, 2, 20) { (source, checkpoint) =>
+        val error = why(of(source.frame).where(s"read_state('$checkpoint')").collect())
+        assert(error.contains("(TransformWithState), which holds rows back"), error)
+      }
+    }
+    val distinct = sql(s"SELECT k, ts, $Last3 AS s FROM (SELECT DISTINCT * FROM events)") _
+    withQuery(distinct, 1, 2, 20) { (source, checkpoint) =>
+      val error = why(distinct(source.frame).where(s"read_state('$checkpoint')").collect())
+      assert(error.contains("(Distinct), which holds rows back"), error)
+    }
+    def dropped(rows: DataFrame) = query(rows.dropDuplicates())
+    withQuery(dropped, 1, 2, 20) { (source, checkpoint) =>
+      val read = dropped(source.frame).where(s"read_state('$checkpoint')").select("s")
+      assert(read.collect().toSeq == Seq(Row(23L)))
+    }
+  }
+
+  test("windows in which late rows count are refused") {
+    val query = sql(s"SELECT k, ts, $Recent AS s FROM events") _
+    withSettings("spark.sash.stream.lateRows" -> "count") {
+      withQuery(query, 1, 2, 20) { (source, checkpoint) =>
+        val error = why(query(source.frame).where(s"read_state('$checkpoint')").collect())
+        assert(error.contains("windows in which late rows count"), error)
+      }
+    }
+  }
+
+  test("a copy of a checkpoint is read from its own files") {
+    withQuery(query, 1, 2, 20) { (source, checkpoint) =>
+      inDirectory { folder =>
+        val copy = s"$folder/copy"
+        FileUtils.copyDirectory(Path.of(checkpoint).toFile, Path.of(copy).toFile)
+        def read(from: String) =
+          query(source.frame).where(s"read_state('$from')").select("s").collect().toSeq
+        source.add(events(21))
+        source.stop()
+        assert(read(checkpoint) == Seq(Row(43L)))
+        FileUtils.deleteDirectory(Path.of(checkpoint, "state").toFile)
+        assert(read(copy) == Seq(Row(23L)))
       }
     }
   }

@@ -174,6 +174,7 @@ class ReadHopsSuite extends StreamSuite {
 
   test("a changed query has no window of the query before") {
     withQuery(byTen, 1, 2, 3, 40) { (source, checkpoint) =>
+      source.add((0 to 15).map(k => at(60L + k, 41, k = k))) // keys of many buckets
       source.stop()
       val other = hops("'20 seconds', '5 seconds'") _
       withSettings(SashConf.StreamNewWindows.key -> "incomplete")(source.start(other))

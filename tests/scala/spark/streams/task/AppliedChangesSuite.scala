@@ -300,9 +300,9 @@ class AppliedChangesSuite extends StreamSuite {
         "id",
         sql("SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 9 PRECEDING) FROM events") _,
         OutputMode.Update(),
-        "without one column _change_type and _commit_version; select it"
+        "without one column _change_type and _commit_version; name it beside"
       ),
-      ("another id", "no", query, OutputMode.Update(), "without one column no; select it"),
+      ("another id", "no", query, OutputMode.Update(), "without one column no; name it beside"),
       (
         "a version of another type",
         "id",
