@@ -108,7 +108,8 @@ private[spark] object StateQueries extends Rule[LogicalPlan] with PredicateHelpe
     stateful.child.find(OperatorsWithState.holdsBack).foreach { below =>
       refuse(
         s"the windows are above another operator with state (${below.nodeName}), which holds " +
-          "rows back that their state does not have yet; write the rows below to a table in between"
+          "rows back that their state does not have yet; write the rows below to a table in " +
+          "between"
       )
     }
 

@@ -178,7 +178,7 @@ private[spark] object PendingOfKey {
   /** The least rows of a chunk: as many as a node has elements. A var only for tests. */
   private[streams] var ChunkRows: Int = 32
 
-  /** A chunk is closed after so many rows. Only rows that are equal in the order make it larger. */
+  /** The rows after which a chunk ends. Only rows that are equal in the order make it larger. */
   private[streams] def MostRows: Int = (16L * ChunkRows).min(Int.MaxValue).toInt
 
   private val Whole = 0L

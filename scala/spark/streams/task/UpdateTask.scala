@@ -135,9 +135,9 @@ private[streams] final class UpdateTask(
    * is written once all of them have been taken in; its last pending rows are written at the end.
    *
    * Pending rows are made chunks if they are at least twice as many as a chunk has, and twice as
-   * many as have come. So rows that come in batches of a hundred, say, are in chunks of a hundred,
-   * and a row is taken in again only a few times. A larger chunk would be written again and again
-   * while its rows become final one by one.
+   * many as have come. So rows that come in batches of a hundred, say, are in chunks of a
+   * hundred, and a row is taken in again only a few times. No chunk has many more than
+   * `PendingOfKey.MostRows`, since a row out of order costs its chunk.
    *
    * @param come the number of new rows
    */
