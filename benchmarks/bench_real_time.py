@@ -83,25 +83,24 @@ def page(about: dict[str, Any], found: Found, options: argparse.Namespace) -> st
     for query, runs in found.items():
         window = f"{query.window:,}" if query.window else ""
         lines.append(f"| {query.name} | {window} | {_row(runs)} |")
-    return "\n".join([*lines, "", _worst(found)]) + "\n"
+    return "\n".join(lines + _worst(found)) + "\n"
 
 
-def _worst(found: Found) -> str:
-    """How much longer than the ring Sash takes at most, over all windows."""
-    medians, p99s = zip(
-        *(
-            (ours / theirs for ours, theirs in zip(_figures(runs), _figures(ring), strict=True))
-            for query, runs in found.items()
-            for other, ring in found.items()
-            if query.name.startswith("Sash") and other.window == query.window
-            if other.name.endswith("ring")
-        ),
-        strict=True,
-    )
-    return (
-        f"Sash takes at most {max(medians):.2f} of the ring's median, and {max(p99s):.2f} of its "
-        "99 of 100."
-    )
+def _worst(found: Found) -> list[str]:
+    """How much longer than the ring Sash takes at most, if both were measured."""
+    rings = {q.window: _figures(runs) for q, runs in found.items() if q.name.endswith("ring")}
+    pairs = [
+        (_figures(runs), rings[q.window])
+        for q, runs in found.items()
+        if q.name.startswith("Sash") and q.window in rings
+    ]
+    if not pairs:
+        return []
+    median, p99 = (max(ours[i] / ring[i] for ours, ring in pairs) for i in range(2))
+    return [
+        "",
+        f"Sash takes at most {median:.2f} of the ring's median, and {p99:.2f} of its 99 of 100.",
+    ]
 
 
 def _row(runs: list[list[float]]) -> str:

@@ -24,9 +24,11 @@ def comparisons(store: Store) -> list[Comparison]:
     many = [cell for cell in hops if (cell.keys, cell.panes) == (MANY_KEYS, 10)]
     return [
         Comparison("Spark's tumbling windows: OVER", 1, _ratios(store, over, _tumbling)),
-        Comparison("itself: the longest windows over those of 100 rows", 1.2, _flat(store, over)),
         Comparison(
-            "itself, in gets and puts: the longest windows over those of 10,000 rows",
+            "itself: the longest windows over windows of 100 rows", 1.2, _flat(store, over)
+        ),
+        Comparison(
+            "itself, in gets and puts: the longest windows over windows of 10,000 rows",
             1.2,
             _operations(store, over),
         ),

@@ -35,8 +35,8 @@ private[read] final class HeldState(
     found.orElse(described.headOption) match {
       case Some((number, last, run, generation)) =>
         if (found.isEmpty) {
-          if (StateSignature.part(last.text, StateSignature.LateRows).nonEmpty) throw refuseLate()
-          throw last.differs(run.text)
+          val countsLate = StateSignature.part(last.text, StateSignature.LateRows).nonEmpty
+          throw if (countsLate) refuseLate() else last.differs(run.text)
         }
         (number.toLong, run, generation)
       case None => throw refuseOther()

@@ -127,10 +127,12 @@ class PendingOfKeySuite extends StreamSuite {
       }
       assert(Set('C', 'S').subsetOf(seen), "vacuous: no chunk")
       assert(whole.memory.kinds.subsetOf(Set('N')), "some row is pending")
-      // the first node of a window may still have elements that have left it
       val Seq(are, were) = Seq(divided, whole).map(_.memory.entries)
-      assert(are.keySet == were.keySet, s"seed $seed")
-      assert(headers(are) == headers(were) && headers(are).nonEmpty, s"seed $seed")
+      if (calls.contains("median")) {
+        // the first node of a multiset's window may still have elements that have left it
+        assert(are.keySet == were.keySet, s"seed $seed")
+        assert(headers(are) == headers(were) && headers(are).nonEmpty, s"seed $seed")
+      } else assert(are == were, s"seed $seed")
     }
     ()
   }
