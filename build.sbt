@@ -175,6 +175,8 @@ lazy val spark = (project in file("scala/spark"))
       "-XX:TieredStopAtLevel=1",
       // which has room for 48 MB of code otherwise, and sweeps all the time
       "-XX:ReservedCodeCacheSize=512m",
+      // Spark would take 64 MB for each hash aggregate, and a test's query has two hundred
+      "-Dspark.buffer.pageSize=4m",
       "-Dspark.testing=true",
       "-Dspark.ui.enabled=false",
       s"-Djava.io.tmpdir=${scratch.value}"

@@ -139,7 +139,9 @@ class _Changes(NamedTuple):
         """
         after, until, until_gone, now, place = self._unused([change, *aggregates])
         came = column(after) == 0
-        rows = self._window(call("window_where", came))
+        # where `after` is 0, and with the length, which the state of a stream then names
+        of_length = column(after).between(-self.units, 0)
+        rows = self._window(call("window_where", of_length))
         window = rows.time(self._length(self.units), closed="right")
         both = self._window()
         # the last two rows, if they have one time: no key is kept for good

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import pages
@@ -169,9 +169,40 @@ def test_what_a_stream_refuses(streaming: SparkSession, tmp_path: Path) -> None:
         pytest.raises(AnalysisException, match="a late row would move the windows"),
     ):
         writer.outputMode("append").start()
+    with (
+        setting(streaming, "spark.sash.stream.keyTimeToLive", "30s"),
+        pytest.raises(AnalysisException, match="before its rows have left; unset it"),
+    ):
+        writer.outputMode("append").start()
     plain = streaming.readStream.schema(SCHEMA).parquet(str(tmp_path / "in"))
     with pytest.raises(AnalysisException, match="call withWatermark on the event time"):
         asked(plain, "30 seconds")
+
+
+@pytest.mark.parametrize(
+    ("window", "closed"), [(4, "right"), (30, "right"), (10, "both")], ids=str
+)
+def test_another_length_needs_the_past(
+    streaming: SparkSession, tmp_path: Path, window: int, closed: Any
+) -> None:
+    # a row is answered, and waits in the state to leave at the time of the earlier length
+    write(streaming, tmp_path, [[Arrival(1, "a", START, 1)], end(START + 25 * SECOND)])
+    first = asked(stream(streaming, tmp_path), "10 seconds")
+    run(first, tmp_path)
+    write(streaming, tmp_path, [end(START + timedelta(days=1))])
+    other = asked(stream(streaming, tmp_path), f"{window} seconds", closed=closed)
+    for new_windows in ("error", "incomplete"):
+        with (
+            setting(streaming, "spark.sash.stream.newWindows", new_windows),
+            pytest.raises(PySparkException, match="give the rows of the past"),
+        ):
+            run(other, tmp_path)
+    run(first, tmp_path)
+    found = streaming.read.parquet(str(tmp_path / "out")).where("k = 'a'").collect()
+    assert sorted((row.t, row.change, row.n) for row in found) == [
+        (START, "enter", 1),
+        (START + 10 * SECOND, "leave", 0),
+    ]
 
 
 @pytest.mark.slow

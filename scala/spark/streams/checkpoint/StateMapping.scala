@@ -38,7 +38,9 @@ private[streams] object StateMapping {
   def of(was: StateLayout, is: StateLayout): StateMapping = {
     val trees = is.trees.map(treeOf(was, _))
     val beginnings = is.header.beginnings.map(b => found(was.header.beginnings)(isOf(b, _)))
-    val columns = is.columns.map(c => found(was.columns)(isOf(c, _)))
+    // the last one is the bucket, for which the source may have a column of one name
+    val columns = is.columns.init.map(c => found(was.columns.init)(isOf(c, _))) :+
+      Some(was.columns.length - 1)
     StateMapping(
       trees,
       beginnings,
@@ -50,28 +52,27 @@ private[streams] object StateMapping {
   }
 
   private def treeOf(was: StateLayout, is: TreeLayout): TreeMapping = {
-    val slots = is.slots.map(placeOf(was, is.elements, _))
+    val slots = is.slots.map(placeOf(was, is, _))
     TreeMapping(
       slots,
-      is.windows.map { w =>
-        slots.map(_.flatMap { place =>
-          val tree = was.trees(place.tree)
-          found(tree.windows)(old => old.text == w.text && isKept(tree, old, is, w))
-            .orElse(found(tree.windows)(old => old.includes(w) && isKept(tree, old, is, w)))
-        })
-      }
+      is.windows.map(w => slots.map(_.flatMap(place => windowIn(was.trees(place.tree), is, w))))
     )
   }
 
-  private def placeOf(
-      was: StateLayout,
-      elements: String,
-      slot: SlotLayout
-  ): Option[SlotPlace] = was.trees.zipWithIndex.collectFirst {
-    case (t, number) if t.elements == elements && t.slots.exists(isOf(slot, _)) =>
-      val before = t.slots.takeWhile(!isOf(slot, _))
-      SlotPlace(number, before.map(_.types.length).sum, slot.types.length)
-  }
+  /** Several earlier trees may have the aggregate: the one with the most of the windows. */
+  private def placeOf(was: StateLayout, is: TreeLayout, slot: SlotLayout): Option[SlotPlace] =
+    was.trees.zipWithIndex
+      .filter { case (t, _) => t.elements == is.elements && t.slots.exists(isOf(slot, _)) }
+      .maxByOption { case (t, _) => is.windows.count(windowIn(t, is, _).nonEmpty) }
+      .map { case (t, number) =>
+        val before = t.slots.takeWhile(!isOf(slot, _))
+        SlotPlace(number, before.map(_.types.length).sum, slot.types.length)
+      }
+
+  /** Finds the earlier tree's window of which the window can be made. */
+  private def windowIn(tree: TreeLayout, is: TreeLayout, window: WindowLayout): Option[Int] =
+    found(tree.windows)(old => old.text == window.text && isKept(tree, old, is, window))
+      .orElse(found(tree.windows)(old => old.includes(window) && isKept(tree, old, is, window)))
 
   /**
    * Whether the window can be made of the earlier one: of its elements, or of its aggregate if

@@ -204,6 +204,9 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       (updates && LeavingTime.isIn(query)) ->
         ("sash.on_change, whose answers wait until rows have left their windows; write in " +
           "append mode"),
+      (SashConf.keyTimeToLive(conf).nonEmpty && LeavingTime.isIn(query)) ->
+        (s"sash.on_change with ${SashConf.StreamKeyTimeToLive.key}, by which a key might begin " +
+          "anew before its rows have left; unset it, since keys without rows go by themselves"),
       (looksAhead && updates) ->
         (s"$later, frames that look ahead, whose rows wait for others; " +
           (if (isRealTime) "in real-time mode end the frame at the current row"

@@ -25,10 +25,12 @@ class IdleKeysSuite extends StreamSuite {
   })
 
   test("a count joined with a time keeps no key for good; a count alone does") {
-    val joined = entries("window_and(count_window(10), time_window(INTERVAL 2 MINUTES))")
     val alone = entries("count_window(10)")
-    assert(joined.last < 10 * KeysOfBatch * 2, joined)
-    assert(joined.last <= joined(joined.length / 2) * 2, joined)
+    for (count <- Seq("count_window(10)", "rows_window(x % 7)")) {
+      val joined = entries(s"window_and($count, time_window(INTERVAL 2 MINUTES))")
+      assert(joined.last < alone.last / 2, joined)
+      assert(joined.last <= joined(joined.length / 2) * 2, joined)
+    }
     assert(alone.last > 10 * KeysOfBatch, alone)
     assert(alone.last - alone(6) >= 5 * KeysOfBatch, alone)
   }
