@@ -65,6 +65,13 @@ private[spark] object Distance {
   /** The value that a sum begins with. */
   def base(e: Expression, zone: String): Expression = of(e, zone).fold(e)(_.base)
 
+  /** Whether an expression depends on a time zone itself, whatever its children do. */
+  def isZoned(e: Expression): Boolean = e match {
+    case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => false
+    case z: TimeZoneAwareExpression                                   => z.timeZoneId.nonEmpty
+    case _                                                            => false
+  }
+
   /** The time zone in which the query was analyzed. */
   private def zoneOf(e: Expression, session: String): String = e match {
     case z: TimeZoneAwareExpression => z.timeZoneId.getOrElse(session)

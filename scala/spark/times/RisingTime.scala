@@ -84,11 +84,8 @@ private[spark] object RisingTime {
       case _: YearMonthIntervalType | CalendarIntervalType => true
       case _                                               => false
     })
-    val isZoned = sum.exists {
-      case c: Cast                    => Cast.needsTimeZone(c.child.dataType, c.dataType)
-      case _: TimeZoneAwareExpression => true
-      case _                          => false
-    }
-    if (hasMonths) 5 * MICROS_PER_DAY else if (isZoned) MICROS_PER_DAY else 0L
+    if (hasMonths) 5 * MICROS_PER_DAY
+    else if (sum.exists(Distance.isZoned)) MICROS_PER_DAY
+    else 0L
   }
 }

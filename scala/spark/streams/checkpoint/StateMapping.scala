@@ -69,7 +69,7 @@ private[streams] object StateMapping {
         SlotPlace(number, before.map(_.types.length).sum, slot.types.length)
       }
 
-  /** Finds the earlier tree's window of which the window can be made. */
+  /** Finds a window in the earlier tree that has all rows of this one. */
   private def windowIn(tree: TreeLayout, is: TreeLayout, window: WindowLayout): Option[Int] =
     found(tree.windows)(old => old.text == window.text && isKept(tree, old, is, window))
       .orElse(found(tree.windows)(old => old.includes(window) && isKept(tree, old, is, window)))

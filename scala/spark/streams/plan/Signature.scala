@@ -14,6 +14,7 @@ import org.apache.spark.sql.types._
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.WrittenMonoid
 import io.sash.spark.multisets.MovingAggregate
+import io.sash.spark.times.Distance
 
 /**
  * Describes the expressions of an operator by their SQL, in words that are the same at each start
@@ -48,9 +49,7 @@ private[spark] final class Signature(below: LogicalPlan, isCaseSensitive: Boolea
   /** Whether the value of an expression depends on the session's time zone. */
   def isZoned(e: Expression): Boolean = e.exists {
     case a: Attribute => definitions.get(a.exprId).exists(isZoned)
-    case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => false
-    case z: TimeZoneAwareExpression                                   => z.timeZoneId.nonEmpty
-    case _                                                            => false
+    case part         => Distance.isZoned(part)
   }
 
   private def lower(name: String): String =
