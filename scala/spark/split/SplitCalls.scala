@@ -7,6 +7,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.{AggregateMonoid, MonoidTraits}
+import io.sash.spark.times.Distance
 import io.sash.spark.windows._
 
 /** Tells which windows many tasks can answer, even for one key. */
@@ -49,34 +50,40 @@ private[spark] object SplitCalls {
         else
           call.shape.frame match {
             case RowsSpec(frame) if isNear(frame) => None
-            case RangeSpec(frame) if RisingBounds.mayCross(w.windowSpec.orderSpec, frame, zone) =>
-              Some(s"$text may end before it begins, since days and months have no fixed length")
-            case frame @ (_: RowsSpec | _: RangeSpec | _: BoundsSpec) =>
-              Option.when(!hasTotals(w, call.monoid) && !hasBothEnds(frame))(
-                s"$text has no partial aggregate of fixed size, and an end of its window is " +
-                  "unbounded"
+            case RangeSpec(frame) if !isFixed(w.windowSpec.orderSpec.head.child, frame, zone) =>
+              Some(s"$text measures days or months, which have no fixed length")
+            case _: RowsSpec | _: RangeSpec =>
+              Option.unless(hasTotals(w, call.monoid))(
+                s"$text has no partial aggregate of fixed size"
               )
-            case _ => Some(s"$text begins where the rows before say")
+            case _: BoundsSpec => Some(s"each label of $text has an end of its own")
+            case _             => Some(s"$text begins where the rows before say")
           }
     }
 
   /** How a task knows the rows before and behind its own, for EXPLAIN. */
   def way(call: WindowCall): String = call.shape.frame match {
-    case RowsSpec(frame) if isNear(frame)              => "with the rows around each task's own"
-    case RowsSpec(frame) if isTotal(frame)             => "with totals"
-    case RangeSpec(frame) if isTotal(frame)            => "with totals"
-    case RangeSpec(frame) if isOwn(frame)              => "with each task's own rows"
-    case _ if !hasTotals(call.expression, call.monoid) => "with the rows of each task's windows"
-    case _                                             => "with older rows and totals"
+    case RowsSpec(frame) if isNear(frame)   => "with the rows around each task's own"
+    case RowsSpec(frame) if isTotal(frame)  => "with totals"
+    case RangeSpec(frame) if isTotal(frame) => "with totals"
+    case RangeSpec(frame) if isOwn(frame)   => "with each task's own rows"
+    case _                                  => "with older rows and totals"
   }
 
-  /** Whether a row's window leaves rows out at both of its ends. */
-  private def hasBothEnds(frame: FrameSpec): Boolean = frame match {
-    case RowsSpec(of)   => !isUnbounded(of.lower) && !isUnbounded(of.upper)
-    case RangeSpec(of)  => !isUnbounded(of.lower) && !isUnbounded(of.upper)
-    case BoundsSpec(of) => of.lower.nonEmpty && of.upper.nonEmpty
-    case _              => false
-  }
+  /**
+   * Whether both bounds lie at fixed distances, so that no later row has an earlier bound. One
+   * month after January 29, 10:00, is February 28, 10:00, and one month after January 30, 9:00,
+   * is February 28, 9:00. Likewise for days in a time zone whose clocks change.
+   */
+  private def isFixed(key: Expression, frame: SpecifiedWindowFrame, zone: String): Boolean =
+    Seq(frame.lower, frame.upper).filterNot(_.isInstanceOf[SpecialFrameBoundary]).forall {
+      offset =>
+        key.dataType match {
+          case TimestampType | TimestampNTZType =>
+            Distance.fixedMicros(key, offset, zone).nonEmpty
+          case _ => true
+        }
+    }
 
   private def isTotal(frame: SpecifiedWindowFrame): Boolean =
     isUnbounded(frame.lower) && (frame.upper == CurrentRow || isUnbounded(frame.upper))

@@ -35,43 +35,6 @@ private[split] final class SplitKey(parts: IndexedSeq[RunPart], program: SplitPr
   /** The first and the last row of each part whose order is not NULL. */
   def valuesAtEnds: Seq[InternalRow] = parts.flatMap(_.end.values)
 
-  private[this] lazy val searches = program.stages.map(_.frame.search)
-
-  /** For each stage the ends of the bounds of all parts before each part. */
-  private[this] lazy val endsBefore = program.stages.indices.map { stage =>
-    searches(stage).foreach(_.clear())
-    parts.indices.scanLeft(WindowEnds.None)((_, i) => endsWith(stage, i))
-  }
-
-  /** The ends of the bounds of a stage's windows, for some of the parts. */
-  def ends(stage: Int, of: Range): WindowEnds = {
-    searches(stage).foreach(_.clear())
-    of.foldLeft(WindowEnds.None)((_, i) => endsWith(stage, i))
-  }
-
-  private def endsWith(stage: Int, part: Int): WindowEnds =
-    searches(stage).fold(WindowEnds.None) { search =>
-      parts(part).end.bounds(stage).rows.foreach(search.add)
-      search.result
-    }
-
-  /** Whether all bounds of a stage's windows have values. */
-  def knowsBounds(stage: Int): Boolean = parts.forall(_.end.bounds(stage).isKnown)
-
-  /**
-   * The part from which on a task has to move the windows of a stage to each row, so that they
-   * are right at the first row of part `i`. No row before that part has a greater bound.
-   */
-  def walkedFrom(stage: Int, i: Int): Int = searches(stage).fold(i) { search =>
-    val before = endsBefore(stage)
-    def isBehind(part: Int) = {
-      search.clear()
-      search.add(parts(i).end.first)
-      before(part).rows.exists(search.add)
-    }
-    (i to 1 by -1).find(!isBehind(_)).getOrElse(0)
-  }
-
   /** The parts that lie in some of the stretches. */
   def in(stretches: Range): Range = {
     val is = parts.indices.filter(i => stretches.contains(parts(i).stretch))

@@ -79,18 +79,14 @@ private[split] object SplitStage {
     case rows: RowsSpec if isForAll(shape, rows.specified, windows) => AllRows
     case rows: RowsSpec => SplitRows(rows.lower, rows.upper)
     case range: RangeSpec if isForAll(shape, range.specified, windows) => AllRows
-    case RangeSpec(frame) =>
-      val rises = RisingBounds.rise(of.order, frame, of.timeZone)
-      SplitRange(windows.rings, viewOf(windows), rises, mayOverflow(of.order))
-    case _: BoundsSpec => SplitOwnBounds(windows.rings, viewOf(windows))
-    case other         => throw new IllegalStateException(s"${other.text} cannot be split")
+    case _: RangeSpec =>
+      SplitRange(windows.rings, windows.frames.head.keys.parts.head.get, mayOverflow(of.order))
+    case other => throw new IllegalStateException(s"${other.text} cannot be split")
   }
 
   /** Floats and doubles have infinities instead. */
   private def mayOverflow(order: Seq[SortOrder]): Boolean =
     !order.forall(o => o.dataType == FloatType || o.dataType == DoubleType)
-
-  private def viewOf(windows: WindowProgram): KeysView = windows.frames.head.keys.parts.head.get
 
   private def isNear(shape: WindowShape): Boolean = shape.frame match {
     case RowsSpec(frame) => SplitCalls.isNear(frame)
@@ -113,7 +109,7 @@ private[split] object SplitStage {
       calls: Seq[WindowCall],
       input: Seq[Attribute]
   ): Seq[StoreProgram] =
-    if (isNear(shape) || !calls.forall(c => SplitCalls.hasTotals(c.expression, c.monoid))) Nil
+    if (isNear(shape)) Nil
     else
       SharedElements.of(calls).stores.map { store =>
         val monoids: Seq[AggregateMonoid] = store.members.map(_.call.monoid)

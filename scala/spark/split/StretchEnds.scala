@@ -46,7 +46,6 @@ private[split] final class StretchEnds(program: SplitProgram) {
 /** The rows of one key that have come so far: how many, their totals and their ends. */
 private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
   private[this] val totals = program.stages.map(s => new StretchTotals(s.totals)).toArray
-  private[this] val bounds = program.stages.map(_.frame.search).toArray
   private[this] val ordering = RowOrdering.create(program.order.order, program.order.input)
   private[this] val compares = program.comparesRows
   private[this] val hasValue = Predicate.create(program.hasValue, program.order.input)
@@ -67,7 +66,6 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
     values.clear()
     nulls.clear()
     totals.foreach(_.clear())
-    bounds.foreach(_.foreach(_.clear()))
     rows = 0L
     place(row)
     count(row)
@@ -86,7 +84,6 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
     var i = 0
     while (i < totals.length) {
       totals(i).add(row)
-      if (bounds(i).nonEmpty) bounds(i).get.add(row)
       i += 1
     }
   }
@@ -96,8 +93,7 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
     (values.rows ++ nulls.rows).min(ordering),
     (values.rows ++ nulls.rows).max(ordering),
     values.rows,
-    totals.toIndexedSeq.map(_.cells),
-    bounds.toIndexedSeq.map(_.fold(WindowEnds.None)(_.result))
+    totals.toIndexedSeq.map(_.cells)
   )
 }
 

@@ -37,7 +37,7 @@ private[split] final class StretchLayout(
 
   /** Whether tasks can answer each key's rows in parts. */
   def isSteady: Boolean = runs.filter(_.count > 1).forall { run =>
-    program.stages.indices.forall(s => program.stages(s).frame.isSteady(run, s))
+    program.stages.forall(_.frame.isSteady(run))
   }
 
   /**

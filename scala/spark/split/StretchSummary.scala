@@ -25,15 +25,13 @@ private[spark] final case class StretchSummary(
  * @param last a row that no other row of them comes after
  * @param values the first and the last row whose order is not NULL; none without such rows
  * @param totals for each stage and each of its stores the partial of all of them, or nothing
- * @param bounds for each stage the ends of their windows' bounds, or nothing
  */
 private[spark] final case class StretchEnd(
     rows: Long,
     first: UnsafeRow,
     last: UnsafeRow,
     values: Seq[UnsafeRow],
-    totals: IndexedSeq[IndexedSeq[Array[Byte]]],
-    bounds: IndexedSeq[WindowEnds]
+    totals: IndexedSeq[IndexedSeq[Array[Byte]]]
 )
 
 /**

@@ -96,7 +96,7 @@ private[split] final class StretchesRDD(
         project(joined(row, result))
       val stage = program.stages(s)
       part.stages(s) match {
-        case KnownSurroundings(older, _, _) if stage.frame == AllRows =>
+        case KnownSurroundings(older, _) if stage.frame == AllRows =>
           val total = older.collectFirst { case Right(t) => t }
           val result = constant(stage, total)
           in.filter(filter.eval).map(answer(_, result))

@@ -28,12 +28,10 @@ private[split] object Surroundings {
  * Rows that are known by the first pass.
  *
  * @param older rows and totals before the own rows
- * @param walked the number of the rows right before the own rows that the windows move to, too
  * @param younger rows and totals behind the own rows
  */
 private[split] final case class KnownSurroundings(
     older: Seq[Element],
-    walked: Long,
     younger: Seq[Element]
 ) extends Surroundings {
   private def rows: Seq[StretchRows] = (older ++ younger).collect { case Left(r) => r }
@@ -44,7 +42,7 @@ private[split] final case class KnownSurroundings(
   def count: Long = rows.map(r => r.until - r.from).sum
 
   override def neighbours(reader: StretchReader): Neighbours =
-    new Neighbours(elements(reader, older), walked, elements(reader, younger))
+    new Neighbours(elements(reader, older), elements(reader, younger))
 
   private def elements(
       reader: StretchReader,
@@ -76,7 +74,6 @@ private[split] final case class NearestSurroundings(
 
   override def neighbours(reader: StretchReader): Neighbours = new Neighbours(
     last(reader).map(Left(_)),
-    walked = 0L,
     reader.neighbours(younger.map(StretchRows(_, None))).take(after).map(Left(_))
   )
 

@@ -22,16 +22,12 @@ private[spark] final case class Total(
  *
  * The elements of a window come in the order `older`, the task's own rows, `younger`. No window
  * begins or ends within a total.
- *
- * @param walked the number of the last older rows that the windows move to before the first own
- *   row, since they decide where its window is
  */
 private[spark] final class Neighbours(
     val older: Iterator[Either[InternalRow, Total]],
-    val walked: Long,
     val younger: Iterator[Either[InternalRow, Total]]
 )
 
 private[spark] object Neighbours {
-  val None: Neighbours = new Neighbours(Iterator.empty, walked = 0L, Iterator.empty)
+  val None: Neighbours = new Neighbours(Iterator.empty, Iterator.empty)
 }

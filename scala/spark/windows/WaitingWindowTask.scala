@@ -29,9 +29,6 @@ private[spark] final class WaitingWindowTask(
   /** The number, within the partition, of the oldest row in the queue. */
   private[this] var current = 0L
 
-  /** How many rows of other tasks the frames still move to before the oldest row in the queue. */
-  private[this] var walked = neighbours.walked
-
   /** The number of rows of other tasks that have arrived behind the rows of this task. */
   private[this] var younger = 0L
 
@@ -61,7 +58,7 @@ private[spark] final class WaitingWindowTask(
   private def isWaiting: Boolean = current < arrived - younger
 
   override protected def begun(): Unit = {
-    current = arrived - walked
+    current = arrived
     ended = false
   }
 
@@ -78,17 +75,13 @@ private[spark] final class WaitingWindowTask(
   }
 
   private def leave(): Unit = {
-    if (walked > 0) walked -= 1 else leaveOwn()
-    current += 1
-  }
-
-  private def leaveOwn(): Unit = {
     val row = waiting.remove()
     isJoined = filter.eval(row)
     if (isJoined) {
       lower(row, current)
       joined(row, result)
     }
+    current += 1
   }
 
   /**

@@ -88,31 +88,6 @@ class SplitLawSuite extends SplitLaw {
     }
   }
 
-  test("bounds by the calendar that fall while the order rises") {
-    val windows = Seq(
-      ("INTERVAL 1 MONTH", "", "BETWEEN CURRENT ROW AND * FOLLOWING"),
-      ("INTERVAL 1 MONTH", "DESC", "BETWEEN * PRECEDING AND CURRENT ROW"),
-      ("INTERVAL 1 DAY", "", "BETWEEN * PRECEDING AND CURRENT ROW"),
-      ("INTERVAL '1 2' DAY TO HOUR", "", "BETWEEN * FOLLOWING AND UNBOUNDED FOLLOWING")
-    )
-    withSettings(
-      dividing ++ Seq(
-        "spark.sql.session.timeZone" -> "America/New_York",
-        "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1KB",
-        "spark.sql.shuffle.partitions" -> "17"
-      ): _*
-    ) {
-      for ((bound, way, frame) <- windows) {
-        val (from, days) = if (bound.endsWith("MONTH")) ("2023-01-28", 30) else ("2023-03-11", 0)
-        check(
-          s"SELECT id, count(*) OVER (ORDER BY ts $way RANGE ${frame.replace("*", bound)}) c " +
-            s"FROM (SELECT id, timestamp'$from' + " +
-            s"make_dt_interval(id % 2 * $days, id % 97, id % 59) AS ts FROM range(3000))"
-        )
-      }
-    }
-  }
-
   test("no rows, one row, all rows peers") {
     TestTable.create(spark)
     val columns = "sum(i) OVER w AS a, count(*) OVER w AS c, " +
