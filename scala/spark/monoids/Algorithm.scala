@@ -145,7 +145,7 @@ private[sash] object Algorithm {
   }
 
   /** Takes elements out of the middle, so it is no algorithm of windows in order. */
-  case object FibaAlgorithm extends Algorithm("fiba", "FiBA") {
+  case object MemberTreeAlgorithm extends Algorithm("member-tree", "FlatFAT") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow =
       throw new UnsupportedOperationException(s"$title is no window of elements in order")

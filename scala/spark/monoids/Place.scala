@@ -108,6 +108,6 @@ private[sash] object Place {
   case object Members
       extends Place[Algorithm](
         "the members of DISTINCT",
-        Seq(SlickDequeInvAlgorithm, FibaAlgorithm)
+        Seq(SlickDequeInvAlgorithm, MemberTreeAlgorithm)
       )
 }

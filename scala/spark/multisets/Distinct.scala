@@ -33,7 +33,7 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
   override def isInvertible: Boolean = true
 
   override def title: String = of match {
-    case members: MergedMembers if members.isInTree => "a multiset and FiBA"
+    case members: MergedMembers if members.isInTree => "a multiset and FlatFAT"
     case _                                          => "a multiset"
   }
 

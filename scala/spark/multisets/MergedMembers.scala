@@ -5,14 +5,13 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DataType
 
-import io.sash.core.fiba.Fiba
+import io.sash.core.fat.MemberTree
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
 import io.sash.spark.slots.{RunningAnswer, RunningState, SlotColumns, SlotProgram}
 
 /**
  * A monoid over members that come and go in any order, as in a multiset. If the monoid has an
- * inverse, one partial holds all members. Else FiBA holds them, each at the number under which it
- * came.
+ * inverse, one partial holds all members. Else a tree holds them, in the order in which they came.
  *
  * Cost: O(1) per member with the inverse, O(log n) combines without it.
  *
@@ -32,7 +31,7 @@ private[spark] final case class MergedMembers(
 
   override def title: String = "partial aggregates"
 
-  private[multisets] def isInTree: Boolean = algorithm == Algorithm.FibaAlgorithm
+  private[multisets] def isInTree: Boolean = algorithm == Algorithm.MemberTreeAlgorithm
 
   /** Compiled once, since Spark's operator creates a state in each partition. */
   @transient private lazy val program = SlotProgram(row, monoid.left, monoid.right, Seq(part))
@@ -41,7 +40,7 @@ private[spark] final case class MergedMembers(
   override def create(): RunningState = {
     val columns = compiled.fresh()
     val result = new SpecificInternalRow(Seq(dataType))
-    if (isInTree) new TreeOfMembers(columns, result, dataType, 64L + 2L * program.bytesPerSlot)
+    if (isInTree) new TreeOfMembers(columns, result, dataType, program.bytesPerSlot)
     else new InvertedMembers(columns, result, dataType)
   }
 
@@ -110,25 +109,22 @@ private final class TreeOfMembers(
     columns: SlotColumns,
     result: InternalRow,
     dataType: DataType,
-    bytesPerMember: Long
+    bytesPerSlot: Long
 ) extends MembersState(result, dataType) {
-  private[this] val tree = new Fiba(columns)
+  private[this] val tree = new MemberTree(columns)
   private[this] val numbers = new java.util.IdentityHashMap[InternalRow, java.lang.Long]
-  private[this] var next = 0L
 
   override def clear(): Unit = {
     tree.clear()
     numbers.clear()
   }
 
-  override def bytes: Long = numbers.size * bytesPerMember
+  override def bytes: Long = numbers.size * 64L + tree.slots * bytesPerSlot
 
   override def add(inputs: InternalRow): Unit = {
     val slot = tree.open()
     tree.column.asInstanceOf[SlotColumns].lift(slot, inputs)
-    tree.insert(next)
-    numbers.put(inputs, next)
-    next += 1
+    numbers.put(inputs, tree.insert())
   }
 
   override def remove(inputs: InternalRow): Unit = tree.remove(numbers.remove(inputs))

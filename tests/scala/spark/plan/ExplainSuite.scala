@@ -43,7 +43,7 @@ class ExplainSuite extends SashSuite {
     for {
       (call, title) <- Seq(
         "count(DISTINCT x)" -> "SlickDeque (Inv) of a multiset",
-        "sum(DISTINCT double(x))" -> "SlickDeque (Inv) of a multiset and FiBA",
+        "sum(DISTINCT double(x))" -> "SlickDeque (Inv) of a multiset and FlatFAT",
         "median(x)" -> "SlickDeque (Inv) of a tree of ranks",
         "mode(x)" -> "SlickDeque (Inv) of counts of values",
         "collect_list(x)" -> "Recalculate of the window itself"
