@@ -21,7 +21,7 @@ NO_TERMINAL := </dev/null
 
 JAR := python/sash/jars/sash-spark_2.13-$(VERSION).jar
 # hatch_build.py has the same list
-JAR_SOURCES := $(shell find scala -type f) build.sbt python/sash/_version.py \
+JAR_SOURCES := $(shell find scala/core scala/spark -type f) build.sbt python/sash/_version.py \
 	$(wildcard project/*.sbt project/*.scala project/*.properties)
 TOOLS := $(VENV)/.tools
 DEMO := $(VENV)/.demo
@@ -92,7 +92,8 @@ release-check: $(INSTALLED) ## what a release would publish: metadata, the same 
 	rm -rf dist target/repository
 	$(BIN)/pip install --quiet -e './python[release]'
 	$(MAKE_WHEEL)
-	$(SBT) core/mimaReportBinaryIssues core/publish spark/publish $(NO_TERMINAL)
+	$(SBT) core/mimaReportBinaryIssues papers/mimaReportBinaryIssues \
+		core/publish papers/publish spark/publish $(NO_TERMINAL)
 	$(BIN)/python tests/release_check.py dist target/repository $(COMPILED_FOR)
 
 # SONA=sonaBundle makes the signed bundle in target/sona-staging, and sends nothing
@@ -137,7 +138,7 @@ example-%: $(INSTALLED)
 	$(SUBMIT) examples/$*.py
 
 .PHONY: quick
-quick: $(INSTALLED) ## the loop while writing: lint, the core's tests and two suites of Spark queries
+quick: $(INSTALLED) ## the loop while writing: lint, the kernel's tests and two suites of Spark queries
 	$(call step,quick)
 	$(BIN)/ruff check $(LINTED_PYTHON)
 	$(BIN)/mypy
@@ -237,7 +238,7 @@ mutants: $(TOOLS) ## faults made on purpose: does a suite notice? ONLY="words" s
 		$(SAMPLE:%=--sample %) $(SEED:%=--seed %) $(ONLY)
 
 .PHONY: lint
-lint: $(INSTALLED) ## formats, types, lints, scaladoc, links to each Spark, programs against the core
+lint: $(INSTALLED) ## formats, types, lints, scaladoc, links to each Spark, programs against the library
 	$(call step,lint)
 	$(BIN)/ruff check $(LINTED_PYTHON)
 	$(BIN)/ruff format --check $(LINTED_PYTHON)
@@ -346,8 +347,8 @@ bench-hops: $(INSTALLED) ## hops in batch beside Spark's copies of rows
 flink: $(FLINK) ## Flink SQL, which bench-stream fetches: 200 MB from Maven
 
 .PHONY: bench-core
-bench-core: $(INSTALLED) ## the core's algorithms; CPP=directory puts the authors' C++ beside
-	$(call step,benchmark of the core)
+bench-core: $(INSTALLED) ## the papers' algorithms; CPP=directory puts the authors' C++ beside
+	$(call step,benchmark of the algorithms)
 	$(BIN)/python benchmarks/bench_core.py $(if $(CPP),--cpp $(CPP))
 
 .PHONY: docs

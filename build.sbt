@@ -67,14 +67,26 @@ def sparkModules(configuration: String => ModuleID => ModuleID, names: String*) 
   names.map(n => configuration(n)("org.apache.spark" %% s"spark-$n" % SparkVersions.compile))
 
 lazy val root = (project in file("."))
-  .aggregate(core, spark, bench)
+  .aggregate(core, papers, spark, bench)
   .settings(publish / skip := true, Compile / unmanagedSources := Nil)
 
-// Algorithms and monoids: no Spark on its class path, so that it is a library of its own.
+// The kernel under the operators: windows over slots, without Spark on its class path.
 lazy val core = (project in file("scala/core"))
   .settings(
     layout("core"),
     name := "sash-core",
+    description := "Windows over slots of partial aggregates, the kernel of Sash",
+    published,
+    compatible
+  )
+
+// The other algorithms of the papers, and windows of values over all of them: a library beside the
+// plugin, whose jar has none of it.
+lazy val papers = (project in file("scala/papers"))
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(
+    layout("papers"),
+    name := "sash-papers",
     description := "Algorithms and operations of sliding-window aggregation, without Spark",
     libraryDependencies ++= Seq(
       // the sketches, which the algebra only wraps; the version that Spark brings
@@ -82,13 +94,17 @@ lazy val core = (project in file("scala/core"))
       // the store in which KVS-AMTA is tested, likewise
       "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
     ),
-    // what users have compiled against the last release has to go on running; none is there yet
-    mimaPreviousArtifacts := lastRelease.toSet.map((v: String) =>
-      organization.value %% "sash-core" % v
-    ),
-    mimaFailOnNoPrevious := false,
-    published
+    published,
+    compatible
   )
+
+/** What users have compiled against the last release has to go on running. None is there yet. */
+lazy val compatible = Seq(
+  mimaPreviousArtifacts := lastRelease.toSet.map((v: String) =>
+    organization.value %% name.value % v
+  ),
+  mimaFailOnNoPrevious := false
+)
 
 lazy val published = Seq(
   publishTo := Some(scratchRepository.value),
@@ -96,25 +112,25 @@ lazy val published = Seq(
   publishLocalConfiguration ~= (_.withOverwrite(true))
 )
 
-/** Where `publish` puts the library and the plugin, for `outside` and `make release-check`. */
+/** Where `publish` puts the libraries and the plugin, for `outside` and `make release-check`. */
 lazy val scratchRepository = Def.setting {
   val directory = (LocalRootProject / baseDirectory).value / "target" / "repository"
   MavenCache("scratch", directory)
 }
 
-lazy val runOutside = taskKey[Unit]("Runs programs of others against the core as it is published")
+lazy val runOutside = taskKey[Unit]("Runs programs of others against the libraries as they are published")
 
-// What a user of the core writes, outside its packages: compiled and run against the jar and the
-// POM that were published, never against this build's classes.
+// What a user of the library writes, outside its packages: compiled and run against the jars and
+// the POMs that were published, never against this build's classes.
 lazy val outside = (project in file("tests/outside"))
   .settings(
     target := (LocalRootProject / baseDirectory).value / "target" / "outside",
     Compile / scalaSource := baseDirectory.value,
     Compile / javaSource := baseDirectory.value,
-    libraryDependencies += (core / projectID).value,
+    libraryDependencies += (papers / projectID).value,
     resolvers += scratchRepository.value,
     csrInterProjectDependencies := Nil,
-    update := update.dependsOn(core / publish).value,
+    update := update.dependsOn(core / publish, papers / publish).value,
     publish / skip := true,
     runOutside := {
       val programs = (Compile / discoveredMainClasses).value
@@ -125,11 +141,11 @@ lazy val outside = (project in file("tests/outside"))
     }
   )
 
-// The core's benchmarks, by JMH: `make bench-core`.
+// The algorithms' benchmarks, by JMH: `make bench-core`.
 lazy val bench = (project in file("benchmarks/core"))
   .enablePlugins(JmhPlugin)
   // the store in which the tests keep KVS-AMTA serves its benchmark, too
-  .dependsOn(core % "compile->compile;compile->test")
+  .dependsOn(papers % "compile->compile;compile->test")
   .settings(
     target := (LocalRootProject / baseDirectory).value / "target" / "bench",
     Compile / scalaSource := baseDirectory.value,
@@ -150,7 +166,8 @@ lazy val sparkSuites =
   inputKey[Unit]("Runs Spark's own window suites, or those named, under the extension")
 
 lazy val spark = (project in file("scala/spark"))
-  .dependsOn(core)
+  // tests compare answers with those of the library's operations
+  .dependsOn(core, papers % Test)
   .settings(
     layout("spark"),
     name := "sash-spark",

@@ -98,7 +98,8 @@ def sources() -> Iterator[Path]:
     yield PACKAGE / "sash" / "_version.py"
     for pattern in ("*.sbt", "*.scala", "*.properties"):
         yield from project.glob(pattern)
-    yield from (path for path in (REPOSITORY / "scala").rglob("*") if path.is_file())
+    for layer in ("core", "spark"):
+        yield from (p for p in (REPOSITORY / "scala" / layer).rglob("*") if p.is_file())
 
 
 def check_repository() -> None:

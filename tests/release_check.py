@@ -50,11 +50,12 @@ def _checks(
 ) -> Iterator[tuple[str, Callable[[], str]]]:
     (wheel,) = dist.glob("*.whl")
     (core,) = repository.glob("io/sash/sash-core_*/*/*.pom")
+    (papers,) = repository.glob("io/sash/sash-papers_*/*/*.pom")
     (plugin,) = repository.glob("io/sash/sash-spark_*/*/*.pom")
     yield "the wheel's licence", lambda: _wheel_licence(wheel)
     yield "the wheel's metadata", lambda: _metadata(wheel)
     yield "the wheel's jar", lambda: _same_jar(wheel, plugin.with_suffix(".jar"))
-    for name, pom in (("library", core), ("plugin", plugin)):
+    for name, pom in (("kernel", core), ("library", papers), ("plugin", plugin)):
         yield f"the {name}'s licence", lambda p=pom: _licences(p.with_suffix(".jar"))
         yield f"the {name}'s POM", lambda p=pom: _pom(p)
         yield f"the {name}'s sources", lambda p=pom: _more(p, "sources", ".scala")
@@ -62,7 +63,7 @@ def _checks(
         yield f"the {name}'s checksums", lambda p=pom: _checksums(p)
     yield "the plugin's dependencies", lambda: _alone(plugin)
     yield "no builder's folder", lambda: _no_folder(wheel, repository)
-    yield "another folder", lambda: _same_bytes(wheel, core, plugin)
+    yield "another folder", lambda: _same_bytes(wheel, core, papers, plugin)
     yield "the tag", lambda: _tag(wheel)
     yield "the changelog", lambda: _changelog(wheel)
     yield "the bill of materials", lambda: _sbom(wheel, dist)
@@ -156,10 +157,12 @@ def _checksums(pom: Path) -> str:
 
 
 def _alone(pom: Path) -> str:
-    """The plugin's jar has the core in it; Spark and Scala are the cluster's."""
+    """The plugin's jar has the kernel alone in it; Spark and Scala are the cluster's."""
     project = ElementTree.parse(pom).getroot()  # noqa: S314
     assert project.find(f"{POM}dependencies") is None, f"{pom.name} has dependencies"
-    assert "io/sash/core/algebra/Aggregation.class" in _names(pom.with_suffix(".jar")), "no core"
+    names = _names(pom.with_suffix(".jar"))
+    assert "io/sash/core/algebra/Aggregation.class" in names, "no core"
+    assert not any(n.startswith("io/sash/papers/") for n in names), "with the papers"
     return "none"
 
 
@@ -194,7 +197,7 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
             yield from ((n, inner.read(n)) for n in inner.namelist())
 
 
-def _same_bytes(wheel: Path, core: Path, plugin: Path) -> str:
+def _same_bytes(wheel: Path, core: Path, papers: Path, plugin: Path) -> str:
     """The same sources in another folder give the same wheel and the same jars."""
     with tempfile.TemporaryDirectory() as temporary:
         other = Path(temporary) / "another" / "folder"
@@ -204,7 +207,11 @@ def _same_bytes(wheel: Path, core: Path, plugin: Path) -> str:
         for name in filter(None, listed.stdout.decode().split("\0")):
             (other / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, other / name, follow_symlinks=False)
-        tasks = ["spark/assembly", "core/packageBin", "core/packageSrc", "spark/packageSrc"]
+        libraries = (("core", core), ("papers", papers))
+        tasks = ["spark/assembly", "spark/packageSrc"]
+        tasks += [
+            f"{name}/{task}" for name, _ in libraries for task in ("packageBin", "packageSrc")
+        ]
         build = (
             f"import sys; sys.path.insert(0, 'python'); import hatch_build as b; b.sbt(*{tasks})"
         )
@@ -214,13 +221,13 @@ def _same_bytes(wheel: Path, core: Path, plugin: Path) -> str:
         subprocess.run([*wheels, *options], cwd=other, check=True)
         pairs = [(wheel, other / "dist" / wheel.name)]
         pairs += [(plugin.with_suffix(".jar"), other / "target" / f"{plugin.stem}.jar")]
-        for name, pom in (("core", core), ("spark", plugin)):
-            made = other / "target" / name / "scala-2.13"
+        target = other / "target"
+        for name, pom in (*libraries, ("spark", plugin)):
             sources = f"{pom.stem}-sources.jar"
-            pairs += [(pom.with_name(sources), made / sources)]
-        pairs += [
-            (core.with_suffix(".jar"), made.parents[1] / "core/scala-2.13" / f"{core.stem}.jar")
-        ]
+            pairs += [(pom.with_name(sources), target / name / "scala-2.13" / sources)]
+        for name, pom in libraries:
+            made = target / name / "scala-2.13" / f"{pom.stem}.jar"
+            pairs += [(pom.with_suffix(".jar"), made)]
         for ours, theirs in pairs:
             assert ours.read_bytes() == theirs.read_bytes(), (
                 f"{ours.name} differs: {_differing(ours, theirs)}"

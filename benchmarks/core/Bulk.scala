@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit
 
 import org.openjdk.jmh.annotations._
 
-import io.sash.core.fiba.Fiba
 import io.sash.core.inorder.InOrderWindow
-import io.sash.core.mta.{MonoidTreeAggregator, WindowSlidePolicy}
+import io.sash.papers.fiba.Fiba
+import io.sash.papers.mta.{MonoidTreeAggregator, WindowSlidePolicy}
 
 /** A window whose elements come at the times 0, 1, 2, … and leave in bulks. */
 abstract class BulkWindow {

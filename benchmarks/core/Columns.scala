@@ -2,15 +2,8 @@ package io.sash.bench
 
 import java.nio.ByteBuffer
 
-import io.sash.core.slots.{
-  Bytes,
-  ChunkedPartials,
-  Invertible,
-  Partials,
-  Selective,
-  SlotCodec,
-  Slots
-}
+import io.sash.core.slots.{Bytes, Invertible, Partials, Selective, SlotCodec, Slots}
+import io.sash.papers.slots.ChunkedPartials
 
 /** What a benchmark slides over: a column of partials, fed with ints, as the authors' C++ is. */
 trait BenchColumn extends Partials {

@@ -4,21 +4,19 @@ import java.nio.file.Files
 
 import scala.reflect.io.Directory
 
-import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
+import io.sash.core.fat.BaseIntervals
 import io.sash.core.inorder.{
-  Daba,
-  DabaLite,
-  FlatFit,
   InOrderWindow,
   Recalculate,
   SlickDequeInv,
   SlickDequeNonInv,
-  TwoStacks,
   TwoStacksLite
 }
-import io.sash.core.mta.{Amta, LogMta}
 import io.sash.core.slots.{Invertible, Selective}
-import io.sash.core.stored.{KvsAmta, RocksStore}
+import io.sash.papers.fat.ReactiveAggregator
+import io.sash.papers.inorder.{Daba, DabaLite, FlatFit, TwoStacks}
+import io.sash.papers.mta.{Amta, LogMta}
+import io.sash.papers.stored.{KvsAmta, RocksStore}
 
 /** What a benchmark's parameters name. */
 object Named {

@@ -5,9 +5,10 @@ import java.util.concurrent.TimeUnit
 import org.openjdk.jmh.annotations._
 
 import io.sash.core.fat.BaseIntervals
-import io.sash.core.inorder.{FlatFit, Recalculate, SlickDequeInvRanges, SlickDequeNonInv}
+import io.sash.core.inorder.{Recalculate, SlickDequeInvRanges, SlickDequeNonInv}
 import io.sash.core.shared.{SharedWindows, SuffixWindows}
 import io.sash.core.slots.{Invertible, Selective}
+import io.sash.papers.inorder.FlatFit
 
 /** Windows of the ranges 1 to r over one stream: the max-multi-query environment. */
 @State(Scope.Thread)

@@ -11,8 +11,9 @@ from xml.sax.saxutils import escape
 
 LIST = Path(__file__).parents[2] / "tests" / "scala" / "core" / "resources" / "rooms.txt"
 TITLES = {
+    "papers": ("scala/papers, a library beside the plugin, on top of scala/core", "#CC79A7"),
     "spark": ("scala/spark, on top of", "#0072B2"),
-    "core": ("scala/core, which knows nothing of Spark", "#009E73"),
+    "core": ("scala/core, the kernel, which knows nothing of Spark", "#009E73"),
 }
 WIDTH, ROW, NAMES, LEFT = 860, 22, 170, 24
 
@@ -54,7 +55,7 @@ def picture() -> str:
 def _rooms() -> list[tuple[str, str, str]]:
     """Project, folder and question of each, from the ground up."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
-    found = [re.fullmatch(r"(core|spark) (\S+)(?: = \S+)?: (.*)", line) for line in lines]
+    found = [re.fullmatch(r"(core|spark|papers) (\S+)(?: = \S+)?: (.*)", line) for line in lines]
     return [(match[1], match[2], match[3]) for match in found if match]
 
 

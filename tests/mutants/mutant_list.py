@@ -10,7 +10,8 @@
     + combine(younger, older)                others around them only say where
     ```
 
-A mutant may have a line of suites of its own.
+A mutant may have a line of suites of its own. A suite of another project is named as in
+``papers/stored.KvsAmtaSuite``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ class Mutant:
     def project(self) -> str:
         """The sbt project that the file belongs to."""
         return self.path.split("/")[1]
+
+    def suite(self, named: str) -> tuple[str, str]:
+        """The project and the name of a suite."""
+        project, _, name = named.rpartition("/")
+        return project or self.project, name
 
     def places(self, root: Path = ROOT) -> list[int]:
         """The numbers of the lines at which the snippet begins, from 0."""
@@ -71,8 +77,8 @@ class Mutant:
         if not self.claim:
             yield f"{self.name} does not say what it breaks"
         for suite in self.suites or ["any"]:
-            file = f"tests/scala/{self.project}/{suite.replace('.', '/')}.scala"
-            if not (ROOT / file).exists():
+            project, name = self.suite(suite)
+            if not (ROOT / f"tests/scala/{project}/{name.replace('.', '/')}.scala").exists():
                 yield f"{self.name}: there is no suite {suite}"
 
 

@@ -72,9 +72,10 @@ def _run(mutants: list[Mutant], options: argparse.Namespace) -> int:
     sbt = Sbt(options.sbt, COPY, LOG)
     results: list[tuple[Mutant, str, str]] = []
     try:
-        for project in sorted({mutant.project for mutant in mutants}):
-            suites = sorted({s for m in mutants if m.project == project for s in m.suites})
-            if not sbt.run(_test(project, *suites), seconds=3600):
+        suites = sorted({m.suite(named) for m in mutants for named in m.suites})
+        for project in sorted({project for project, _ in suites}):
+            names = [name for of, name in suites if of == project]
+            if not sbt.run(_test(project, *names), seconds=3600):
                 sys.exit(f"error: suites fail without a mutant, see {LOG}")
         progress = Progress(len(mutants))
         for mutant in mutants:
@@ -92,7 +93,7 @@ def _verdict(sbt: Sbt, mutant: Mutant, seconds: float) -> tuple[str, str]:
         if not sbt.run(f"{mutant.project}/Test/compile", seconds=600):
             return BROKEN, ""
         for suite in mutant.suites:
-            passed = sbt.run(_test(mutant.project, suite), seconds)
+            passed = sbt.run(_test(*mutant.suite(suite)), seconds)
             if not passed:
                 return KILLED, suite if passed is False else f"{suite} (hangs)"
     return LIVES, ""

@@ -5,18 +5,18 @@ import java.util.List;
 
 import scala.Tuple2;
 
-import io.sash.core.algebra.Both;
-import io.sash.core.algebra.Max;
-import io.sash.core.algebra.On;
-import io.sash.core.algebra.Sum;
-import io.sash.core.algebra.Window;
-import io.sash.core.inorder.DabaLite;
-import io.sash.core.inorder.TwoStacksLite;
-import io.sash.core.policy.CountPolicy;
-import io.sash.core.policy.WindowByPolicy;
 import io.sash.core.slots.Partials;
+import io.sash.papers.algebra.Both;
+import io.sash.papers.algebra.Max;
+import io.sash.papers.algebra.On;
+import io.sash.papers.algebra.Sum;
+import io.sash.papers.algebra.Window;
+import io.sash.papers.inorder.DabaLite;
+import io.sash.papers.inorder.TwoStacksLite;
+import io.sash.papers.policy.CountPolicy;
+import io.sash.papers.policy.WindowByPolicy;
 
-/** A user of the core, in Java. */
+/** A user of the library, in Java. */
 public final class FromJava {
   private FromJava() {}
 

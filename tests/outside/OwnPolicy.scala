@@ -2,10 +2,12 @@ package elsewhere
 
 import scala.collection.mutable
 
-import io.sash.core.algebra.{Aggregation, Both, Max, On, Sum}
-import io.sash.core.fiba.Fiba
-import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
-import io.sash.core.policy.{OrderedPolicy, WindowByPolicy, MovableWindow, WindowPolicy}
+import io.sash.core.algebra.Aggregation
+import io.sash.core.inorder.SlickDequeInv
+import io.sash.papers.algebra.{Both, Max, On, Sum}
+import io.sash.papers.fiba.Fiba
+import io.sash.papers.inorder.TwoStacksLite
+import io.sash.papers.policy.{MovableWindow, OrderedPolicy, WindowByPolicy, WindowPolicy}
 
 /** Triggers when a minute is over, whose elements then leave. */
 final class Minutes extends OrderedPolicy {
@@ -37,7 +39,7 @@ object Longest extends Aggregation[String, String, Int] {
   override def lower(agg: String): Int = agg.length
 }
 
-/** A user of the core, in Scala: operations, windows and policies, some of them its own. */
+/** A user of the library, in Scala: operations, windows and policies, some of them its own. */
 object OwnPolicy extends App {
   agree(answers(new Minutes), Seq(6L, 4L))
   agree(answers(new Latest(2)), Seq(1L, 3L, 5L, 7L))

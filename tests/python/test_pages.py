@@ -80,7 +80,7 @@ def test_the_sources_that_a_page_names_exist(page):
     named = re.findall(r"`((?:\w+/)*\w+\.scala)`", text)
     assert len(named) >= 4
     places = ["", "scala/spark", "scala/core", "scala/spark/aggregates", "scala/spark/monoids"]
-    places += ["tests/scala/core/inorder"]
+    places += ["tests/scala/papers/inorder"]
     missing = [n for n in named if not any((REPOSITORY / p / n).exists() for p in places)]
     assert missing == []
 

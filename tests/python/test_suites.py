@@ -26,7 +26,9 @@ def test_each_suite_says_what_it_tests():
 def test_each_room_of_suites_is_one_of_the_sources():
     rooms = {
         f"{project}/{path}".removesuffix("/.")
-        for project, path in re.findall(r"^(core|spark) ([\w/.]+)[ :]", ROOMS, re.MULTILINE)
+        for project, path in re.findall(
+            r"^(core|spark|papers) ([\w/.]+)[ :]", ROOMS, re.MULTILINE
+        )
     }
     assert len(rooms) > 30
     assert {s.room for s in ALL} - rooms == {"core/house", "python"}

@@ -17,7 +17,7 @@ import io.sash.core.slots.{Partials, Slots}
  * @param chunk slots in a chunk, if the subclass opens and closes the chunks of a `Chunked`
  *   column; the ring then has its greatest length from the start. Else 0
  */
-private[core] abstract class SlotRing(
+private[sash] abstract class SlotRing(
     initial: Partials,
     reserved: Int,
     paired: Boolean = false,
@@ -134,7 +134,7 @@ private[core] abstract class SlotRing(
   }
 }
 
-private[core] object SlotRing {
+private[sash] object SlotRing {
   val InitialCapacity: Int = 16
   val MaxCapacity: Int = Slots.MaxCapacity
 

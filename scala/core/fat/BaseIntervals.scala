@@ -1,6 +1,5 @@
 package io.sash.core.fat
 
-import io.sash.core.algebra.OfAggregation
 import io.sash.core.elements.{InOrderWindow, SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.Partials
 
@@ -103,7 +102,7 @@ final class BaseIntervals(initial: Partials)
 
   override protected def dropYoungestOpen(): Unit = end -= 1
 
-  override private[fat] def slotOf(level: Int, number: Long): Int =
+  override private[sash] def slotOf(level: Int, number: Long): Int =
     (((2 * number + 1) << level) & (2L * capacity - 1)).toInt
 
   private def doubleCapacity(): Unit = {
@@ -145,7 +144,7 @@ final class BaseIntervals(initial: Partials)
   }
 }
 
-object BaseIntervals extends OfAggregation(new BaseIntervals(_)) {
+object BaseIntervals {
 
   /** The most places whose intervals can all have numbers. */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2

@@ -10,11 +10,11 @@ import java.lang.Long.{numberOfLeadingZeros, numberOfTrailingZeros}
  * ever combined or read. So an unoccupied place needs no marker ⊥ (section 5.2 of the Reactive
  * Aggregator's paper).
  */
-private[fat] trait DyadicIntervals {
+private[sash] trait DyadicIntervals {
   import DyadicIntervals.IsCombined
 
   /** The slot of an interval. */
-  private[fat] def slotOf(level: Int, number: Long): Int
+  private[sash] def slotOf(level: Int, number: Long): Int
 
   /** `dst <- left ⊗ right` */
   protected def combine(dst: Int, left: Int, right: Int): Unit
@@ -78,7 +78,7 @@ private[fat] trait DyadicIntervals {
   }
 
   /** Whether every complete interval within [first, until) satisfies `isCombined`. */
-  private[fat] final def allCombined(first: Long, until: Long, isCombined: IsCombined): Boolean =
+  private[sash] final def allCombined(first: Long, until: Long, isCombined: IsCombined): Boolean =
     Iterator.from(1).takeWhile(level => (until - first) >> level > 0).forall { level =>
       (((first - 1) >> level) + 1 until (until >> level)).forall { k =>
         isCombined(slotOf(level, k), slotOf(level - 1, 2 * k), slotOf(level - 1, 2 * k + 1))
@@ -94,7 +94,7 @@ private[fat] trait DyadicIntervals {
     }
 }
 
-private[fat] object DyadicIntervals {
+private[sash] object DyadicIntervals {
 
   /** Whether slot = left ⊗ right. Only the owner of the column can tell. */
   type IsCombined = (Int, Int, Int) => Boolean

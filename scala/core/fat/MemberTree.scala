@@ -15,16 +15,18 @@ import io.sash.core.slots.Partials
  * }}}
  * Invariants, for leaves 0, 1, 2, … and the node i above the nodes 4i … 4i + 3 of a level:
  *  - (I1) the leaves from `front` to before `back` are in use, and the first and the last of them
- *    have members; `numbers` ascends over them and is negative, ~number, where a member has left
+ *    have members
  *  - (I2) a leaf in use holds its member, or the identity if the member has left
- *  - (I3) a node above a leaf in use holds the aggregate of those of its children that are above
- *    leaves in use, in order; the other nodes are never read
+ *  - (I3) a leaf in use has the member's number in `numbers`, or ~number if the member has left;
+ *    the numbers ascend
+ *  - (I4) a node above a leaf in use is in use, too, and holds the aggregate of its children in
+ *    use, in order
  *
- * Cost in combines, for n members: none for a query, and 3 for each of the log4(n) + 2 levels for
- * a member that comes or leaves. If all leaves have been used, the members move together, or the
- * leaves double if over three quarters have members: amortised 2 combines a member. Space: at most
- * 4/3 slots a leaf, and 8/3 leaves a member while as many come as leave. Leaves never become
- * fewer.
+ * Cost in combines, for n members: none for a query, and at most 3 for each of the log4(n) + 2
+ * levels for a member that comes or leaves. If all leaves have been used, the members move
+ * together, or the leaves double if over three quarters have members: amortised 2 combines a
+ * member. Space: 4/3 slots a leaf, and at most 8/3 leaves a member while as many come as leave.
+ * Leaves never become fewer.
  *
  * If the column throws, the tree has to be cleared.
  *
@@ -85,7 +87,7 @@ final class MemberTree(initial: Partials) {
     }
   }
 
-  /** The slot of the members' aggregate, in the order in which they came; valid until a change. */
+  /** The slot of the aggregate, in the order in which members came; valid until a change. */
   def query(): Int = {
     if (members == 0) partials.identity(levels.last)
     levels.last

@@ -1,7 +1,6 @@
 package io.sash.core.frames
 
 import io.sash.core.elements.{InOrderWindow, Stretches}
-import io.sash.core.policy.Condition
 
 /**
  * The rows whose keys lie between two bounds that the current row says. Neither bound has to move

@@ -1,7 +1,6 @@
 package io.sash.core.frames
 
 import io.sash.core.elements.{InOrderWindow, Suffixes}
-import io.sash.core.policy.Condition
 
 /**
  * Frames that end at the current row and begin as far back as that row says. A frame may begin

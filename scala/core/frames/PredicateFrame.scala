@@ -1,7 +1,6 @@
 package io.sash.core.frames
 
 import io.sash.core.elements.InOrderWindow
-import io.sash.core.policy.Condition
 
 /**
  * A frame that ends at the current row and is bounded by its own content. When a row enters, the

@@ -1,6 +1,5 @@
 package io.sash.core.inorder
 
-import io.sash.core.algebra.OfAggregation
 import io.sash.core.elements.SlotRing
 import io.sash.core.slots.Partials
 
@@ -41,5 +40,3 @@ final class GrowingWindow(initial: Partials) extends SlotRing(initial, reserved 
     isEmpty = true
   }
 }
-
-object GrowingWindow extends OfAggregation(new GrowingWindow(_))

@@ -1,6 +1,5 @@
 package io.sash.core.inorder
 
-import io.sash.core.algebra.OfInvertible
 import io.sash.core.elements.{SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.{Invertible, Partials}
 
@@ -85,5 +84,3 @@ final class PrefixAggregates(initial: Partials with Invertible)
    */
   private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }
-
-object PrefixAggregates extends OfInvertible(new PrefixAggregates(_))

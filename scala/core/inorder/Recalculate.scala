@@ -1,6 +1,5 @@
 package io.sash.core.inorder
 
-import io.sash.core.algebra.OfAggregation
 import io.sash.core.elements.{SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.Partials
 
@@ -64,5 +63,3 @@ final class Recalculate(initial: Partials, fromIdentity: Boolean)
     answerSlot
   }
 }
-
-object Recalculate extends OfAggregation(new Recalculate(_))

@@ -1,6 +1,5 @@
 package io.sash.core.inorder
 
-import io.sash.core.algebra.OfInvertible
 import io.sash.core.elements.SlotRing
 import io.sash.core.slots.{Invertible, Partials}
 
@@ -46,5 +45,3 @@ final class SlickDequeInv(initial: Partials with Invertible)
    */
   private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }
-
-object SlickDequeInv extends OfInvertible(new SlickDequeInv(_))

@@ -2,7 +2,6 @@ package io.sash.core.inorder
 
 import java.util.Arrays
 
-import io.sash.core.algebra.OfSelective
 import io.sash.core.elements.{InOrderWindow, SlotRing, Suffixes}
 import io.sash.core.slots.{Partials, Selective}
 
@@ -216,5 +215,3 @@ class SlickDequeNonInv(initial: Partials with Selective) extends InOrderWindow w
     straight
   }
 }
-
-object SlickDequeNonInv extends OfSelective(new SlickDequeNonInv(_))

@@ -1,6 +1,5 @@
 package io.sash.core.inorder
 
-import io.sash.core.algebra.OfAggregation
 import io.sash.core.elements.SlotRing
 import io.sash.core.slots.Partials
 
@@ -93,5 +92,3 @@ final class TwoStacksLite(initial: Partials) extends SlotRing(initial, reserved 
     partials.copy(aggB, answer)
   }
 }
-
-object TwoStacksLite extends OfAggregation(new TwoStacksLite(_))

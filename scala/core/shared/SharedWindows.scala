@@ -7,7 +7,8 @@ import io.sash.core.slots.Partials
  * In-order windows of several lengths over one sequence of elements, numbered from 0. An element
  * enters all windows and leaves each one separately.
  *
- * This is the final aggregation of a [[SharedPlan]], whose elements are partial aggregates.
+ * Paper: the final aggregation of a shared plan in ''SlickDeque'', section 2.3; its elements are
+ * partial aggregates.
  */
 trait SharedWindows extends Coalescing {
 

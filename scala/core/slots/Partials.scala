@@ -26,7 +26,7 @@ abstract class Partials extends Slots {
    * Makes the caller the column's only owner of this rank, or throws if there is one already. Two
    * windows over one column would overwrite each other's slots.
    */
-  private[core] final def claimed(rank: Int): this.type = {
+  private[sash] final def claimed(rank: Int): this.type = {
     if (owner >= rank) {
       throw new IllegalStateException("this column is another window's; make one for each window")
     }
@@ -38,9 +38,8 @@ abstract class Partials extends Slots {
    * Whether no operation but `grow` ever throws. Then a window need not be ready to undo a call.
    * It is true, too, if no window is used any more after an exception.
    *
-   * If false, FiBA pays most, since it notes all that it overwrites. Over sums of ints a slide,
-   * an out-of-order insertion and a bulk insertion take 1.5 to 2.5 times as long. Two-Stacks Lite
-   * then flips by single combines. Other algorithms do not look at it.
+   * If false, Two-Stacks Lite flips by single combines, and the FiBA of the papers' library notes
+   * all that it overwrites. Other algorithms do not look at it.
    */
   def total: Boolean = false
 
@@ -51,9 +50,8 @@ abstract class Partials extends Slots {
   def combine(dst: Int, left: Int, right: Int): Unit
 
   /**
-   * `dst <- src` of `other`, a column of the same kind. Only the chunks of
-   * [[io.sash.core.slots.ChunkedPartials]] need it. The columns of this library's aggregations
-   * implement it.
+   * `dst <- src` of `other`, a column of the same kind. Only columns in chunks need it, which the
+   * papers' library has.
    */
   def copyFrom(other: Partials, dst: Int, src: Int): Unit =
     throw new UnsupportedOperationException(
@@ -105,7 +103,7 @@ abstract class Partials extends Slots {
   override def grow(slots: Int): Partials
 }
 
-private[core] object Partials {
+private[sash] object Partials {
   // Ranks of owners: a window of slots, and a window of values over it.
   final val Nobody = 0
   final val Slots = 1

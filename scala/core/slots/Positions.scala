@@ -1,7 +1,7 @@
 package io.sash.core.slots
 
 /** Positions of several users of one ring. The ring keeps all that any user still needs. */
-private[core] object Positions {
+private[sash] object Positions {
 
   /** The least of the positions; there is at least one. */
   def least(of: Array[Long]): Long = {

@@ -41,7 +41,7 @@ trait Slots {
   def shrink(slots: Int): Unit = ()
 }
 
-private[core] object Slots {
+private[sash] object Slots {
 
   /** The greatest power of two that is a possible number of slots. */
   val MaxCapacity: Int = 1 << 30

@@ -33,7 +33,7 @@ import io.sash.core.slots.{Bytes, Invertible}
  * @param subtracting whether elements can be subtracted
  * @param select called before the answer is used, since the answer may lie outside the slots
  */
-private[stored] final class InverseWindow(
+private[sash] final class InverseWindow(
     tree: RadixTree,
     subtracting: Boolean,
     select: () => Unit
@@ -64,7 +64,7 @@ private[stored] final class InverseWindow(
 
   override def back: Long = backs
 
-  override private[stored] def needed: Long = if (valid) math.min(from, fronts) else fronts
+  override private[sash] def needed: Long = if (valid) math.min(from, fronts) else fronts
 
   override def insert(slot: Int): Unit = backs += 1
 
@@ -196,9 +196,9 @@ private[stored] final class InverseWindow(
 
   override def evictAll(): Unit = fronts = backs
 
-  override private[stored] def clear(): Unit = restart(tree.end, tree.end)
+  override private[sash] def clear(): Unit = restart(tree.end, tree.end)
 
-  override private[stored] def write(out: Bytes): Unit = {
+  override private[sash] def write(out: Bytes): Unit = {
     if (gaps.nonEmpty) {
       select()
       fillGaps()
@@ -207,7 +207,7 @@ private[stored] final class InverseWindow(
     out.putNumber(backs - fronts)
   }
 
-  override private[stored] def read(in: ByteBuffer): Unit = {
+  override private[sash] def read(in: ByteBuffer): Unit = {
     fronts = Bytes.number(in)
     backs = fronts + Bytes.number(in)
     forget()

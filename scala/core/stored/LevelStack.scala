@@ -9,7 +9,7 @@ import io.sash.core.stored.RadixTree.NoElement
  * The entries of one level in the front of a [[RadixWindow]]. They are in one node, from some
  * entry of the node on.
  */
-private[stored] final class LevelStack(val entries: Entries, logFanOut: Int) {
+private[sash] final class LevelStack(val entries: Entries, logFanOut: Int) {
   private[this] val mask = (1 << logFanOut) - 1
   private[this] var node = 0L
   private[this] var low = 0

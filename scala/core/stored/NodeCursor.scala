@@ -5,7 +5,7 @@ package io.sash.core.stored
  *
  * @param entries the place for a loaded node, which the caller leaves alone
  */
-private[stored] final class NodeCursor(tree: RadixTree, entries: Entries) {
+private[sash] final class NodeCursor(tree: RadixTree, entries: Entries) {
   private[this] val mask = (1 << tree.logFanOut) - 1
   private[this] var node = -1L
 

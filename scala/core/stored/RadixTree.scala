@@ -50,7 +50,7 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * @param longest the most elements that an entry may cover, since nobody asks for the aggregate
  *   of more. 1 makes a queue of elements, where nothing is ever combined
  */
-private[stored] final class RadixTree(
+private[sash] final class RadixTree(
     private[this] var partials: Partials,
     codec: SlotCodec,
     store: KeyValueStore,
@@ -468,14 +468,14 @@ private[stored] final class RadixTree(
   private def edgeEnd(level: Int): Int = index(ends >> shiftOf(level))
 }
 
-private[stored] object RadixTree {
+private[sash] object RadixTree {
   private val NoNode: Long = -1L
 
   /** The time of an empty entry, which is over no element. */
-  private[stored] val NoElement: Long = Long.MaxValue
+  private[sash] val NoElement: Long = Long.MaxValue
 }
 
 /** The entries of one node: adjacent slots, and the time of the first element in each entry. */
-private[stored] final class Entries(first: Int, val times: Array[Long]) {
+private[sash] final class Entries(first: Int, val times: Array[Long]) {
   def slot(i: Int): Int = first + i
 }

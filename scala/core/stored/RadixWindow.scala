@@ -35,7 +35,7 @@ import io.sash.core.slots.Bytes
  *
  * @param evicting whether some elements leave before others; if not, all are behind the boundary
  */
-final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) extends TreeWindow {
+final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) extends TreeWindow {
   private[this] val backSlot = tree.slot()
   private[this] val answerSlot = tree.slot()
   private[this] val stretchSlot = tree.slot()
@@ -51,7 +51,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
 
   override def back: Long = backs
 
-  override private[stored] def needed: Long = if (evicting) fronts else backs
+  override private[sash] def needed: Long = if (evicting) fronts else backs
 
   override def insert(slot: Int): Unit = {
     if (backs == boundary) tree.column.copy(backSlot, slot)
@@ -138,7 +138,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
    * Combines a partial into an element, like the tree's `amend`, if the window holds that
    * element.
    */
-  private[stored] def amend(position: Long, slot: Int): Unit =
+  private[sash] def amend(position: Long, slot: Int): Unit =
     if (position >= boundary) {
       if (position < backs) tree.column.combine(backSlot, backSlot, slot)
     } else if (position >= fronts) {
@@ -156,14 +156,14 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     boundary = backs
   }
 
-  override private[stored] def clear(): Unit = {
+  override private[sash] def clear(): Unit = {
     fronts = tree.end
     boundary = tree.end
     backs = tree.end
     stacks.foreach(_.clear())
   }
 
-  override private[stored] def write(out: Bytes): Unit = {
+  override private[sash] def write(out: Bytes): Unit = {
     out.putNumber(fronts)
     out.putNumber(boundary - fronts)
     out.putNumber(backs - boundary)
@@ -177,7 +177,7 @@ final class RadixWindow private[stored] (tree: RadixTree, evicting: Boolean) ext
     }
   }
 
-  override private[stored] def read(in: ByteBuffer): Unit = {
+  override private[sash] def read(in: ByteBuffer): Unit = {
     fronts = Bytes.number(in)
     boundary = fronts + Bytes.number(in)
     backs = boundary + Bytes.number(in)

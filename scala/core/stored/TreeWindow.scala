@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.Bytes
 
 /** A window over the elements of a [[StoredWindows]], from position `front` until `back`. */
-abstract class TreeWindow private[stored] () {
+abstract class TreeWindow private[sash] () {
 
   /** Position of the oldest element. */
   def front: Long
@@ -16,7 +16,7 @@ abstract class TreeWindow private[stored] () {
   final def size: Long = back - front
 
   /** The first element for which the window may still ask. */
-  private[stored] def needed: Long
+  private[sash] def needed: Long
 
   /** Inserts the next element of the stream, which is in this slot. */
   def insert(slot: Int): Unit
@@ -64,9 +64,9 @@ abstract class TreeWindow private[stored] () {
   def evictAll(): Unit
 
   /** Begins at the end of the stream, without elements. */
-  private[stored] def clear(): Unit
+  private[sash] def clear(): Unit
 
-  private[stored] def write(out: Bytes): Unit
+  private[sash] def write(out: Bytes): Unit
 
-  private[stored] def read(in: ByteBuffer): Unit
+  private[sash] def read(in: ByteBuffer): Unit
 }

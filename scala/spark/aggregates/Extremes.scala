@@ -11,7 +11,7 @@ import io.sash.spark.monoids.WrappingLong
 
 /**
  * The argument of the row whose value beats all others. Of equal values the first in arrival
- * order wins, whereas in Spark's `max_by` the last one wins. See `io.sash.core.algebra.ArgMax`;
+ * order wins, whereas in Spark's `max_by` the last one wins. See `io.sash.papers.algebra.ArgMax`;
  * here values compare as Spark's do.
  */
 private[aggregates] sealed abstract class ArgExtreme(
@@ -68,7 +68,7 @@ private[spark] case object ArgMin extends ArgExtreme(LessThan(_, _)) {
 
 /**
  * Counts how often the extreme value occurs, compared as in `max` and `min`. See
- * `io.sash.core.algebra.MaxCount`; here Spark's `=` decides whether values are equal.
+ * `io.sash.papers.algebra.MaxCount`; here Spark's `=` decides whether values are equal.
  */
 private[aggregates] sealed abstract class ExtremeCount(
     beats: (Expression, Expression) => Expression
@@ -118,7 +118,7 @@ private[spark] case object MinCount extends ExtremeCount(LessThan(_, _)) {
   """)
 }
 
-/** The range, max(x) - min(x). See `io.sash.core.algebra.Range`. */
+/** The range, max(x) - min(x). See `io.sash.papers.algebra.Range`. */
 private[spark] case object ValueRange extends MonoidKind {
   override def check(arguments: Seq[Expression]): TypeCheckResult =
     TypeUtils.checkForAnsiIntervalOrNumericType(arguments.head)
@@ -155,7 +155,7 @@ private[spark] case object ValueRange extends MonoidKind {
   """)
 }
 
-/** The range relative to the maximum. See `io.sash.core.algebra.RelativeVariation`. */
+/** The range relative to the maximum. See `io.sash.papers.algebra.RelativeVariation`. */
 private[spark] case object RelativeVariation extends OfDouble {
   override def parts(arguments: Seq[Expression]): MonoidParts =
     MonoidParts.beside()(OneCell.greatest(arguments.head), OneCell.least(arguments.head)) {

@@ -7,7 +7,7 @@ import io.sash.spark.base.SashFunction
 
 /**
  * The geometric mean, from the count and the sum of logarithms, as in
- * `io.sash.core.algebra.GeometricMean`, but NULL over no rows.
+ * `io.sash.papers.algebra.GeometricMean`, but NULL over no rows.
  */
 private[spark] case object GeometricMean extends OfDouble {
   override def parts(arguments: Seq[Expression]): MonoidParts = {

@@ -10,7 +10,7 @@ import io.sash.spark.monoids.WrappingLong
 
 /**
  * The longest run of neighbouring rows with strictly increasing values. Of equally long runs, the
- * first. See `io.sash.core.algebra.LongestIncreasingRun`; here values compare as Spark's do.
+ * first. See `io.sash.papers.algebra.LongestIncreasingRun`; here values compare as Spark's do.
  */
 private[spark] case object LongestIncreasingRun extends MonoidKind {
   override def check(arguments: Seq[Expression]): TypeCheckResult =

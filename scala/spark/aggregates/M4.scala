@@ -9,7 +9,7 @@ import io.sash.spark.base.{ArgumentChecks, SashFunction}
 import io.sash.spark.monoids.MonoidTraits.outdone
 
 /**
- * The first, last, least and greatest point of a time series. In `io.sash.core.algebra.M4` the
+ * The first, last, least and greatest point of a time series. In `io.sash.papers.algebra.M4` the
  * order of arrival decides which point is first and last. Here the time decides, so the order of
  * a group's rows does not matter.
  */

@@ -6,7 +6,7 @@ import org.apache.spark.sql.expressions.Aggregator
 import io.sash.core.algebra.Aggregation
 
 /**
- * Runs an operation of the core library, or your own implementation of its trait, as Spark's
+ * Runs an operation of the papers' library, or your own implementation of its trait, as Spark's
  * typed `Aggregator`:
  * {{{
  * dataset.select(CoreAggregator(GeometricMean).toColumn)

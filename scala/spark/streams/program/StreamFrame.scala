@@ -2,7 +2,7 @@ package io.sash.spark.streams.program
 
 import scala.annotation.unused
 
-import io.sash.core.policy.Condition
+import io.sash.core.frames.Condition
 import io.sash.core.stored.TreeWindow
 
 /** The rows of a key that are in the window of a row. */

@@ -8,7 +8,7 @@ import scala.collection.IndexedSeq
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 
-import io.sash.core.policy.Condition
+import io.sash.core.frames.Condition
 import io.sash.core.slots.Bytes
 import io.sash.core.stored.{StoredWindows, WriteBehind}
 import io.sash.spark.memory.WindowMemory

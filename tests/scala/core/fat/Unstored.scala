@@ -4,7 +4,7 @@ import io.sash.core.inorder.InOrderWindow
 import io.sash.core.slots.Partials
 
 /** A column without storage, for tests in which only the numbers of its slots matter. */
-final class Unstored extends Partials {
+class Unstored extends Partials {
   override def identity(dst: Int): Unit = ()
   override def combine(dst: Int, left: Int, right: Int): Unit = ()
   override def copy(dst: Int, src: Int): Unit = ()

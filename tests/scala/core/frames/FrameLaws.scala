@@ -6,7 +6,7 @@ import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.propBoolean
 
 import io.sash.core.{Element, Laws, Operation, TestColumn}
-import io.sash.core.inorder.{InOrderWindow, SlickDequeNonInv, TwoStacks, TwoStacksLite}
+import io.sash.core.inorder.{InOrderWindow, SlickDequeNonInv, TwoStacksLite}
 
 /** The laws of all frames, against a definition of the rows in each row's frame. */
 trait FrameLaws extends Laws {
@@ -36,7 +36,7 @@ trait FrameLaws extends Laws {
     private val sums = TestColumn(Operation.Sum)
     private val row = new TwoStacksLite(rows)
     private val max = new SlickDequeNonInv(maxima)
-    val sum = new TwoStacks(sums)
+    val sum = new TwoStacksLite(sums)
 
     def all: Array[InOrderWindow] = Array(row, max, sum)
 

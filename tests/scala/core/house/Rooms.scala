@@ -16,8 +16,8 @@ final case class Source(path: String, text: String) {
 
 object Source {
 
-  /** The sources of the core and of the plugin. */
-  def all: Seq[Source] = Seq("scala/core", "scala/spark").flatMap { root =>
+  /** The sources of the core, of the plugin and of the library. */
+  def all: Seq[Source] = Seq("scala/core", "scala/spark", "scala/papers").flatMap { root =>
     val files = Files.walk(Path.of(root)).iterator.asScala.map(_.toString)
     files
       .filter(_.endsWith(".scala"))
@@ -75,7 +75,7 @@ object Rooms {
     }
   )
 
-  private val Line = """(core|spark) (\S+)(?: = (\S+))?: .*""".r
+  private val Line = """(core|spark|papers) (\S+)(?: = (\S+))?: .*""".r
 
   private val Package = """(?m)^package (object )?([\w.]+)""".r
 

@@ -61,10 +61,14 @@ private object TypeNamesSuite {
   private val AnyType =
     """(?m)^ *(?:private(?:\[\w+\])? |protected |final |sealed |abstract |implicit |case )*(?:class|trait|object) (\w+)""".r
 
-  /** A monoid of the core and its aggregate in SQL, a copy for a type, and Spark's own word. */
+  /**
+   * A monoid of the library and its aggregate in SQL, an algorithm over slots and over values, a
+   * copy for a type, and Spark's own word.
+   */
   private def isOneConcept(name: String, rooms: Set[String]): Boolean =
-    rooms == Set("scala/core/algebra", "scala/spark/aggregates") || name == "OfDouble" ||
-      (name == "Append" && rooms == Set("scala/core/fiba", "scala/spark/streams/program"))
+    rooms == Set("scala/papers/algebra", "scala/spark/aggregates") || name == "OfDouble" ||
+      rooms.map(_.replace("papers", "core")).size == 1 ||
+      (name == "Append" && rooms == Set("scala/papers/fiba", "scala/spark/streams/program"))
 
   /** Names that are given: by papers, by SQL, or by another library. */
   val Allowed: Set[(String, String)] = Set(

@@ -1,8 +1,7 @@
 package io.sash.core.inorder
 
-import io.sash.core.{ChunkedTestColumn, Element, HasInverse, Operation, PicksOperand, TestColumn}
-import io.sash.core.fat.{BaseIntervals, ReactiveAggregator}
-import io.sash.core.mta.{Amta, LogMta}
+import io.sash.core.{Element, HasInverse, Operation, PicksOperand, TestColumn}
+import io.sash.core.fat.BaseIntervals
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /** A window over a test column, driven by values, as a user of the core drives it. */
@@ -37,7 +36,7 @@ final class Slider[A](val algorithm: WindowAlgorithm, val operation: Operation[A
 /**
  * An algorithm of the matrix. It makes a window if the operation has the ability that it needs.
  */
-sealed abstract class WindowAlgorithm(val name: String) {
+abstract class WindowAlgorithm(val name: String) {
   def accepts(operation: Operation[_]): Boolean
   def window(column: Partials): InOrderWindow
   override def toString: String = name
@@ -46,13 +45,12 @@ sealed abstract class WindowAlgorithm(val name: String) {
 object WindowAlgorithm {
 
   /** An algorithm that takes any monoid. */
-  sealed class General(name: String, make: Partials => InOrderWindow)
-      extends WindowAlgorithm(name) {
+  class General(name: String, make: Partials => InOrderWindow) extends WindowAlgorithm(name) {
     override def accepts(operation: Operation[_]): Boolean = true
     override def window(column: Partials): InOrderWindow = make(column)
   }
 
-  sealed class WithInverse(name: String, make: Partials with Invertible => InOrderWindow)
+  class WithInverse(name: String, make: Partials with Invertible => InOrderWindow)
       extends WindowAlgorithm(name) {
     override def accepts(operation: Operation[_]): Boolean = operation.isInstanceOf[HasInverse[_]]
     override def window(column: Partials): InOrderWindow = column match {
@@ -61,7 +59,7 @@ object WindowAlgorithm {
     }
   }
 
-  sealed class Picking(name: String, make: Partials with Selective => InOrderWindow)
+  class Picking(name: String, make: Partials with Selective => InOrderWindow)
       extends WindowAlgorithm(name) {
     override def accepts(operation: Operation[_]): Boolean =
       operation.isInstanceOf[PicksOperand[_]]
@@ -75,23 +73,14 @@ object WindowAlgorithm {
 
   /** No element leaves it, so it is in no list of algorithms. */
   object Growing extends General("Growing window", new GrowingWindow(_))
-  object TwoStacks extends General("Two-Stacks", new TwoStacks(_))
   object TwoStacksLite extends General("Two-Stacks Lite", new TwoStacksLite(_))
-  object Daba extends General("DABA", new Daba(_))
-  object DabaLite extends General("DABA Lite", new DabaLite(_))
-  object DabaInChunks extends General("DABA in chunks", c => new Daba(inChunks(c)))
-  object DabaLiteInChunks extends General("DABA Lite in chunks", c => new DabaLite(inChunks(c)))
-  object FlatFit extends General("FlatFIT", new FlatFit(_))
   object SlickInv extends WithInverse("SlickDeque (Inv)", new SlickDequeInv(_))
   object SlickInvRanges
       extends WithInverse("SlickDeque (Inv) over ranges", new SlickDequeInvRanges(_, 3))
   object Prefixes extends WithInverse("Prefix aggregates", new PrefixAggregates(_))
   object SlickNonInv extends Picking("SlickDeque (Non-Inv)", new SlickDequeNonInv(_))
 
-  object Reactive extends General("Reactive Aggregator", new ReactiveAggregator(_))
   object BInt extends General("B-Int", new BaseIntervals(_))
-  object LogMtaTree extends General("Log MTA", new LogMta(_))
-  object AmtaForest extends General("AMTA", new Amta(_))
 
   /**
    * Flips over a column that promises never to throw. Tests that make a column throw exclude it.
@@ -104,25 +93,10 @@ object WindowAlgorithm {
     case other            => throw new IllegalArgumentException(s"$other is no test's column")
   }
 
-  /** In chunks so small that a schedule runs through many of them. */
-  private def inChunks(column: Partials): Partials = column match {
-    case c: TestColumn[_] => new ChunkedTestColumn(c.operation, chunkSize = 8)
-    case other            => throw new IllegalArgumentException(s"$other is no test's column")
-  }
-
   val All: Seq[WindowAlgorithm] = Seq(
     Naive,
-    TwoStacks,
     TwoStacksLite,
-    Daba,
-    DabaLite,
-    DabaInChunks,
-    DabaLiteInChunks,
-    FlatFit,
-    Reactive,
     BInt,
-    LogMtaTree,
-    AmtaForest,
     SlickInv,
     SlickInvRanges,
     Prefixes,

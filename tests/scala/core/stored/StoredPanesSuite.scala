@@ -6,7 +6,6 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
-import io.sash.core.mta.{HandleCodec, LongSums, MapStore, StorableColumn}
 import io.sash.core.slots.Bytes
 
 /** Panes that get elements in any order, and a hop window over them. */

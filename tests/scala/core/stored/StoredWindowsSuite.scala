@@ -6,7 +6,6 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation}
-import io.sash.core.mta.{HandleCodec, LongSums, MapStore, StorableColumn}
 import io.sash.core.slots.{Bytes, Invertible}
 
 /** Windows whose elements are in a store, and whose headers are written and read as bytes. */

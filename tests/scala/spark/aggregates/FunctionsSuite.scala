@@ -8,8 +8,9 @@ import org.apache.spark.sql.{AnalysisException, Row}
 
 import org.scalatest.tags.Slow
 
-import io.sash.core.algebra
-import io.sash.core.algebra.{Aggregation, Point}
+import io.sash.core.algebra.Aggregation
+import io.sash.papers.algebra
+import io.sash.papers.algebra.Point
 import io.sash.spark.{RowEquality, SashSuite, TestTable, WindowFrames}
 import io.sash.spark.names.AllSashFunctions
 
@@ -230,10 +231,10 @@ class FunctionsSuite extends SashSuite {
     ("longest_increasing_run(tie, uq)", "tie", rows => run(rows))
   ) ++ byPlainCode
 
-  private def doubleCount(operation: algebra.Aggregation[Double, _, Long]): Seq[Row] => Any =
+  private def doubleCount(operation: Aggregation[Double, _, Long]): Seq[Row] => Any =
     says(operation)(r => double(r.get(0)))(identity[Any])
 
-  private def longCount(operation: algebra.Aggregation[Long, _, Long]): Seq[Row] => Any =
+  private def longCount(operation: Aggregation[Long, _, Long]): Seq[Row] => Any =
     says(operation)(r => long(r.get(0)))(identity[Any])
 
   /** The arguments of a call, as the fields of a struct. */

@@ -3,7 +3,8 @@ package io.sash.spark.lambdas
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.functions
 
-import io.sash.core.algebra.{Aggregation, CoefficientOfVariation, Count, GeometricMean, MaxCount}
+import io.sash.core.algebra.Aggregation
+import io.sash.papers.algebra.{CoefficientOfVariation, Count, GeometricMean, MaxCount}
 import io.sash.spark.SashSuite
 
 /** Operations of the core as Spark's typed aggregators. */

@@ -1,4 +1,0 @@
-package io.sash.core.algebra
-
-/** A point of a time series. The time may be in any unit. */
-final case class Point(time: Long, value: Double)

@@ -1,0 +1,6 @@
+package io.sash.core.frames
+
+/** A condition on a window, tested on the slot of its aggregate. */
+trait Condition {
+  def holds(answer: Int): Boolean
+}

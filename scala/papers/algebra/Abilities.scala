@@ -1,0 +1,55 @@
+package io.sash.papers.algebra
+
+import io.sash.core.algebra.Aggregation
+import io.sash.core.slots.{Invertible, Selective}
+
+/** An aggregation that makes a column of its partials, as one of primitives. */
+trait MakesColumn[In, Out] { this: Aggregation[In, _, Out] =>
+
+  /** A new column of these partials. */
+  def newColumn(): Column[In, Out]
+}
+
+/**
+ * An aggregation whose combine can be undone exactly, for all operands. No floating-point sum is
+ * one: (1e17 + 1) - 1e17 is 0, and no subtraction turns a NaN back into a number.
+ *
+ * Paper: ''SlickDeque'', section 3.1. There, as in the Reactive Aggregator's section 3.2, the
+ * younger operand is taken back. A window evicts the older operand. The two are the same for
+ * commutative operations only.
+ */
+trait InvertibleAggregation[In, Agg, Out]
+    extends Aggregation[In, Agg, Out]
+    with MakesColumn[In, Out] {
+
+  /** whole ⊖ oldest: where whole = oldest ⊗ rest, the result is rest. */
+  def subtract(whole: Agg, oldest: Agg): Agg
+
+  override def newColumn(): Column[In, Out] with Invertible = new InvertibleObjectColumn(this)
+}
+
+/**
+ * An aggregation whose combine returns an operand: x ⊗ y is x or y.
+ *
+ * Paper: ''SlickDeque'', section 3.1, the note on non-invertible operations.
+ */
+trait SelectiveAggregation[In, Agg, Out]
+    extends Aggregation[In, Agg, Out]
+    with MakesColumn[In, Out] {
+
+  /** Whether older ⊗ younger = younger. */
+  def selectsRight(older: Agg, younger: Agg): Boolean
+
+  override def combine(older: Agg, younger: Agg): Agg =
+    if (selectsRight(older, younger)) younger else older
+
+  override def newColumn(): Column[In, Out] with Selective = new SelectiveObjectColumn(this)
+}
+
+/**
+ * An aggregation with x ⊗ y = y ⊗ x. No algorithm of this library needs it; a plan that reorders
+ * its input does.
+ *
+ * Paper: ''General Incremental Sliding-Window Aggregation'', section 3.2 and table 2.
+ */
+trait Commutative { this: Aggregation[_, _, _] => }

@@ -1,0 +1,126 @@
+package io.sash.papers.algebra
+
+import java.util.Arrays
+
+import io.sash.core.algebra.Aggregation
+import io.sash.core.elements.InOrderWindow
+import io.sash.core.slots.{Invertible, Partials, Selective}
+import io.sash.papers.elements.OutOfOrderWindow
+import io.sash.papers.slots.ChunkedPartials
+
+/**
+ * A column of an aggregation's partials, the bridge from values to slots. If In and Out are both
+ * Int, Long or Double, neither `lift` nor `lower` boxes.
+ *
+ * A column of this kind never moves: `grow` returns the column itself.
+ */
+trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double) Out]
+    extends Partials {
+
+  /** `slot <- lift(in)` */
+  def lift(slot: Int, in: In): Unit
+
+  /** lower(slot) */
+  def lower(slot: Int): Out
+
+  override def grow(slots: Int): this.type
+
+  /** The window of values over `algorithm`, which must be new and over this column. */
+  def over(algorithm: InOrderWindow): Window[In, Out] = {
+    requireOver(algorithm.column)
+    new Window[In, Out](algorithm, this)
+  }
+
+  /** The window of values over `tree`, which must be new and over this column. */
+  def over(tree: OutOfOrderWindow): TimedWindow[In, Out] = {
+    requireOver(tree.column)
+    new TimedWindow[In, Out](tree, this)
+  }
+
+  /** A column of chunks that `make` makes. It is specialized like this column. */
+  private[algebra] def inChunks(
+      make: () => Column[In, Out],
+      logSize: Int
+  ): ChunkedColumn[In, Out] =
+    new ChunkedColumn[In, Out](make, logSize)
+
+  private def requireOver(column: Partials): Unit = {
+    if (column ne this) {
+      throw new IllegalArgumentException("over() of a window that is over another column")
+    }
+    claimed(Partials.Values)
+  }
+}
+
+object Column {
+
+  /** A new column of an aggregation's partials: its own, or an array of references. */
+  def of[In, Agg, Out](aggregation: Aggregation[In, Agg, Out]): Column[In, Out] =
+    aggregation match {
+      case own: MakesColumn[In @unchecked, Out @unchecked] => own.newColumn()
+      case _                                               => new ObjectColumn(aggregation)
+    }
+
+  /** The same in chunks, for DABA and DABA Lite. It grows without copying. */
+  def inChunks[In, Agg, Out](aggregation: Aggregation[In, Agg, Out]): ChunkedColumn[In, Out] =
+    inChunks(aggregation, ChunkedPartials.LogSize)
+
+  private[algebra] def inChunks[In, Agg, Out](
+      aggregation: Aggregation[In, Agg, Out],
+      logSize: Int
+  ): ChunkedColumn[In, Out] = of(aggregation).inChunks(() => of(aggregation), logSize)
+}
+
+/** A column for any aggregation: an array of references. */
+private[algebra] class ObjectColumn[In, Agg, Out](aggregation: Aggregation[In, Agg, Out])
+    extends Column[In, Out] {
+  private[this] var cells = new Array[AnyRef](0)
+
+  protected[this] final def get(slot: Int): Agg = cells(slot).asInstanceOf[Agg]
+
+  protected[this] final def put(slot: Int, agg: Agg): Unit =
+    cells(slot) = agg.asInstanceOf[AnyRef]
+
+  override def identity(dst: Int): Unit = put(dst, aggregation.identity)
+
+  override def lift(slot: Int, in: In): Unit = put(slot, aggregation.lift(in))
+
+  override def combine(dst: Int, left: Int, right: Int): Unit =
+    put(dst, aggregation.combine(get(left), get(right)))
+
+  override def lower(slot: Int): Out = aggregation.lower(get(slot))
+
+  override def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
+
+  private def all: Array[AnyRef] = cells
+
+  override def copyFrom(other: Partials, dst: Int, src: Int): Unit =
+    cells(dst) = other.asInstanceOf[ObjectColumn[_, _, _]].all(src)
+
+  override def move(dst: Int, src: Int, count: Int): Unit =
+    System.arraycopy(cells, src, cells, dst, count)
+
+  override def shrink(slots: Int): Unit =
+    if (slots < cells.length) cells = Arrays.copyOf(cells, slots)
+
+  override def grow(slots: Int): this.type = {
+    if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
+    this
+  }
+}
+
+private[algebra] final class InvertibleObjectColumn[In, Agg, Out](
+    aggregation: InvertibleAggregation[In, Agg, Out]
+) extends ObjectColumn(aggregation)
+    with Invertible {
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+    put(dst, aggregation.subtract(get(whole), get(oldest)))
+}
+
+private[algebra] final class SelectiveObjectColumn[In, Agg, Out](
+    aggregation: SelectiveAggregation[In, Agg, Out]
+) extends ObjectColumn(aggregation)
+    with Selective {
+  override def selectsRight(left: Int, right: Int): Boolean =
+    aggregation.selectsRight(get(left), get(right))
+}

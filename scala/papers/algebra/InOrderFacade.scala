@@ -1,0 +1,48 @@
+package io.sash.papers.algebra
+
+import io.sash.core.algebra.Aggregation
+import io.sash.core.elements.InOrderWindow
+import io.sash.core.slots.{Invertible, Partials, Selective}
+
+/**
+ * Gives an algorithm the form `TwoStacksLite(Max[Double])`. The algorithm's companion object
+ * extends the class of this file that asks the operation for the ability that the algorithm
+ * needs.
+ */
+abstract class OfAggregation(make: Partials => InOrderWindow) {
+  final def apply[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
+    val column = Column.of(aggregation)
+    column.over(make(column))
+  }
+}
+
+/** For an algorithm whose queue may be in chunks. */
+abstract class OfAggregationInChunks(make: Partials => InOrderWindow)
+    extends OfAggregation(make) {
+
+  /**
+   * A window in chunks. Its memory grows and shrinks by 1024 partials, and no partial is copied
+   * for that. So the time of each call is constant, growth included. On average a call takes
+   * several times as long.
+   */
+  final def inChunks[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
+    val column = Column.inChunks(aggregation)
+    column.over(make(column))
+  }
+}
+
+/** For an algorithm that needs an inverse. */
+abstract class OfInvertible(make: (Partials with Invertible) => InOrderWindow) {
+  final def apply[In, Out](aggregation: InvertibleAggregation[In, _, Out]): Window[In, Out] = {
+    val column = aggregation.newColumn()
+    column.over(make(column))
+  }
+}
+
+/** For an algorithm whose combine must return an operand. */
+abstract class OfSelective(make: (Partials with Selective) => InOrderWindow) {
+  final def apply[In, Out](aggregation: SelectiveAggregation[In, _, Out]): Window[In, Out] = {
+    val column = aggregation.newColumn()
+    column.over(make(column))
+  }
+}

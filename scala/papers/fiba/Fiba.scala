@@ -1,0 +1,297 @@
+package io.sash.papers.fiba
+
+import java.util.Arrays
+
+import io.sash.core.algebra.Aggregation
+import io.sash.core.slots.Partials
+import io.sash.papers.algebra.{Column, TimedWindow}
+import io.sash.papers.elements.OutOfOrderWindow
+
+/**
+ * FiBA, the finger B-tree aggregator, with bulk eviction and bulk insertion. Elements arrive in
+ * any order and are kept in the order of their timestamps. Any number of them may leave at once.
+ *
+ * A value enters in two steps, so that it is lifted straight into the column:
+ * {{{
+ *   val slot = window.open()
+ *   column.lift(slot, value)     // the owner of the column fills it
+ *   window.insert(time)
+ *
+ *   val first = window.openBulk(times.length)
+ *   for (i <- times.indices) column.lift(first + i, values(i))
+ *   window.bulkInsert(times, times.length)
+ * }}}
+ * If the window already has an element of the same timestamp, the new one is combined into it,
+ * from the right.
+ *
+ * Invariants, between operations:
+ *  - (I1) height: all leaves are at the same distance from the root
+ *  - (I2) order: times ascend within a node, and lie between the neighbouring times of the parent
+ *  - (I3) arity: from μ = minArity to 2μ, of the root from 2; an empty window is a leaf of arity
+ *    1
+ *  - (I4) aggregates: every node holds the aggregate of its location, see `Aggregates`
+ *  - (I5) a node on no spine knows the number of entries below it, so that `size` is exact after
+ *    a bulk eviction that does not visit the evicted entries
+ *
+ * If the column throws, the window and its open slots are as they were before the call. For that,
+ * if the column is not `total`, an operation copies each slot before it writes to it. Two
+ * operations do not: an append to a leaf with room, and an eviction that the left finger can
+ * spare. There are no additional combines.
+ *
+ * Cost, amortised, for a window of n elements, where d is an element's distance to the nearer
+ * end:
+ *  - query: at most 2 combines
+ *  - in-order insert and evict: O(1)
+ *  - insert and remove: O(log d)
+ *  - bulkEvict of m elements: O(log m)
+ *  - bulkInsert of m elements: O(log d + m(1 + log(d/m)))
+ *  - range: O(log d + log e), where d and e are the distances of the range's ends to the nearer
+ *    ends of the window. If both are nearer to the same end, only the farther one counts
+ *
+ * At worst each is O(log n), and bulkInsert O(m log((m + n)/m) + log d). Space: 2μ slots for each
+ * node; a window that slides in order uses μ + 1 of them.
+ *
+ * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
+ * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.
+ *
+ * @param store the store of the nodes; if it already holds a tree, the window goes on with it
+ */
+final class Fiba(store: NodeStore) extends OutOfOrderWindow {
+  private[fiba] val tree = new FingerTree(store)
+  private[this] val appending = new Append(tree)
+  private[this] val insertion = new Insertion(tree)
+  private[this] val bulkInsertion = new BulkInsert(tree)
+  private[this] val eviction = new BulkEvict(tree)
+  private[this] val removal = new Removal(tree)
+  private[this] val ranges = new RangeQuery(tree)
+
+  // Undoes an operation of several steps if one of them throws.
+  private[this] val takingBack: PartialFunction[Throwable, Unit] = { case e =>
+    tree.undo()
+    throw e
+  }
+
+  private[this] var isOpen = false
+  private[this] var openSlots = 0
+  private[this] var firstOpen = 0
+  private[this] var distinct = new Array[Long](0)
+
+  if (store.root == 0) tree.plant() else tree.stackAll()
+
+  /** A window in memory. */
+  def this(initial: Partials, minArity: Int = Fiba.MinArity) =
+    this(ArrayNodeStore(initial, minArity))
+
+  override def size: Int = store.size
+
+  def isEmpty: Boolean = store.size == 0
+
+  override def column: Partials = store.column
+
+  /** Moves the window onto the column that `move` returns. Slot numbers stay the same. */
+  def relocate(move: Partials => Partials): Unit = store.relocate(move)
+
+  override def oldest: Long = {
+    requireNonEmpty("oldest")
+    tree.oldest
+  }
+
+  override def youngest: Long = {
+    requireNonEmpty("youngest")
+    tree.youngest
+  }
+
+  override def open(): Int = {
+    requireRoom(1)
+    isOpen = true
+    tree.opened
+  }
+
+  override def insert(time: Long): Unit = {
+    if (!isOpen) throw new IllegalStateException("insert() without an open slot; call open()")
+    if (isLast(time) && appending.hasRoom) appending.append(time, tree.opened)
+    else
+      try {
+        tree.begin()
+        insert(time, tree.opened)
+        store.commit()
+      } catch takingBack
+    isOpen = false
+  }
+
+  private def insert(time: Long, slot: Int): Unit =
+    if (isLast(time)) appending.append(time, slot)
+    else if (time == tree.youngest) appending.merge(slot)
+    else insertion.insert(time, slot)
+
+  private def isLast(time: Long): Boolean = store.size == 0 || time > tree.youngest
+
+  override def openBulk(count: Int): Int = {
+    if (count < 0)
+      throw new IllegalArgumentException(s"openBulk($count): a count is not negative")
+    requireRoom(count)
+    firstOpen = store.reserve(math.max(1, count))
+    openSlots = count
+    firstOpen
+  }
+
+  override def bulkInsert(times: Array[Long], count: Int): Unit = {
+    requireBulk(times, count)
+    try {
+      tree.begin()
+      insertAll(times, count)
+      store.commit()
+    } catch takingBack
+    openSlots = 0
+  }
+
+  private def insertAll(times: Array[Long], count: Int): Unit = {
+    val length = if (strictlyAscending(times, count)) count else combineEqual(times, count)
+    val ascending = if (length == count) times else distinct
+    if (length == 1) {
+      insert(ascending(0), firstOpen)
+    } else {
+      val late = lateCount(ascending, length)
+      bulkInsertion.insert(ascending, late, firstOpen)
+      appending.appendAll(ascending, late, length, firstOpen)
+    }
+  }
+
+  override def evict(): Unit = {
+    requireNonEmpty("evict()")
+    if (tree.spare > 0) eviction.evict()
+    else
+      try {
+        tree.begin()
+        eviction.evict()
+        store.commit()
+      } catch takingBack
+  }
+
+  override def bulkEvict(time: Long): Unit =
+    if (store.size > 0 && time >= tree.oldest) {
+      if (time < tree.youngest) evictUntil(time) else uproot()
+    }
+
+  private def evictUntil(time: Long): Unit =
+    try {
+      tree.begin()
+      eviction.evict(time)
+      store.commit()
+    } catch takingBack
+
+  override def remove(time: Long): Unit = {
+    val inside = store.size > 0 && time >= tree.oldest && time <= tree.youngest
+    if (!inside) throw missing(time)
+    if (time == tree.oldest) evict() else removeInside(time)
+  }
+
+  private def removeInside(time: Long): Unit =
+    try {
+      tree.begin()
+      if (!removal.remove(time)) throw missing(time)
+      store.commit()
+    } catch takingBack
+
+  private def missing(time: Long): NoSuchElementException =
+    new NoSuchElementException(s"remove($time): no element has this timestamp")
+
+  override def query(): Int = tree.query()
+
+  override def range(from: Long, to: Long): Int =
+    if (store.size == 0 || from > to || from > tree.youngest || to < tree.oldest) {
+      ranges.identity()
+    } else {
+      ranges.query(math.max(from, tree.oldest), math.min(to, tree.youngest))
+    }
+
+  override def clear(): Unit = {
+    uproot()
+    isOpen = false
+    openSlots = 0
+  }
+
+  private def uproot(): Unit = {
+    store.free(store.root)
+    tree.plant()
+  }
+
+  /** How many of the times are at or before the youngest element. */
+  private def lateCount(times: Array[Long], count: Int): Int =
+    if (store.size == 0 || count == 0 || times(0) > tree.youngest) {
+      0
+    } else {
+      val i = Arrays.binarySearch(times, 0, count, tree.youngest)
+      if (i >= 0) i + 1 else -(i + 1)
+    }
+
+  private def strictlyAscending(times: Array[Long], count: Int): Boolean = {
+    var i = 1
+    while (i < count && times(i - 1) < times(i)) i += 1
+    i >= count
+  }
+
+  /** Combines elements of equal times within the bulk. Returns the number of elements left. */
+  private def combineEqual(times: Array[Long], count: Int): Int = {
+    if (distinct.length < count) distinct = new Array[Long](times.length)
+    var length = 0
+    var i = 0
+    while (i < count) {
+      if (length > 0 && times(i) == distinct(length - 1)) {
+        tree.combine(firstOpen + length - 1, firstOpen + length - 1, firstOpen + i)
+      } else {
+        distinct(length) = times(i)
+        if (length < i) store.slots.copy(firstOpen + length, firstOpen + i)
+        length += 1
+      }
+      i += 1
+    }
+    length
+  }
+
+  private def requireNonEmpty(what: String): Unit =
+    if (store.size == 0) throw new NoSuchElementException(s"$what on an empty window")
+
+  private def requireRoom(count: Int): Unit =
+    if (count > NodeStore.MaxSize - store.size) {
+      throw new IllegalStateException(s"a window holds at most ${NodeStore.MaxSize} elements")
+    }
+
+  private def requireBulk(times: Array[Long], count: Int): Unit = {
+    if (count < 0 || count > times.length) {
+      throw new IllegalArgumentException(
+        s"bulkInsert() of $count elements with ${times.length} timestamps"
+      )
+    }
+    if (count > openSlots) {
+      throw new IllegalStateException(
+        s"bulkInsert() of $count elements with $openSlots open slots; call openBulk($count)"
+      )
+    }
+    var i = 1
+    while (i < count) {
+      if (times(i) < times(i - 1)) {
+        throw new IllegalArgumentException(
+          s"bulkInsert(): timestamps must ascend, but ${times(i)} at index $i follows " +
+            s"${times(i - 1)}"
+        )
+      }
+      i += 1
+    }
+  }
+}
+
+object Fiba {
+
+  /** The default for the least number of children of a node. */
+  final val MinArity = 4
+
+  /** A window of values: `Fiba(Max[Double])`. */
+  def apply[In, Out](
+      aggregation: Aggregation[In, _, Out],
+      minArity: Int = MinArity
+  ): TimedWindow[In, Out] = {
+    val column = Column.of(aggregation)
+    column.over(new Fiba(column, minArity))
+  }
+}

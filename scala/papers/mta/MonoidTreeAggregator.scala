@@ -1,0 +1,98 @@
+package io.sash.papers.mta
+
+import io.sash.core.elements.InOrderWindow
+
+/**
+ * The Monoid Tree Aggregator (MTA) framework: an in-order window over a list of level queues. It
+ * also slides in bulk, by a count or by a policy of the user.
+ *
+ * Level 0 holds the lifted elements. Level l holds aggregates of 2^l^ consecutive elements: node
+ * j covers the positions j2^l^ until (j + 1)2^l^ of the stream. Positions and node numbers are
+ * absolute. So the children of node j are the nodes 2j and 2j + 1 of the level below (Theorem 1),
+ * and the paper's pairs are the nodes 2k and 2k + 1. Removing pairs only moves a pointer: a node
+ * that covers an evicted position no longer exists, whatever its slot holds.
+ *
+ * Invariant (M1): 0 <= front <= back <= end; the window is [front, back), [back, end) is open.
+ *
+ * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
+ * Bulk Evictions'', section 4.
+ */
+abstract class MonoidTreeAggregator private[papers] () extends InOrderWindow {
+  import MonoidTreeAggregator._
+
+  /** Position of the oldest element. */
+  protected[this] var front = 0L
+
+  /** Position after the newest element. */
+  protected[this] var back = 0L
+
+  /** Position after the newest open element. */
+  protected[this] var end = 0L
+
+  // The slots of the prefix that the policy evicts so far, and of the longer prefix under test.
+  private[this] var prefix = Prefix
+  private[this] var trial = Trial
+  private[this] var prefixed = false
+
+  /**
+   * Enforces the policy: evicts the longest prefix for which it says so, or the whole window. If
+   * the policy throws, the window stays as it was.
+   */
+  final def evict(policy: WindowSlidePolicy): Unit =
+    if (front < back) {
+      prefixed = false
+      val to = slide(policy, query())
+      if (to > front) evictUntil(to)
+    }
+
+  /** Drops the oldest `count` elements. If there are fewer, it throws and drops none. */
+  final def evict(count: Int): Unit = {
+    if (count < 0) throw new IllegalArgumentException(s"evict($count): a count is not negative")
+    if (count > size) {
+      throw new NoSuchElementException(s"evict($count) on a window of $size elements")
+    }
+    if (count > 0) evictUntil(front + count)
+  }
+
+  override final def evict(): Unit = {
+    requireNonEmpty()
+    evictUntil(front + 1)
+  }
+
+  override final def size: Int = (back - front).toInt
+
+  override protected final def openCount: Long = end - back
+
+  override protected final def dropYoungestOpen(): Unit = end -= 1
+
+  /** The front of the window once the policy is enforced. It tests prefixes with [[hasToGo]]. */
+  protected def slide(policy: WindowSlidePolicy, total: Int): Long
+
+  /** Makes `to`, with front < to <= back, the front of the window. */
+  protected def evictUntil(to: Long): Unit
+
+  /** Whether the policy evicts the prefix extended by `node`. If so, that becomes the prefix. */
+  protected final def hasToGo(policy: WindowSlidePolicy, total: Int, node: Int): Boolean =
+    if (prefixed) {
+      combine(trial, prefix, node)
+      val goes = policy.evicts(total, trial)
+      if (goes) {
+        val longer = trial
+        trial = prefix
+        prefix = longer
+      }
+      goes
+    } else {
+      prefixed = policy.evicts(total, node)
+      if (prefixed) column.copy(prefix, node)
+      prefixed
+    }
+}
+
+private[papers] object MonoidTreeAggregator {
+  // The slots that every algorithm of the framework reserves.
+  val Answer: Int = 0
+  val Prefix: Int = 1
+  val Trial: Int = 2
+  val Reserved: Int = 3
+}

@@ -1,0 +1,43 @@
+package io.sash.papers.policy
+
+import java.util.LinkedHashMap
+
+/**
+ * One window for each key, made when the key first comes. Each key's part of a stream is
+ * aggregated by itself.
+ * {{{
+ *   val windows = new PerKey[String](key => new WindowByPolicy(…, answer => emit(key, answer)))
+ *   val window = windows(key)
+ *   window.column.lift(window.arrive(timestamp), value)
+ * }}}
+ * Paper: ''General Incremental Sliding-Window Aggregation'', sections 2.2 and 5.4.
+ */
+final class PerKey[K](make: K => WindowByPolicy) {
+  private[this] val windows = new LinkedHashMap[K, WindowByPolicy]
+
+  /** The window of this key; makes it if the key is new. */
+  def apply(key: K): WindowByPolicy = {
+    val present = windows.get(key)
+    if (present != null) {
+      present
+    } else {
+      val made = make(key)
+      windows.put(key, made)
+      made
+    }
+  }
+
+  /** The number of keys that have a window. */
+  def size: Int = windows.size
+
+  /**
+   * Passes a punctuation to the windows of all keys, in the order in which the keys first came.
+   */
+  def punctuate(attribute: Long): Unit = windows.values.forEach(_.punctuate(attribute))
+
+  /** Drops a key and its window. Throws if there is none. */
+  def remove(key: K): Unit =
+    if (windows.remove(key) == null) {
+      throw new NoSuchElementException(s"remove($key): no window has this key")
+    }
+}
