@@ -22,11 +22,11 @@ import io.sash.core.slots.Partials
  *  - (I4) a node above a leaf in use is in use, too, and holds the aggregate of its children in
  *    use, in order
  *
- * Cost in combines, for n members: none for a query, and at most 3 for each of the log4(n) + 2
- * levels for a member that comes or leaves. If all leaves have been used, the members move
- * together, or the leaves double if over three quarters have members: amortised 2 combines a
- * member. Space: 4/3 slots a leaf, and at most 8/3 leaves a member while as many come as leave.
- * Leaves never become fewer.
+ * Cost in combines, for n members: none for a query. For each of the log4(n) + 2 levels, a member
+ * that comes takes at most 1, and one that leaves at most 3. If all leaves have been used, the
+ * members move together, or the leaves double if over three quarters have members: amortised 2
+ * combines a member. Space: 4/3 slots a leaf, and at most 8/3 leaves a member while as many come
+ * as leave. Leaves never become fewer.
  *
  * If the column throws, the tree has to be cleared.
  *
@@ -67,7 +67,7 @@ final class MemberTree(initial: Partials) {
     back += 1
     members += 1
     coming += 1
-    update(back - 1)
+    append(back - 1)
     coming - 1
   }
 
@@ -98,6 +98,19 @@ final class MemberTree(initial: Partials) {
     front = 0
     back = 0
     members = 0
+  }
+
+  /** Combines the last leaf into the nodes above it. */
+  private def append(leaf: Int): Unit = {
+    val member = levels(0) + leaf
+    var level = 1
+    while (level < levels.length) {
+      val shift = level * LogFanOut
+      val node = levels(level) + (leaf >> shift)
+      if (leaf >> shift << shift == leaf) partials.copy(node, member)
+      else partials.combine(node, node, member)
+      level += 1
+    }
   }
 
   private def update(leaf: Int): Unit = {

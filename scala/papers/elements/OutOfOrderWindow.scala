@@ -4,7 +4,7 @@ import io.sash.core.slots.Partials
 
 /**
  * The sliding-window aggregation data type over slots, for elements that arrive in any order. The
- * window keeps its elements in the order of their times. As in an [[InOrderWindow]], the owner
+ * window keeps its elements in the order of their times. As in an `InOrderWindow`, the owner
  * lifts a value into a slot that the window has opened.
  *
  * Paper: ''Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and

@@ -11,7 +11,7 @@ import io.sash.papers.mta.{MonoidTreeAggregator, WindowSlidePolicy}
  * store. Local slots hold the two ends of the window. With the store and the header that `write`
  * makes, another instance goes on (`read`).
  *
- * The window is a [[RadixWindow]] over one stream of a `RadixTree`. A fan-out of 2 makes the
+ * The window is a `RadixWindow` over one stream of a `RadixTree`. A fan-out of 2 makes the
  * paper's trees of pairs. With a larger fan-out there are fewer calls of the store, of more bytes
  * each, and a bulk eviction takes more combines.
  *

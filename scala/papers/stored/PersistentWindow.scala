@@ -21,7 +21,7 @@ import io.sash.papers.algebra.{CodedColumn, PartialCodec}
  * }}}
  *
  * The saved part belongs to the store as it is then. A program that may be killed writes both in
- * one transaction, with a [[WriteBehind]] in front of the store.
+ * one transaction, with a `WriteBehind` in front of the store.
  *
  * Cost in combines: insert amortised 2, query at most 1, evicting amortised 1 + 1 / (F - 1) for
  * each value, and at most O(F logF n) for any number at once. Calls of the store: amortised
@@ -31,7 +31,7 @@ import io.sash.papers.algebra.{CodedColumn, PartialCodec}
  * The window is then undefined until `restore` or `clear`. Only if `lift` throws, the window is
  * as it was.
  *
- * Paper: see [[StoredWindows]].
+ * Paper: see `StoredWindows`.
  *
  * @param logFanOut log2 of F, the number of partials in a value of the store
  */
