@@ -82,8 +82,7 @@ final class MemberTree(initial: Partials) {
       partials.identity(levels(0) + leaf)
       while (numbers(front) < 0) front += 1
       while (numbers(back - 1) < 0) back -= 1
-      // a node above this leaf and one in use is also above the leaf in use that is next to it
-      update(math.min(math.max(leaf, front), back - 1))
+      update(leaf) // and nodes that are out of use now, which nobody reads
     }
   }
 

@@ -9,8 +9,8 @@ import io.sash.spark.base.SashFunction
 
 /**
  * The coefficient of variation, stddev_samp(x) / avg(x). NULL if stddev_samp(x) is NULL. See
- * `io.sash.papers.algebra.CoefficientOfVariation`. Its cells are the count, the mean and the moment
- * of Spark's `stddev`.
+ * `io.sash.papers.algebra.CoefficientOfVariation`. Its cells are the count, the mean and the
+ * moment of Spark's `stddev`.
  */
 private[sash] final case class CoefficientOfVariation(
     child: Expression,

@@ -11,7 +11,8 @@ import io.sash.spark.slots.{RunningAnswer, RunningState, SlotColumns, SlotProgra
 
 /**
  * A monoid over members that come and go in any order, as in a multiset. If the monoid has an
- * inverse, one partial holds all members. Else a tree holds them, in the order in which they came.
+ * inverse, one partial holds all members. Else a tree holds them, in the order in which they
+ * came.
  *
  * Cost: O(1) per member with the inverse, O(log n) combines without it.
  *
