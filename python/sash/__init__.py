@@ -28,14 +28,16 @@ try:
     from sash.session import configure, inactive_reason, is_active
     from sash.state import read_state
     from sash.window import SlidingWindow
-except ModuleNotFoundError as _missing:
-    # the jar's path can be asked for without PySpark: python -m sash jar
+except ImportError as _missing:
+    # `python -m sash jar` and `scan` need no PySpark, nor one that Sash can run on
     if (_missing.name or "").partition(".")[0] != "pyspark":
         raise
+    _fault = _missing
 
     def __getattr__(name: str) -> object:
         if name in __all__:
-            raise ModuleNotFoundError("Sash needs PySpark: pip install pyspark", name="pyspark")
+            needs = "Sash needs PySpark 4.0 or later: pip install 'pyspark>=4.0'"
+            raise ModuleNotFoundError(needs, name="pyspark") from _fault
         raise AttributeError(f"module 'sash' has no attribute {name!r}")
 
 

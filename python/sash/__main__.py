@@ -1,4 +1,4 @@
-"""The commands ``python -m sash jar|install|uninstall``."""
+"""The commands ``python -m sash jar|install|uninstall|scan``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import sys
 
 from sash._version import __version__
 from sash.jar import jar_path
+from sash.scan.command import add, scan
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when it succeeded, 1 when it could not."""
-    command = _parser().parse_args(arguments).command
+    parsed = _parser().parse_args(arguments)
+    command = parsed.command
     try:
-        print(_COMMANDS[command]())
+        print(scan(parsed) if command == "scan" else _COMMANDS[command]())
     except ModuleNotFoundError:
         print(f"sash: {command} failed: {_NO_PYSPARK}", file=sys.stderr)
         return 1
@@ -24,12 +26,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sash", description="Sash's jar for Spark.")
+    parser = argparse.ArgumentParser(
+        prog="python -m sash", description="Sash's jar for Spark, and a look before it."
+    )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("jar", help="print the jar's path, for spark-submit --jars")
     commands.add_parser("install", help="copy the jar into the PySpark installation")
     commands.add_parser("uninstall", help="remove the jar from the PySpark installation")
+    add(commands)
     return parser
 
 

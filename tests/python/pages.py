@@ -36,6 +36,7 @@ PAGES = [
     "when-rows-leave",
     "from-pandas-rolling",
     "faster-without-a-change",
+    "scan",
     "lateral",
     "without-partition-by",
     "backfill",

@@ -1,0 +1,285 @@
+"""Finds in a plan what Sash knows: windows, hop windows, aggregates over ranges of a join."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sash.scan.plans import Node, bracketed, entries, hidden, name_of, plain
+
+WINDOW, HOPS, LATERAL = "window", "hop window", "correlated aggregate"
+JOIN, AS_OF, SASH = "range-join aggregate", "as-of join", "run by Sash already"
+_SASHS = ("SlidingWindow", "SplitWindow", "HopWindows")
+_PYTHONS = ("WindowInPandas", "ArrowWindowPython", "WindowInPython")
+_JOINS = (
+    "BroadcastNestedLoopJoin",
+    "CartesianProduct",
+    "SortMergeJoin",
+    "BroadcastHashJoin",
+    "ShuffledHashJoin",
+)
+_AGGREGATES = ("HashAggregate", "ObjectHashAggregate", "SortAggregate")
+_PYTHON_AGGREGATES = ("AggregateInPandas", "ArrowAggregatePython")
+_STATE = ("StateStoreRestore", "StateStoreSave")
+_CALL = re.compile(r"(?P<call>.*?) windowspecdefinition\((?P<spec>.*)\)(?: AS .*)?", re.DOTALL)
+_FRAME = re.compile(r"specifiedwindowframe\((RowFrame|RangeFrame), (.*)\)", re.DOTALL)
+_SORTED = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)$")
+_AGGREGATE = re.compile(r"\w+\(keys?=\[(?P<keys>.*)\], functions=\[(?P<calls>.*)\]\)", re.DOTALL)
+_HOP = re.compile(r"named_struct\(start, (?:knownnullable\()?precisetimestampconversion\(")
+_SLIDE = re.compile(r"% (\d+)\)")
+_SIZE = re.compile(r"\+ (\d+)\), LongType, Timestamp\w*\)\)\)$")
+_COMPARED = re.compile(
+    r"\(([^()]*(?:\([^()]*\))?[^()]*?) (<|<=|>|>=) ([^()]*(?:\([^()]*\))?[^()]*)\)"
+)
+_PASS = ("Project", "Filter", "InputAdapter", "WholeStageCodegen", "AQEShuffleRead", "Sort")
+_STAGES = ("ShuffleQueryStage", "BroadcastQueryStage", "TableCacheQueryStage", "ResultQueryStage")
+_THROUGH = (*_PASS, *_STAGES, "Exchange", "BroadcastExchange", "ReusedExchange", *_STATE)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function over a frame, or of a group.
+
+    Attributes:
+        text: As Spark prints it, without the numbers of its columns.
+        function: Its name, and ``distinct`` behind it if its input is.
+        frame: The frame: ROWS or RANGE and its bounds, as in SQL; empty for groups.
+        shape: The frame's kind, a row of the table of frames of docs/who-runs-what.md.
+        rows: How many rows the frame has, if it is of ROWS with two bounds.
+    """
+
+    text: str
+    function: str
+    frame: str = ""
+    shape: str = ""
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator that asks for aggregates, with the nodes that work for it.
+
+    Attributes:
+        kind: One of this module's names.
+        calls: Its functions.
+        hidden: How many more it has that Spark did not print.
+        has_keys: Whether it has PARTITION BY.
+        has_order: Whether it has ORDER BY.
+        is_stream: Whether it is of a streaming query.
+        panes: In how many hop windows a row is.
+        detail: A condition, or the sizes of hop windows.
+    """
+
+    kind: str
+    node: Node
+    nodes: tuple[Node, ...]
+    calls: tuple[Call, ...]
+    hidden: int = 0
+    has_keys: bool = True
+    has_order: bool = True
+    is_stream: bool = False
+    panes: int = 0
+    in_python: bool = False
+    detail: str = ""
+
+
+def operators(root: Node) -> Iterator[Operator]:
+    """The operators of a plan that this module knows."""
+    for node in root.walk():
+        if node.name in _SASHS:
+            yield Operator(SASH, node, (node,), (), detail=plain(node.text))
+        elif node.name == "Window":
+            yield _window(node)
+        elif node.name in _PYTHONS:
+            yield Operator(WINDOW, node, (node,), (), in_python=True, detail=plain(node.text))
+        elif node.name == "Expand" and _HOP.search(node.text):
+            yield _hops(node)
+        elif node.name in _JOINS and (condition := _range_of(node)):
+            yield from _joined(node, condition)
+
+
+def _window(node: Node) -> Operator:
+    listed = _first(node.text.removeprefix("Window"))
+    calls, keys, order = [], False, False
+    for text in bracketed(listed):
+        if found := _CALL.fullmatch(text):
+            *spec, frame = entries(found["spec"])
+            sorted_by = [part for part in spec if _SORTED.search(part)]
+            keys, order = keys or len(sorted_by) < len(spec), order or bool(sorted_by)
+            calls.append(_framed(found["call"], frame))
+        else:
+            calls.append(Call(plain(text), ""))
+    below = _chain_below(node)
+    join = next((n for n in below if n.name in _JOINS and _range_of(n)), None)
+    is_as_of = join is not None and all(c.function == "row_number" for c in calls)
+    kind = AS_OF if is_as_of and join is not None and _is_correlated(join) else WINDOW
+    nodes = (node, *below) if kind == AS_OF else (node,)
+    detail = _range_of(join) if kind == AS_OF and join is not None else ""
+    return Operator(kind, node, nodes, tuple(calls), hidden(listed), keys, order, detail=detail)
+
+
+def _framed(call: str, frame: str) -> Call:
+    found = _FRAME.fullmatch(frame)
+    bounds = entries(found[2]) if found else []
+    if found is None or len(bounds) != 2:
+        return Call(plain(call), "")
+    unit = "ROWS" if found[1] == "RowFrame" else "RANGE"
+    lower, upper = (_bound(b) for b in bounds)
+    text = f"{unit} BETWEEN {_sql(lower)} AND {_sql(upper)}"
+    shape = _shape(unit, lower, upper)
+    rows = None
+    if unit == "ROWS" and "UNBOUNDED" not in text:
+        with_numbers = [0 if b == "CURRENT ROW" else b for b in (lower, upper)]
+        if all(str(b).lstrip("-").isdigit() for b in with_numbers):
+            rows = int(with_numbers[1]) - int(with_numbers[0]) + 1
+    return Call(plain(call), name_of(call), text, shape, rows)
+
+
+def _bound(text: str) -> str:
+    text = text.strip().removesuffix("$()").removesuffix("$")
+    names = {
+        "currentrow": "CURRENT ROW",
+        "unboundedpreceding": "UNBOUNDED PRECEDING",
+        "unboundedfollowing": "UNBOUNDED FOLLOWING",
+        "0": "CURRENT ROW",
+    }
+    return names.get(text, text)
+
+
+def _sql(bound: str) -> str:
+    if bound.endswith(("ROW", "PRECEDING", "FOLLOWING")):
+        return bound
+    return f"{bound.replace('-', '', 1)} {'PRECEDING' if '-' in bound else 'FOLLOWING'}"
+
+
+def _shape(unit: str, lower: str, upper: str) -> str:
+    looks_ahead = upper != "CURRENT ROW" and "-" not in upper
+    if lower == "UNBOUNDED PRECEDING":
+        if upper == "UNBOUNDED FOLLOWING":
+            return "whole partition"
+        if looks_ahead:
+            return "grows and looks ahead"
+        return "grows by rows" if unit == "ROWS" else "grows by peers"
+    if upper == "UNBOUNDED FOLLOWING":
+        return "shrinks"
+    return "looks ahead" if looks_ahead else "looks back"
+
+
+def _hops(node: Node) -> Operator:
+    listed = _first(node.text.removeprefix("Expand"))
+    ranges = bracketed(listed)
+    aggregates = list(_aggregates_above(node))
+    calls, more = _calls_of(aggregates)
+    slide, size = _SLIDE.search(node.text), _size(ranges)
+    detail = f"window of {size} every {_span(int(slide[1]))}" if slide and size else ""
+    return Operator(
+        HOPS,
+        node,
+        (node, *aggregates),
+        calls,
+        more,
+        is_stream=any(n.name in _STATE for n in node.above),
+        panes=len(ranges) + hidden(listed),
+        in_python=any(n.name in _PYTHON_AGGREGATES for n in aggregates),
+        detail=detail,
+    )
+
+
+def _first(text: str) -> str:
+    return next(iter(entries(text)), "")
+
+
+def _size(ranges: list[str]) -> str:
+    for entry in bracketed(next(iter(ranges), "")):
+        if found := _SIZE.search(entry):
+            return _span(int(found[1]))
+    return ""
+
+
+def _span(micros: int) -> str:
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        if micros % (length * 1_000_000) == 0:
+            return f"{micros // (length * 1_000_000)} {unit}"
+    return f"{micros / 1000:g} ms"
+
+
+def _joined(node: Node, condition: str) -> Iterator[Operator]:
+    aggregates = list(_aggregates_above(node))
+    calls, more = _calls_of(aggregates)
+    if not aggregates or not calls:
+        return
+    kind = LATERAL if _is_correlated(node) else JOIN
+    python = any(n.name in _PYTHON_AGGREGATES for n in aggregates)
+    nodes = (node, *aggregates)
+    yield Operator(kind, node, nodes, calls, more, in_python=python, detail=condition)
+
+
+def _range_of(join: Node) -> str:
+    """The condition of a join, if it compares by an order; else nothing."""
+    parts = entries(join.text.partition(" ")[2])
+    compared = [p for p in parts if p.startswith("(") and _COMPARED.search(p)]
+    return plain(compared[-1]) if compared else ""
+
+
+def _is_correlated(join: Node) -> bool:
+    """Whether a side of a join is the set of an outer query's values, as for a subquery."""
+    return any(_is_set(child) for child in join.children)
+
+
+def _is_set(node: Node) -> bool:
+    while node.name.startswith(_THROUGH) and len(node.children) == 1:
+        node = node.children[0]
+    found = _AGGREGATE.fullmatch(node.text)
+    return found is not None and bool(found["keys"]) and not found["calls"]
+
+
+def _chain_below(node: Node) -> list[Node]:
+    """The operators below, as far as each has one input."""
+    chain = []
+    while len(node.children) == 1:
+        node = node.children[0]
+        chain.append(node)
+        if node.name in _JOINS:
+            break
+    return chain
+
+
+def _aggregates_above(node: Node) -> Iterator[Node]:
+    """The steps of the aggregation of an operator's rows, up to the one that ends it."""
+    for above in node.above:
+        if above.name in _PYTHON_AGGREGATES:
+            yield above
+            return
+        if above.name in _AGGREGATES:
+            yield above
+            found = _AGGREGATE.fullmatch(above.text)
+            calls = entries(found["calls"]) if found else []
+            if calls and not any(c.startswith(("partial_", "merge_")) for c in calls):
+                return
+        elif not above.name.startswith((*_THROUGH, "Expand")):
+            return
+
+
+def _calls_of(aggregates: list[Node]) -> tuple[tuple[Call, ...], int]:
+    """The functions of an aggregation; several DISTINCT aggregates are spread over its steps."""
+    calls: dict[str, Call] = {}
+    more = 0
+    for node in aggregates:
+        found = _AGGREGATE.fullmatch(node.text)
+        listed = found["calls"] if found else ""
+        more = max(more, hidden(listed))
+        for entry in bracketed(f"[{listed}]"):
+            text = re.sub(r"^(?:partial|merge)_", "", plain(entry))
+            if "gid" in text:  # Spark's way to compute several DISTINCT aggregates
+                if name_of(text) == "first":
+                    continue
+                text = text.replace("(", "(distinct ", 1)
+            calls.setdefault(text, Call(text, name_of(text)))
+    return tuple(calls.values()), more
+
+
+def inputs(call: str) -> int:
+    """How many inputs a call has."""
+    own = call.partition(" FILTER (WHERE ")[0]
+    return len(entries(own.partition("(")[2].rpartition(")")[0]))
