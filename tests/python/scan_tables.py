@@ -14,7 +14,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from sash.scan.operators import inputs, operators
+from sash.scan.frames import inputs
+from sash.scan.operators import operators
 from sash.scan.plans import Node, tree
 
 ROOT = Path(__file__).parents[2]
@@ -214,7 +215,8 @@ def _hops() -> list[dict[str, Any]]:
 
 def _labels(spark: str) -> dict[str, Any]:
     of = _pairs("labels.json", spark, "label_sash", lambda _: None)[None]
-    return {"gain": _ends([theirs / ours for ours, theirs, _, _ in of])}
+    least = round(min(theirs for _, theirs, _, _ in of), 1)
+    return {"gain": _ends([theirs / ours for ours, theirs, _, _ in of]), "least seconds": least}
 
 
 def _ends(of: list[float], digits: int = 1) -> list[float]:

@@ -14,8 +14,9 @@ from pyspark.sql import SparkSession
 import scan_tables
 from conftest import REPOSITORY
 from sash.scan import verdicts
+from sash.scan.frames import Call
 from sash.scan.gains import gain
-from sash.scan.operators import HOPS, WINDOW, Call, Operator, operators
+from sash.scan.operators import HOPS, JOIN, WINDOW, Operator, operators
 from sash.scan.plans import Node, bracketed, entries, tree
 from test_who_runs_what import OF_AGGREGATES, OF_QUERIES, PAGE, QUERIES, in_batch
 
@@ -162,6 +163,12 @@ def test_no_figure_is_no_range():
     assert of(hops, 1, rows=10_000_000).or_more
     lists = Operator(HOPS, Node("Expand", "", {}), (), (Call("", "collect_list"),), panes=60)
     assert of(lists, 1, rows=10_000_000) is None
+
+
+def test_joins_that_are_shorter_than_any_figure_have_none():
+    join = Operator(JOIN, Node("SortMergeJoin", "", {}), (), (Call("sum(x)", "sum"),))
+    assert gain(join, 1.0, 1_000_000, False) is None
+    assert gain(join, 100.0, 1_000_000, False).or_more
 
 
 def test_the_segment_tree_has_figures_of_its_own():

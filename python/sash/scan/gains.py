@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sash.scan.frames import Call
 from sash.scan.known import table
-from sash.scan.operators import HOPS, JOIN, LATERAL, WINDOW, Call, Operator
+from sash.scan.operators import HOPS, JOIN, LATERAL, WINDOW, Operator
 from sash.scan.verdicts import OURS, of_call, verdict
 
 FACTOR = 3
@@ -56,7 +57,8 @@ def gain(of: Operator, seconds: float, rows: int | None, segment_tree: bool) -> 
         return _of_panes(of.panes)
     if of.kind == JOIN or (of.kind == LATERAL and verdict(of).who == OURS):
         low, high = table("gains")[of.kind]["gain"]
-        return Gain(low, high, or_more=True)
+        is_measured = seconds >= table("gains")[of.kind]["least seconds"]
+        return Gain(low, high, or_more=True) if is_measured else None
     if of.kind != WINDOW or of.in_python or not rows or not seconds:
         return None
     ours = [call for call in of.calls if of_call(call, of).who == OURS]

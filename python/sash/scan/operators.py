@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sash.scan.frames import Call, windowed
 from sash.scan.plans import Node, bracketed, entries, hidden, name_of, plain
 
 WINDOW, HOPS, LATERAL = "window", "hop window", "correlated aggregate"
@@ -22,9 +23,6 @@ _JOINS = (
 _AGGREGATES = ("HashAggregate", "ObjectHashAggregate", "SortAggregate")
 _PYTHON_AGGREGATES = ("AggregateInPandas", "ArrowAggregatePython")
 _STATE = ("StateStoreRestore", "StateStoreSave")
-_CALL = re.compile(r"(?P<call>.*?) windowspecdefinition\((?P<spec>.*)\)(?: AS .*)?", re.DOTALL)
-_FRAME = re.compile(r"specifiedwindowframe\((RowFrame|RangeFrame), (.*)\)", re.DOTALL)
-_SORTED = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)$")
 _AGGREGATE = re.compile(r"\w+\(keys?=\[(?P<keys>.*)\], functions=\[(?P<calls>.*)\]\)", re.DOTALL)
 _HOP = re.compile(r"named_struct\(start, (?:knownnullable\()?precisetimestampconversion\(")
 _SLIDE = re.compile(r"% (\d+)\)")
@@ -35,25 +33,6 @@ _COMPARED = re.compile(
 _PASS = ("Project", "Filter", "InputAdapter", "WholeStageCodegen", "AQEShuffleRead", "Sort")
 _STAGES = ("ShuffleQueryStage", "BroadcastQueryStage", "TableCacheQueryStage", "ResultQueryStage")
 _THROUGH = (*_PASS, *_STAGES, "Exchange", "BroadcastExchange", "ReusedExchange", *_STATE)
-
-
-@dataclass(frozen=True)
-class Call:
-    """A function over a frame, or of a group.
-
-    Attributes:
-        text: As Spark prints it, without the numbers of its columns.
-        function: Its name, and ``distinct`` behind it if its input is.
-        frame: The frame: ROWS or RANGE and its bounds, as in SQL; empty for groups.
-        shape: The frame's kind, a row of the table of frames of docs/who-runs-what.md.
-        rows: How many rows the frame has, if it is of ROWS with two bounds.
-    """
-
-    text: str
-    function: str
-    frame: str = ""
-    shape: str = ""
-    rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,15 +80,8 @@ def operators(root: Node) -> Iterator[Operator]:
 
 def _window(node: Node) -> Operator:
     listed = _first(node.text.removeprefix("Window"))
-    calls, keys, order = [], False, False
-    for text in bracketed(listed):
-        if found := _CALL.fullmatch(text):
-            *spec, frame = entries(found["spec"])
-            sorted_by = [part for part in spec if _SORTED.search(part)]
-            keys, order = keys or len(sorted_by) < len(spec), order or bool(sorted_by)
-            calls.append(_framed(found["call"], frame))
-        else:
-            calls.append(Call(plain(text), ""))
+    read = [windowed(text) for text in bracketed(listed)]
+    calls, keys, order = [c for c, *_ in read], any(r[1] for r in read), any(r[2] for r in read)
     below = _chain_below(node)
     join = next((n for n in below if n.name in _JOINS and _range_of(n)), None)
     is_as_of = join is not None and all(c.function == "row_number" for c in calls)
@@ -117,53 +89,6 @@ def _window(node: Node) -> Operator:
     nodes = (node, *below) if kind == AS_OF else (node,)
     detail = _range_of(join) if kind == AS_OF and join is not None else ""
     return Operator(kind, node, nodes, tuple(calls), hidden(listed), keys, order, detail=detail)
-
-
-def _framed(call: str, frame: str) -> Call:
-    found = _FRAME.fullmatch(frame)
-    bounds = entries(found[2]) if found else []
-    if found is None or len(bounds) != 2:
-        return Call(plain(call), "")
-    unit = "ROWS" if found[1] == "RowFrame" else "RANGE"
-    lower, upper = (_bound(b) for b in bounds)
-    text = f"{unit} BETWEEN {_sql(lower)} AND {_sql(upper)}"
-    shape = _shape(unit, lower, upper)
-    rows = None
-    if unit == "ROWS" and "UNBOUNDED" not in text:
-        with_numbers = [0 if b == "CURRENT ROW" else b for b in (lower, upper)]
-        if all(str(b).lstrip("-").isdigit() for b in with_numbers):
-            rows = int(with_numbers[1]) - int(with_numbers[0]) + 1
-    return Call(plain(call), name_of(call), text, shape, rows)
-
-
-def _bound(text: str) -> str:
-    text = text.strip().removesuffix("$()").removesuffix("$")
-    names = {
-        "currentrow": "CURRENT ROW",
-        "unboundedpreceding": "UNBOUNDED PRECEDING",
-        "unboundedfollowing": "UNBOUNDED FOLLOWING",
-        "0": "CURRENT ROW",
-    }
-    return names.get(text, text)
-
-
-def _sql(bound: str) -> str:
-    if bound.endswith(("ROW", "PRECEDING", "FOLLOWING")):
-        return bound
-    return f"{bound.replace('-', '', 1)} {'PRECEDING' if '-' in bound else 'FOLLOWING'}"
-
-
-def _shape(unit: str, lower: str, upper: str) -> str:
-    looks_ahead = upper != "CURRENT ROW" and "-" not in upper
-    if lower == "UNBOUNDED PRECEDING":
-        if upper == "UNBOUNDED FOLLOWING":
-            return "whole partition"
-        if looks_ahead:
-            return "grows and looks ahead"
-        return "grows by rows" if unit == "ROWS" else "grows by peers"
-    if upper == "UNBOUNDED FOLLOWING":
-        return "shrinks"
-    return "looks ahead" if looks_ahead else "looks back"
 
 
 def _hops(node: Node) -> Operator:
@@ -277,9 +202,3 @@ def _calls_of(aggregates: list[Node]) -> tuple[tuple[Call, ...], int]:
                 text = text.replace("(", "(distinct ", 1)
             calls.setdefault(text, Call(text, name_of(text)))
     return tuple(calls.values()), more
-
-
-def inputs(call: str) -> int:
-    """How many inputs a call has."""
-    own = call.partition(" FILTER (WHERE ")[0]
-    return len(entries(own.partition("(")[2].rpartition(")")[0]))

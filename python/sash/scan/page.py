@@ -5,17 +5,25 @@ from __future__ import annotations
 from html import escape
 
 from sash.scan.findings import Finding
+from sash.scan.operators import SASH
 from sash.scan.report import LEGEND, measures, text
 from sash.scan.verdicts import MAYBE, OURS, SPARKS, UNKNOWN
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart
-_COLOURS = {OURS: "#0072B2", SPARKS: "#999999", MAYBE: "#E69F00", UNKNOWN: "#CC79A7"}
+_COLOURS = {
+    OURS: "#0072B2",
+    SASH: "#009E73",
+    SPARKS: "#999999",
+    MAYBE: "#E69F00",
+    UNKNOWN: "#CC79A7",
+}
 _BARS = 20
 _ROW, _LEFT, _WIDE = 30, 380, 420
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto}
 table{border-collapse:collapse;width:100%}td,th{padding:.4rem .6rem;border-top:1px solid #ddd;
 text-align:left;vertical-align:top}td.n{text-align:right;white-space:nowrap}
-code{font-size:13px;overflow-wrap:anywhere}svg{width:100%;height:auto;font:13px system-ui}
+code{font-size:13px;overflow-wrap:anywhere}td:last-child{min-width:7rem}
+svg{width:100%;height:auto;font:12px system-ui}
 @media(prefers-color-scheme:dark){body{background:#181a1b;color:#ddd}td,th{border-color:#444}}"""
 
 
@@ -29,7 +37,8 @@ def page(found: list[Finding], faults: list[str], logs: int) -> str:
 <h1>What would Sash do to these jobs?</h1><p>{head}, {len(found)} operators.</p>
 {chart(found[:_BARS])}
 <p>{escape(LEGEND)}</p>
-<table><tr><th></th><th>operator</th><th>who would run it</th><th>seconds</th><th>gain</th></tr>
+<table><tr><th></th><th>operator</th><th style="width:24%">who would run it</th>
+<th>seconds</th><th>gain</th></tr>
 {rows}</table>{unread}</html>
 """
 
@@ -40,25 +49,26 @@ def chart(found: list[Finding]) -> str:
     bars = "".join(_bar(i, f, _WIDE * f.seconds / longest) for i, f in enumerate(found))
     height = _ROW * len(found) + 36
     legend = "".join(
-        f'<rect x="{i * 130}" y="{height - 22}" width="12" height="12" fill="{colour}"/>'
-        f'<text x="{i * 130 + 18}" y="{height - 11}" fill="currentColor">{who}</text>'
+        f'<rect x="{i * 150}" y="{height - 22}" width="12" height="12" fill="{colour}"/>'
+        f'<text x="{i * 150 + 18}" y="{height - 11}" fill="currentColor">{who}</text>'
         for i, (who, colour) in enumerate(_COLOURS.items())
     )
     more = (
-        f'<text x="540" y="{height - 11}" fill="currentColor">'
+        f'<text x="{_LEFT}" y="{height + 9}" fill="currentColor">'
         "solid: left by the least gain; pale: saved</text>"
     )
     return (
-        f'<svg viewBox="0 0 900 {height}" role="img" aria-label="Seconds of each operator">'
+        f'<svg viewBox="0 0 900 {height + 20}" role="img" aria-label="Seconds of each operator">'
         f"{bars}{legend}{more}</svg>"
     )
 
 
 def _bar(number: int, finding: Finding, width: float) -> str:
-    colour = _COLOURS[finding.verdict.who]
+    is_there = finding.operator.kind == SASH
+    colour = _COLOURS[SASH if is_there else finding.verdict.who]
     saved = finding.gain.saved(1)[0] if finding.gain else 0.0
     y = number * _ROW
-    label = escape(_shortened(f"{number + 1}. {_title(finding)}", 52))
+    label = escape(_shortened(f"{number + 1}. {_title(finding)}", 42))
     solid = width * (1 - saved)
     return (
         f'<text x="0" y="{y + 19}" fill="currentColor">{label}</text>'

@@ -12,8 +12,9 @@ from sash.scan.verdicts import OURS, of_call
 WIDTH = 98
 LEGEND = (
     "Seconds are the time of all tasks in the stages in which an operator ran: reading, sorting "
-    "and writing in these stages are in them. A gain is Spark's time over Sash's in "
-    "docs/benchmarks, for windows like these; the rest of a job stays as it is."
+    "and writing in these stages are in them, and operators of one stage share them. A gain is "
+    "Spark's time over Sash's in docs/benchmarks, for windows like these; the rest of a job "
+    "stays as it is."
 )
 
 

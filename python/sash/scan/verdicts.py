@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sash.scan.frames import Call, inputs
 from sash.scan.known import table
-from sash.scan.operators import AS_OF, HOPS, JOIN, LATERAL, SASH, WINDOW, Call, Operator, inputs
+from sash.scan.operators import AS_OF, HOPS, JOIN, LATERAL, SASH, WINDOW, Operator
 
 OURS, SPARKS, MAYBE, UNKNOWN = "Sash", "Spark", "maybe", "cannot tell"
 ENTIRE = "the frame is the entire partition, which Spark aggregates once"
