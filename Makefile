@@ -363,8 +363,9 @@ suites: $(INSTALLED) ## list the suites in tests/README.md, with the seconds of 
 	$(BIN)/python tests/python/suites.py
 
 .PHONY: who-runs-what
-who-runs-what: $(TOOLS) ## plan every function over every window, and write the tables of the page
+who-runs-what: $(INSTALLED) ## plan every function over every window, and write the tables of the page
 	SASH_WRITE_PAGE=1 SASH_TEST=all $(SBT) 'spark/testOnly *WhoRunsWhatSuite' $(NO_TERMINAL)
+	$(BIN)/python tests/python/scan_tables.py
 
 .PHONY: site
 site: $(INSTALLED) ## docs and the Python package's reference as HTML, in target/site

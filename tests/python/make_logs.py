@@ -99,6 +99,18 @@ def run(spark: SparkSession) -> None:
         spark.sql(query).write.format("noop").mode("overwrite").save()
 
 
+def run_stream(spark: SparkSession, folder: Path) -> None:
+    """Hop windows over a stream of two batches, under the description ``stream``."""
+    rows = spark.table("events").where("i < 20")
+    for _ in range(2):
+        rows.coalesce(1).write.mode("append").parquet(str(folder / "rows"))
+    read = spark.readStream.schema(rows.schema).option("maxFilesPerTrigger", 1)
+    read.parquet(str(folder / "rows")).withWatermark("ts", "1 second").createTempView("streamed")
+    query = spark.sql(f"SELECT k, {HOPS}, sum(x), max(x) FROM streamed GROUP BY k, {HOPS}")
+    write = query.writeStream.format("noop").queryName("stream").trigger(availableNow=True)
+    write.option("checkpointLocation", str(folder / "checkpoint")).start().awaitTermination()
+
+
 def kept(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
     """What a scan reads of a log."""
     for event in map(json.loads, (_PATH.sub("file:/data", line) for line in lines)):

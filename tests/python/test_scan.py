@@ -119,21 +119,29 @@ def test_frames_rows_and_sizes(log):
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The log of a session of this Spark, which rolls and compresses as Spark's defaults say."""
     folder = tmp_path_factory.mktemp("written")
+    (folder / "logs").mkdir()
     script = (
         "from pathlib import Path; import make_logs as m;"
-        f"spark = m.builder(Path({str(folder)!r}), m.PLAIN).getOrCreate();"
-        "m.run(spark); spark.stop()"
+        f"spark = m.builder(Path({str(folder / 'logs')!r}), m.PLAIN).getOrCreate();"
+        f"m.run(spark); m.run_stream(spark, Path({str(folder)!r})); spark.stop()"
     )
     subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parent, check=True)
-    return folder
+    return folder / "logs"
 
 
 @pytest.mark.slow
 def test_a_log_as_this_spark_writes_it(written):
     found, faults = scanned(written)
     assert faults == []
-    assert by_query(found) == WHO
+    streams = [finding for finding in found if "stream" in finding.description]
+    assert by_query([finding for finding in found if finding not in streams]) == WHO
     assert all(finding.spark == pyspark.__version__ for finding in found)
+    # the batches of a stream are runs of one query
+    (stream,) = streams
+    assert (stream.operator.kind, stream.verdict.who) == ("hop window", "Sash")
+    assert stream.operator.is_stream
+    assert stream.rows == 40
+    assert [call.text for call in stream.operator.calls] == ["sum(x)", "max(x)"]
 
 
 def test_the_gain_of_the_demo_is_the_measured_one():

@@ -18,7 +18,7 @@ from sash.scan.frames import Call
 from sash.scan.gains import gain
 from sash.scan.operators import HOPS, JOIN, WINDOW, Operator, operators
 from sash.scan.plans import Node, bracketed, entries, tree
-from test_who_runs_what import OF_AGGREGATES, OF_QUERIES, PAGE, QUERIES, in_batch
+from test_who_runs_what import OF_AGGREGATES, OF_QUERIES, PAGE, QUERIES, in_batch, plan
 
 CODES = {title: scan_tables.codes(PAGE, title) for title in ("Frames", *scan_tables.OVER)}
 LATERAL = """SELECT l.k, l.ts, a FROM batched l, LATERAL (SELECT {} AS a FROM batched e
@@ -81,6 +81,30 @@ def test_every_aggregate_over_hop_windows_and_in_subqueries(session, query):
     asked = hops if query == "hops" else LATERAL
     codes = [code for line in OF_AGGREGATES for code in line.codes if "py_mean" not in code]
     assert sum(check(session, asked.replace("{}", code)) for code in codes) > 40
+
+
+def test_several_distinct_aggregates(session):
+    """Spark computes them by an Expand of its own."""
+    calls = "count(DISTINCT x), sum(DISTINCT d), avg(x)"
+    query = f"SELECT k, {HOP} w, {calls} FROM batched GROUP BY k, {HOP}"
+    assert check(session, query)
+    (found,) = without_sash(session, query)
+    assert {call.function for call in found.calls} == {"count distinct", "sum distinct", "avg"}
+    assert check(session, query.replace("avg(x)", "first(x)"))
+
+
+def test_without_partition_by_the_size_decides(session):
+    query = "SELECT sum(x) OVER (ORDER BY ts), row_number() OVER (ORDER BY ts) FROM batched"
+    (found,) = without_sash(session, query)
+    assert verdicts.verdict(found) == ("maybe", verdicts.SPLIT)
+    assert "spark.sash.window.splitThreshold" in verdicts.SPLIT
+    assert in_batch(session, query) == "Spark"
+    session.conf.set("spark.sash.window.splitThreshold", "0")
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    assert "SplitWindow" in plan(session.sql(query))
+    session.conf.unset("spark.sash.window.splitThreshold")
+    whole = "SELECT max(x) OVER () FROM batched"
+    assert verdicts.verdict(*without_sash(session, whole)) == ("Spark", verdicts.ENTIRE)
 
 
 def test_queries_of_the_page(session):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ _LOG, _APP, _TASK = (
     "SparkListenerTaskEnd",
 )
 WANTED = frozenset({_START, _ADAPTED, _DRIVER, _END, _LOG, _APP, _TASK})
+_BATCH = re.compile(r"\s*batch = \d+$")
 Stage = tuple[int, int]
 
 
@@ -100,7 +102,8 @@ def _app(app: Application, event: Event) -> None:
 
 def _start(app: Application, event: Event) -> None:
     number, info = int(event["executionId"]), event["sparkPlanInfo"]
-    description = str(event.get("description", ""))
+    # the batches of one stream are runs of one query
+    description = _BATCH.sub("", str(event.get("description", "")))
     app.queries[number] = Query(number, description, info, int(event["time"]))
 
 
