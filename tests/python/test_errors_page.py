@@ -12,7 +12,7 @@ from conftest import REPOSITORY
 PAGE = (REPOSITORY / "docs" / "errors.md").read_text(encoding="utf-8")
 SOURCES = [
     *(REPOSITORY / "scala" / "spark").glob("**/*.scala"),
-    *(REPOSITORY / "python" / "sash").glob("*.py"),
+    *(REPOSITORY / "python" / "sash").glob("**/*.py"),
 ]
 _CONDITION = re.compile(r'"([A-Z]+_[A-Z_]{4,}(?:\.[A-Z_]+)?)"')
 
