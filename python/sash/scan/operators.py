@@ -22,11 +22,13 @@ _JOINS = (
 )
 _AGGREGATES = ("HashAggregate", "ObjectHashAggregate", "SortAggregate")
 _PYTHON_AGGREGATES = ("AggregateInPandas", "ArrowAggregatePython")
+_PARTIAL = ("partial_", "merge_")
 _STATE = ("StateStoreRestore", "StateStoreSave")
 _AGGREGATE = re.compile(r"\w+\(keys?=\[(?P<keys>.*)\], functions=\[(?P<calls>.*)\]\)", re.DOTALL)
 _HOP = re.compile(r"named_struct\(start, (?:knownnullable\()?precisetimestampconversion\(")
 _SLIDE = re.compile(r"% (\d+)\)")
 _SIZE = re.compile(r"\+ (\d+)\), LongType, Timestamp\w*\)\)\)$")
+_GROUPED = re.compile(r" FILTER \(WHERE \(gid = \d+\)\)$")
 _COMPARED = re.compile(
     r"\(([^()]*(?:\([^()]*\))?[^()]*?) (<|<=|>|>=) ([^()]*(?:\([^()]*\))?[^()]*)\)"
 )
@@ -180,25 +182,34 @@ def _aggregates_above(node: Node) -> Iterator[Node]:
             yield above
             found = _AGGREGATE.fullmatch(above.text)
             calls = entries(found["calls"]) if found else []
-            if calls and not any(c.startswith(("partial_", "merge_")) for c in calls):
+            # by a number of groups Spark computes several DISTINCT aggregates, in two steps
+            is_first = found is not None and "gid" in found["keys"]
+            if calls and not is_first and not any(c.startswith(_PARTIAL) for c in calls):
                 return
         elif not above.name.startswith((*_THROUGH, "Expand")):
             return
 
 
 def _calls_of(aggregates: list[Node]) -> tuple[tuple[Call, ...], int]:
-    """The functions of an aggregation; several DISTINCT aggregates are spread over its steps."""
+    """The functions of an aggregation.
+
+    Several DISTINCT aggregates are spread over two steps: the first has the other functions, and
+    the second tells by a number, ``gid``, which rows are whose.
+    """
     calls: dict[str, Call] = {}
     more = 0
+    if any("gid" in node.text for node in aggregates):
+        aggregates = aggregates[:-1]
     for node in aggregates:
         found = _AGGREGATE.fullmatch(node.text)
         listed = found["calls"] if found else ""
         more = max(more, hidden(listed))
         for entry in bracketed(f"[{listed}]"):
             text = re.sub(r"^(?:partial|merge)_", "", plain(entry))
-            if "gid" in text:  # Spark's way to compute several DISTINCT aggregates
+            distinct = _GROUPED.sub("", text)
+            if distinct != text:
                 if name_of(text) == "first":
                     continue
-                text = text.replace("(", "(distinct ", 1)
+                text = distinct.replace("(", "(distinct ", 1)
             calls.setdefault(text, Call(text, name_of(text)))
     return tuple(calls.values()), more
