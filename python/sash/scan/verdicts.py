@@ -19,8 +19,8 @@ GROWING = "the frame only grows (UNBOUNDED PRECEDING), which Spark aggregates in
 POSITION = " is a ranking or offset function, not an aggregate"
 PYTHON = " runs in Python and cannot be merged"
 SPLIT = (
-    "without PARTITION BY many tasks of Sash run it if its input is large "
-    "(spark.sash.window.splitThreshold) and Spark has four cores; else Spark runs it"
+    "without PARTITION BY many tasks of Sash run it if all its functions can be divided, its "
+    "input is large (spark.sash.window.splitThreshold) and Spark has four cores; else Spark does"
 )
 GROUPED = (
     "Spark joins the pairs, and then groups them; if GROUP BY tells the left rows apart, write "
