@@ -40,7 +40,7 @@ SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/pytho
 	$(BIN)/spark-submit --jars $(JAR)
 EXAMPLES := call_centre glucose debs2012 budget business_days one_long_series own_monoid features \
 	training_set alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections \
-	kafka_features real_time_features
+	kafka_features real_time_features pipeline
 # behind $(SUBMIT), whose last word is a list of jars
 and-jars = $$(ls $(VENV)/fetched/$(1)/*.jar | sed 's/^/,/' | tr -d '\n')
 DELTA_SETTINGS := --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension \
@@ -133,6 +133,12 @@ example-real_time_features: .venvs/4.3.0/.installed
 		--jars $(JAR),$$(ls .venvs/4.3.0/fetched/kafka-source/*.jar | paste -sd,) \
 		examples/real_time_features.py
 
+example-pipeline: $(INSTALLED)
+	$(call step,pipeline)
+	rm -rf target/pipeline && mkdir -p target/pipeline
+	cd target/pipeline && PATH="$(abspath $(BIN)):$$PATH" spark-pipelines run \
+		--jars $(abspath $(JAR)) --spec $(abspath examples/pipeline/spark-pipeline.yml)
+
 example-%: $(INSTALLED)
 	$(call step,$*)
 	$(SUBMIT) examples/$*.py
@@ -207,6 +213,25 @@ test-spark-streams-long: $(TOOLS) ## those of sessions and transformWithState
 .PHONY: test-python
 test-python: $(INSTALLED) ## the Python tests
 	$(BIN)/pytest --junitxml target/pytest.xml
+
+# The newest Spark for which Iceberg and Comet have releases, too
+NEIGHBOURS := 4.1.4
+
+.PHONY: test-neighbours
+test-neighbours: .venvs/$(NEIGHBOURS)/.installed ## Iceberg, Comet and Delta in one session with Sash
+	$(call step,beside Iceberg - Comet and Delta - on PySpark $(NEIGHBOURS))
+	.venvs/$(NEIGHBOURS)/bin/python $(FETCH) neighbours
+	.venvs/$(NEIGHBOURS)/bin/pytest -s tests/python/test_neighbours.py tests/python/test_delta.py
+
+# the last line of versions; a preview stands before its release
+NEWEST := $(BIN)/jgo info versions org.apache.spark:spark-sql_2.13 | sed -n 's/^ *\([0-9][^ ]*\).*/\1/p' | tail -1
+
+.PHONY: test-newest
+test-newest: $(INSTALLED) ## on Maven's newest Spark, a preview, too: missing links, compilation, golden files
+	@newest=$$($(NEWEST)); echo "== Spark $$newest"; test -n "$$newest" || exit 1; \
+	SASH_LINKED=$$newest $(SBT) spark/linkReports $(NO_TERMINAL); links=$$?; \
+	SASH_SPARK=$$newest $(SBT) spark/Test/compile $(GOLDEN_FILES) $(NO_TERMINAL); golden=$$?; \
+	test $$links -eq 0 && test $$golden -eq 0
 
 .PHONY: test-kill
 test-kill: $(INSTALLED) ## streams of Kafka, of labels, begun with tables, of late rows, changed: each KILLS=100 times

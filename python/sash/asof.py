@@ -21,6 +21,7 @@ from sash.errors import type_error, value_error
 from sash.label_columns import OF_EVENTS, column, has, named_columns, quoted
 from sash.label_pairs import Pairs
 from sash.label_tables import Keys, Tables, Times
+from sash.pipelines import looks_at_columns
 from sash.spans import Span
 
 Direction = Literal["backward", "forward", "nearest"]
@@ -28,6 +29,10 @@ _COLUMN = "the name of a column of the events, or an expression over them, as in
 _NO_AGGREGATE = "a column of one event, and no aggregate or window of many"
 
 
+@looks_at_columns(
+    "spark.sql('SELECT … FROM labels l LEFT JOIN LATERAL (SELECT … FROM events e WHERE … "
+    "ORDER BY e.ts DESC LIMIT 1) f ON true')"
+)
 def as_of(
     labels: DataFrame,
     events: DataFrame,
@@ -91,7 +96,8 @@ def as_of(
             of a column of the labels, or no new column. ``known`` or ``valid_to`` on a stream, or
             in another direction than backward. Columns of ``events["x"]`` as in ``window_join``.
         AnalysisException: a new column reads a column that the events lack.
-        PySparkRuntimeError: the session has no jar of Sash. The message has the remedy.
+        PySparkRuntimeError: the session has no jar of Sash, or a declarative pipeline calls the
+            function. The message has the remedy.
 
     Example:
         >>> trades = spark.createDataFrame([("A", 10), ("A", 3), ("B", 9)], ["share", "t"])

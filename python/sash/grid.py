@@ -19,11 +19,16 @@ from pyspark.sql.types import (
 from sash.arguments import INTERVAL, extent, require_frame, whole
 from sash.errors import type_error, value_error
 from sash.label_columns import column, key_names, require_name
+from sash.pipelines import looks_at_columns
 from sash.spans import checked
 
 Step = int | str | timedelta
 
 
+@looks_at_columns(
+    "spark.sql('SELECT k, explode(sequence(min(ts), max(ts), INTERVAL 1 HOUR)) AS ts "
+    "FROM t GROUP BY k')"
+)
 def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> DataFrame:
     """Return for each key the times from its first row to its last, in equal steps.
 
@@ -49,6 +54,8 @@ def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> 
         PySparkTypeError: an argument is of the wrong type; the message names the right one.
         PySparkValueError: a column that ``df`` lacks, a time of another type, or a step that is
             not more than nothing or does not fit the time.
+        PySparkRuntimeError: a declarative pipeline calls the function. The message has the
+            remedy.
 
     Example:
         >>> df = spark.createDataFrame([("a", 3), ("a", 8), ("b", 5)], ["k", "t"])

@@ -12,10 +12,14 @@ from sash.arguments import require_frame
 from sash.errors import type_error, value_error
 from sash.label_columns import column, has
 from sash.loaded import call
+from sash.pipelines import looks_at_columns
 
 _UNTIL = "a datetime, a string as in '2026-03-01 00:00:00', or a Column of a constant"
 
 
+@looks_at_columns(
+    "spark.sql('… UNION ALL SELECT … FROM history WHERE history_until(ts, TIMESTAMP …)')"
+)
 def warm_start(
     stream: DataFrame,
     history: DataFrame,
@@ -62,7 +66,8 @@ def warm_start(
             When the query starts: rows of the history are read outside of Sash's windows, or an
             operator of Spark below them keeps rows, or a window has another time, or another
             stream that does not begin with a history.
-        PySparkRuntimeError: the session has no jar of Sash. The message has the remedy.
+        PySparkRuntimeError: the session has no jar of Sash, or a declarative pipeline calls the
+            function. The message has the remedy.
 
     Example:
         >>> from pyspark.sql import functions as F

@@ -21,6 +21,7 @@ from sash.errors import no_column, type_error, value_error
 from sash.label_columns import OF_EVENTS, column, named_columns
 from sash.label_pairs import Pairs
 from sash.label_tables import Comparison, Keys, Tables, Times
+from sash.pipelines import looks_at_columns
 from sash.spans import Span
 
 Aggregate = Column | Callable[[Callable[[str], Column]], Column]
@@ -36,6 +37,9 @@ _AGGREGATE = (
 _ALONE = "an aggregate over the events alone, since labels or events are streams"
 
 
+@looks_at_columns(
+    "spark.sql('SELECT l.*, f.* FROM labels l, LATERAL (SELECT … FROM events e WHERE …) f')"
+)
 def window_join(
     labels: DataFrame,
     events: DataFrame,
@@ -110,7 +114,8 @@ def window_join(
             In a classic session, a feature over ``events["x"]`` where labels and events are
             read from one DataFrame; ``"x"`` by its name will do.
         AnalysisException: a feature reads a column that the events lack.
-        PySparkRuntimeError: the session has no jar of Sash. The message has the remedy.
+        PySparkRuntimeError: the session has no jar of Sash, or a declarative pipeline calls the
+            function. The message has the remedy.
 
     Example:
         >>> labels = spark.createDataFrame([("Ann", 10), ("Ann", 30), ("Bo", 30)], ["who", "t"])

@@ -2,6 +2,7 @@
 
     python tests/python/fetch.py
     python tests/python/fetch.py flink    # what stands beside Sash in the benchmark of streams
+    python tests/python/fetch.py neighbours    # Iceberg and Comet, for a Spark that has both
 
 Everything goes into the directory ``fetched`` of the interpreter's environment, for the PySpark
 that is installed there; what is there already stays.
@@ -32,6 +33,9 @@ SOURCE = {"4.0": "4.0.0", "4.1": "4.1.1", "4.2": "4.2.0", "4.3": "4.2.0"}
 # Delta names its jars by the Spark that they are for
 DELTA = "4.4.0"
 DELTA_FOR = ("4.0", "4.1", "4.2")
+# Iceberg and Comet name theirs alike; newer Sparks get theirs months later
+ICEBERG = {"4.1": "1.12.0"}
+COMET = {"4.1": "1.2.0"}
 # SQL in a JVM of one's own, without the Python API and the half gigabyte that it asks for
 FLINK = "2.3.0"
 FLINK_PARTS = (
@@ -62,6 +66,16 @@ def delta() -> list[Path]:
     return _jars("delta")
 
 
+def iceberg() -> list[Path]:
+    """Iceberg for this Spark; empty unless it was fetched."""
+    return _jars("iceberg")
+
+
+def comet() -> list[Path]:
+    """Comet for this Spark, with its native library; empty unless it was fetched."""
+    return _jars("comet")
+
+
 def flights() -> Path:
     """Three million flights, in Parquet."""
     return FETCHED / Path(FLIGHTS[2]).name
@@ -73,9 +87,7 @@ def _jars(name: str) -> list[Path]:
 
 def fetch() -> None:
     """Fetch what is missing."""
-    spark = ".".join(SPARK.split(".")[:2])
-    jars = (Path(pyspark.__file__).parent / "jars").glob("*.jar")
-    of_spark = {_artefact(jar) for jar in jars}
+    spark, of_spark = _spark()
     _fetch_jars("kafka", f"org.apache.kafka:kafka_2.13:{KAFKA}", set())
     source = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SOURCE[spark]}"
     _fetch_jars("kafka-source", source, of_spark)
@@ -85,10 +97,27 @@ def fetch() -> None:
         _fetch_flights()
 
 
+def fetch_neighbours() -> None:
+    """Fetch the plugins beside which Sash is tested now and then."""
+    spark, of_spark = _spark()
+    for name, versions, artefact in (
+        ("iceberg", ICEBERG, f"org.apache.iceberg:iceberg-spark-runtime-{spark}_2.13"),
+        ("comet", COMET, f"org.apache.datafusion:comet-spark-spark{spark}_2.13"),
+    ):
+        if spark in versions:
+            _fetch_jars(name, f"{artefact}:{versions[spark]}", of_spark)
+
+
 def fetch_flink() -> None:
     """Fetch Flink, which is no part of any test."""
     parts = [f"org.apache.flink:flink-{part}:{FLINK}" for part in FLINK_PARTS]
     _fetch_jars("flink", "+".join(parts), set())
+
+
+def _spark() -> tuple[str, set[str]]:
+    """The minor version of Spark, and what it has itself."""
+    jars = (Path(pyspark.__file__).parent / "jars").glob("*.jar")
+    return ".".join(SPARK.split(".")[:2]), {_artefact(jar) for jar in jars}
 
 
 def _fetch_jars(name: str, endpoint: str, without: set[str]) -> None:
@@ -141,7 +170,4 @@ def _fetch_flights() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["flink"]:
-        fetch_flink()
-    else:
-        fetch()
+    {"flink": fetch_flink, "neighbours": fetch_neighbours}.get("".join(sys.argv[1:]), fetch)()

@@ -358,6 +358,7 @@ def test_the_demo_installs_nothing_else():
 def test_make_runs_every_example():
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
     run = {path.stem for path in EXAMPLES.glob("*.py") if "__main__" in path.read_text("utf-8")}
+    run |= {path.parent.name for path in EXAMPLES.glob("*/spark-pipeline.yml")}
     listed = next(line for line in makefile.splitlines() if line.startswith("EXAMPLES := "))
     assert {"rolling_flights", *listed.split()[2:]} == run
 

@@ -67,6 +67,23 @@ def test_each_python_of_the_wheel_runs():
     assert sorted(claimed) == sorted(matrix)
 
 
+def test_each_java_of_the_page_of_installation_runs():
+    ci = (GITHUB / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "installation.md").read_text(encoding="utf-8")
+    [claimed] = re.findall(r"Java (17(?:, \d+)* and \d+)", page)
+    matrix = re.findall(r'"(\d\d)"', ci)
+    [default] = re.findall(r'default: "(\d+)"', ACTIONS[0].read_text(encoding="utf-8"))
+    assert re.findall(r"\d+", claimed) == [default, *matrix]
+
+
+def test_neighbours_run_each_week_and_the_newest_spark_each_night():
+    text = (GITHUB / "workflows" / "neighbours.yml").read_text(encoding="utf-8")
+    assert re.search(r'cron: "\d+ \d+ \* \* \d"', text)
+    assert "run: make test-neighbours" in text
+    nightly = (GITHUB / "workflows" / "nightly.yml").read_text(encoding="utf-8")
+    assert "run: make test-newest" in nightly
+
+
 def test_only_a_tag_publishes():
     text = (GITHUB / "workflows" / "release.yml").read_text(encoding="utf-8")
     jobs = re.split(r"^  (?=[\w-]+:$)", text.partition("\njobs:\n")[2], flags=re.M)
