@@ -135,7 +135,7 @@ example-real_time_features: .venvs/4.3.0/.installed
 
 example-pipeline: $(INSTALLED)
 	$(call step,pipeline)
-	rm -rf target/pipeline && mkdir -p target/pipeline
+	rm -rf target/pipeline /tmp/sash-pipeline && mkdir -p target/pipeline
 	cd target/pipeline && PATH="$(abspath $(BIN)):$$PATH" spark-pipelines run \
 		--jars $(abspath $(JAR)) --spec $(abspath examples/pipeline/spark-pipeline.yml)
 
