@@ -108,6 +108,8 @@ def delta(folder: Path) -> dict[str, object]:
             "spark.jars": ",".join(map(str, fetch.delta())),
             "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            # of the log of a small table, in place of 50
+            "spark.databricks.delta.snapshotPartitions": "2",
         }
     )
     table, answers = f"delta.`{folder / 'events'}`", str(folder / "answers")
