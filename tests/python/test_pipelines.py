@@ -69,6 +69,7 @@ def ran(tmp_path):
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": f"file://{tmp_path}/events",
         "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.compress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         **SHORT,
@@ -91,7 +92,7 @@ def ran(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1500,
     )
     assert "Run is COMPLETED" in done.stdout + done.stderr, (done.stdout + done.stderr)[-6000:]
     return tmp_path
@@ -125,14 +126,14 @@ def test_a_pipeline_answers_as_the_batch_and_sash_runs_its_windows(spark, ran):
     [log] = (ran / "events").iterdir()
     plans = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     texts = [plan.get("physicalPlanDescription", "") for plan in plans]
-    ours = [re.search(r"SlidingWindow \[([^\]]*)", text) for text in texts]
-    found = " ".join(match[1] for match in ours if match)
-    assert "20 PRECEDING" in found
-    assert "session" in found or "gap" in found
+    windows = " ".join(w for text in texts for w in re.findall(r"^Windows: (.*)", text, re.M))
+    assert "20 PRECEDING" in windows, "smooth"
+    assert "LATERAL (SELECT" in windows, "visits"
+    assert "gap_window" in windows, "sessions"
     states = list((ran / "storage").glob("**/state/0/_sash/windows"))
     assert len(states) == 3, "rolling, hourly and medians"
 
-    told = (ran / "told.txt").read_text(encoding="utf-8").splitlines()
+    told = (ran / "pipeline" / "told.txt").read_text(encoding="utf-8").splitlines()
     assert len(told) == 4
     names = ("window_join", "as_of", "grid", "warm_start")
     words = ("LATERAL", "LIMIT 1", "sequence", "history_until")
