@@ -9,17 +9,24 @@ import io.sash.core.slots.Partials
  *
  * Cost: one combine an insertion, none a query. Space: one partial, and the slots that are open.
  *
+ * @param fromIdentity whether the first element, too, is combined, with the identity. Partials
+ *   that keep the aggregate beside their slots need it: they cannot copy it out of a slot
+ *
  * Paper: `aggB` of ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section
  * 4, on its own.
  */
-final class GrowingWindow(initial: Partials) extends SlotRing(initial, reserved = 1) {
+final class GrowingWindow(initial: Partials, fromIdentity: Boolean)
+    extends SlotRing(initial, reserved = 1) {
+  def this(initial: Partials) = this(initial, fromIdentity = false)
+
   private[this] final val answer = 0
   private[this] var isEmpty = true
 
   override def insert(): Unit = {
     requireOpen(end - back)
     val value = slot(back)
-    if (isEmpty) partials.copy(answer, value) // 1 ⊗ v without a combine
+    if (isEmpty && fromIdentity) partials.identity(answer)
+    if (isEmpty && !fromIdentity) partials.copy(answer, value) // 1 ⊗ v without a combine
     else combine(answer, answer, value)
     isEmpty = false
     back += 1

@@ -152,8 +152,10 @@ private[sash] object Algorithm {
   }
 
   case object GrowingWindowAlgorithm extends Algorithm("growing-window", "Growing window") {
-    override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
-    override def window(columns: SlotColumns): InOrderWindow = new GrowingWindow(columns)
+    override def accepts(monoid: AggregateMonoid): Boolean =
+      monoid.running.forall(_.isIncremental)
+    override def window(columns: SlotColumns): InOrderWindow =
+      new GrowingWindow(columns, fromIdentity = true)
   }
 
   case object PrefixAggregatesAlgorithm

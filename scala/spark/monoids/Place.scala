@@ -36,7 +36,7 @@ private[sash] object Place {
         )
       )
 
-  /** Elements that only enter. Answers beside the slots keep all of them. */
+  /** Elements that only enter. Answers that are computed anew from them keep all of them. */
   case object Growing
       extends Place[Algorithm](
         "`OVER` from UNBOUNDED PRECEDING",

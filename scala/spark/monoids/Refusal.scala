@@ -14,6 +14,18 @@ private[sash] object Refusal {
         "the frame only grows (UNBOUNDED PRECEDING), which Spark aggregates incrementally"
       )
 
+  case object GrowingSorted
+      extends Refusal(
+        "the frame only grows (UNBOUNDED PRECEDING), and Spark sorts all values for each row; " +
+          "write a percentile of numbers with at most 18 digits, without frequencies"
+      )
+
+  case object GrowingCounted
+      extends Refusal(
+        "the frame only grows (UNBOUNDED PRECEDING), and Spark compares the counts of all values " +
+          "for each row; write the mode of values that GROUP BY tells apart by their bytes"
+      )
+
   final case class NotAnAggregate(function: String)
       extends Refusal(s"$function is a ranking or offset function, not an aggregate")
 

@@ -32,6 +32,8 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
 
   override def isInvertible: Boolean = true
 
+  override def isIncremental: Boolean = of.isIncremental
+
   override def title: String = of match {
     case members: MergedMembers if members.isInTree => "a multiset and FlatFAT"
     case _                                          => "a multiset"

@@ -11,7 +11,7 @@ import io.sash.spark.slots.{RunningAnswer, RunningState}
  * An aggregate over a frame that Spark's analyzer refuses, although the answer is well defined:
  * with DISTINCT inputs, or a median, percentile_cont or percentile_disc over an ordered window.
  *
- * If the frame only grows, Spark's own operator runs it and adds rows to the same running answer.
+ * Over a whole partition Spark's own operator runs it, and adds rows to the same running answer.
  *
  * @param function the aggregate; a median is replaced by its percentile
  */

@@ -30,6 +30,9 @@ private[sash] trait RunningAnswer extends Serializable {
    */
   def isInvertible: Boolean
 
+  /** Whether an answer costs less than a look at all elements, while elements only enter. */
+  def isIncremental: Boolean = isInvertible
+
   /** Makes the empty running answer of one window. */
   def create(): RunningState
 }

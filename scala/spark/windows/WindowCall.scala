@@ -3,7 +3,11 @@ package io.sash.spark.windows
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  Mode,
+  PercentileBase
+}
 
 import io.sash.spark.kinds.{PredicateWindow, SlidingAggregate}
 import io.sash.spark.monoids._
@@ -89,16 +93,16 @@ private[spark] object WindowCall {
 
   /** The call for an expression that Sash accepts, or the reason why Spark runs it. */
   def of(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
-    of(expression, forced, moving)
+    of(expression, forced, moving(_, _))
 
   /** The same where frames that only grow are accepted, too. */
   def ofAnyFrame(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
-    of(expression, forced, constant)
+    of(expression, forced, (frame, _) => constant(frame))
 
   private def of(
       expression: WindowExpression,
       forced: String,
-      accepted: SpecifiedWindowFrame => Either[Refusal, Unit]
+      accepted: (SpecifiedWindowFrame, AggregateExpression) => Either[Refusal, Unit]
   ): Either[Refusal, WindowCall] =
     for {
       aggregate <- expression.windowFunction match {
@@ -111,7 +115,7 @@ private[spark] object WindowCall {
           Right(SlidingAggregate.withoutWindows(aggregate))
         case _: OnlySash =>
           constant(frameOf(expression)).map(_ => SlidingAggregate.withoutWindows(aggregate))
-        case _ => accepted(frameOf(expression)).map(_ => aggregate)
+        case _ => accepted(frameOf(expression), aggregate).map(_ => aggregate)
       }
       shape = WindowShape.of(expression)
       monoid <- WindowMonoid.of(call)
@@ -124,12 +128,31 @@ private[spark] object WindowCall {
       algorithm = Algorithm.choose(monoid, forced, shape.place)
     } yield WindowCall(expression, shape, monoid, algorithm, bounding)
 
-  private def moving(frame: SpecifiedWindowFrame): Either[Refusal, Unit] = frame match {
+  private def moving(
+      frame: SpecifiedWindowFrame,
+      call: AggregateExpression
+  ): Either[Refusal, Unit] = frame match {
     case SpecifiedWindowFrame(_, UnboundedPreceding, UnboundedFollowing) =>
       Left(Refusal.EntirePartition)
-    case SpecifiedWindowFrame(_, UnboundedPreceding, _) => Left(Refusal.Growing)
-    case _                                              => constant(frame)
+    case SpecifiedWindowFrame(_, UnboundedPreceding, _) =>
+      growing(call).toLeft(()).flatMap(_ => constant(frame))
+    case _ => constant(frame)
   }
+
+  /**
+   * The reason why Spark runs a frame that only grows. Its own operator does so with as little
+   * work, unless the aggregate goes through all its values for each answer.
+   */
+  private def growing(call: AggregateExpression): Option[Refusal] =
+    WindowMonoid.of(call).toOption.flatMap(_.running) match {
+      case Some(answer) if answer.isIncremental => None
+      case _ =>
+        call.aggregateFunction match {
+          case _: PercentileBase => Some(Refusal.GrowingSorted)
+          case _: Mode           => Some(Refusal.GrowingCounted)
+          case _                 => Some(Refusal.Growing)
+        }
+    }
 
   private def constant(frame: SpecifiedWindowFrame): Either[Refusal, Unit] =
     frame.valueBoundary

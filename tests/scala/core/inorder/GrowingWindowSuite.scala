@@ -2,7 +2,7 @@ package io.sash.core.inorder
 
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.{Element, Laws, Operation}
+import io.sash.core.{Element, Laws, Operation, TestColumn}
 
 /** The aggregate of a window that only grows. */
 class GrowingWindowSuite extends Laws {
@@ -39,6 +39,21 @@ class GrowingWindowSuite extends Laws {
     (1 to 1000).foreach(i => s.insert(Element(1, i)))
     assert(s.column.capacity == before)
     assert(s.query() == 1001L)
+  }
+
+  test("from the identity, the first element is combined, too") {
+    val window = new GrowingWindow(new TestColumn(Operation.Collect), fromIdentity = true)
+    def column = window.column.asInstanceOf[TestColumn[Vector[Element]]]
+    val elements = (0 to 3).map(i => Element(i, i))
+    for (round <- 1 to 2) {
+      window.clear()
+      for ((element, i) <- elements.zipWithIndex) {
+        column.lift(window.open(), element)
+        window.insert()
+        assert(column(window.query()) == Operation.Collect.aggregate(elements.take(i + 1)))
+      }
+      assert(column.combines == round * elements.length)
+    }
   }
 
   test("no element can leave") {
