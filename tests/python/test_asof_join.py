@@ -164,6 +164,24 @@ def test_values_beside_another(asof):
         assert_ran(df)
 
 
+def test_no_column_is_read_for_nobody(asof, tmp_path):
+    columns = ["id % 3 AS k", "id * 7 % 20 AS s", *(f"id + {i} AS c{i}" for i in range(9))]
+    for name, rows in (("l", 30), ("r", 40)):
+        asof.range(rows).selectExpr(*columns).write.parquet(str(tmp_path / name))
+        asof.read.parquet(str(tmp_path / name)).createOrReplaceTempView(name)
+    for join in JOINS:
+        for operator in OPERATORS:
+            df = same(
+                asof,
+                f"SELECT l.s, r.c4 FROM l {join} r MATCH_CONDITION (l.s {operator} r.s) "
+                "ON l.k = r.k WHERE l.c1 > 9",
+            )
+            assert_ran(df)
+            plan = df._jdf.queryExecution().executedPlan().toString()
+            assert "ReadSchema: struct<k:bigint,s:bigint,c4:bigint>" in plan
+            assert "GreaterThan(c1,9)" in plan
+
+
 def test_nothing_is_before_minus_infinity(asof):
     """Spark alone answers 5.0 (differences-from-spark.md)."""
     df = asof.sql(

@@ -6,9 +6,11 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import io.sash.spark.features.status.FeatureName
 import io.sash.spark.lateral.{
   ChooseEventFilters,
+  LabelConditions,
   LateralWindows,
   LeftSubqueries,
   OwnAliases,
+  SlimFoundRows,
   StreamLateralWindows
 }
 
@@ -19,6 +21,8 @@ private[spark] object LateralFeature extends Feature {
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlanNormalizationRule(guard.rule(_ => LateralWindows))
     extensions.injectOptimizerRule(guard.rule(_ => OwnAliases))
+    extensions.injectOptimizerRule(guard.rule(_ => SlimFoundRows))
+    extensions.injectOptimizerRule(guard.rule(_ => LabelConditions))
     extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
     // on a stream the window that this rule makes is run by the streams feature
     extensions.injectPostHocResolutionRule(
