@@ -14,7 +14,7 @@ from pathlib import Path
 
 import label_tables
 import machine
-from asof_cells import ASOF_ENGINES, FORMS, AsOfQuery
+from asof_cells import ASOF_ENGINES, DUCKDB_ASOF, FORMS, WIDE_FORMS, AsOfQuery, WideTables
 from label_cells import SASH, Tables
 from progress import Progress
 from workers import Worker, use, versions, working
@@ -35,8 +35,13 @@ Spark runs `LEFT ASOF JOIN … MATCH_CONDITION`, without the jar. DuckDB runs `A
 ties on `(e.ts, e.a1)`, and for several events Sash's text. An ASOF JOIN finds one event, and
 Spark's compares one column. Over {compared} the engines' answers are equal.
 
+Over the tables with columns of text, both Sash and Spark run `LEFT ASOF JOIN`, and read Parquet.
+
 {circumstances}
 """
+WIDE = [(600_000, 60_000), (1_500_000, 1_500_000)]
+"""Labels and events of the wide tables."""
+TEXTS = 40
 Seconds = dict[tuple[str, str], float | None]
 """By form and engine."""
 
@@ -44,9 +49,13 @@ Seconds = dict[tuple[str, str], float | None]
 def main() -> None:
     """Measure, and write the page."""
     options = _options()
-    tables = [COMPARED, Tables(options.labels, options.events, options.users)]
+    tables = [
+        COMPARED,
+        Tables(options.labels, options.events, options.users),
+        *(WideTables(labels, events, options.users, TEXTS) for labels, events in WIDE),
+    ]
     about = {**machine.about(), "runs": options.runs}
-    progress = Progress(len(tables) * len(FORMS))
+    progress = Progress(sum(len(_forms(each)) for each in tables))
     with (
         tempfile.TemporaryDirectory() as scratch,
         working(ASOF_ENGINES, options.cores, options.memory) as workers,
@@ -57,10 +66,11 @@ def main() -> None:
             label_tables.write(folder, each)
             use(workers, folder)
             seconds: Seconds = {}
-            for form in FORMS:
+            for form, title in _forms(each).items():
                 seconds |= _measured(workers, AsOfQuery(form), options)
-                progress.advance(1, f"{each}: {FORMS[form]}")
-            sections += ["", f"## {each}", "", *_table(seconds)]
+                progress.advance(1, f"{each}: {title}")
+            table = _wide(seconds) if isinstance(each, WideTables) else _table(seconds)
+            sections += ["", f"## {each}", "", *table]
         about["versions"] |= versions(workers)
     head = PAGE.format(
         runs=options.runs,
@@ -71,6 +81,10 @@ def main() -> None:
     page = "\n".join([head.rstrip(), *sections]) + "\n"
     (options.out / "asof.md").write_text(page)
     print(page)
+
+
+def _forms(tables: Tables) -> dict[str, str]:
+    return WIDE_FORMS if isinstance(tables, WideTables) else FORMS
 
 
 def _measured(
@@ -100,6 +114,17 @@ def _table(seconds: Seconds) -> Iterator[str]:
         own = seconds[form, SASH]
         ratio = f"{own / first:.2f}" if own and first else ""
         cells = [_shown(seconds, form, engine) for engine in ASOF_ENGINES]
+        yield f"| {title} | {' | '.join(cells)} | {ratio} |"
+
+
+def _wide(seconds: Seconds) -> Iterator[str]:
+    engines = [engine for engine in ASOF_ENGINES if engine != DUCKDB_ASOF]
+    yield "| | Sash, ASOF JOIN | Spark, ASOF JOIN | Sash, of Spark's time |"
+    yield "|---|--:|--:|--:|"
+    for form, title in WIDE_FORMS.items():
+        ours, theirs = (seconds[form, engine] for engine in engines)
+        ratio = f"{ours / theirs:.2f}" if ours and theirs else ""
+        cells = [_shown(seconds, form, engine) for engine in engines]
         yield f"| {title} | {' | '.join(cells)} | {ratio} |"
 
 

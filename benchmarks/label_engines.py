@@ -13,6 +13,8 @@ from label_cells import LABEL_SPARKS, SASH, LabelQuery
 Asked = LabelQuery | AsOfQuery
 MOST_COMPARED = 200_000
 """Labels, and no more than so many events: over more, answers are not compared."""
+MOST_CACHED = 20
+"""Columns: wider tables would not fit into memory, and are read from Parquet in each run."""
 
 
 class SparkLabels:
@@ -23,20 +25,21 @@ class SparkLabels:
 
         self._name = name
         self.spark = session(cores, memory, with_sash=name == SASH)
-        if name == SPARK_ASOF:
+        if name in (SASH, SPARK_ASOF):
             self.spark.conf.set("spark.sql.join.asofJoin.enabled", "true")
         self._folder = Path()
 
     def load(self, data: Path) -> None:
-        """Into the cache."""
+        """Into the cache, unless the rows are wide."""
         from engines_spark import read
 
         self._folder = data
         self.spark.catalog.clearCache()
         for name in ("labels", "events"):
             rows = read(self.spark, data / f"{name}.parquet")
-            rows.cache().createOrReplaceTempView(name)
-            rows.count()
+            rows.createOrReplaceTempView(name)
+            if len(rows.columns) <= MOST_CACHED:
+                rows.cache().count()
 
     def version(self) -> dict[str, str]:
         """Spark's version and Java's."""

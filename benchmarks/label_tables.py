@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from asof_cells import WideTables
 from dataset import SEED
 from label_cells import COLUMNS, Tables
 
@@ -24,6 +25,12 @@ def write(folder: Path, tables: Tables) -> None:
     events = _keyed(random, tables.events, tables.users)
     for i in range(COLUMNS):
         events = events.with_columns(pl.Series(f"a{i}", random.normal(size=tables.events)))
+    if isinstance(tables, WideTables):
+        number = pl.Series("n", np.arange(tables.events))
+        events = events.with_columns(
+            ("text " + ((number * (i + 3)) % 1009).cast(pl.String)).alias(f"s{i}")
+            for i in range(tables.texts)
+        )
     for name, frame in (("labels", labels), ("events", events)):
         frame.write_parquet(folder / f"{name}.parquet", row_group_size=max(1, len(frame) // 8))
 
