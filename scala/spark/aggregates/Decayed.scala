@@ -8,10 +8,10 @@ import io.sash.spark.base.SashFunction
 import io.sash.spark.times.IntervalText
 
 /**
- * A sum over rows that each halve in each half-life, as of the latest time of all rows. Two parts
- * combine at the later of their times, in any order.
+ * A sum over rows that each halve in each half-life, as of the latest time of all rows, or of the
+ * label that asks. Two parts combine at the later of their times, in any order.
  */
-private[aggregates] sealed abstract class HalvedByTime extends MonoidKind {
+private[aggregates] sealed abstract class HalvedByTime extends AsOfTime {
   override def dataType(arguments: Seq[Expression]): DataType = DoubleType
 
   override protected def read(arguments: Seq[Expression]): Seq[Expression] =
@@ -23,8 +23,8 @@ private[aggregates] sealed abstract class HalvedByTime extends MonoidKind {
   }
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val values :+ ts :+ halfLife = arguments
-    val weights = new HalfLife(halfLife, ts)
+    val values :+ ts :+ _ = arguments
+    val weights = weightsOf(arguments)
     MonoidParts(
       Seq(ts),
       OneCell.number("latest", TimeAxis.number(ts, name), Double.NegativeInfinity) +:
@@ -39,6 +39,21 @@ private[aggregates] sealed abstract class HalvedByTime extends MonoidKind {
       lower
     )
   }
+
+  override def timePlace(arguments: Seq[Expression]): Int = arguments.length - 2
+
+  override def asOf(
+      arguments: Seq[Expression],
+      cells: Seq[Expression],
+      now: Expression
+  ): Seq[Expression] = {
+    val Seq(latest, sum, others @ _*) = cells
+    val at = Greatest(Seq(latest, now))
+    Seq(at, weightsOf(arguments).aged(sum, latest, at)) ++ others
+  }
+
+  private def weightsOf(arguments: Seq[Expression]): HalfLife =
+    new HalfLife(arguments.last, arguments(timePlace(arguments)))
 
   /** The cell of the sum, and perhaps one that says whether nothing was summed. */
   protected def summed(values: Seq[Expression]): Seq[OneCell]

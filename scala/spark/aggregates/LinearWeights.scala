@@ -12,15 +12,15 @@ import io.sash.spark.times.IntervalText
 
 /**
  * A sum or a mean in which a value's weight falls in a line, from 1 at the time of the youngest
- * row to 0 at the age of `span`. So a weight is the time from the window's beginning, `span`
- * before the youngest row, to the row. It is a part of `span`.
+ * row, or of the label that asks, to 0 at the age of `span`. So a weight is the time from the
+ * window's beginning, `span` before that time, to the row. It is a part of `span`.
  *
  * The partial aggregate has the sums of the values and of the numbers of rows, each also times
  * the distance from the part's oldest row. Two parts combine at the earlier of their times, in
  * any order. No term is less than 0 unless its value is, so that nothing is subtracted from a
  * sum: a value whose weight is small, or 0, leaves no rounding error of its own size.
  */
-private[aggregates] sealed abstract class LinearWeights extends OfDouble {
+private[aggregates] sealed abstract class LinearWeights extends AsOfTime with OfDouble {
 
   /** The answer, from the weighted sum of the values and the sum of the weights. */
   protected def answer(sum: Expression, weight: Expression): Expression
@@ -67,6 +67,14 @@ private[aggregates] sealed abstract class LinearWeights extends OfDouble {
       }
     )
   }
+
+  override def timePlace(arguments: Seq[Expression]): Int = 1
+
+  override def asOf(
+      arguments: Seq[Expression],
+      cells: Seq[Expression],
+      now: Expression
+  ): Seq[Expression] = cells.updated(2, Greatest(Seq(cells(2), now)))
 
   private def joined(
       length: Expression,

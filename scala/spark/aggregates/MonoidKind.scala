@@ -59,13 +59,15 @@ private[aggregates] trait OfDouble extends MonoidKind {
  * @param combine the cells of two neighbouring parts together; the first one has the older rows
  * @param lower the answer
  * @param picksYounger if the combine always picks one part: whether it picks the younger
+ * @param recipe see `AggregateMonoid`
  */
 private[spark] final case class MonoidParts(
     required: Seq[Expression],
     cells: Seq[OneCell],
     combine: (Seq[Expression], Seq[Expression]) => Seq[Expression],
     lower: Seq[Expression] => Expression,
-    picksYounger: Option[(Seq[Expression], Seq[Expression]) => Expression] = None
+    picksYounger: Option[(Seq[Expression], Seq[Expression]) => Expression] = None,
+    recipe: Int = 1
 )
 
 private[spark] object MonoidParts {

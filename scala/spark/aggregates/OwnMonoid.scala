@@ -43,6 +43,8 @@ private[sash] final case class OwnMonoid(kind: MonoidKind, children: Seq[Express
   override def selectsRight: Option[Expression] =
     parts.picksYounger.map(_(aggBufferAttributes, inputAggBufferAttributes))
 
+  override def recipe: Int = parts.recipe
+
   override protected def withNewChildrenInternal(
       children: IndexedSeq[Expression]
   ): OwnMonoid = copy(children = children)

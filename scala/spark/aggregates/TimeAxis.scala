@@ -13,7 +13,7 @@ import io.sash.spark.base.{ArgumentChecks, SashErrors}
  * Times as numbers on one axis, for arithmetic in doubles: microseconds for a timestamp, days for
  * a date, and the number itself for a number.
  */
-private[aggregates] object TimeAxis {
+private[spark] object TimeAxis {
   private val Types = "(\"NUMERIC\" or \"DATE\" or \"TIMESTAMP\")"
   private val MicrosPerDay = 86400e6
 
@@ -49,6 +49,21 @@ private[aggregates] object TimeAxis {
         returnNullable = false
       )
     case _ => Cast(time, DoubleType)
+  }
+
+  /**
+   * A time on the axis of another type, which Spark compares it with: of a date, in days of the
+   * clock on the wall.
+   */
+  def numberOn(axis: DataType, time: Expression, function: String, zone: String): Expression = {
+    def as(of: DataType) =
+      number(if (time.dataType == of) time else Cast(time, of, Some(zone)), function)
+    axis match {
+      case DateType if time.dataType != DateType =>
+        Doubles.quotient(as(TimestampNTZType), Literal(MicrosPerDay))
+      case DateType | TimestampType | TimestampNTZType => as(axis)
+      case _                                           => number(time, function)
+    }
   }
 
   /** The value of a constant distance on the axis. */

@@ -9,11 +9,14 @@ import io.sash.spark.times.IntervalText
 
 /**
  * The average by time of a value that holds until the next row. The partial aggregate has the
- * first and the last row, and the integral from the one to the other. With the length of the
- * window and the value that held before each row, the time before the window's first row counts,
- * too.
+ * first and the last row, and the integral from the one to the other.
+ *
+ * With the length of the window and the value that held before each row, the time before the
+ * window's first row counts, too, and the last value holds until the row or the label that asks.
+ * Then a row without a value moves the time on. If neither its value nor the one before it is
+ * known, nothing is known before the next row of a part, so that the part begins there.
  */
-private[spark] case object TimeWeightedAvg extends OfDouble {
+private[spark] case object TimeWeightedAvg extends AsOfTime with OfDouble {
   override protected def read(arguments: Seq[Expression]): Seq[Expression] = arguments match {
     case Seq(x, ts, before, span) => Seq(x, ts, before, IntervalText.of(name, "span", span))
     case Seq(x, ts)               => Seq(x, ts)
@@ -41,33 +44,35 @@ private[spark] case object TimeWeightedAvg extends OfDouble {
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
     val Seq(x, ts, start @ _*) = arguments
-    val (at, unit) = (TimeAxis.number(ts, name), unitOf(ts.dataType))
-    def held(from: Expression, until: Expression) =
-      new Multiply(Doubles.distance(from, until), Literal(unit))
+    val at = TimeAxis.number(ts, name)
+    def held(from: Expression, until: Expression) = this.held(ts, from, until)
+    val before = start.headOption.getOrElse(nothing(DoubleType))
+    val value = Coalesce(Seq(x, before))
     MonoidParts(
-      Seq(x, ts),
+      if (start.isEmpty) Seq(x, ts) else Seq(ts),
       Seq(
-        OneCell.nullable("first_time", at),
-        OneCell.nullable("before", start.headOption.getOrElse(nothing(DoubleType))),
+        OneCell.nullable("first_time", If(IsNull(value), nothing(DoubleType), at)),
+        OneCell.nullable("before", before),
         OneCell.nullable("last_time", at),
-        OneCell.nullable("last", x),
+        OneCell.nullable("last", value),
         OneCell.number("integral", Literal(0.0))
       ),
       combine = (o, y) => {
-        val between = TimeAxis.area(o(3), held(o(2), y(0)))
+        val until = Coalesce(Seq(y(0), y(2)))
+        val between = TimeAxis.area(o(3), held(o(2), until))
         Seq(
           Coalesce(Seq(o(0), y(0))),
           If(IsNull(o(0)), y(1), o(1)),
           Coalesce(Seq(y(2), o(2))),
           Coalesce(Seq(y(3), o(3))),
-          // NULL beside a part without rows
+          // NULL beside a part without rows, or without a value
           new Add(new Add(o(4), Coalesce(Seq(between, Literal(0.0)))), y(4))
         )
       },
       lower = { case Seq(firstTime, before, lastTime, _, integral) =>
         val seen = held(firstTime, lastTime)
         start.lift(1).fold(average(integral, seen)) { span =>
-          val asked = Literal(TimeAxis.number(span, ts.dataType) * unit)
+          val asked = Literal(TimeAxis.number(span, ts.dataType) * unitOf(ts.dataType))
           val unseen = Greatest(Seq(Literal(0.0), new Subtract(asked, seen)))
           val whole = new Add(TimeAxis.area(before, unseen), integral)
           If(
@@ -76,9 +81,33 @@ private[spark] case object TimeWeightedAvg extends OfDouble {
             average(whole, new Add(unseen, seen))
           )
         }
-      }
+      },
+      recipe = if (start.isEmpty) 1 else 2
     )
   }
+
+  override def timePlace(arguments: Seq[Expression]): Int = 1
+
+  override def asOf(
+      arguments: Seq[Expression],
+      cells: Seq[Expression],
+      now: Expression
+  ): Seq[Expression] = {
+    val Seq(first, before, lastTime, last, integral) = cells
+    val until = Greatest(Seq(lastTime, now))
+    val held = TimeAxis.area(last, this.held(arguments(timePlace(arguments)), lastTime, until))
+    val whole = new Add(integral, Coalesce(Seq(held, Literal(0.0))))
+    Seq(first, before, until, last, whole)
+  }
+
+  /** Without a span the average is over the time from the first row to the last. */
+  override def asksLabel(arguments: Seq[Expression]): Boolean = arguments.isDefinedAt(3)
+
+  override def spanOfRow(arguments: Seq[Expression]): Option[Double] =
+    arguments.lift(3).map(TimeAxis.number(_, arguments(timePlace(arguments)).dataType))
+
+  private def held(time: Expression, from: Expression, until: Expression): Expression =
+    new Multiply(Doubles.distance(from, until), Literal(unitOf(time.dataType)))
 
   /**
    * Microseconds times a great value overflow. This unit is about a second, and as exact as

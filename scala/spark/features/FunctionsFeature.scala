@@ -4,6 +4,7 @@ import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
+import io.sash.spark.aggregates.AsOfRow
 import io.sash.spark.base.SashConf
 import io.sash.spark.kinds.{CheckWindowKinds, ResolveWindowKinds}
 import io.sash.spark.features.status.{FeatureName, FeatureStatus}
@@ -24,6 +25,8 @@ private[spark] object FunctionsFeature extends Feature {
     extensions.injectPostHocResolutionRule(guard.rule(new CreateOverSash(_)))
     // windows that SQL's frames cannot express
     extensions.injectResolutionRule(guard.rule(_ => ResolveWindowKinds))
+    // windows whose answers are as of the row
+    extensions.injectResolutionRule(guard.rule(_ => AsOfRow))
     // the lambdas of monoid_agg
     extensions.injectResolutionRule(guard.rule(_ => ResolveMonoids))
     extensions.injectCheckRule(

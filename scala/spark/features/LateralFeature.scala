@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 
 import io.sash.spark.features.status.FeatureName
 import io.sash.spark.lateral.{
+  AsOfLabel,
   ChooseEventFilters,
   LabelConditions,
   LateralWindows,
@@ -24,6 +25,8 @@ private[spark] object LateralFeature extends Feature {
     extensions.injectOptimizerRule(guard.rule(_ => SlimFoundRows))
     extensions.injectOptimizerRule(guard.rule(_ => LabelConditions))
     extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
+    // before a subquery is planned, by whomever
+    extensions.injectPostHocResolutionRule(guard.rule(_ => AsOfLabel))
     // on a stream the window that this rule makes is run by the streams feature
     extensions.injectPostHocResolutionRule(
       guard.rule(new Guard(FeatureName.Streams).rule(_ => StreamLateralWindows))

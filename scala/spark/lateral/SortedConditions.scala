@@ -85,12 +85,20 @@ private[lateral] object SortedConditions {
   final case class End(time: Expression, bound: OwnBound, isLower: Boolean)
 
   def of(conditions: Seq[Expression]): Either[String, SortedConditions] = {
+    val (all, rest) = sorted(conditions)
+    rest.headOption.map(other(_, all.ranges)).toLeft(all)
+  }
+
+  /** The ends of ranges among conditions of any kind. */
+  def ends(conditions: Seq[Expression]): Seq[End] = sorted(conditions)._1.ranges
+
+  /** The conditions that can be sorted, and the others. */
+  private def sorted(conditions: Seq[Expression]): (SortedConditions, Seq[Expression]) = {
     val none = SortedConditions(Nil, Nil, Nil, Nil)
     val all = conditions.flatMap(positive).map(TimeDifference.solved)
-    val (sorted, rest) = all.foldLeft((none, Seq.empty[Expression])) { case ((sorted, rest), c) =>
+    all.foldLeft((none, Seq.empty[Expression])) { case ((sorted, rest), c) =>
       add(sorted, c).fold((sorted, rest :+ c))((_, rest))
     }
-    rest.headOption.map(other(_, sorted.ranges)).toLeft(sorted)
   }
 
   /**

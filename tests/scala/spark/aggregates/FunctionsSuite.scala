@@ -101,14 +101,9 @@ class FunctionsSuite extends SashSuite {
     }
   }
 
-  /** @param span the window's length, where the third argument held before the first row */
-  private def held(span: Option[Double])(rows: Seq[Row]): Any = ofSome(rows) {
+  private def held(rows: Seq[Row]): Any = ofSome(rows) {
     val (values, times) = (numbers(rows, 0), numbers(rows, 1))
-    val steps = times.zip(times.drop(1)).map { case (from, to) => to - from }
-    val known = span.filterNot(_ => rows.head.isNullAt(2)).map { s =>
-      (double(rows.head.get(2)), math.max(0.0, s - (times.last - times.head)))
-    }
-    val all = known.toSeq ++ values.zip(steps)
+    val all = values.zip(times.zip(times.drop(1)).map { case (from, to) => to - from })
     if (all.map(_._2).sum == 0) null else all.map(a => a._1 * a._2).sum / all.map(_._2).sum
   }
 
@@ -157,12 +152,10 @@ class FunctionsSuite extends SashSuite {
     ),
     ("ewm_mean_by_rows(x, 0.3)", "0.3", decayedByRows(0.3)),
     ("ema(x, uq, 3)", "x", moved(3)),
-    ("time_weighted_avg(i, uq)", "i", held(None)),
+    ("time_weighted_avg(i, uq)", "i", held),
     ("linear_weighted_avg(i, uq, 100000)", "i", lined(100000, isMean = true)),
     ("linear_weighted_avg(x, uq, 99999.5)", "x", lined(99999.5, isMean = true)),
     ("linear_weighted_sum(x, uq, 200000)", "x", lined(200000, isMean = false)),
-    ("time_weighted_avg(x, uq, i, 90)", "x", held(Some(90))),
-    ("time_weighted_avg(i, uq, tie, 1.5)", "i", held(Some(1.5))),
     ("first_n(s, 2)", "s", rows => column(rows).take(2)),
     ("last_n(s, 3)", "s", rows => column(rows).takeRight(3)),
     ("last_n(st, 1)", "st", rows => column(rows).takeRight(1)),

@@ -202,15 +202,25 @@ private[aggregates] object PlainAnswers {
     }
   }
 
-  /** @param span the window's length, if the value before it holds in it, too */
-  def timeWeighted(time: Reading => Long, span: Option[Double]): Model = (window, _) => {
-    val rows = valued(window)
-    orNull(rows) {
-      val held = rows.zip(rows.drop(1)).map { case ((a, x), (b, _)) =>
-        ((time(b) - time(a)).toDouble, x)
+  /**
+   * @param span the window's length, if the value before it holds in it, too. Then the last value
+   *   holds until the row or the window's last one, and rows without a value move the time on
+   */
+  def timeWeighted(time: Reading => Long, span: Option[Double]): Model = (window, own) => {
+    val steps = window
+      .map(r => (time(r), if (span.isEmpty) r.value else r.value.orElse(r.before)))
+      .dropWhile(_._2.isEmpty)
+    val known = if (span.isEmpty) steps.filter(_._2.nonEmpty) else steps
+    orNull(known) {
+      val until = if (span.isEmpty) known.last._1 else math.max(time(own), known.last._1)
+      val times = known.map(_._1) :+ until
+      val values = known.map(_._2).scanLeft(Option.empty[Double])((b, x) => x.orElse(b)).tail
+      val held = times.zip(times.tail).zip(values).map { case ((a, b), x) =>
+        ((b - a).toDouble, x.get)
       }
-      val seen = (time(rows.last._1) - time(rows.head._1)).toDouble
-      val before = span.flatMap(s => rows.head._1.before.map((math.max(0.0, s - seen), _)))
+      val first = window.find(r => r.value.orElse(r.before).nonEmpty).get
+      val seen = (until - known.head._1).toDouble
+      val before = span.flatMap(s => first.before.map((math.max(0.0, s - seen), _)))
       mean(before.toSeq ++ held)
     }
   }

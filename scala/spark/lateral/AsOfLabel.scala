@@ -1,0 +1,91 @@
+package io.sash.spark.lateral
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, OUTER_REFERENCE}
+
+import io.sash.spark.aggregates.{AnswerAsOf, AsOfTime, OwnMonoid, TimeAxis}
+
+/**
+ * Aggregates over time in a correlated subquery: their answers are as of the end of the label's
+ * range, which is the label's own time in `e.ts < l.ts`. The answer stands above the aggregate,
+ * and reads the label. So it is the same whether a window runs the subquery or Spark does.
+ */
+private[spark] object AsOfLabel extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(_.containsAllPatterns(AGGREGATE, OUTER_REFERENCE)) {
+      case groups: Aggregate if groups.resolved && groups.expressions.exists(_.exists(asks)) =>
+        CorrelatedRows.of(groups.child).fold(_ => groups, answered(groups, _))
+    }
+
+  private def asks(e: Expression): Boolean = e match {
+    case OwnMonoid(kind: AsOfTime, arguments) => kind.asksLabel(arguments)
+    case _                                    => false
+  }
+
+  /** Spark lets no aggregation read the label, so that a projection above it does. */
+  private def answered(groups: Aggregate, rows: CorrelatedRows): LogicalPlan = {
+    val ends = SortedConditions.ends(rows.conditions).filterNot(_.isLower)
+    val below = mutable.LinkedHashMap.empty[Expression, Alias]
+    def column(e: Expression) =
+      below.getOrElseUpdate(e.canonicalized, Alias(e, "of_group")()).toAttribute
+    val columns = groups.aggregateExpressions.map {
+      case e if e.exists(asks) =>
+        val above = e.transform {
+          case g if groups.groupingExpressions.exists(_.semanticEquals(g)) => column(g)
+          case call: AggregateExpression =>
+            answer(call, rows, ends)(column).getOrElse(column(call))
+        }
+        above.asInstanceOf[NamedExpression]
+      case e => e
+    }
+    if (columns.forall(_.find(_.isInstanceOf[AnswerAsOf]).isEmpty)) groups
+    else {
+      val (kept, made) = columns.zip(groups.aggregateExpressions).partition { case (to, from) =>
+        to eq from
+      }
+      Project(
+        columns.map(c => if (made.exists(_._1 eq c)) c else c.toAttribute),
+        groups.copy(aggregateExpressions = kept.map(_._1) ++ below.values)
+      )
+    }
+  }
+
+  /** The answer as of the end of the range that is over the time of the call, if it has one. */
+  private def answer(
+      call: AggregateExpression,
+      rows: CorrelatedRows,
+      ends: Seq[SortedConditions.End]
+  )(column: Expression => Attribute): Option[Expression] = call.aggregateFunction match {
+    case OwnMonoid(kind: AsOfTime, arguments) if kind.asksLabel(arguments) =>
+      val place = kind.timePlace(arguments)
+      endOf(rows.over(arguments(place)), ends).map { end =>
+        val partial = call.copy(aggregateFunction = AsOfTime.partial(kind, arguments))
+        val value = end.transform { case a: Attribute => OuterReference(a) }
+        val zone = conf.sessionLocalTimeZone
+        val now = TimeAxis.numberOn(arguments(place).dataType, value, kind.name, zone)
+        AsOfTime.answer(kind, arguments, column(partial), now)
+      }
+    case _ => None
+  }
+
+  /** The end of the range of a time, if it has one. */
+  private def endOf(time: Expression, ends: Seq[SortedConditions.End]): Option[Expression] = {
+    val ofTime = ends.filter(e => bareTime(e.time).semanticEquals(bareTime(time)))
+    for {
+      same <- SameTime.of(ofTime, conf.sessionLocalTimeZone).toOption
+      end <- SeveralEnds.one(same, "upper").toOption.flatten
+    } yield end.value
+  }
+
+  /** The time without the casts by which Spark compares it with a value of another type. */
+  private def bareTime(time: Expression): Expression = time match {
+    case c: Cast if Cast.canUpCast(c.child.dataType, c.dataType) => bareTime(c.child)
+    case _                                                       => time
+  }
+}
