@@ -460,9 +460,11 @@ def ema(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Column:
 def decayed_sum(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Column:
     """Return the sum in which a value weighs the less the older it is, exponentially.
 
-    A weight is ``2 ** (-age / half_life)``. An age is the time from its row to the latest ``ts``
-    of the window. A NULL in ``col`` adds nothing, but its row's time counts: a condition stands
-    in the value, as in ``F.when(paid, amount)``. Rows in which ``ts`` is NULL are skipped.
+    A weight is ``2 ** (-age / half_life)``. An age is the time from its row to the latest
+    ``ts`` of the window. In :func:`sash.window_join` it is the time to the end of the label's
+    window, so that the feature is as of its label. A NULL in ``col`` adds nothing, but its
+    row's time counts: a condition stands in the value, as in ``F.when(paid, amount)``. Rows
+    in which ``ts`` is NULL are skipped.
 
     Args:
         col: A numeric column, or its name; taken as a double.
@@ -484,7 +486,7 @@ def decayed_sum(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Colum
 def decayed_count(ts: ColumnOrName, half_life: Extent) -> Column:
     """Return the number of rows, in which a row weighs the less the older it is.
 
-    :func:`decayed_sum` has the same weights. Rows in which ``ts`` is NULL are skipped.
+    :func:`decayed_sum` has the same weights and ages. Rows in which ``ts`` is NULL are skipped.
 
     Args:
         ts: The time, a timestamp, a date or a number, or its name.
@@ -509,16 +511,20 @@ def time_weighted_avg(
 ) -> Column:
     """Return the average of a value over time: a row's value holds until the next row.
 
-    Without ``span`` the average is over the time from the window's first row to its last. With
-    ``span`` and ``before`` it is over the whole span until the last row, and the value that held
-    before the first row counts from the window's start. NULLs are skipped; NULL over no time. The
-    rows are taken in the window's order.
+    Without ``span`` the average is over the time from the window's first row to its last, and
+    rows without a value are skipped. With ``span`` and ``before`` it is over the whole span
+    until the row that asks. The value that held before the first row counts, too, and the
+    last value holds until the row, over rows whose ``col`` is NULL. If a frame of
+    ``rangeBetween`` ends long before its row, the span begins where the frame does. In
+    :func:`sash.window_join` the span ends with the label's window, and in GROUP BY at the
+    last row. NULL over no time. The rows are taken in the window's order.
 
     Args:
         col: The value, a column of numbers or its name.
         ts: The time, by which the window is ordered: timestamps, dates or numbers.
         before: The value that held before the row: ``F.lag("x")`` over the same partitioning and
-            order, computed as a column first.
+            order, or ``F.last("x", True)`` over all rows before it where ``x`` has NULLs. It is
+            computed as a column first.
         span: The window's length: an interval such as ``"1 hour"``, or a number if ``ts`` is one.
 
     Example:
@@ -544,8 +550,9 @@ def time_weighted_avg(
 def linear_weighted_avg(col: ColumnOrName, ts: ColumnOrName, span: Extent) -> Column:
     """Return the mean in which a value weighs the less the older it is, in a line.
 
-    The youngest row of the window weighs 1, and a row at the age of ``span`` weighs 0. A row that
-    is older still is an error: the window is at most as long as ``span``. NULLs are skipped; NULL
+    The youngest row of the window weighs 1, and a row at the age of ``span`` weighs 0. In
+    :func:`sash.window_join` an age is the time to the end of the label's window. A row that is
+    older still is an error: the window is at most as long as ``span``. NULLs are skipped; NULL
     over no rows.
 
     Args:

@@ -363,6 +363,76 @@ def test_words_that_depend_on_the_order_are_features(spark):
         assert row[name] == expected, name
 
 
+@pytest.fixture
+def steps(spark):
+    """Values that hold until the next one, with the value before each row."""
+    rows = [(0, 10.0), (2, 50.0), (8, 0.0), (12, 6.0), (14, 9.0), (21, None)]
+    before = Window.orderBy("t").rowsBetween(Window.unboundedPreceding, -1)
+    return spark.createDataFrame(rows, "t INT, x DOUBLE").withColumn(
+        "b", F.last("x", True).over(before)
+    )
+
+
+def test_the_last_value_holds_until_the_row(steps):
+    f = sash.functions
+    by_time = sash.SlidingWindow.orderBy("t")
+    held = f.time_weighted_avg("x", "t", "b", 10)
+    windows = {
+        "range": Window.orderBy("t").rangeBetween(-10, 0),
+        "before": Window.orderBy("t").rangeBetween(-10, -1),
+        "left": by_time.time(10, "left"),
+    }
+    answers = steps.select("t", *(held.over(w).alias(name) for name, w in windows.items()))
+    found = {row.t: row for row in answers.collect()}
+    assert found[21][1:] == (7.5, 7.5, 7.5)
+    # 50 from 2 to 8, and 0 until 12
+    assert found[12].left == found[12].before == 30.0
+
+
+def test_ages_are_counted_and_values_hold_until_the_label(spark, steps):
+    f = sash.functions
+    labels = spark.createDataFrame([(21,), (None,), (90,)], "t INT")
+    features = {
+        "held": (f.time_weighted_avg("x", "t", "b", 10), 10),
+        "decayed": (f.decayed_sum("x", "t", 5), 10),
+        "count": (f.decayed_count("t", 5), 10),
+        "line": (f.linear_weighted_sum("x", "t", 10), 10),
+        "mean": (f.linear_weighted_avg("x", "t", 10), 10),
+        "ewm": (f.ewm_mean("x", "t", 5), 10),
+        "ema": (f.ema("x", "t", 5), 10),
+        "earlier": (f.decayed_sum("x", "t", 5), (-20, -6)),
+    }
+    joined = sash.window_join(labels, steps, on=[], by="t", **features)
+    found = {row.t: row for row in joined.collect()}
+    ages = {6.0: 9, 9.0: 7}
+    weights = {x: 2 ** (-age / 5) for x, age in ages.items()}
+    decayed = sum(x * w for x, w in weights.items())
+    expected = {
+        "held": 7.5,
+        "decayed": decayed,  # 5.13
+        "count": sum(weights.values()),
+        "line": sum(x * (10 - age) / 10 for x, age in ages.items()),
+        "mean": sum(x * (10 - age) for x, age in ages.items()) / 4,
+        "ewm": decayed / sum(weights.values()),
+        "ema": 9 - 3 * 2 ** (-2 / 5),
+        # until 15, where the window ends: of the rows at 2, 8, 12 and 14
+        "earlier": sum(x * 2 ** (-(15 - t) / 5) for t, x in [(2, 50), (12, 6), (14, 9)]),
+    }
+    assert found[21].asDict() == pytest.approx({"t": 21, **expected})
+    for none in (None, 90):
+        assert found[none][1:] == (None, None, 0.0, None, None, None, None, None)
+    known = steps.withColumn("known", F.col("t") + 8)
+    late = sash.window_join(
+        labels.where("t = 21"),
+        known,
+        on=[],
+        by="t",
+        known="known",
+        decayed=(f.decayed_sum("x", "t", 5), 10),
+    )
+    assert late.head()[1] == pytest.approx(6 * weights[6.0])
+
+
 def test_the_nearest_of_events_of_other_types(utc):
     labels = utc.sql("SELECT TIMESTAMP'2026-03-05 14:00:00' AS t")
     for kind in ("DATE", "TIMESTAMP_NTZ"):

@@ -8,8 +8,8 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.SashFunction
 
 /**
- * An aggregate over time whose answer may be as of a time after its last row: that of the row or
- * the label that asks. No partial knows this time. So a call becomes two expressions: an
+ * An aggregate over time whose answer may be as of a time after its last row: the time of the row
+ * or the label that asks. No partial knows this time. So a call becomes two expressions: an
  * aggregate whose answer is the partial itself, and above it the answer as of that time
  * ([[AnswerAsOf]]). [[AsOfRow]] finds the time in a window, `AsOfLabel` in a subquery. Without
  * either, as in GROUP BY, the answer is as of the last row.

@@ -85,12 +85,13 @@ private[spark] case object DecayedSum extends HalvedByTime with OfDouble {
     2  6.0
     4  3.0
 
-    A weight is 2^(-age / `half_life`). An age is the time from its row to the latest `ts`
-    of the window, so the answer does not depend on the present time. A NULL in `x` adds
-    nothing, but its row's time counts. A condition stands in the value, as in
-    `decayed_sum(IF(paid, x, NULL), …)`; FILTER leaves out the row's time, too. Rows in
-    which `ts` is NULL are skipped; NULL over no values. A day has 24 hours. `ewm_mean` is
-    the mean with these weights.
+    A weight is 2^(-age / `half_life`). An age is the time from its row to the latest
+    `ts` of the window, so the answer does not depend on the present time. In a
+    correlated subquery, as in LATERAL, it is the time to the end of the label's range
+    over `ts`: the answer is as of the label. A NULL in `x` adds nothing, but its row's
+    time counts. A condition stands in the value, as in `decayed_sum(IF(paid, x, NULL),
+    …)`; FILTER leaves out the row's time, too. Rows in which `ts` is NULL are skipped;
+    NULL over no values. A day has 24 hours. `ewm_mean` is the mean with these weights.
   """)
 }
 
@@ -116,7 +117,8 @@ private[spark] case object DecayedCount extends HalvedByTime {
     2  1.5
     4  1.75
 
-    `decayed_sum` has the same weights, and `decayed_sum(IF(c, 1, 0), …)` counts the rows in
-    which `c` holds. Rows in which `ts` is NULL are skipped; 0.0 over no rows.
+    `decayed_sum` has the same weights and ages, and `decayed_sum(IF(c, 1, 0), …)`
+    counts the rows in which `c` holds. Rows in which `ts` is NULL are skipped; 0.0 over
+    no rows.
   """)
 }

@@ -84,9 +84,9 @@ private[spark] case object Ema extends OfDouble {
     2  4.5
     4  3.75
 
-    In the window's first row the average is its value. `ewm_mean` has weights that are
-    corrected for the beginning. A day has 24 hours. Rows in which `x` or `ts` is NULL are
-    skipped; NULL over no rows. The rows are taken in the window's order; a group of GROUP
-    BY has none.
+    In the window's first row the average is its value, and it holds until the next row.
+    `ewm_mean` has weights that are corrected for the beginning. A day has 24 hours.
+    Rows in which `x` or `ts` is NULL are skipped; NULL over no rows. The rows are taken
+    in the window's order; a group of GROUP BY has none.
   """)
 }

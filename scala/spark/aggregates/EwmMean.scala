@@ -52,9 +52,11 @@ private[spark] case object EwmMean extends OfDouble {
     0  6.0
     2  4.0
 
-    The same as pandas' `ewm(halflife, times)`, which has adjust=True. Weights are relative to
-    the youngest row of the window, so the answer does not depend on the present time. A day
-    has 24 hours. Rows in which `x` or `ts` is NULL are skipped; NULL over no rows.
+    The same as pandas' `ewm(halflife, times)`, which has adjust=True. Weights are
+    relative to the youngest row of the window, so the answer does not depend on the
+    present time. It is the same as of any later time, since all weights then fall
+    alike. A day has 24 hours. Rows in which `x` or `ts` is NULL are skipped; NULL over
+    no rows.
   """)
 }
 

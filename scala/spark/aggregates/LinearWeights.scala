@@ -11,9 +11,10 @@ import io.sash.spark.base.{ArgumentChecks, SashErrors, SashFunction}
 import io.sash.spark.times.IntervalText
 
 /**
- * A sum or a mean in which a value's weight falls in a line, from 1 at the time of the youngest
- * row, or of the label that asks, to 0 at the age of `span`. So a weight is the time from the
- * window's beginning, `span` before that time, to the row. It is a part of `span`.
+ * A sum or a mean in which a value's weight falls in a line, from 1 to 0 at the age of `span`.
+ * Ages are counted until the time of the youngest row, or of the label that asks. So a weight is
+ * the time from the window's beginning, `span` before that time, to the row. It is a part of
+ * `span`.
  *
  * The partial aggregate has the sums of the values and of the numbers of rows, each also times
  * the distance from the part's oldest row. Two parts combine at the earlier of their times, in
@@ -127,11 +128,12 @@ private[spark] case object LinearWeightedAvg extends LinearWeights {
     2  4.0
     6  1.0
 
-    The youngest row of the window weighs 1. A row weighs the less the older it is, and at
-    the age of `span` it weighs 0. A row that is older still is an error: the window is at
-    most as long as `span`. A day has 24 hours; where clocks change, a RANGE of a day may
-    hold 25, and wants a span of as many. Rows in which `x` or `ts` is NULL are skipped;
-    NULL over no rows.
+    The youngest row of the window weighs 1. A row weighs the less the older it is, and
+    at the age of `span` it weighs 0. In a correlated subquery, as in LATERAL, an age is
+    the time to the end of the label's range over `ts`: the answer is as of the label. A
+    row that is older still is an error: the window is at most as long as `span`. A day
+    has 24 hours; where clocks change, a RANGE of a day may hold 25, and wants a span of
+    as many. Rows in which `x` or `ts` is NULL are skipped; NULL over no rows.
   """)
 }
 
@@ -152,12 +154,14 @@ private[spark] case object LinearWeightedSum extends LinearWeights {
     2  6.0
     6  1.0
 
-    The youngest row of the window weighs 1. A row weighs the less the older it is, and at
-    the age of `span` it weighs 0. A row that is older still is an error: the window is at
-    most as long as `span`. A day has 24 hours; where clocks change, a RANGE of a day may
-    hold 25, and wants a span of as many. Rows in which `x` or `ts` is NULL are skipped;
-    NULL over no rows. The sum over a span less the sum over its half has the weights of a
-    triangle, which peaks in the middle of the span.
+    The youngest row of the window weighs 1. A row weighs the less the older it is, and
+    at the age of `span` it weighs 0. In a correlated subquery, as in LATERAL, an age is
+    the time to the end of the label's range over `ts`: the answer is as of the label. A
+    row that is older still is an error: the window is at most as long as `span`. A day
+    has 24 hours; where clocks change, a RANGE of a day may hold 25, and wants a span of
+    as many. Rows in which `x` or `ts` is NULL are skipped; NULL over no rows. The sum
+    over a span less the sum over its half has the weights of a triangle, which peaks in
+    the middle of the span.
   """)
 }
 

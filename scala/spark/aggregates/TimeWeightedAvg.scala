@@ -12,8 +12,8 @@ import io.sash.spark.times.IntervalText
  * first and the last row, and the integral from the one to the other.
  *
  * With the length of the window and the value that held before each row, the time before the
- * window's first row counts, too, and the last value holds until the row or the label that asks.
- * Then a row without a value moves the time on. If neither its value nor the one before it is
+ * window's first row counts, too. The last value then holds until the row or the label that asks.
+ * A row without a value moves the time on. If neither its value nor the one before it is
  * known, nothing is known before the next row of a part, so that the part begins there.
  */
 private[spark] case object TimeWeightedAvg extends AsOfTime with OfDouble {
@@ -139,17 +139,25 @@ private[spark] case object TimeWeightedAvg extends AsOfTime with OfDouble {
     4  5.0
 
     > SELECT ts, _FUNC_(x, ts, before, 2) OVER (ORDER BY ts RANGE 2 PRECEDING) FROM (SELECT
-      *, lag(x) OVER (ORDER BY ts) AS before FROM VALUES (0, 6.0), (3, 2.0), (4, 9.0) AS
-      t(ts, x));
+      *, lag(x) IGNORE NULLS OVER (ORDER BY ts) AS before FROM VALUES (0, 6.0), (3, 2.0),
+      (4, 9.0), (5, NULL) AS t(ts, x));
     0  NULL
     3  6.0
     4  4.0
+    5  5.5
 
     Without `span` the average is over the time from the window's first row to its last.
-    With `span` and `before` it is over the whole span until the last row: the value that
-    held before the first row counts, too, from the window's start. Where `before` is NULL
-    the span begins at the first row. A day has 24 hours. Rows in which `x` or `ts` is NULL
-    are skipped; NULL over no time. The rows are taken in the window's order; a group of
-    GROUP BY has none.
+    Rows in which `x` is NULL are skipped then.
+
+    With `span` and `before` it is over the whole span until the row that asks. The value
+    that held before the first row counts, too, and the last value holds until the row. So
+    a row in which `x` is NULL has no value, but moves the time on. A frame of RANGE may end
+    long before its row: the span then begins where the frame does, and it ends after it, if
+    the frame does. In a correlated subquery, as in LATERAL, the span ends where the label's
+    range over `ts` ends. In GROUP BY it ends at the last row.
+
+    Where `before` is NULL the span begins at the first row. A day has 24 hours. Rows in
+    which `ts` is NULL are skipped; NULL over no time. The rows are taken in the window's
+    order; a group of GROUP BY has none.
   """)
 }

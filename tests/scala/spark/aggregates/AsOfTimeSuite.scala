@@ -22,8 +22,10 @@ class AsOfTimeSuite extends StreamSuite {
     s"(SELECT *, lag(x) IGNORE NULLS OVER (ORDER BY t) AS b FROM $events)"
 
   private def at21(window: String, at: Int = 21): Any = spark
-    .sql(s"SELECT a FROM (SELECT t, time_weighted_avg(x, t, b, 10) OVER ($window) AS a FROM $held)" +
-      s" WHERE t = $at")
+    .sql(
+      s"SELECT a FROM (SELECT t, time_weighted_avg(x, t, b, 10) OVER ($window) AS a FROM $held)" +
+        s" WHERE t = $at"
+    )
     .head()
     .get(0)
 
@@ -136,8 +138,9 @@ class AsOfTimeSuite extends StreamSuite {
     check(ofTime("s", "INTERVAL 20 SECONDS", "INTERVAL 10 SECONDS"), 10, "s")(ago)
     check(ofTime("d", "INTERVAL 20 DAYS", "INTERVAL 10 DAYS"), 10, "d")(ago)
     check(ofTime("d", "20", "10"), 10, "d")(ago)
-    val shifted = "time_weighted_avg(x, t + 1, b, 10) OVER (PARTITION BY k ORDER BY t + 1 RANGE " +
-      "BETWEEN 20 PRECEDING AND 10 PRECEDING)"
+    val shifted =
+      "time_weighted_avg(x, t + 1, b, 10) OVER (PARTITION BY k ORDER BY t + 1 RANGE " +
+        "BETWEEN 20 PRECEDING AND 10 PRECEDING)"
     val both = spark.sql(s"SELECT $shifted, ${shifted.replace("t + 1", "t")} FROM readings")
     assert(both.collect().forall(r => r.get(0) == r.get(1)))
   }

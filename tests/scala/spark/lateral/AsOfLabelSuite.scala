@@ -148,7 +148,10 @@ class AsOfLabelSuite extends StreamSuite with LateralSuite {
     checkLabels("e.s >= l.s - INTERVAL 10 SECONDS AND e.s < l.s", calls("e.s", seconds))
     checkLabels("e.d >= l.d - 10 AND e.d < l.d", calls("e.d", days))
     checkLabels("datediff(l.d, e.d) BETWEEN 0 AND 10", calls("e.d", days))
-    checkLabels("l.s - e.s < INTERVAL 10 SECONDS AND l.s - e.s > INTERVAL 0 SECONDS", calls("e.s", seconds))
+    checkLabels(
+      "l.s - e.s < INTERVAL 10 SECONDS AND l.s - e.s > INTERVAL 0 SECONDS",
+      calls("e.s", seconds)
+    )
     checkLabels(
       "e.d >= timestamp(l.d) - INTERVAL 10 DAYS AND e.d < timestamp(l.d)",
       calls("e.d", days)
@@ -167,12 +170,14 @@ class AsOfLabelSuite extends StreamSuite with LateralSuite {
     create()
     val over = calls("e.t", number).filterNot(_._1.startsWith("time")).map(_._1).mkString(", ")
     for (condition <- Seq("", "AND e.x + l.k > 3"))
-      for (form <- Seq(
+      for (
+        form <- Seq(
           s"SELECT l.id, f.* FROM labels l, LATERAL (SELECT $over FROM readings e WHERE " +
             s"e.k = l.k AND e.t >= l.t - 10 AND e.t < l.t $condition) f",
           s"SELECT l.id, (SELECT decayed_count(e.t, 5) FROM readings e WHERE e.k = l.k AND " +
             s"e.t >= l.t - 10 AND e.t < l.t $condition) n FROM labels l"
-        )) {
+        )
+      ) {
         val ours = sorted(spark.sql(form).collect().toSeq)
         withSettings("spark.sash.lateral.enabled" -> "false") {
           val theirs = spark.sql(form)
