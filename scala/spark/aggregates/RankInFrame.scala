@@ -29,7 +29,7 @@ private[spark] final case class RankInFrame(
 
   override def checkInputDataTypes(): TypeCheckResult = child.dataType match {
     case d if OrderedLong.accepts(d) => TypeCheckSuccess
-    case _ => ArgumentChecks.unexpectedType("x", child, RankInFrame.Types)
+    case _ => ArgumentChecks.unexpectedTime("x", child, RankInFrame.Types)
   }
 
   override def runningAnswer: RunningAnswer =
@@ -47,7 +47,7 @@ private[spark] final case class RankInFrame(
 
 private[spark] object RankInFrame {
   private val Types: String =
-    "(\"NUMERIC\" with 18 digits at most or \"DATE\" or \"TIMESTAMP\" or " +
+    "(\"NUMERIC\" with 18 digits at most or \"DATE\" or \"TIMESTAMP\" or \"TIME\" or " +
       "\"INTERVAL\")"
 }
 
@@ -66,7 +66,7 @@ private[spark] sealed abstract class RankKind(val name: String, val dataType: Da
       s"""
       $usage
 
-      * x - a number of 18 digits at most, a date, a timestamp or an interval; -x for the rank
+      * x - a number of 18 digits at most, a date, a timestamp, a TIME or an interval; -x for the rank
         from the greatest value
 
       > SELECT ts, _FUNC_(x) OVER (ORDER BY ts ROWS 2 PRECEDING)

@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.sash.spark.base.{ArgumentChecks, SashErrors}
+import io.sash.spark.base.{ArgumentChecks, SashErrors, TimeUnit}
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 
 /**
  * Times as numbers on one axis, for arithmetic in doubles: microseconds for a timestamp, days for
@@ -18,8 +19,8 @@ private[spark] object TimeAxis {
   private val MicrosPerDay = 86400e6
 
   def check(name: String, time: Expression): TypeCheckResult = time.dataType match {
-    case _: NumericType | DateType | TimestampType | TimestampNTZType => TypeCheckSuccess
-    case _ => ArgumentChecks.unexpectedType(name, time, Types)
+    case _: NumericType | TimeUnit(Day | Micro) => TypeCheckSuccess
+    case _ => ArgumentChecks.unexpectedTime(name, time, Types)
   }
 
   /**
@@ -28,8 +29,7 @@ private[spark] object TimeAxis {
    */
   def checkDistance(name: String, distance: Expression, time: Expression): TypeCheckResult =
     (distance.dataType, time.dataType) match {
-      case (_: DayTimeIntervalType, DateType | TimestampType | TimestampNTZType) |
-          (_: NumericType, _: NumericType) =>
+      case (_: DayTimeIntervalType, TimeUnit(Day | Micro)) | (_: NumericType, _: NumericType) =>
         ArgumentChecks.checkExtent(name, distance, positive = true)
       case (_, _: NumericType) => ArgumentChecks.unexpectedType(name, distance, "\"NUMERIC\"")
       case _ => ArgumentChecks.unexpectedType(name, distance, "\"INTERVAL DAY TO SECOND\"")
@@ -37,9 +37,9 @@ private[spark] object TimeAxis {
 
   /** @param function the name of the function that asks, for errors */
   def number(time: Expression, function: String): Expression = time.dataType match {
-    case TimestampType | TimestampNTZType =>
+    case TimeUnit(Micro) =>
       Cast(PreciseTimestampConversion(time, time.dataType, LongType), DoubleType)
-    case DateType => Cast(UnixDate(time), DoubleType)
+    case TimeUnit(Day) => Cast(UnixDate(time), DoubleType)
     case LongType =>
       StaticInvoke(
         ExactTime.getClass,
@@ -48,7 +48,7 @@ private[spark] object TimeAxis {
         Seq(time, Literal(function)),
         returnNullable = false
       )
-    case _ => Cast(time, DoubleType)
+    case _: NumericType => Cast(time, DoubleType)
   }
 
   /**
@@ -75,7 +75,7 @@ private[spark] object TimeAxis {
         case _                      => DoubleType
       }
     ).eval().asInstanceOf[Number].doubleValue
-    if (time == DateType) value / MicrosPerDay else value
+    if (TimeUnit.of(time).contains(Day)) value / MicrosPerDay else value
   }
 
   /** A value times the time for which it holds. Over no time it is 0, even if it is infinite. */
@@ -85,9 +85,9 @@ private[spark] object TimeAxis {
   /** A distance of the axis in seconds, or as it is if times are numbers. */
   def seconds(distance: Expression, time: DataType): Expression = {
     val perSecond = time match {
-      case TimestampType | TimestampNTZType => 1e6
-      case DateType                         => 1.0 / 86400
-      case _                                => 1.0
+      case TimeUnit(Micro) => 1e6
+      case TimeUnit(Day)   => 1.0 / 86400
+      case _: NumericType  => 1.0
     }
     Doubles.quotient(distance, Literal(perSecond))
   }

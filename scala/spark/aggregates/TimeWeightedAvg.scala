@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{ArgumentChecks, SashErrors, SashFunction}
+import io.sash.spark.base.{ArgumentChecks, SashErrors, SashFunction, TimeUnit}
 import io.sash.spark.times.IntervalText
 
 /**
@@ -114,8 +114,8 @@ private[spark] case object TimeWeightedAvg extends AsOfTime with OfDouble {
    * microseconds.
    */
   private def unitOf(time: DataType): Double = time match {
-    case TimestampType | TimestampNTZType => math.pow(2, -20)
-    case _                                => 1.0
+    case TimeUnit(TimeUnit.Micro) => math.pow(2, -20)
+    case _                        => 1.0
   }
 
   private def average(integral: Expression, held: Expression): Expression =

@@ -91,12 +91,15 @@ private[spark] object ArgumentChecks {
   /** Checks that `extent` can be subtracted from `attribute`, by their types. */
   def checkDifference(attribute: Expression, extent: Expression): TypeCheckResult =
     (attribute.dataType, extent.dataType) match {
-      case (_: NumericType, _: NumericType)                   => TypeCheckSuccess
-      case (DateType, IntegerType | _: YearMonthIntervalType) => TypeCheckSuccess
-      case (DateType, DayTimeIntervalType(DayTimeIntervalType.DAY, DayTimeIntervalType.DAY)) =>
+      case (_: NumericType, _: NumericType)                                 => TypeCheckSuccess
+      case (TimeUnit(TimeUnit.Day), IntegerType | _: YearMonthIntervalType) => TypeCheckSuccess
+      case (
+            TimeUnit(TimeUnit.Day),
+            DayTimeIntervalType(DayTimeIntervalType.DAY, DayTimeIntervalType.DAY)
+          ) =>
         TypeCheckSuccess
       case (
-            TimestampType | TimestampNTZType,
+            TimeUnit(TimeUnit.Micro),
             _: YearMonthIntervalType | _: DayTimeIntervalType | CalendarIntervalType
           ) =>
         TypeCheckSuccess
@@ -104,20 +107,32 @@ private[spark] object ArgumentChecks {
       case (_: DayTimeIntervalType, _: DayTimeIntervalType)     => TypeCheckSuccess
       case (of, by) =>
         TypeCheckFailure(
-          s"from ${attribute.sql}, of type ${quoted(of)}, no ${quoted(by)} can be subtracted"
+          s"from ${attribute.sql}, of type ${quoted(of)}, no ${quoted(by)} can be subtracted" +
+            withRemedy(of)
         )
     }
 
-  def unexpectedType(name: String, e: Expression, required: String): TypeCheckResult =
+  def unexpectedType(
+      name: String,
+      e: Expression,
+      required: String,
+      remedy: String = ""
+  ): TypeCheckResult =
     DataTypeMismatch(
       "UNEXPECTED_INPUT_TYPE",
       Map(
         "paramIndex" -> s"`$name`",
         "requiredType" -> required,
         "inputSql" -> s"\"${e.sql}\"",
-        "inputType" -> quoted(e.dataType)
+        "inputType" -> (quoted(e.dataType) + remedy)
       )
     )
+
+  /** Likewise for a time, where another type of times may do. */
+  def unexpectedTime(name: String, e: Expression, required: String): TypeCheckResult =
+    unexpectedType(name, e, required, withRemedy(e.dataType))
+
+  private def withRemedy(of: DataType): String = TimeUnit.remedy(of).fold("")("; " + _)
 
   private def checkConstant(name: String, e: Expression, range: String)(
       isRight: Any => Boolean

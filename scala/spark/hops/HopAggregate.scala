@@ -8,8 +8,9 @@ import org.apache.spark.sql.catalyst.optimizer.{EliminateDistinct, ReplaceExpres
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.Metadata
+
+import io.sash.spark.multisets.Distinct
 
 /**
  * An Aggregate over `window(time, size, slide)`, taken apart. The analyzer has copied each row
@@ -190,7 +191,7 @@ private[spark] object HopAggregate {
     def readsWindow(e: Expression) = e.references.exists(_.exprId == hop.window.exprId)
     lazy val readers = calls.filter(readsWindow)
     lazy val unsorted = keys.find(k => !RowOrdering.isOrderable(k.dataType))
-    lazy val indistinct = keys.find(k => !UnsafeRowUtils.isBinaryStable(k.dataType))
+    lazy val indistinct = keys.find(k => !Distinct.areOfEqualBytes(k.dataType))
     if (readers.nonEmpty)
       Some(s"${readers.head.sql} reads the window")
     else if (unsorted.nonEmpty)

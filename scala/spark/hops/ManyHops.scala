@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{
 }
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.SashConf
+import io.sash.spark.base.{SashConf, TimeUnit}
 
 /**
  * `window(time, size, slide, start)` with at least `Few` windows for each row. Spark's analyzer
@@ -129,7 +129,7 @@ private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
     }
 
   private def isOfInstants(hops: ManyHops): Boolean =
-    Seq(TimestampType, TimestampNTZType).contains(hops.time.dataType) &&
+    TimeUnit.of(hops.time.dataType).contains(TimeUnit.Micro) &&
       hops.time.deterministic && hops.checkInputDataTypes().isSuccess
 
   private def generated(asker: LogicalPlan, hops: ManyHops): LogicalPlan = {

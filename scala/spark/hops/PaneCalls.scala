@@ -30,7 +30,7 @@ private[spark] object PaneCalls {
   def refusal(call: AggregateExpression): Option[String] = {
     val name = call.aggregateFunction.prettyName
     call.aggregateFunction match {
-      case _ if call.isDistinct => Some(s"DISTINCT inputs of $name cannot be told apart")
+      case _ if call.isDistinct => monoid(call).left.toOption.map(_.reason)
       case _: First | _: Last   => Some(ofArrival(name))
       case _ if isApproximate(name) =>
         Some(s"$name would give another approximation where panes are merged")

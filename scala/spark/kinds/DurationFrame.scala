@@ -6,6 +6,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.base.ArgumentChecks.isInteger
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.ConstantInterval
 
 /**
@@ -21,21 +23,19 @@ private[kinds] object DurationFrame {
     if (window.isPlain) frame(new UnaryMinus(window.size), CurrentRow)
     else
       (order.dataType, window.size.dataType) match {
-        case (of, size) if isInteger(size) && (isInteger(of) || of == DateType) =>
+        case (of, size) if isInteger(size) && (isInteger(of) || TimeUnit.of(of).contains(Day)) =>
           val units = window.size.eval().asInstanceOf[Number].longValue
           whole(window, units)(n => Cast(Literal(n), window.size.dataType))
-        case (DateType, DayTimeIntervalType(_, DayTimeIntervalType.DAY)) =>
+        case (TimeUnit(Day), DayTimeIntervalType(_, DayTimeIntervalType.DAY)) =>
           val days = window.size.eval().asInstanceOf[Long] / MICROS_PER_DAY
           whole(window, days)(n =>
             Literal(n * MICROS_PER_DAY, DayTimeIntervalType(DayTimeIntervalType.DAY))
           )
-        case (TimestampType | TimestampNTZType, _) => ofTime(window)
-        case (DateType, _) => refused(window, "an order by dates wants a `size` of whole days")
+        case (TimeUnit(Micro), _) => ofTime(window)
+        case (TimeUnit(Day), _) =>
+          refused(window, "an order by dates wants a `size` of whole days")
         case (of, _) =>
-          refused(
-            window,
-            s"an order of type ${of.sql} has no units; order by integers, dates or timestamps"
-          )
+          refused(window, OrderFaults.withoutUnits(of))
       }
 
   private def refused(window: DurationWindow, why: String): Nothing =

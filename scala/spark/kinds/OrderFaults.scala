@@ -3,7 +3,8 @@ package io.sash.spark.kinds
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.base.{ArgumentChecks, TimeUnit}
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.ConstantInterval
 
 /** Reasons why a kind of window cannot stand in a window of an order. */
@@ -29,25 +30,27 @@ private[kinds] object OrderFaults {
       Some("its hop has months, which differ in length; write the hop in days or hours")
     else
       order.dataType match {
-        case DateType | TimestampType | TimestampNTZType                  => None
+        case TimeUnit(Day | Micro)                                        => None
         case of if ArgumentChecks.isInteger(of) && areIntegers(size, hop) => None
         case of if ArgumentChecks.isInteger(of) =>
           Some("an order by integers wants a hop and a size that are integers")
-        case of =>
-          Some(
-            s"an order of type ${of.sql} has no units; order by integers, dates or timestamps, " +
-              "or leave out `hop`"
-          )
+        case of => Some(s"${withoutUnits(of)}, or leave out `hop`")
       }
+
+  /** Says that no distance is a whole number of units in an order of this type. */
+  def withoutUnits(of: DataType): String = {
+    val remedy = TimeUnit.remedy(of).getOrElse("order by integers, dates or timestamps")
+    s"an order of type ${of.sql} has no units; $remedy"
+  }
 
   private def areIntegers(extents: Expression*): Boolean =
     extents.forall(e => ArgumentChecks.isInteger(e.dataType))
 
   private def remedy(order: DataType, name: String): String = order match {
     case _: NumericType => s"write the $name as a number, or order by a timestamp"
-    case DateType =>
+    case TimeUnit(Day) =>
       s"write the $name as whole days or months, as in '1 day', or order by a timestamp"
-    case TimestampType | TimestampNTZType => s"write the $name as an interval, as in '1 hour'"
-    case _                                => "order by a number, a date or a timestamp"
+    case TimeUnit(Micro) => s"write the $name as an interval, as in '1 hour'"
+    case _ => TimeUnit.remedy(order).getOrElse("order by a number, a date or a timestamp")
   }
 }

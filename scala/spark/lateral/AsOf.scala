@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.Filtered
+import io.sash.spark.base.{Filtered, TimeUnit}
 
 /**
  * An as-of join as correlated subqueries: `merge_asof` of the pandas API on Spark, and `ASOF
@@ -81,9 +81,9 @@ private[lateral] object AsOf extends PredicateHelper {
   }
 
   private def isSubtracted(of: DataType): Boolean = of match {
-    case _: NumericType | DateType | TimestampType | TimestampNTZType => true
-    case _: DayTimeIntervalType | _: YearMonthIntervalType            => true
-    case _                                                            => false
+    case _: NumericType | TimeUnit(TimeUnit.Day | TimeUnit.Micro) => true
+    case _: DayTimeIntervalType | _: YearMonthIntervalType        => true
+    case _                                                        => false
   }
 
   private def search(

@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{Filtered, SashConf}
+import io.sash.spark.base.{Filtered, SashConf, TimeUnit}
 import io.sash.spark.times.PaneNumber
 
 /**
@@ -71,7 +71,7 @@ private[lateral] final class EventFilters(query: LogicalPlan) {
   /** Whether equal values have one hash. */
   private def isHashable(dataType: DataType): Boolean = dataType match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
-    case DateType | TimestampType | TimestampNTZType | BinaryType                     => true
+    case TimeUnit(TimeUnit.Day | TimeUnit.Micro) | BinaryType                         => true
     case s: StringType => UnsafeRowUtils.isBinaryStable(s)
     case _             => false
   }
@@ -184,7 +184,10 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
       e.children.forall(cannotFail)
     case c @ Cast(child, to, _, _) =>
       // a timestamp holds fewer years than a date
-      child.dataType != DateType && Cast.canUpCast(child.dataType, to) && cannotFail(c.child)
+      !TimeUnit.of(child.dataType).contains(TimeUnit.Day) && Cast.canUpCast(
+        child.dataType,
+        to
+      ) && cannotFail(c.child)
     case _ => false
   }
 }

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.Distance
 
 /** The range of a query's events, as a frame. */
@@ -26,10 +28,10 @@ private[lateral] final case class OffsetRange(base: Expression, lower: Option[Lo
     // both ends are of one type; a day of a DAY TO SECOND interval may have 23 hours in the zone
     def isFixed(units: Long) =
       Distance.fixedMicros(Literal(0L, time), interval(units), zone).contains(units)
-    val fixed = time == DateType || (lower ++ Some(upper)).forall(isFixed)
+    val fixed = isInDays(time) || (lower ++ Some(upper)).forall(isFixed)
     def bound(units: Long): Expression =
       if (units == 0) CurrentRow
-      else if (time == DateType) Literal(units.toInt)
+      else if (isInDays(time)) Literal(units.toInt)
       else if (fixed) interval(units)
       else Literal(new CalendarInterval(0, 0, units), CalendarIntervalType)
     SpecifiedWindowFrame(
@@ -38,6 +40,8 @@ private[lateral] final case class OffsetRange(base: Expression, lower: Option[Lo
       bound(upper)
     )
   }
+
+  private def isInDays(time: DataType): Boolean = TimeUnit.of(time).contains(Day)
 
   private def interval(units: Long): Literal = Literal(units, DayTimeIntervalType())
 }
@@ -53,7 +57,7 @@ private[lateral] object LateralRange {
   def of(query: CorrelatedAggregate, zone: String): LateralRange = {
     val lower = query.lower.map(b => Distance.of(b.value, zone))
     val offsets = query.time.dataType match {
-      case DateType | TimestampType | TimestampNTZType =>
+      case TimeUnit(Day | Micro) =>
         for {
           bound <- query.upper
           upper <- Distance.of(bound.value, zone)

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+
 /**
  * GROUP BY keys that equal the label's, or a constant. The events of a label are one group then,
  * and a label without events has no row.
@@ -64,7 +66,7 @@ private[lateral] object OneGroup {
   /** Whether values that are equal are one. */
   private def isExact(of: DataType): Boolean = of match {
     case s: StringType                                              => s == StringType
-    case BooleanType | DateType | TimestampType | TimestampNTZType  => true
+    case BooleanType | TimeUnit(_)                                  => true
     case ByteType | ShortType | IntegerType | LongType | BinaryType => true
     case _: DecimalType                                             => true
     case _                                                          => false

@@ -3,8 +3,9 @@ package io.sash.spark.lateral
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.kinds.OwnBound
 import io.sash.spark.times.TimestampPlusMicros
 
@@ -47,8 +48,8 @@ private[lateral] object SeveralEnds {
   }
 
   private def isWhole(value: Expression): Boolean = value.dataType match {
-    case DateType | TimestampType | TimestampNTZType => true
-    case _                                           => false
+    case TimeUnit(Day | Micro) => true
+    case _                     => false
   }
 
   /** The same end, said with the time that is the first one in the range, or the last one. */
@@ -58,7 +59,7 @@ private[lateral] object SeveralEnds {
       val step = if (end.isLower) 1 else -1
       val value = end.bound.value
       val next =
-        if (value.dataType == DateType) DateAdd(value, Literal(step))
+        if (TimeUnit.of(value.dataType).contains(Day)) DateAdd(value, Literal(step))
         else TimestampPlusMicros(value, step.toLong)
       end.copy(bound = OwnBound(next, isIncluded = true))
     }

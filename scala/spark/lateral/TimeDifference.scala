@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.Distance
 
 /**
@@ -21,7 +23,8 @@ private[lateral] final case class TimeDifference(
 ) {
 
   /** The longest distance that Spark adds to such a time. */
-  private def most: Long = if (start.dataType == DateType) Int.MaxValue else Distance.Most
+  private def most: Long =
+    if (TimeUnit.of(start.dataType).contains(Day)) Int.MaxValue else Distance.Most
 
   /** The greatest difference whose number is the given one or less. */
   private def last(number: Long): Long = Math.subtractExact(least(Math.addExact(number, 1L)), 1L)
@@ -93,11 +96,12 @@ private[lateral] object TimeDifference {
       of(child)
     case s: SubtractTimestamps if s.dataType.isInstanceOf[DayTimeIntervalType] =>
       val Seq(end, start) = Seq(s.left, s.right).map(onClock(_, s.timeZoneId))
-      Some(TimeDifference(start, end))
+      Option.when(areInMicros(start, end))(TimeDifference(start, end))
     case d: TimestampDiff =>
       val Seq(start, end) = Seq(d.left, d.right).map(onClock(_, d.timeZoneId))
       Micros
         .get(unitOf(d))
+        .filter(_ => areInMicros(start, end))
         .map(unit => TimeDifference(start, end, truncated(unit)))
     case d: DateDiff => Some(TimeDifference(d.startDate, d.endDate))
     case s: SubtractDates if s.dataType.isInstanceOf[DayTimeIntervalType] =>
@@ -112,6 +116,9 @@ private[lateral] object TimeDifference {
       }
     case _ => None
   }
+
+  private def areInMicros(times: Expression*): Boolean =
+    times.forall(t => TimeUnit.of(t.dataType).contains(Micro))
 
   /** Units of one length on the clock. */
   private val Micros: Map[String, Long] = Map(

@@ -34,6 +34,12 @@ private[sash] object Refusal {
 
   final case class NotMergeable(function: String) extends Refusal(s"$function defines no merge")
 
+  final case class Indistinct(dataType: String)
+      extends Refusal(
+        s"DISTINCT cannot tell values of type $dataType apart by their bytes; name a value of " +
+          "another type that they are made from"
+      )
+
   final case class Unbound(bound: String) extends Refusal(s"unknown frame bound $bound")
 
   final case class Unknown(what: String)

@@ -6,8 +6,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.Nano
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
@@ -53,10 +55,12 @@ private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswe
 
 private[spark] object Distinct {
 
-  /** Whether the bytes of two values of the type tell if they are equal. */
+  /** Whether [[key]] makes a key of values of the type. */
   def canKey(dataType: DataType): Boolean =
-    RowOrdering.isOrderable(dataType) &&
-      (dataType.isInstanceOf[StringType] || UnsafeRowUtils.isBinaryStable(dataType))
+    RowOrdering.isOrderable(dataType) && (dataType match {
+      case _: StringType | TimeUnit(Nano) => true
+      case other                          => areOfEqualBytes(other)
+    })
 
   /**
    * A key whose bytes are equal if Spark's GROUP BY finds `e` equal. Floats in `e` are
@@ -64,7 +68,27 @@ private[spark] object Distinct {
    */
   def key(e: Expression): Expression = e.dataType match {
     case s: StringType if !UnsafeRowUtils.isBinaryStable(s) => CollationKey(e)
-    case _                                                  => e
+    case TimeUnit(Nano) => // a NULL struct takes no room
+      val one = CreateNamedStruct(Seq(Literal("of"), e))
+      If(IsNull(e), Literal.create(null, one.dataType), one)
+    case _ => e
+  }
+
+  /** Whether equal values of the type have equal bytes in a row, and all NULLs, too. */
+  def areOfEqualBytes(dataType: DataType): Boolean =
+    UnsafeRowUtils.isBinaryStable(dataType) && !leavesRoom(dataType)
+
+  /**
+   * Whether a row keeps room for a value where it is NULL, so that an update can put one there.
+   * The room has bytes of an earlier row. Spark clears that of a DECIMAL.
+   */
+  private def leavesRoom(dataType: DataType): Boolean = dataType match {
+    case TimeUnit(Nano) | CalendarIntervalType => true
+    case s: StructType                         => s.exists(f => leavesRoom(f.dataType))
+    case a: ArrayType                          => leavesRoom(a.elementType)
+    case m: MapType                            => leavesRoom(m.keyType) || leavesRoom(m.valueType)
+    case u: UserDefinedType[_]                 => leavesRoom(u.sqlType)
+    case _                                     => false
   }
 }
 

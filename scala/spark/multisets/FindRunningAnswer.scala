@@ -1,8 +1,9 @@
 package io.sash.spark.multisets
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
-import io.sash.spark.monoids.OfCurrentRow
+import io.sash.spark.monoids.{OfCurrentRow, Refusal}
 import io.sash.spark.slots.RunningAnswer
 
 /** An aggregate that says itself which answer windows keep for it beside the slots. */
@@ -27,9 +28,16 @@ private[spark] object FindRunningAnswer {
    * The answer over the distinct inputs of `f`, or none if Sash cannot tell these inputs apart.
    */
   def distinct(f: AggregateFunction): Option[RunningAnswer] =
-    if (f.children.filterNot(_.foldable).forall(c => Distinct.canKey(c.dataType)))
-      members(f).map(Distinct(_))
-    else None
+    if (untold(f).isEmpty) members(f).map(Distinct(_)) else None
+
+  /** The reason why `distinct` has no answer. */
+  def notDistinct(f: AggregateFunction): Refusal = untold(f) match {
+    case Some(input) => Refusal.Indistinct(input.dataType.sql)
+    case None        => Refusal.NotMergeable(s"${f.prettyName}(DISTINCT …)")
+  }
+
+  private def untold(f: AggregateFunction): Option[Expression] =
+    f.children.find(c => !c.foldable && !Distinct.canKey(c.dataType))
 
   private def members(f: AggregateFunction): Option[RunningAnswer] = f match {
     case _: OfCurrentRow         => None

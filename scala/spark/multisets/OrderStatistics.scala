@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
 import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
@@ -44,8 +45,7 @@ private[spark] object OrderStatistics {
    * percentile_disc in its legacy form.
    */
   def of(f: AggregateFunction): Option[OrderStatistics] = f match {
-    case p: PercentileBase
-        if OrderedLong.accepts(p.child.dataType) && once(p.frequencyExpression) =>
+    case p: PercentileBase if isNumber(p.child.dataType) && once(p.frequencyExpression) =>
       val legacy = p match {
         case disc: PercentileDisc => disc.legacyCalculation
         case _                    => false
@@ -57,6 +57,10 @@ private[spark] object OrderStatistics {
       }
     case _ => None
   }
+
+  /** Whether the answer is a DOUBLE, or an interval as a number of its units. */
+  private def isNumber(of: DataType): Boolean =
+    OrderedLong.accepts(of) && TimeUnit.of(of).isEmpty
 
   private def once(frequency: Expression): Boolean =
     frequency.foldable && (frequency.eval() match {

@@ -4,6 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro, NanoOfDay}
+
 /**
  * Maps a number, time or interval to a long with the same order. All NaNs are one number, above
  * all others, and -0.0 comes before 0.0.
@@ -45,7 +48,7 @@ private[spark] object OrderedLong {
   def accepts(dataType: DataType): Boolean = dataType match {
     case d: DecimalType => d.precision <= Decimal.MAX_LONG_DIGITS
     case _: YearMonthIntervalType | _: DayTimeIntervalType => true
-    case DateType | TimestampType | TimestampNTZType       => true
+    case TimeUnit(Day | Micro | NanoOfDay)                 => true
     case _                                                 => dataType.isInstanceOf[NumericType]
   }
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.features.status.{FeatureName, FeatureStatus}
+import io.sash.spark.multisets.Distinct
 
 /**
  * The reason why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it.
@@ -22,6 +23,11 @@ private[sash] object KeptSort {
 
   case object Collated
       extends KeptSort("a key has a collation, by which strings of different bytes can be equal")
+
+  case object NullsOfNanos
+      extends KeptSort(
+        "a key has timestamps of nanoseconds, of which Spark's rows hold NULLs in unlike bytes"
+      )
 
   case object SortedAbove
       extends KeptSort("the keys have to be in order above the window, and one sort serves both")
@@ -53,6 +59,7 @@ private[sash] object KeptSort {
       FeatureStatus.reason(FeatureName.Ordering).map(FeatureOff(_))
     else if (order.within.isEmpty) Some(NoOrder)
     else if (!order.keys.forall(k => UnsafeRowUtils.isBinaryStable(k.dataType))) Some(Collated)
+    else if (!order.keys.forall(k => Distinct.areOfEqualBytes(k.dataType))) Some(NullsOfNanos)
     else if (conf.enableRadixSort && isByRadix(order)) Some(NullsByRadix)
     else None
 

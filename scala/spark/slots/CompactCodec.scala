@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.types._
 
 import io.sash.core.slots.{Bytes, SlotCodec, Slots}
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 
 /**
  * Encodes a slot of numbers in as few bytes as possible. One bit per column says whether it is
@@ -89,13 +91,13 @@ private[spark] object CompactCodec {
   def fits(dataType: DataType): Boolean = kindOf(dataType) >= 0
 
   private def kindOf(dataType: DataType): Int = dataType match {
-    case BooleanType                                                          => OfBoolean
-    case ByteType                                                             => OfByte
-    case ShortType                                                            => OfShort
-    case IntegerType | DateType | _: YearMonthIntervalType                    => OfInt
-    case LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType => OfLong
-    case FloatType                                                            => OfFloat
-    case DoubleType                                                           => OfDouble
-    case _                                                                    => -1
+    case BooleanType                                            => OfBoolean
+    case ByteType                                               => OfByte
+    case ShortType                                              => OfShort
+    case IntegerType | TimeUnit(Day) | _: YearMonthIntervalType => OfInt
+    case LongType | TimeUnit(Micro) | _: DayTimeIntervalType    => OfLong
+    case FloatType                                              => OfFloat
+    case DoubleType                                             => OfDouble
+    case _                                                      => -1
   }
 }

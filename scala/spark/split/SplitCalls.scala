@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.Micro
 import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.{AggregateMonoid, MonoidTraits}
 import io.sash.spark.times.Distance
@@ -79,9 +81,8 @@ private[spark] object SplitCalls {
     Seq(frame.lower, frame.upper).filterNot(_.isInstanceOf[SpecialFrameBoundary]).forall {
       offset =>
         key.dataType match {
-          case TimestampType | TimestampNTZType =>
-            Distance.fixedMicros(key, offset, zone).nonEmpty
-          case _ => true
+          case TimeUnit(Micro) => Distance.fixedMicros(key, offset, zone).nonEmpty
+          case _               => true
         }
     }
 

@@ -2,7 +2,9 @@ package io.sash.spark.times
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.types.{DataType, DateType}
+import org.apache.spark.sql.types.DataType
+
+import io.sash.spark.base.TimeUnit
 
 /**
  * A place in an order, cut to a multiple of a hop. The multiples begin at 0, which is 1970-01-01
@@ -19,14 +21,16 @@ private[spark] final case class CutToHop(child: Expression, hop: Long, isUp: Boo
   override def nullIntolerant: Boolean = true
   override def sql: String = s"$prettyName(${child.sql}, $hop${if (isUp) ", up" else ""})"
 
+  private def isInDays: Boolean = TimeUnit.of(dataType).contains(TimeUnit.Day)
+
   override protected def nullSafeEval(place: Any): Any = {
     val cut = CutToHop.of(place.asInstanceOf[Number].longValue, hop, isUp)
-    if (dataType == DateType) cut.toInt else cut
+    if (isInDays) cut.toInt else cut
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val owner = CutToHop.getClass.getName.stripSuffix("$")
-    val cast = if (dataType == DateType) "(int) " else ""
+    val cast = if (isInDays) "(int) " else ""
     defineCodeGen(ctx, ev, place => s"$cast$owner.of($place, ${hop}L, $isUp)")
   }
 

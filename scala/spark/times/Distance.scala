@@ -7,12 +7,15 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
+
 /** A value and a fixed distance from it, in days for a DATE, else in microseconds. */
 private[spark] final case class Distance(base: Expression, units: Long) {
 
   /** None beyond all valid values. */
   private[times] def plus(more: Long): Option[Distance] = {
-    val most = if (base.dataType == DateType) Distance.MostDays else Distance.Most
+    val most = if (TimeUnit.of(base.dataType).contains(Day)) Distance.MostDays else Distance.Most
     Option.when(math.abs(more) <= most && math.abs(units) <= most)(copy(units = units + more))
   }
 }
@@ -32,7 +35,7 @@ private[spark] object Distance {
     case TimestampPlusMicros(start, micros)            => of(start, zone).flatMap(_.plus(micros))
     case DateAdd(start, days)                          => plusDays(of(start, zone), days, 1)
     case DateSub(start, days)                          => plusDays(of(start, zone), days, -1)
-    case b: BinaryExpression if Additions(b.getClass.getSimpleName) =>
+    case b: BinaryExpression if Additions(b.getClass.getSimpleName) && isMicros(b.left) =>
       fixedMicros(b.left, b.right, zoneOf(b, zone)).flatMap { micros =>
         of(b.left, zone).flatMap(_.plus(micros))
       }
@@ -56,11 +59,14 @@ private[spark] object Distance {
 
   /** The value at a distance from another one. */
   def from(base: Expression, units: Long): Expression = base.dataType match {
-    case _ if units == 0       => base
-    case DateType if units < 0 => DateSub(base, Literal(Math.toIntExact(-units)))
-    case DateType              => DateAdd(base, Literal(Math.toIntExact(units)))
-    case _                     => TimestampPlusMicros(base, units)
+    case _ if units == 0            => base
+    case TimeUnit(Day) if units < 0 => DateSub(base, Literal(Math.toIntExact(-units)))
+    case TimeUnit(Day)              => DateAdd(base, Literal(Math.toIntExact(units)))
+    case TimeUnit(Micro)            => TimestampPlusMicros(base, units)
+    case other => throw new IllegalStateException(s"no distance lies from a ${other.sql}")
   }
+
+  private def isMicros(e: Expression): Boolean = TimeUnit.of(e.dataType).contains(Micro)
 
   /** The value that a sum begins with. */
   def base(e: Expression, zone: String): Expression = of(e, zone).fold(e)(_.base)

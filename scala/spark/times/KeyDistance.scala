@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 
-import io.sash.spark.base.SparkVersions
+import io.sash.spark.base.{SparkVersions, TimeUnit}
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 
 /** Values at a distance from a key of an order, which is a time or a number. */
 private[spark] object KeyDistance {
@@ -21,19 +22,21 @@ private[spark] object KeyDistance {
       case _          => offset
     }
     (key.dataType, signed.dataType) match {
-      case (DateType, IntegerType)              => DateAdd(key, signed)
-      case (DateType, _: YearMonthIntervalType) => DateAddYMInterval(key, signed)
-      case (DateType, DayTimeIntervalType(DAY, DAY)) =>
+      case (TimeUnit(Day), IntegerType)              => DateAdd(key, signed)
+      case (TimeUnit(Day), _: YearMonthIntervalType) => DateAddYMInterval(key, signed)
+      case (TimeUnit(Day), DayTimeIntervalType(DAY, DAY)) =>
         DateAdd(key, ExtractANSIIntervalDays(signed))
-      case (TimestampType | TimestampNTZType, _: YearMonthIntervalType) =>
+      case (TimeUnit(Micro), _: YearMonthIntervalType) =>
         TimestampAddYMInterval(key, signed, Some(timeZone))
-      case (TimestampType | TimestampNTZType, _) =>
+      case (TimeUnit(Micro), _) =>
         Distance.fixedMicros(key, signed, timeZone) match {
           case Some(micros) => TimestampPlusMicros(key, micros)
           case None         => SparkVersions.timestampAddInterval(key, signed, timeZone)
         }
       case (d: DecimalType, _: DecimalType) => DecimalAddNoOverflowCheck(key, signed, d)
-      case _                                => new Add(key, signed)
+      case (of @ TimeUnit(_), by) =>
+        throw new IllegalStateException(s"no ${by.sql} is added to a ${of.sql}")
+      case _ => new Add(key, signed)
     }
   }
 
@@ -48,7 +51,7 @@ private[spark] object KeyDistance {
       strict: Boolean,
       timeZone: String
   ): Expression = key.dataType match {
-    case TimestampType | TimestampNTZType =>
+    case TimeUnit(Micro) =>
       Distance.fixedMicros(key, extent, timeZone) match {
         case Some(micros) => Reach(key, Literal(micros), up, strict)
         case None         => CalendarReach(key, extent, up, strict, Some(timeZone))

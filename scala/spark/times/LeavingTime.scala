@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, Codegen
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.base.{ArgumentChecks, TimeUnit}
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 
 /**
  * The time of a row, moved on until the row leaves its window: `time` and a number of its units,
@@ -27,9 +28,9 @@ private[spark] final case class LeavingTime(time: Expression, after: Expression)
   override def right: Expression = after
 
   override def checkInputDataTypes(): TypeCheckResult = (time.dataType, after.dataType) match {
-    case (TimestampType | TimestampNTZType | DateType, LongType) => TypeCheckSuccess
-    case (of, LongType) if ArgumentChecks.isInteger(of)          => TypeCheckSuccess
-    case (_, LongType) => ArgumentChecks.unexpectedType("ts", time, "\"TIMESTAMP\"")
+    case (TimeUnit(Day | Micro), LongType)              => TypeCheckSuccess
+    case (of, LongType) if ArgumentChecks.isInteger(of) => TypeCheckSuccess
+    case (_, LongType) => ArgumentChecks.unexpectedTime("ts", time, "\"TIMESTAMP\"")
     case _             => ArgumentChecks.unexpectedType("after", after, "\"BIGINT\"")
   }
 
@@ -45,10 +46,10 @@ private[spark] final case class LeavingTime(time: Expression, after: Expression)
     if (LeavingTime.overflows(from, by)) null
     else
       dataType match {
-        case IntegerType | DateType => if (end.isValidInt) end.toInt else null
-        case ShortType              => if (end.isValidShort) end.toShort else null
-        case ByteType               => if (end.isValidByte) end.toByte else null
-        case _                      => end
+        case IntegerType | TimeUnit(Day) => if (end.isValidInt) end.toInt else null
+        case ShortType                   => if (end.isValidShort) end.toShort else null
+        case ByteType                    => if (end.isValidByte) end.toByte else null
+        case _                           => end
       }
   }
 

@@ -4,6 +4,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
+
 /**
  * The number of the pane that holds a time, if time is cut into panes of one width. All values
  * are in days for a DATE, else in microseconds, or in any unit for a BIGINT.
@@ -54,16 +57,17 @@ private[sash] object PaneNumber {
   def ofSlide(by: Expression, every: Expression, timeZone: String): Option[PaneNumber] =
     ConstantInterval.of(every).flatMap { i =>
       by.dataType match {
-        case DateType | TimestampType | TimestampNTZType if i.months != 0 =>
+        case TimeUnit(Day | Micro) if i.months != 0 =>
           Option.when(i.days == 0 && i.microseconds == 0)(ofMonths(by, i.months, timeZone))
-        case TimestampType | TimestampNTZType => Some(PaneNumber(by, ConstantInterval.micros(i)))
-        case DateType => Option.when(i.microseconds == 0)(PaneNumber(by, i.days.toLong))
-        case _        => None
+        case TimeUnit(Micro) => Some(PaneNumber(by, ConstantInterval.micros(i)))
+        case TimeUnit(Day)   => Option.when(i.microseconds == 0)(PaneNumber(by, i.days.toLong))
+        case _               => None
       }
     }
 
   private def ofMonths(by: Expression, months: Int, timeZone: String): PaneNumber = {
-    val date = if (by.dataType == DateType) by else Cast(by, DateType, Some(timeZone))
+    val date =
+      if (TimeUnit.of(by.dataType).contains(Day)) by else Cast(by, DateType, Some(timeZone))
     val years = new Multiply(Cast(Year(date), LongType), Literal(12L))
     PaneNumber(
       new Add(years, Cast(new Subtract(Month(date), Literal(1)), LongType)),

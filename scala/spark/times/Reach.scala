@@ -8,6 +8,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.Day
+
 /**
  * The value of `key`'s type that is farthest from `key` among all values at most `extent` away: a
  * bound of a window. If `strict`, among all values less than `extent` away.
@@ -42,12 +45,12 @@ private[spark] final case class Reach(
   }
 
   private def method: String = (key.dataType, extent.dataType) match {
-    case (DoubleType, _)                          => "doubles"
-    case (_: DecimalType, _)                      => "decimals"
-    case (DateType, _: YearMonthIntervalType)     => "months"
-    case (DateType, _: DayTimeIntervalType)       => "days"
-    case (DateType | _: YearMonthIntervalType, _) => "ints"
-    case _                                        => "longs"
+    case (DoubleType, _)                               => "doubles"
+    case (_: DecimalType, _)                           => "decimals"
+    case (TimeUnit(Day), _: YearMonthIntervalType)     => "months"
+    case (TimeUnit(Day), _: DayTimeIntervalType)       => "days"
+    case (TimeUnit(Day) | _: YearMonthIntervalType, _) => "ints"
+    case _                                             => "longs"
   }
 
   private def precision: Int = key.dataType.asInstanceOf[DecimalType].precision

@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
 import io.sash.core.frames.KeyBound
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SawtoothWindow}
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.times.{ConstantInterval, CutToHop, IsForward, KeyDistance}
@@ -118,9 +120,10 @@ private[spark] object RangeBounds {
 
   /** The distance between two neighbouring places in an order: a microsecond, a day, or 1. */
   private def unitOf(order: DataType): Expression = order match {
-    case TimestampType | TimestampNTZType => Literal(1L, DayTimeIntervalType())
-    case DateType                         => Literal(1)
-    case number                           => Cast(Literal(1), number)
+    case TimeUnit(Micro) => Literal(1L, DayTimeIntervalType())
+    case TimeUnit(Day)   => Literal(1)
+    case n: NumericType  => Cast(Literal(1), n)
+    case other => throw new IllegalStateException(s"an order of type ${other.sql} has no units")
   }
 
   /** The key at `size` before a row's key, cut to a multiple of `hop`. */
@@ -136,7 +139,8 @@ private[spark] object RangeBounds {
       case _: NumericType => hop.eval().asInstanceOf[Number].longValue
       case _              => ConstantInterval.micros(ConstantInterval.of(hop).get)
     }
-    val isInDays = key.dataType == DateType && !hop.dataType.isInstanceOf[NumericType]
+    val isInDays = TimeUnit.of(key.dataType).contains(Day) &&
+      !hop.dataType.isInstanceOf[NumericType]
     val units = if (isInDays) number / MICROS_PER_DAY else number
     CutToHop(back, units, isUp = direction == Descending)
   }

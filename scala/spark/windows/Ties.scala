@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types._
 
+import io.sash.spark.base.TimeUnit
 import io.sash.spark.kinds.SlidingAggregate
 
 /** Tells whether the order of rows that tie in a window's order can change an answer. */
@@ -48,10 +49,10 @@ private[spark] object Ties {
    * collations.
    */
   private def areTwins(dataType: DataType): Boolean = dataType match {
-    case s: StringType => UnsafeRowUtils.isBinaryStable(s)
-    case BooleanType | DateType | TimestampType | TimestampNTZType | BinaryType => true
-    case _: YearMonthIntervalType | _: DayTimeIntervalType                      => true
-    case n: NumericType                                                         => !isFloat(n)
-    case _                                                                      => false
+    case s: StringType                                     => UnsafeRowUtils.isBinaryStable(s)
+    case BooleanType | TimeUnit(_) | BinaryType            => true
+    case _: YearMonthIntervalType | _: DayTimeIntervalType => true
+    case n: NumericType                                    => !isFloat(n)
+    case _                                                 => false
   }
 }

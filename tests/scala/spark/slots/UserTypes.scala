@@ -3,6 +3,7 @@ package io.sash.spark.slots
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
 
 /** A number, written out, that Spark keeps as another type. */
 sealed abstract class UserType(
@@ -27,4 +28,16 @@ object UserTypes {
       extends UserType(DecimalType(20, 0), Decimal(_), { case d: Decimal => d.toString })
 
   object OfLong extends UserType(LongType, _.toLong, { case l: Long => l.toString })
+
+  /**
+   * An interval under the name of another type: a row leaves room for its NULLs, too, as for
+   * those of a timestamp of nanoseconds.
+   */
+  final case class Named(override val typeName: String)
+      extends UserDefinedType[CalendarInterval] {
+    override def sqlType: DataType = CalendarIntervalType
+    override def userClass: Class[CalendarInterval] = classOf[CalendarInterval]
+    override def serialize(of: CalendarInterval): Any = of
+    override def deserialize(datum: Any): CalendarInterval = datum.asInstanceOf[CalendarInterval]
+  }
 }
