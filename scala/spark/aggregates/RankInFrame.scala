@@ -66,8 +66,8 @@ private[spark] sealed abstract class RankKind(val name: String, val dataType: Da
       s"""
       $usage
 
-      * x - a number of 18 digits at most, a date, a timestamp, a TIME or an interval; -x for the rank
-        from the greatest value
+      * x - a number of 18 digits at most, a date, a timestamp, a TIME or an interval; -x for the
+        rank from the greatest value
 
       > SELECT ts, _FUNC_(x) OVER (ORDER BY ts ROWS 2 PRECEDING)
         FROM VALUES (1, 5), (2, 3), (3, 4) AS t(ts, x);

@@ -80,7 +80,7 @@ private[spark] object Distinct {
 
   /**
    * Whether a row keeps room for a value where it is NULL, so that an update can put one there.
-   * The room has bytes of an earlier row. Spark clears that of a DECIMAL.
+   * The room has bytes of an earlier row. For a NULL DECIMAL, Spark clears the room.
    */
   private def leavesRoom(dataType: DataType): Boolean = dataType match {
     case TimeUnit(Nano) | CalendarIntervalType => true
