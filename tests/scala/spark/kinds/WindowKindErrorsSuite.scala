@@ -174,6 +174,26 @@ class WindowKindErrorsSuite extends ItemsSuite {
     assert(condition == Misplaced && text.contains(says), text)
   }
 
+  for (
+    kind <- Seq("time_window('1 hour')", "time_window('1 hour', 'left')", "gap_window('1 hour')")
+  )
+    test(s"to a TIME no interval is added, but to its number: $kind") {
+      create(seed = 1)
+      withSettings("spark.sql.timeType.enabled" -> "true") {
+        val time = "to_time('08:00:00')"
+        def query(order: String) =
+          s"SELECT sum(x) OVER (PARTITION BY $kind ORDER BY $order) FROM items"
+        val (condition, text) = refused(query(time))
+        val number = "time_diff('MICROSECOND', TIME'00:00:00', time)"
+        assert(
+          condition == Misplaced && text.contains(s"take a number of it, as in $number"),
+          text
+        )
+        val inMicros = query(number.replace("time)", s"$time)")).replace("'1 hour'", "3600000000")
+        spark.sql(inMicros).collect()
+      }
+    }
+
   for {
     kind <- Seq("gap_window(2)", "time_window(2)", "window_min_periods(2)", "window_slide(2)")
     (function, instead) <- Seq(
