@@ -42,7 +42,7 @@ private[spark] object TimeUnit {
     case _             => None
   }
 
-  /** The other type to write for a time that Sash does not count with; none for all other types. */
+  /** The remedy for a time that Sash does not count with; none for all other types. */
   def remedy(dataType: DataType): Option[String] = of(dataType).collect {
     case NanoOfDay =>
       "take a number of it, as in time_diff('MICROSECOND', TIME'00:00:00', time)"
