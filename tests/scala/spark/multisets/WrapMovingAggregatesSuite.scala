@@ -130,7 +130,7 @@ class WrapMovingAggregatesSuite extends SashSuite {
       }
     }
 
-  for (framed <- Whole) test(s"${framed.frame}: Spark's operator runs them", each(2): _*) {
+  for (framed <- Whole) test(s"${framed.frame}: no row leaves", each(2): _*) {
     assertSame(framed)
   }
 
