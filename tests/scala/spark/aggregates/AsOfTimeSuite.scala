@@ -121,7 +121,7 @@ class AsOfTimeSuite extends StreamSuite {
   )
 
   for (((window, span, until), seed) <- windows.zipWithIndex)
-    test(s"over $window, $span") {
+    test(s"over $window, $span", Slow) {
       create(seed, if (seed % 2 == 0) 60 else 300)
       check(window, span)(until)
     }

@@ -143,7 +143,7 @@ class AsOfLabelSuite extends StreamSuite with LateralSuite {
     )
   }
 
-  test("times of other types") {
+  test("times of other types", Slow) {
     create()
     checkLabels("e.s >= l.s - INTERVAL 10 SECONDS AND e.s < l.s", calls("e.s", seconds))
     checkLabels("e.d >= l.d - 10 AND e.d < l.d", calls("e.d", days))
@@ -166,7 +166,7 @@ class AsOfLabelSuite extends StreamSuite with LateralSuite {
       checkLabels(range, Seq("decayed_sum(e.x, e.t, 5)" -> model))
   }
 
-  test("Spark answers alike where it runs the subquery") {
+  test("Spark answers alike where it runs the subquery", Slow) {
     create()
     val over = calls("e.t", number).filterNot(_._1.startsWith("time")).map(_._1).mkString(", ")
     for (condition <- Seq("", "AND e.x + l.k > 3"))
