@@ -63,7 +63,8 @@ def as_of(
             events of one time, as in ``("ts", "version")`` or ``{"ts": ("since", "version")}``:
             the largest one before the label, the smallest one after it. NULL is the smallest.
         tolerance: How far from the label the event may be at most, a span as in
-            ``window_join``; by default any distance.
+            ``window_join``; by default any distance. 0 asks for an event at the label's own time,
+            also of dates and timestamps. On a stream, "forward" and "nearest" need a tolerance.
         allow_exact_matches: Whether an event at the label's own time counts.
         direction: Where the event lies: "backward" is the last one before the label, "forward"
             the first one after it, and "nearest" the nearer of the two; if both are equally
@@ -123,7 +124,9 @@ def as_of(
             tables.require_time(argument, name)
             _require_backward(argument, direction, name)
     tables.require_new("columns", columns, _COLUMN)
-    span = tables.span("tolerance", tolerance)
+    span = tables.span("tolerance", tolerance, zero=True)
+    if span is None and direction != "backward":
+        tables.require_end("tolerance", tolerance)
     found = {name: _checked(events, name, given) for name, given in columns.items()}
     _require_no_aggregates(tables, found)
     search = _Search(tables, span, allow_exact_matches, found)

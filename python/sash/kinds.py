@@ -306,8 +306,13 @@ class Kinds:
             Kind.of(lambda *_: call("groups_window", *map(F.lit, sizes)), "groups", *sizes)
         )
 
-    def rows(self, preceding: ColumnOrName | int) -> SlidingWindowSpec:
+    def rows(
+        self, preceding: ColumnOrName | int | None = None, following: Literal[0] = 0
+    ) -> SlidingWindowSpec:
         """Hold as many rows before the current one as that row says, and itself.
+
+        In descending order (``orderBy(F.desc("ts"))``) the window looks ahead: the rows before
+        the current one are then those that come later in time.
 
         A row whose ``preceding`` is NULL or negative has a window without rows. A row costs
         O(log n) combines of an aggregate that merges, or 2 if it counts or sums integers.
@@ -316,6 +321,7 @@ class Kinds:
 
         Args:
             preceding: A column of integers, or its name; or one number for all.
+            following: 0. To look ahead, order downwards.
 
         Example:
             >>> df = spark.createDataFrame([(1, 0), (2, 1), (3, 0), (4, 9)], ["ts", "n"])
@@ -331,6 +337,7 @@ class Kinds:
             +---+---+
             <BLANKLINE>
         """
+        _require_no_following("rows", following)
         if isinstance(preceding, (str, Column)):
             return self._own("rows", to_column, preceding)
         size = plain(preceding)
@@ -338,8 +345,12 @@ class Kinds:
             raise type_error("preceding", f"{_COLUMNS} or one number for all", preceding)
         return self._own("rows", F.lit, whole("preceding", size, 0, most=2**63 - 1))
 
-    def range(self, preceding: ColumnOrName | Extent) -> SlidingWindowSpec:
+    def range(
+        self, preceding: ColumnOrName | Extent | None = None, following: Literal[0] = 0
+    ) -> SlidingWindowSpec:
         """Hold the rows at most as far before the current one in the order as that row says.
+
+        In descending order the window looks ahead, as in ``rows``.
 
         Both ends are included, and so are the current row's peers. The order is by one column. A
         row whose ``preceding`` is NULL, NaN or negative has no rows in its window; rows whose
@@ -350,7 +361,9 @@ class Kinds:
         Args:
             preceding: A column of numbers or intervals, or its name; or one width for all, a
                 number, a timedelta or an interval as in "90 minutes".
+            following: 0. To look ahead, order downwards.
         """
+        _require_no_following("range", following)
         is_interval = isinstance(preceding, str) and INTERVAL.match(preceding)
         if isinstance(preceding, (str, Column)) and not is_interval:
             return self._own("range", to_column, preceding)
@@ -363,3 +376,14 @@ class Kinds:
         """The window of a width that each row says, or of one width for all."""
         of = Kind.of(lambda *_: call(f"{name}_window", column(preceding)), name, preceding)
         return self._with(of)
+
+
+def _require_no_following(kind: str, following: object) -> None:
+    """Refuse rows after the current one, and say how a window of own width holds them."""
+    if isinstance(following, bool) or not isinstance(plain(following), int) or following:
+        raise value_error(
+            "following",
+            "0, since each row's own width looks back",
+            following,
+            f"To look ahead, order downwards, as in orderBy(F.desc('ts')).{kind}(preceding=…).",
+        )

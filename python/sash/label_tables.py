@@ -37,7 +37,7 @@ from sash.label_columns import (
     type_of,
 )
 from sash.loaded import is_loaded, missing
-from sash.spans import Distance, checked, fixed_seconds
+from sash.spans import POSITIVE, Distance, checked, fixed_seconds
 
 Keys = str | Iterable[str] | Mapping[str, str]
 Times = str | Iterable[str] | Mapping[str, str | Iterable[str]]
@@ -47,6 +47,8 @@ OfLabel = Callable[[str], Column]
 _ON = "the name of a column, a list of names, or a dict from the labels' names to the events'"
 _BY = "the name of a column, or a dict from the labels' name to the events'"
 _TIES = f"{_BY}; further names of the events' columns choose among events of one time"
+_ZERO = "closed='both' takes 0, for the events at the label's own time."
+_END = "how far after the label its events may be, as in '1 hour', since events are a stream"
 
 
 class Key(NamedTuple):
@@ -130,21 +132,30 @@ class Tables(NamedTuple):
             if is_among(self.labels, name, others):
                 raise value_error(name, "a name that no other new column has", name)
 
-    def window(self, argument: str, given: object) -> Window:
+    def window(self, argument: str, given: object, *, zero: bool) -> Window:
         """A feature's window: its span before the label, or a pair of ends."""
         if not isinstance(given, tuple):
-            return Window(self.span(argument, given), HERE)
+            return Window(self.span(argument, given, zero=zero), HERE)
         if len(given) != 2 or given == (None, None):
             raise value_error(argument, PAIR, given)
         window = Window(*(self._end(argument, end) for end in given))
         if is_reversed(window):
             raise value_error(argument, IN_ORDER, given)
+        if window.end is None:
+            self.require_end(argument, given)
         return window
 
-    def span(self, argument: str, span: object) -> End | None:
-        """The end that is a span before the label, or an error that says why it is none."""
+    def span(self, argument: str, span: object, *, zero: bool) -> End | None:
+        """The end that is a span before the label, or an error that says why it is none.
+
+        If ``zero`` is allowed, it stands for the events at the label's own time.
+        """
         if span is None:
             return None
+        if is_here(span):
+            if zero:
+                return HERE
+            raise value_error(argument, POSITIVE, span, _ZERO)
         if isinstance(span, str) and has(self.labels, span):
             return self._own(argument, span)._replace(is_before=True)
         return End(self._distance(argument, span), is_before=True)
@@ -196,6 +207,11 @@ class Tables(NamedTuple):
         """Refuse streams."""
         if self.labels.isStreaming or self.events.isStreaming:
             raise value_error(argument, expected, given)
+
+    def require_end(self, argument: str, given: object) -> None:
+        """Refuse a stream whose labels would wait for later events for ever."""
+        if self.events.isStreaming:
+            raise value_error(argument, _END, given)
 
     def known_by(self, known: str) -> Tables:
         """The same with events that count from the later of two times, which have both."""

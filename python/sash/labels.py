@@ -80,13 +80,15 @@ def window_join(
         features: For each new column an aggregate over the events and its span. The aggregate is
             any that Spark has, and names its columns as in ``F.sum("amount")``. The span is an
             interval as in "7 days" or "3 months", a timedelta, or a number if times are
-            numbers. Of timestamps, "168 hours" are so many hours also where clocks change, and
-            "7 days" are days of the session's time zone. None stands for all earlier events.
+            numbers. With ``closed="both"`` it may be 0, for events at the label's own time. Of
+            timestamps, "168 hours" are so many hours also where clocks change, and "7 days" are
+            days of the session's time zone. None stands for all earlier events.
             The name of a column of the labels stands for each label's own span, or for each
             label's own start if it is a time.
             In the span's place, a pair is a window with two ends, each a distance from the
             label's time: ``("-8 days", "-1 day")`` lies before it, and ``("1 day", "8 days")``
             after it. 0 is the label's time, None no limit, and a column of times an end itself.
+            On a stream the second end is no None.
             In the aggregate's place, a function makes the aggregate from the label's columns, as
             in ``lambda label: F.count_if(F.col("amount") > label("amount"))``. Labels that are
             equal in these columns get one answer, as with 'a' and 'A' under a collation.
@@ -140,7 +142,9 @@ def window_join(
     if known is not None:
         tables.require_time("known", known)
     tables.require_new("features", features, _FEATURE)
-    asked: Asked = {name: _checked(tables, name, given) for name, given in features.items()}
+    asked: Asked = {
+        name: _checked(tables, name, given, closed) for name, given in features.items()
+    }
     ends = _CLOSED[closed]
     tables, aggregates = _alone(tables, asked, ends, known)
     _require_aggregates(tables.events, aggregates)
@@ -166,13 +170,15 @@ def window_join(
         return joined.select(f"{tables.alias}.*", *map(column, features))
 
 
-def _checked(tables: Tables, name: str, feature: object) -> tuple[Aggregate, Window]:
+def _checked(
+    tables: Tables, name: str, feature: object, closed: Closed
+) -> tuple[Aggregate, Window]:
     """A feature with its window, or an error with its name."""
     if not isinstance(feature, tuple):
         raise type_error(name, _FEATURE, feature)
     if len(feature) != 2 or not _is_aggregate(feature[0]):
         raise value_error(name, _FEATURE, feature)
-    return feature[0], tables.window(name, feature[1])
+    return feature[0], tables.window(name, feature[1], zero=closed == "both")
 
 
 def _is_aggregate(given: object) -> bool:

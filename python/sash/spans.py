@@ -19,7 +19,7 @@ _SPAN = (
 UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
 _INTERVAL = re.compile(rf"(?:interval\s+)?((?:\d+\s+{UNIT}|\d+\.\d+\s+seconds?)(?:\s+(?!$)|$))+")
 MONTHS = re.compile(r"year|month")
-_POSITIVE = "a positive length, since it is how far from the label's time the events may be"
+POSITIVE = "a positive length, since it is how far from the label's time the events may be"
 # what an interval lacks, from its look; the first that matches
 _FAULTS = [
     (
@@ -58,7 +58,7 @@ def checked(
     if isinstance(span, (float, Decimal)) and not math.isfinite(span):
         raise value_error(argument, "a finite number", span)
     if is_negative(span) or is_zero(span):
-        raise value_error(argument, _POSITIVE, span)
+        raise value_error(argument, POSITIVE, span)
     if isinstance(span, int) and span >= 2**63:
         raise value_error(argument, "a number of 64 bits at most", span)
     if numbers and not isinstance(span, NUMBERS):

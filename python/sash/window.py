@@ -359,6 +359,9 @@ class SlidingWindowSpec(Kinds, WindowSpec):
             aggregated: The column that is aggregated, for a predicate that names none.
             aggregate: The aggregate of it that is asked for, likewise.
         """
+        for argument, given in (("aggregated", aggregated), ("aggregate", aggregate)):
+            if given is not None and not isinstance(given, Column):
+                raise type_error(argument, "a Column", given)
         if self._kind is None:
             raise PySparkValueError("the window has no kind; name one, as in window.count(100)")
         if not self.order:

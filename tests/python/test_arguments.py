@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,6 +91,20 @@ CASES: list[tuple[str, Callable[[Any], Any], str, list[Any]]] = [
     ("session", _over(lambda v: W.session(2, v)), "longest", [True, [3], NAN, 0, -1, "abc"]),
     ("rows", _over(W.rows), "preceding", [None, 2.5, True, [3], "x", "s"]),
     ("range", _over(W.range), "preceding", [None, True, [3], "s"]),
+    *(
+        (
+            name,
+            _over(partial(getattr(W, name), *given)),
+            "following",
+            [None, "off", 1, 0.5, False],
+        )
+        for name in ("rows", "range")
+        for given in ((1,), ("id",))
+    ),
+    ("rows", lambda v: W.rows(following=v), "following", ["off", 3, F.col]),
+    ("range", lambda v: W.range(following=v), "following", ["off", timedelta(days=1), F.col]),
+    ("spec", lambda v: W.count(3).spec(aggregated=v), "aggregated", [3, "x", ["x"]]),
+    ("spec", lambda v: W.count(3).spec(aggregate=v), "aggregate", [3, "sum", F.sum]),
     ("exclude", _over(lambda v: W.count(3).exclude(v)), "rows", [None, 3, "row", ["ties"]]),
     (
         "slide",
@@ -198,6 +214,54 @@ def test_a_wrong_argument_is_named(df, call, argument, value):
     with pytest.raises(PySparkException) as caught:
         analyzed()
     assert_says(caught, argument)
+
+
+def test_each_argument_of_a_window_is_tried():
+    tried = {(function, argument) for function, _, argument, _ in CASES}
+    of_frames = {("rowsBetween", "end"), ("rangeBetween", "start")}
+    spec = type(W.count(3))
+    for name, method in inspect.getmembers(spec, inspect.isfunction):
+        if name.startswith("_") or not method.__module__.startswith("sash."):
+            continue
+        for argument in [*inspect.signature(method).parameters][1:]:
+            assert (name, argument) in tried | of_frames
+
+
+@pytest.mark.parametrize("kind", ["rows", "range"])
+def test_rows_that_come_later_are_those_before_in_descending_order(df, kind):
+    with pytest.raises(PySparkException, match=rf"orderBy\(F.desc\('ts'\)\).{kind}\(prec"):
+        getattr(W, kind)("id", following="off")
+    later = getattr(sash.SlidingWindow.orderBy(F.desc("id")), kind)(F.lit(2))
+    rows = df.select("id", F.collect_set("id").over(later).alias("ids")).collect()
+    assert {row.id: sorted(row.ids) for row in rows} == {
+        n: [m for m in range(9) if n <= m <= n + 2] for n in range(9)
+    }
+
+
+DAYS = sash.SlidingWindow.orderBy("d")
+TWO_DAYS = timedelta(days=2)
+
+
+@pytest.mark.parametrize(
+    ("window", "counts"),
+    [
+        (lambda d: DAYS.time(d), [1, 1, 2, 2, 1]),
+        (lambda d: DAYS.time(d, "left"), [0, 0, 1, 1, 0]),
+        (lambda d: DAYS.time(d, hop=d), [1, 1, 2, 2, 1]),
+        (lambda d: DAYS.session(d), [1, 1, 1, 2, 1]),
+        (lambda d: DAYS.session(d, d), [1, 1, 1, 2, 1]),
+        (lambda d: DAYS.range(d), [1, 1, 2, 2, 1]),
+        (lambda d: DAYS.delta("d", d), [1, 1, 2, 2, 1]),
+        (lambda d: DAYS.count(9).slide(d), [1, 2, 3, 4, 5]),
+    ],
+)
+@pytest.mark.parametrize("days", [TWO_DAYS, "2 days", "48 hours"], ids=str)
+def test_days_fit_a_date_however_they_are_written(spark, window, counts, days):
+    moved = spark.createDataFrame([(d,) for d in (0, 10, 12, 13, 30)], ["n"]).selectExpr(
+        "date_add(DATE'2026-01-02', int(n)) AS d"
+    )
+    rows = moved.select("d", F.count("*").over(window(days)).alias("c")).orderBy("d").collect()
+    assert [row.c for row in rows] == counts
 
 
 def test_check_monoid_wants_rows(df):

@@ -89,7 +89,11 @@ private[spark] object ArgumentChecks {
     else unexpectedType(name, e, "\"BOOLEAN\"")
 
   /** Checks that `extent` can be subtracted from `attribute`, by their types. */
-  def checkDifference(attribute: Expression, extent: Expression): TypeCheckResult =
+  def checkDifference(
+      attribute: Expression,
+      extent: Expression,
+      remedy: => String = ""
+  ): TypeCheckResult =
     (attribute.dataType, extent.dataType) match {
       case (_: NumericType, _: NumericType)                                 => TypeCheckSuccess
       case (TimeUnit(TimeUnit.Day), IntegerType | _: YearMonthIntervalType) => TypeCheckSuccess
@@ -108,7 +112,7 @@ private[spark] object ArgumentChecks {
       case (of, by) =>
         TypeCheckFailure(
           s"from ${attribute.sql}, of type ${quoted(of)}, no ${quoted(by)} can be subtracted" +
-            withRemedy(of)
+            (if (remedy.isEmpty) withRemedy(of) else remedy)
         )
     }
 

@@ -9,6 +9,7 @@ import io.sash.spark.features.status.FeatureName
 import io.sash.spark.monoids.Refusal
 import io.sash.spark.ordering.KeptSort
 import io.sash.spark.plan.{
+  CommonBounds,
   MergeWindows,
   WrapMovingAggregates,
   SlidingWindowExec,
@@ -22,6 +23,8 @@ private[spark] object WindowsFeature extends Feature {
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectPlannerStrategy(guard.strategy(SlidingWindowStrategy(_)))
+    // frames that Spark's analyzer refuses
+    extensions.injectResolutionRule(guard.rule(CommonBounds(_)))
     // aggregates over moving frames that Spark's analyzer refuses
     extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = false)))
     extensions.injectOptimizerRule(guard.rule(_ => MergeWindows))

@@ -31,9 +31,8 @@ private[kinds] object DurationFrame {
           whole(window, days)(n =>
             Literal(n * MICROS_PER_DAY, DayTimeIntervalType(DayTimeIntervalType.DAY))
           )
-        case (TimeUnit(Micro), _) => ofTime(window)
-        case (TimeUnit(Day), _) =>
-          refused(window, "an order by dates wants a `size` of whole days")
+        case (TimeUnit(Micro), _)                      => ofTime(window)
+        case (TimeUnit(Day), _: YearMonthIntervalType) => ofMonths(window)
         case (of, _) =>
           refused(window, OrderFaults.withoutUnits(of))
       }
@@ -49,31 +48,51 @@ private[kinds] object DurationFrame {
     val lower = -before + (if (window.hasOpenStart && !isBetween) 1 else 0)
     val upper = after - (if (window.hasOpenEnd && !isBetween) 1 else 0)
     if (lower > upper)
-      throw ResolveWindowKinds.misplaced(window, "no value of the order lies within it")
+      throw ResolveWindowKinds.misplaced(
+        window,
+        "no value of the order lies within it; write a larger `size`, or another `closed`"
+      )
     def bound(units: Long) = if (units == 0) CurrentRow else literal(units)
     frame(bound(lower), bound(upper))
   }
 
   private def ofTime(window: DurationWindow): SpecifiedWindowFrame = {
+    val (before, after) = around(window)
     val size = ConstantInterval.of(window.size).get
-    val (before, after) =
-      if (window.isCentered) {
-        val half = halved(window, size)
-        (half, half)
-      } else (size, new CalendarInterval(0, 0, 0))
     val isBetween = window.isCentered && size.microseconds % 2 != 0
-    val lower = moved(negative(before), if (window.hasOpenStart && !isBetween) 1 else 0)
+    val lower = moved(before, if (window.hasOpenStart && !isBetween) 1 else 0)
     val upper = moved(after, if (window.hasOpenEnd && !isBetween) -1 else 0)
     // Spark takes each 24 hours of a day-time interval for a day, which may have 23 in the zone
     val plain = Seq(lower, upper).forall { i =>
       i.months == 0 && i.days == 0 && math.abs(i.microseconds) < MICROS_PER_DAY
     }
-    def bound(i: CalendarInterval): Expression =
-      if (i.months == 0 && i.days == 0 && i.microseconds == 0) CurrentRow
-      else if (plain) Literal(i.microseconds, DayTimeIntervalType())
-      else Literal(i)
-    frame(bound(lower), bound(upper))
+    def literal(i: CalendarInterval): Literal =
+      if (plain) Literal(i.microseconds, DayTimeIntervalType()) else Literal(i)
+    frame(bound(lower, literal), bound(upper, literal))
   }
+
+  /** Months over dates, and the day by which an open end is moved: months are added first. */
+  private def ofMonths(window: DurationWindow): SpecifiedWindowFrame = {
+    val (before, after) = around(window)
+    val lower = new CalendarInterval(before.months, if (window.hasOpenStart) 1 else 0, 0)
+    val upper = new CalendarInterval(after.months, if (window.hasOpenEnd) -1 else 0, 0)
+    frame(bound(lower, Literal(_)), bound(upper, Literal(_)))
+  }
+
+  /** The distances of both ends from the row, with their signs. */
+  private def around(window: DurationWindow): (CalendarInterval, CalendarInterval) = {
+    val size = ConstantInterval.of(window.size).get
+    if (!window.isCentered) (negative(size), Here)
+    else {
+      val half = halved(window, size)
+      (negative(half), half)
+    }
+  }
+
+  private val Here = new CalendarInterval(0, 0, 0)
+
+  private def bound(i: CalendarInterval, literal: CalendarInterval => Literal): Expression =
+    if (i == Here) CurrentRow else literal(i)
 
   private def negative(i: CalendarInterval): CalendarInterval =
     new CalendarInterval(-i.months, -i.days, -i.microseconds)
@@ -83,7 +102,10 @@ private[kinds] object DurationFrame {
 
   private def halved(window: DurationWindow, i: CalendarInterval): CalendarInterval = {
     if (i.months % 2 != 0)
-      throw ResolveWindowKinds.misplaced(window, "half of its months is no number of months")
+      throw ResolveWindowKinds.misplaced(
+        window,
+        "half of its months is no number of months; write an even number of them"
+      )
     val hours = (i.days % 2) * (MICROS_PER_DAY / 2)
     new CalendarInterval(i.months / 2, i.days / 2, hours + i.microseconds / 2)
   }

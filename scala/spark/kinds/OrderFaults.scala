@@ -16,11 +16,12 @@ private[kinds] object OrderFaults {
   def unmoved(order: Seq[SortOrder], name: String, extent: Expression): Option[String] =
     noOrder(order).orElse {
       val by = order.head.child
-      if (order.length > 1) Some(s"a $name lies in an order by one expression")
+      if (order.length > 1)
+        Some(s"a $name lies in an order by one expression; ORDER BY ${by.sql} alone")
       else
         Option.when(ArgumentChecks.checkDifference(by, extent).isFailure)(
           s"its $name of type ${extent.dataType.sql} cannot be added to ${by.sql}, " +
-            s"the order, of type ${by.dataType.sql}; ${remedy(by.dataType, name)}"
+            s"the order, of type ${by.dataType.sql}; ${remedy(by, name)}"
         )
     }
 
@@ -46,11 +47,25 @@ private[kinds] object OrderFaults {
   private def areIntegers(extents: Expression*): Boolean =
     extents.forall(e => ArgumentChecks.isInteger(e.dataType))
 
-  private def remedy(order: DataType, name: String): String = order match {
-    case _: NumericType => s"write the $name as a number, or order by a timestamp"
-    case TimeUnit(Day) =>
-      s"write the $name as whole days or months, as in '1 day', or order by a timestamp"
-    case TimeUnit(Micro) => s"write the $name as an interval, as in '1 hour'"
-    case _ => TimeUnit.remedy(order).getOrElse("order by a number, a date or a timestamp")
+  private def remedy(order: Expression, name: String): String =
+    (extentOf(order.dataType, name), order.dataType) match {
+      case (Some(extent), _: NumericType) => s"$extent, or order by a timestamp"
+      case (Some(extent), TimeUnit(Day)) =>
+        s"$extent, or ORDER BY CAST(${order.sql} AS TIMESTAMP_NTZ)"
+      case (Some(extent), _) => extent
+      case (None, of) => TimeUnit.remedy(of).getOrElse("order by a number, a date or a timestamp")
+    }
+
+  /** How an extent between values of a type is written; None if the type has no extents. */
+  private def extentOf(of: DataType, name: String): Option[String] = of match {
+    case _: NumericType  => Some(s"write the $name as a number")
+    case TimeUnit(Day)   => Some(s"write the $name as whole days or months, as in '1 day'")
+    case TimeUnit(Micro) => Some(s"write the $name as an interval, as in '1 hour'")
+    case _               => None
   }
+
+  /** The remedy where no `delta` can be subtracted from an attribute. */
+  def remedyOfDelta(attribute: DataType): String = extentOf(attribute, "delta")
+    .orElse(TimeUnit.remedy(attribute))
+    .getOrElse("name an attribute that is a number, a date or a timestamp")
 }

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
+import org.apache.spark.sql.types.{CalendarIntervalType, DateType}
 
 import io.sash.spark.base.{SashConf, SashErrors}
 import io.sash.spark.monoids.OnlySash
@@ -63,8 +64,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
         w.windowFunction match {
           case call @ AggregateExpression(s: SlidingAggregate, _, _, _, _) =>
             s.windows.foreach(checkWindow(_, w.windowSpec))
-            s.kind.collect { case k: HasSqlFrame => k }.fold(w) { kind =>
-              val frame = kind.sqlFrame(w.windowSpec.orderSpec)
+            sqlFrame(s, w.windowSpec.orderSpec).fold(w) { frame =>
               val of = if (s.modifiers.isEmpty) s.function else s.copy(windows = s.modifiers)
               w.copy(
                 windowFunction = call.copy(aggregateFunction = of),
@@ -75,6 +75,17 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
         }
       }
       .asInstanceOf[Window]
+
+  /** None also where Spark would refuse the frame: months and days at once over a DATE. */
+  private def sqlFrame(
+      s: SlidingAggregate,
+      order: Seq[SortOrder]
+  ): Option[SpecifiedWindowFrame] = s.kind
+    .collect { case k: HasSqlFrame => k.sqlFrame(order) }
+    .filterNot { frame =>
+      order.head.child.dataType == DateType &&
+      Seq(frame.lower, frame.upper).exists(_.dataType == CalendarIntervalType)
+    }
 
   private def checkWindow(kind: WindowKind, spec: WindowSpecDefinition): Unit = {
     if (!kind.deterministic)

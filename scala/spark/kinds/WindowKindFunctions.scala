@@ -203,7 +203,7 @@ private[spark] object WindowKindFunctions {
 
       A row whose `preceding` is NULL or negative has a window without rows. A row costs O(log
       n) combines; counts and sums of integers take 2. The rows of a partition are held until
-      it ends.
+      it ends. To look ahead, order downwards: `ORDER BY x DESC`.
       """,
       classOf[OwnRowsWindow]
     ) { case Seq(preceding) => OwnRowsWindow(preceding) },
@@ -225,7 +225,8 @@ private[spark] object WindowKindFunctions {
       The order is by one expression. A row whose `preceding` is NULL, NaN or negative has a
       window without rows; rows whose place in the order is NULL are each other's window. A
       row costs O(log n) comparisons and O(log n) combines; counts and sums of integers take 2
-      combines. The rows of a partition are held until it ends.
+      combines. The rows of a partition are held until it ends. To look ahead, order downwards:
+      `ORDER BY x DESC`.
       """,
       classOf[OwnRangeWindow]
     ) { case Seq(preceding) =>

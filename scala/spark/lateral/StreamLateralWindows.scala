@@ -72,7 +72,12 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
       case _                  => "scalar subquery"
     }
 
-    def fail(why: String): Unit = throw SashErrors.invalidArgument(word, "subquery", why)
+    /** Names a function of Python that wrote the subquery, since its user wrote none. */
+    def fail(why: String): Unit = throw LateralSourceText
+      .caller(plan)
+      .fold(SashErrors.invalidArgument(word, "subquery", why))(
+        SashErrors.invalidArgument(_, "events", why)
+      )
 
     private def ofJoin: Option[String] = operator match {
       case LateralJoin(_, _, kind, on) => LateralStep.refusal(kind, on)

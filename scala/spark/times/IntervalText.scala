@@ -1,39 +1,42 @@
 package io.sash.spark.times
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types.{DayTimeIntervalType, StringType, YearMonthIntervalType}
+import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import io.sash.spark.base.SashErrors
 
-/** Lets a string constant stand for an interval, as in Spark's `window(time, '30 minutes')`. */
+/** The constant distances that functions take: an interval, or a text of one. */
 private[spark] object IntervalText {
 
   /**
-   * Turns a string constant into an interval of the type that INTERVAL '…' would have. Returns
-   * all other expressions unchanged.
+   * Turns a string constant into an interval, as in Spark's `window(time, '30 minutes')`. An
+   * interval of whole days becomes one of days alone, since Spark adds no other one to a DATE:
+   * Python's `timedelta(days=2)` is a DAY TO SECOND. Returns all other expressions unchanged.
    */
-  def of(kind: String, argument: String, e: Expression): Expression = e match {
-    case constant
-        if constant.resolved && constant.foldable && constant.dataType.isInstanceOf[StringType] =>
-      e.eval() match {
-        case text: UTF8String =>
+  def of(kind: String, argument: String, e: Expression): Expression =
+    if (!e.resolved || !e.foldable) e
+    else
+      (e.dataType, e.eval()) match {
+        case (_: StringType, text: UTF8String) =>
           val interval = Option(IntervalUtils.safeStringToInterval(text))
           interval.fold(throw unreadable(kind, argument, e))(literal)
-        case _ => e
+        case (DayTimeIntervalType(_, unit), micros: Long) if unit != DAY => ofTime(micros)
+        case _                                                           => e
       }
-    case _ => e
-  }
 
   private def literal(i: CalendarInterval): Literal =
-    if (i.months == 0) {
-      val isOfDays = i.microseconds == 0
-      val dataType =
-        if (isOfDays) DayTimeIntervalType(DayTimeIntervalType.DAY) else DayTimeIntervalType()
-      Literal(ConstantInterval.micros(i), dataType)
-    } else if (i.days == 0 && i.microseconds == 0) Literal(i.months, YearMonthIntervalType())
+    if (i.months == 0) ofTime(ConstantInterval.micros(i))
+    else if (i.days == 0 && i.microseconds == 0) Literal(i.months, YearMonthIntervalType())
     else Literal(i)
+
+  private def ofTime(micros: Long): Literal = {
+    val isOfDays = micros % MICROS_PER_DAY == 0
+    Literal(micros, if (isOfDays) DayTimeIntervalType(DAY) else DayTimeIntervalType())
+  }
 
   private def unreadable(kind: String, argument: String, e: Expression): Throwable =
     SashErrors.invalidArgument(

@@ -23,6 +23,7 @@ private[spark] object KeyDistance {
     }
     (key.dataType, signed.dataType) match {
       case (TimeUnit(Day), IntegerType)              => DateAdd(key, signed)
+      case (TimeUnit(Day), CalendarIntervalType)     => ofMonthsAndDays(key, signed)
       case (TimeUnit(Day), _: YearMonthIntervalType) => DateAddYMInterval(key, signed)
       case (TimeUnit(Day), DayTimeIntervalType(DAY, DAY)) =>
         DateAdd(key, ExtractANSIIntervalDays(signed))
@@ -38,6 +39,11 @@ private[spark] object KeyDistance {
         throw new IllegalStateException(s"no ${by.sql} is added to a ${of.sql}")
       case _ => new Add(key, signed)
     }
+  }
+
+  private def ofMonthsAndDays(date: Expression, constant: Expression): Expression = {
+    val i = ConstantInterval.of(constant).get
+    DateAdd(DateAddYMInterval(date, Literal(i.months, YearMonthIntervalType())), Literal(i.days))
   }
 
   /**

@@ -173,10 +173,10 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       case Some(SortOrder(a: Attribute, Descending, _, _)) if hasWatermark(a) =>
         refuse(s"a stream is ordered by ascending event time; ORDER BY ${a.name}")
       case Some(o) =>
-        val ranks = rankInFrame(window).fold("")(r => s", and write $r for a rank in a frame")
-        refuse(
-          s"ORDER BY ${source(o.child)} is not an event time with a watermark; $remedy$ranks"
-        )
+        def ranks = rankInFrame(window).fold("")(r => s", and write $r for a rank in a frame")
+        val isOfHops = nearest.exists(_.dataType != TimestampType)
+        val instead = FirstRows.remedy(source).filter(_ => isOfHops).getOrElse(remedy + ranks)
+        refuse(s"ORDER BY ${source(o.child)} is not an event time with a watermark; $instead")
       case None => refuse(s"the window has no ORDER BY; $remedy")
     }
   }

@@ -20,6 +20,24 @@ final class TimeEndsSuite extends SashSuite {
       "INTERVAL 3 DAYS"
     ),
     (
+      "DATE by seconds",
+      "date_add(DATE'2026-02-01', CAST(id * 7 % 60 AS INT))",
+      "INTERVAL '6 00:00:00' DAY TO SECOND",
+      "INTERVAL '3' DAY"
+    ),
+    (
+      "DATE by months",
+      "date_add(DATE'2026-02-01', CAST(id * 7 % 60 AS INT))",
+      "INTERVAL 2 MONTHS",
+      "INTERVAL 1 MONTH"
+    ),
+    (
+      "DATE by months, with leap days",
+      "date_add(DATE'2027-12-25', CAST(id * 37 % 400 AS INT))",
+      "INTERVAL 1 YEAR",
+      "INTERVAL 6 MONTHS"
+    ),
+    (
       "TIMESTAMP",
       s"TIMESTAMP'2026-03-27 22:00:00' + $hours",
       "INTERVAL 6 HOURS",

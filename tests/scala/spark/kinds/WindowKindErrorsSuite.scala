@@ -31,13 +31,31 @@ class WindowKindErrorsSuite extends ItemsSuite {
         "`count_window` requires 1 (see DESCRIBE FUNCTION EXTENDED count_window)"
       ),
       ("PARTITION BY time_window(-5) ORDER BY at", Range, "`size`"),
-      ("PARTITION BY delta_window(p, 5) ORDER BY at", Difference, "no \"INT\" can be subtracted"),
+      (
+        "PARTITION BY delta_window(p, 5) ORDER BY at",
+        Difference,
+        "can be subtracted; name an attribute that is a number, a date or a timestamp"
+      ),
       ("PARTITION BY delta_window(x, -0.5) ORDER BY at", Range, "`delta`"),
-      ("PARTITION BY delta_window(x, INTERVAL 1 DAY) ORDER BY at", Difference, "subtracted"),
+      (
+        "PARTITION BY delta_window(x, INTERVAL 1 DAY) ORDER BY at",
+        Difference,
+        "subtracted; write the delta as a number"
+      ),
+      (
+        "PARTITION BY delta_window(DATE'2026-03-01', '1 hour') ORDER BY at",
+        Difference,
+        "subtracted; write the delta as whole days or months, as in '1 day'"
+      ),
+      (
+        "PARTITION BY delta_window(timestamp_seconds(at), 3) ORDER BY at",
+        Difference,
+        "subtracted; write the delta as an interval, as in '1 hour'"
+      ),
       ("PARTITION BY gap_window(0) ORDER BY at", Range, "`gap`"),
       ("PARTITION BY gap_window(INTERVAL 1 DAY) ORDER BY at", Misplaced, "cannot be added to"),
-      ("PARTITION BY gap_window(1) ORDER BY at, id", Misplaced, "an order by one expression"),
-      ("PARTITION BY time_window(1) ORDER BY at, id", Misplaced, "an order by one expression"),
+      ("PARTITION BY gap_window(1) ORDER BY at, id", Misplaced, OneOrder),
+      ("PARTITION BY time_window(1) ORDER BY at, id", Misplaced, OneOrder),
       ("PARTITION BY punctuation_window(x) ORDER BY at", Type, "`punctuation`"),
       ("PARTITION BY groups_window(-1) ORDER BY at", Range, "`preceding`"),
       (
@@ -103,7 +121,7 @@ class WindowKindErrorsSuite extends ItemsSuite {
       (
         "PARTITION BY window_and(count_window(3), gap_window(4)) ORDER BY at, id",
         Misplaced,
-        "an order by one expression"
+        OneOrder
       ),
       ("PARTITION BY window_and(count_window(0), gap_window(4)) ORDER BY at", Range, "`size`"),
       ("PARTITION BY window_slide(3), window_slide(4) ORDER BY id", Misplaced, "already"),
@@ -122,7 +140,23 @@ class WindowKindErrorsSuite extends ItemsSuite {
       ("PARTITION BY k, window_exclude(1) ORDER BY id", Type, "`rows`"),
       ("PARTITION BY rows_window(y) ORDER BY id", Type, "`preceding`"),
       ("PARTITION BY range_window(p) ORDER BY id", Type, "`preceding`"),
-      ("PARTITION BY range_window(x) ORDER BY at, id", Misplaced, "one expression"),
+      ("PARTITION BY range_window(x) ORDER BY at, id", Misplaced, OneOrder),
+      (
+        "PARTITION BY time_window(1, hop => 2) ORDER BY at, id",
+        Misplaced,
+        OneOrder
+      ),
+      ("PARTITION BY time_window(1, 'neither') ORDER BY at", Misplaced, "write a larger `size`"),
+      (
+        "PARTITION BY time_window('1 month', 'both', true) ORDER BY timestamp_seconds(at)",
+        Misplaced,
+        "write an even number of them"
+      ),
+      (
+        "PARTITION BY time_window('3 months', 'right', true) ORDER BY DATE'2026-03-01'",
+        Misplaced,
+        "write an even number of them"
+      ),
       ("PARTITION BY range_window(INTERVAL 1 DAY) ORDER BY at", Misplaced, "cannot be added to"),
       ("PARTITION BY rows_window(x) ORDER BY id ROWS 3 PRECEDING", Misplaced, "leave out ROWS"),
       (
@@ -164,7 +198,12 @@ class WindowKindErrorsSuite extends ItemsSuite {
   for {
     (kind, order, says) <- Seq(
       ("time_window(3)", "timestamp_seconds(id)", "as an interval, as in '1 hour'"),
-      ("time_window('1 hour')", "DATE'2020-01-01'", "as whole days or months, as in '1 day'"),
+      (
+        "time_window('1 hour')",
+        "DATE'2020-01-01'",
+        "as whole days or months, as in '1 day', or ORDER BY CAST(DATE '2020-01-01' AS TIMESTAMP_NTZ)"
+      ),
+      ("gap_window('25 hours')", "DATE'2020-01-01'", "or ORDER BY CAST(DATE '2020-01-01'"),
       ("time_window(3)", "INTERVAL '1' DAY * id", "order by a number, a date or a timestamp")
     )
   } test(s"a size of another type than the order's: $kind ORDER BY $order") {
@@ -247,6 +286,7 @@ class WindowKindErrorsSuite extends ItemsSuite {
 }
 
 object WindowKindErrorsSuite {
+  private val OneOrder = "lies in an order by one expression; ORDER BY items.at alone"
   private val Range = "DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE"
   private val Pattern = "INVALID_PARAMETER_VALUE.PATTERN"
   private val Type = "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE"

@@ -135,6 +135,26 @@ class StreamErrorsSuite extends StreamSuite {
     assert(struct.getMessage.contains("name window_time(window) below the window"))
   }
 
+  test("the first rows of each hop window are asked for in a GROUP BY") {
+    val hops = watermarked
+      .groupBy(window(col("ts"), "1 minute", "30 seconds"), col("k"))
+      .agg(expr("count(*)").as("n"))
+    for (
+      (call, instead) <- Seq(
+        "row_number() OVER (PARTITION BY window ORDER BY n DESC)" ->
+          "GROUP BY window and write max_n_by(struct(*), n, 3)",
+        "rank() OVER (PARTITION BY window ORDER BY n)" ->
+          "GROUP BY window and write min_n_by(struct(*), n, 3)",
+        "dense_rank() OVER (PARTITION BY window, k % 2 ORDER BY n + 1 DESC)" ->
+          "GROUP BY window, (k % 2) and write max_n_by(struct(*), (n + 1), 3)"
+      )
+    ) {
+      val text = intercept[AnalysisException](hops.selectExpr("*", s"$call AS a")).getMessage
+      assert(text.contains(s"for the first rows of each window, $instead"), text)
+      assert(!text.contains("window_time"), text)
+    }
+  }
+
   private def start(rows: DataFrame, mode: OutputMode): Unit = inDirectory { checkpoint =>
     rows.writeStream
       .outputMode(mode)
