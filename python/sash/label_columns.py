@@ -78,10 +78,10 @@ def require_times(
     kinds = [type_of(df, column(name)) for df, name in zip((labels, events), pair, strict=True)]
     for name, kind in zip(pair, kinds, strict=True):
         if family(kind) is None:
-            expected = "a column of dates, timestamps or numbers"
+            expected = "a column of dates, timestamps or numbers, or of times of day"
             raise value_error(argument, expected, f"{name} {kind.simpleString()}")
     if family(kinds[0]) != family(kinds[1]):
-        expected = "two columns of numbers, or two of dates or timestamps"
+        expected = "two columns of numbers, two of times of day, or two of dates or timestamps"
         raise value_error(argument, expected, _both(pair, kinds))
     return kinds
 
@@ -104,6 +104,8 @@ def family(kind: DataType) -> str | None:
     """How times of a type are measured, if at all."""
     if isinstance(kind, NumericType):
         return "numbers"
+    if kind.typeName() == "time":  # PySpark 4.0 has no such class
+        return "times of day"
     is_time = isinstance(kind, (DateType, TimestampType, TimestampNTZType))
     return "times" if is_time else None
 

@@ -20,7 +20,17 @@ from pyspark.sql.types import (
 )
 
 from sash.arguments import require_flag, require_frame
-from sash.ends import HERE, IN_ORDER, PAIR, End, Window, is_here, is_reversed, unsigned
+from sash.ends import (
+    HERE,
+    IN_ORDER,
+    PAIR,
+    End,
+    Window,
+    is_here,
+    is_reversed,
+    length_of,
+    unsigned,
+)
 from sash.errors import type_error, value_error
 from sash.label_columns import (
     column,
@@ -172,18 +182,18 @@ class Tables(NamedTuple):
         return End(self._distance(argument, distance), is_before)
 
     def _distance(self, argument: str, span: object) -> Distance:
-        return checked(
-            argument,
-            span,
-            f"{self.time[0]} is {self.kind.simpleString()}",
-            numbers=isinstance(self.kind, NumericType),
-            labels=self.labels.columns,
-        )
+        time = f"{self.time[0]} is {self.kind.simpleString()}"
+        is_number = isinstance(self.kind, NumericType)
+        labels = self.labels.columns
+        distance = checked(argument, span, time, numbers=is_number, labels=labels)
+        if family(self.kind) == "times of day" and length_of(distance)[0]:
+            raise value_error(argument, f"an interval without months, since {time}", span)
+        return distance
 
     def _own(self, argument: str, name: str) -> End:
         """The end that a column of the labels has; none that is no distance in their time."""
         kind = type_of(self.labels, column(name))
-        if family(kind) == "times" == family(self.kind):
+        if family(kind) == family(self.kind) != "numbers":
             return End(name, is_column=True, is_time=True)
         try:
             shifted = type_of(self.labels, column(self.time[0]) - column(name))

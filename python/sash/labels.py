@@ -69,7 +69,8 @@ def window_join(
             ``{"the labels' name": "the events' name"}``. With an empty list all labels share all
             events.
         by: The name of the time column in both tables, or a dict of the two names. Times are
-            dates, timestamps or numbers. Times of two types are compared as Spark compares them.
+            dates, timestamps, numbers or times of day (TIME, where no span reaches beyond
+            midnight). Times of two types are compared as Spark compares them.
         closed: Which ends belong to the window, as in pandas' ``rolling``: "left" is
             ``[label - span, label)``, "right" is ``(label - span, label]``, and there are "both"
             and "neither".
