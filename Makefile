@@ -340,11 +340,6 @@ bench-warm-start: $(INSTALLED) ## a stream that starts from a table, beside a re
 	$(call step,benchmark of the start from a table)
 	$(BIN)/python benchmarks/bench_warm_start.py
 
-.PHONY: bench-read-state
-bench-read-state: $(INSTALLED) ## the time to read one key of a stream's state
-	$(call step,benchmark of reading a state)
-	$(BIN)/python benchmarks/bench_read_state.py
-
 .PHONY: bench-idle-keys
 bench-idle-keys: $(INSTALLED) ## state and heap of a stream with new keys in each batch
 	$(call step,benchmark of keys that go away)

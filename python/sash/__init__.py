@@ -26,7 +26,6 @@ try:
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
     from sash.session import configure, inactive_reason, is_active
-    from sash.state import read_state
     from sash.window import SlidingWindow
 except ImportError as _missing:
     # `python -m sash jar` and `scan` need no PySpark, nor one that Sash can run on
@@ -55,7 +54,6 @@ __all__ = [
     "is_active",
     "jar_path",
     "on_change",
-    "read_state",
     "sliding_agg",
     "testing",
     "warm_start",

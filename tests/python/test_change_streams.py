@@ -107,35 +107,6 @@ def test_a_stream_is_the_batch_over_the_rows_in_time(
 
 
 @pytest.mark.slow
-def test_no_key_stays_in_the_state(streaming: SparkSession, tmp_path: Path) -> None:
-    rows = [[Arrival(i, f"k{i % 5}", START + i * SECOND, i) for i in range(40)]]
-    held: list[set[str]] = []
-    for more in (
-        rows,
-        [end(START + 60 * SECOND)],
-        [end(START + timedelta(days=n)) for n in (1, 2)],
-    ):
-        write(streaming, tmp_path, more)
-        changes = asked(stream(streaming, tmp_path, maxFilesPerTrigger=1), "30 seconds")
-        run(changes, tmp_path)
-        held.append(
-            {row.k for row in sash.read_state(changes, tmp_path / "checkpoint").collect()}
-        )
-    assert held[0] == held[1] - {"end"} == {f"k{i}" for i in range(5)}
-    assert held[2] <= {"end"}
-
-
-def test_the_state_is_read(streaming: SparkSession, tmp_path: Path) -> None:
-    write(streaming, tmp_path, [[Arrival(i, "a", START + i * SECOND, i) for i in range(60)]])
-    changes = asked(stream(streaming, tmp_path), "10 seconds")
-    run(changes, tmp_path)
-    at = START + 62 * SECOND
-    read = sash.read_state(changes, tmp_path / "checkpoint", keys=["a", "b"], at=at)
-    counts = {row.k: (row.n, row.s) for row in read.collect()}
-    assert counts == {"a": (7, sum(range(53, 60))), "b": (0, None)}
-
-
-@pytest.mark.slow
 def test_a_stream_that_begins_with_a_table(streaming: SparkSession, tmp_path: Path) -> None:
     rng = random.Random(5)  # noqa: S311
     rows = [

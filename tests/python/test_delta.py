@@ -33,3 +33,12 @@ def test_windows_follow_the_change_feed_of_a_table(run_python, tmp_path):
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["changed"] == 4
     assert told["rows"] > 30
+
+
+def test_the_recipe_of_the_latest_answers(run_python, tmp_path):
+    program = PROGRAM.with_name("delta_latest.py")
+    done = run_python(str(program), str(tmp_path), timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["keys"] == 3
+    assert told["changed"] == 3  # each key in the second file

@@ -356,7 +356,6 @@ def test_every_function_and_kind_of_sash_is_on_the_page():
     # a condition of the rows below a window
     assert {name for name in names if f"{name}(" not in codes} == {
         "history_until",
-        "read_state",
     }
 
 

@@ -1,12 +1,10 @@
 package io.sash.spark.base
 
 import java.lang.{Boolean => JBoolean}
-import java.util.UUID
 
 import org.apache.spark.sql.{catalyst, SparkSession}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
@@ -20,8 +18,8 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
-import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStore, StateStoreId}
-import org.apache.spark.sql.streaming.{StatefulProcessorHandle, TimeMode}
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreId}
+import org.apache.spark.sql.streaming.StatefulProcessorHandle
 
 /** The minor versions of Spark that the jar is tested with. */
 private[spark] object KnownVersions {
@@ -117,7 +115,7 @@ private[spark] object SparkVersions {
   /**
    * Calls the constructor of a case class with `first` and the default values of all the others.
    */
-  private[base] def withDefaults(c: Class[_], first: AnyRef*): Any = {
+  private def withDefaults(c: Class[_], first: AnyRef*): Any = {
     val constructor = c.getConstructors.maxBy(_.getParameterCount)
     val companion = Class.forName(c.getName + "$").getField("MODULE$").get(null)
     val rest = (first.length + 1 to constructor.getParameterCount).map { i =>
@@ -182,41 +180,4 @@ private[spark] object StreamVersions {
       field.setAccessible(true)
       field.get(handle).asInstanceOf[StateStore].id
     }
-
-  /**
-   * The handle of a processor over a store that is only read. Its class has moved in 4.1, and has
-   * got more parameters since.
-   */
-  def handleOf(store: StateStore, groups: ExpressionEncoder[Any]): StatefulProcessorHandle =
-    SparkVersions
-      .withDefaults(
-        stateful("StatefulProcessorHandleImpl"),
-        store,
-        UUID.randomUUID(),
-        groups,
-        TimeMode.EventTime(),
-        JBoolean.FALSE // not of a query that runs
-      )
-      .asInstanceOf[StatefulProcessorHandle]
-
-  /**
-   * Gives back a store that was only read. Up to 4.0 its provider forgets the version with it.
-   */
-  def release(store: StateStore): Unit = {
-    val methods = classOf[ReadStateStore].getMethods
-    Seq("release", "abort").flatMap(n => methods.find(_.getName == n)).head.invoke(store)
-  }
-
-  /** Moves the handles of the thread to the state of a group. */
-  def setGroup(group: Any): Unit = {
-    val tracker = stateful("ImplicitGroupingKeyTracker$").getField("MODULE$").get(null)
-    tracker.getClass.getMethod("setImplicitKey", classOf[Object]).invoke(tracker, group)
-  }
-
-  private def stateful(name: String): Class[_] = {
-    val streaming = "org.apache.spark.sql.execution.streaming"
-    val moved = s"$streaming.operators.stateful.transformwithstate.statefulprocessor"
-    try Class.forName(s"$moved.$name")
-    catch { case _: ClassNotFoundException => Class.forName(s"$streaming.$name") }
-  }
 }

@@ -12,7 +12,6 @@ import io.sash.spark.features.status.FeatureName
 import io.sash.spark.plan.WrapMovingAggregates
 import io.sash.spark.streams.late.PlanLateTable
 import io.sash.spark.streams.plan.{PruneStreamColumns, StatefulOperators, StreamWindows}
-import io.sash.spark.streams.read.{PlanStateRows, StateQueries}
 import io.sash.spark.streams.start.StreamingWrite
 import io.sash.spark.streams.task.BucketProcessor
 
@@ -27,10 +26,8 @@ private[spark] object StreamsFeature extends Feature {
     extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = true)))
     extensions.injectPostHocResolutionRule(guard.rule(_ => HistoryUnion))
     extensions.injectPostHocResolutionRule(guard.rule(_ => StreamWindows))
-    extensions.injectPostHocResolutionRule(guard.rule(_ => StateQueries))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanHistory))
     extensions.injectPlannerStrategy(guard.strategy(_ => PlanLateTable))
-    extensions.injectPlannerStrategy(guard.strategy(PlanStateRows(_)))
     extensions.injectOptimizerRule(guard.rule(_ => FilterBelow))
     extensions.injectOptimizerRule(guard.rule(_ => PruneStreamColumns))
     extensions.injectOptimizerRule(guard.rule(_ => SlimStreamHops))

@@ -3,7 +3,6 @@ package io.sash.spark.names
 import io.sash.spark.base.SashFunction
 import io.sash.spark.history.HistoryUntilFunction
 import io.sash.spark.kinds.WindowKindFunctions
-import io.sash.spark.streams.ask.ReadStateFunction
 
 /** Prints docs/functions.md. */
 private[sash] object FunctionsDoc {
@@ -17,7 +16,7 @@ private[sash] object FunctionsDoc {
   private def topics: Seq[(String, Option[String], Seq[SashFunction])] =
     AllSashFunctions.Topics.map { case (title, functions) => (title, None, functions) } :+
       (("Window kinds", Some(kinds), WindowKindFunctions.All)) :+
-      (("Streams", None, Seq(HistoryUntilFunction.function, ReadStateFunction.function)))
+      (("Streams", None, Seq(HistoryUntilFunction.function)))
 
   /** Each topic with links to its functions. */
   private def index: String = {

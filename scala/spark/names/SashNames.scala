@@ -9,7 +9,6 @@ import org.apache.spark.sql.sash.FunctionInternals
 import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.history.HistoryUntilFunction
 import io.sash.spark.kinds.{OnChangeFunctions, WindowKindFunctions}
-import io.sash.spark.streams.ask.ReadStateFunction
 
 /**
  * Sash's functions by name. They are in no catalogue and in no session's registry, so CREATE,
@@ -25,8 +24,7 @@ private[spark] object SashNames {
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
     (AllSashFunctions.All ++ WindowKindFunctions.All ++ OnChangeFunctions.All :+
-      SlidingAgg.function :+ HistoryUntilFunction.function :+ ReadStateFunction.function :+
-      SashVersionFunction.function)
+      SlidingAgg.function :+ HistoryUntilFunction.function :+ SashVersionFunction.function)
       .map(f => f.name -> (f.info -> f.build _))
       .toMap
 

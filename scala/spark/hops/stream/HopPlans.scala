@@ -172,15 +172,6 @@ private[spark] final class HopPlans(
       .build()
 }
 
-private[spark] object HopPlans {
-
-  def haveWatermark(hop: HopAggregate): Boolean =
-    hop.window.metadata.contains(EventTimeWatermark.delayKey)
-
-  /** The reason to leave hop windows without a watermark to Spark. */
-  val WithoutWatermark: String = "without a watermark no window is ever over"
-}
-
 /**
  * Hop windows that Sash will answer, before it is known which answers are read.
  *

@@ -43,13 +43,6 @@ private[spark] final case class HopProgram(
   /** The text that describes the state; a state with another text is not used. */
   def text: String = StateSignature.begun(state, start.map(_.until))
 
-  /** The same program with another answer mode. */
-  def in(mode: AnswerMode): HopProgram =
-    copy(
-      mode = mode,
-      state = StateSignature.replaced(state, StateSignature.Answered, mode.signature)
-    )
-
   /**
    * The types of a lowered slot: the answers and the count of rows, then the window's start and
    * end.

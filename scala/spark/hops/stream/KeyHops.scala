@@ -107,10 +107,6 @@ private[spark] final class KeyHops(program: HopProgram, state: StreamState, firs
       }
       .map(_ => answer)
 
-  /** The windows with rows that have not been closed, as `answered` gives them. */
-  def allOpen: Iterator[InternalRow] =
-    new WithRows(firstOpen, hops.endOf(hops.lastWindowOf(panes.end - 1)))
-
   /** The windows with rows that the watermark has passed, as `answered` gives them. */
   def closing(passed: Long): Iterator[InternalRow] =
     new WithRows(math.max(hops.lastWindowOf(window.front), firstOpen), passed)

@@ -81,7 +81,8 @@ private[spark] final class StreamHops(
     else if (mode.isEmpty) Some("complete mode answers all windows again in each batch")
     else if (!StreamSettings.isRocksDB(provider))
       Some(s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is $provider, not RocksDB's")
-    else if (!HopPlans.haveWatermark(hop)) Some(HopPlans.WithoutWatermark)
+    else if (!hop.window.metadata.contains(EventTimeWatermark.delayKey))
+      Some("without a watermark no window is ever over")
     else if (!StreamSettings.allowsSeveral(conf))
       Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
     else

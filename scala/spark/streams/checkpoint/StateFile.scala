@@ -42,9 +42,6 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
     .flatMap(_.map(Generation))
     .toIndexedSeq
 
-  /** The generations that began before a batch. All others are of batches that failed. */
-  def before(batch: Long): IndexedSeq[Generation] = read().takeWhile(_.from < batch)
-
   /**
    * Writes that a generation begins with a batch, after `known` generations. A batch that failed
    * may have left other files, which are removed.
@@ -89,14 +86,6 @@ private[streams] final case class Generation(text: String) {
   import StateSignature._
 
   def isOfHops: Boolean = StateSignature.isOfHops(text)
-
-  /** Whether the state is of a query with this description. */
-  def isOf(description: String): Boolean =
-    differing(text, StateFile.text(description)).isEmpty
-
-  /** The error for a query with another description. */
-  def differs(description: String): Throwable =
-    StateErrors.other(text, StateFile.text(description))
 
   /** The first batch. */
   def from: Long = part(text, BegunIn).fold(0L)(_.toLong)

@@ -93,11 +93,6 @@ private[spark] object StateSignature {
   def part(text: String, name: String): Option[String] =
     parts(text).collectFirst { case (`name`, value) => value }
 
-  /** The text with another value of a part. */
-  def replaced(text: String, name: String, value: String): String = parts(text)
-    .map { case (n, was) => if (n == name) line(n, value) else s"$n: $was" }
-    .mkString("\n")
-
   /** The parts that follow from others, or are of the start of a state. */
   private val NotCompared = Set(BegunBy, BegunIn, Parts)
 

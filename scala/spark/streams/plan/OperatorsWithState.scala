@@ -1,6 +1,5 @@
 package io.sash.spark.streams.plan
 
-import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 
 /** Which operators of a stream have state, Spark's own ones among them. */
@@ -13,12 +12,6 @@ private[streams] object OperatorsWithState {
 
   /** Whether rows that have come may be answered, or be joined, in a later batch. */
   def keepsRows(plan: LogicalPlan): Boolean = hasState(plan) && !KeepsNoRow(plan.nodeName)
-
-  /** Whether rows that the operator could answer now may leave it in a later batch. */
-  def holdsBack(plan: LogicalPlan): Boolean = keepsRows(plan) && (plan match {
-    case Join(_, _, joined, _, _) => joined != Inner
-    case _                        => true
-  })
 
   /**
    * Operators of Spark that pass each row on at once, or never. SELECT DISTINCT is an aggregate,

@@ -116,15 +116,11 @@ private[spark] object StatefulPlan {
    * The bucket of a row. It is never a constant, with which the optimizer would replace a
    * grouping column.
    */
-  private[streams] def bucketOf(
-      keys: Seq[Expression],
-      time: Attribute,
-      buckets: Int
-  ): Expression =
+  private def bucketOf(keys: Seq[Expression], time: Attribute, buckets: Int): Expression =
     if (keys.isEmpty) BitwiseAnd(new Murmur3Hash(Seq(time)), Literal(0))
     else BitwiseAnd(new Murmur3Hash(keys), Literal(buckets - 1))
 
-  private[streams] def keyEncoder: ExpressionEncoder[Any] =
+  private def keyEncoder: ExpressionEncoder[Any] =
     ExpressionEncoder(AgnosticEncoders.PrimitiveIntEncoder).asInstanceOf[ExpressionEncoder[Any]]
 }
 

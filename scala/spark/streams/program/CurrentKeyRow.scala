@@ -54,9 +54,7 @@ private[spark] final class CurrentKeyRow(marks: Int, beginnings: Int) {
     places(place(beginning)) = position
   }
 
-  // a moment without a row has no peer
-  private def place(beginning: Int): Int =
-    math.max(0L, end - 1 - firstPeer).toInt * beginnings + beginning
+  private def place(beginning: Int): Int = (end - 1 - firstPeer).toInt * beginnings + beginning
 
   private[this] var valuesOf = Array.empty[Array[Long]]
 

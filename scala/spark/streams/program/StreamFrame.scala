@@ -265,10 +265,6 @@ private[spark] final case class StreamPredicate(number: Int) extends StreamFrame
  * leaves out the rows of the window before `begin`.
  */
 private[spark] sealed abstract class StreamOwn extends StreamFrame {
-
-  /** The mark that has the width. */
-  def mark: Int
-
   override def whyNotAhead: Option[String] = None
 
   override def isIdle(last: StreamMoment, now: StreamMoment): Boolean = false
@@ -292,8 +288,6 @@ private[spark] sealed abstract class StreamOwn extends StreamFrame {
 
 /** @param width the mark of the number of rows before the row; less than 0 if it has no rows */
 private[spark] final case class StreamOwnRows(width: Int) extends StreamOwn {
-  override def mark: Int = width
-
   override def signature: String = s"own rows of bound $width"
 
   override def begin(window: TreeWindow, row: CurrentKeyRow): Long = {
@@ -304,8 +298,6 @@ private[spark] final case class StreamOwnRows(width: Int) extends StreamOwn {
 
 /** @param from the mark of the first time, in microseconds */
 private[spark] final case class StreamOwnRange(from: Int) extends StreamOwn {
-  override def mark: Int = from
-
   override def signature: String = s"own range from bound $from"
 
   override def isOfPeers: Boolean = true

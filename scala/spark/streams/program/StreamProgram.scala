@@ -100,9 +100,6 @@ private[spark] final case class StreamProgram(
   /** Whether windows count groups of peers. */
   def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
 
-  /** The marks that have each row's own widths. */
-  def ownMarks: Seq[Int] = windows.flatMap(_.frame.owns).map(_.mark).distinct
-
   /** Whether each peer has a window of its own width, and every such window holds all peers. */
   def hasOwnPeers: Boolean =
     windows.exists(w => w.frame.isOfPeers && w.frame.owns.nonEmpty)

@@ -39,16 +39,6 @@ private[spark] final case class StreamShape(
       window.answer()
     }
 
-  /** The same for a moment: no row comes that could be excluded. */
-  def queryAt(window: TreeWindow, moment: CurrentKeyRow): Int =
-    if (owns.isEmpty) window.query()
-    else {
-      val begin = beginOf(window, moment)
-      window.begin()
-      window.append(begin, window.back)
-      window.answer()
-    }
-
   /** The first position of the window that is as near as the row's own widths. */
   private def beginOf(window: TreeWindow, row: CurrentKeyRow): Long = {
     var begin = window.front

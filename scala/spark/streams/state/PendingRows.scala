@@ -33,12 +33,6 @@ private[spark] final class PendingRows(
     }
   }
 
-  /** Gives the rows until `until` to `take`, and changes nothing. */
-  def look(of: PendingChunks, until: Long)(take: UnsafeRow => Unit): Unit =
-    of.chunks.filter(_.earliest <= until).foreach { chunk =>
-      read(stored.get(chunk.number))(row => if (row.getLong(time) <= until) take(row))
-    }
-
   /** Adds a row that has to wait; the caller must not change it any more. */
   def add(row: UnsafeRow): Unit = {
     rows += row

@@ -253,35 +253,6 @@ private[streams] final class KeyTree(
     }
   }
 
-  /**
-   * Writes the answers at a moment, at which no row comes.
-   *
-   * @param row the moment as a row, for answers that compare a row's own value with the window's
-   * @param moves whether the moment is after the last row; if not, the windows are at that row
-   */
-  def answerAt(
-      row: InternalRow,
-      current: CurrentKeyRow,
-      moves: Boolean,
-      result: InternalRow
-  ): Unit = {
-    if (isOfRow) column.answersFor(row)
-    var w = 0
-    while (w < frames.length) {
-      if (moves) moveTo(current, w)
-      column.lower(w, shapes(w).queryAt(stored.window(w), current), result)
-      w += 1
-    }
-  }
-
-  private def moveTo(current: CurrentKeyRow, w: Int): Unit = {
-    val window = stored.window(w)
-    val beginning = beginnings(w)
-    if (beginning != KeyTree.NoBeginning && current.begins(beginning)) window.evictAll()
-    if (lags(w)) frames(w).enter(window, current)
-    frames(w).leave(window, current, condition)
-  }
-
   /** Gives up the elements that no window holds any more. */
   def release(): Unit = {
     stored.release()

@@ -161,41 +161,6 @@ private[streams] final class KeyWindows(
     none
   }
 
-  /**
-   * The answers at a moment at which no row comes, which is not before the last row. Windows over
-   * time are as for a row of that moment, which they do not hold. Windows that count rows stay at
-   * the key's last row. After that the key can only be discarded.
-   *
-   * @param row the moment as a row
-   * @return a row of the output, valid until the next
-   */
-  def answerAt(row: InternalRow): UnsafeRow = {
-    val time = row.getLong(program.time)
-    if (isOver(time)) beginAnew()
-    val moves = !known.isNew && time > known.lastTime
-    if (moves) moveTo(time)
-    current.end = end
-    marks.readOwn(row, current.values)
-    trees.foreach(_.answerAt(row, current, moves, results(0)))
-    output(joined(row, results(0)))
-  }
-
-  /** Makes a moment after the last row the current one. */
-  private def moveTo(time: Long): Unit = {
-    current.advance()
-    current.time = time
-    current.end = end
-    current.firstPeer = end
-    current.lastPeer = end
-    current.group = known.groups
-    marks.read(time, current.values)
-    beginnings.indices.foreach { b =>
-      current.lastBegin = known.beginTime(b)
-      current.begins(b) = beginnings(b).isAt(current)
-      current.noteBegin(b, if (current.begins(b)) end else known.beginPosition(b))
-    }
-  }
-
   /** Writes the key's state. */
   def write(): Unit = {
     out.clear()

@@ -36,14 +36,6 @@ private[streams] final class Marks(program: StreamProgram) {
     read(ofTime, row, values)
   }
 
-  private[this] val owns = program.ownMarks.toArray
-
-  /** Reads the marks that have the row's own widths, and leaves the others. */
-  def readOwn(row: InternalRow, values: Array[Long]): Unit = if (owns.nonEmpty) {
-    val marks = ofRow(row)
-    owns.foreach(m => values(m) = marks.getLong(m))
-  }
-
   /**
    * Whether a key can be forgotten: no row that the watermark still lets through could, by its
    * windows, tell the key from a new one.
