@@ -1,17 +1,17 @@
-"""A stream of features whose query changes twice on one checkpoint.
+"""A stream of features, and a new version of it that begins beside it.
 
     spark-submit --jars $(python -m sash jar) examples/upgrade_features.py
 
-The flights of December 2013 come as a stream. Each flight gets features of its carrier. The query
-has three versions, one for each ten days:
+The flights of December 2013 come as a stream. Each flight gets features of its carrier.
 
-1. the mean delay of the last 100 flights, and how many of them were late;
-2. the mean delay of the last 50 flights alone. The state of the first version has them;
-3. besides, the longest delay of three days. The state has no trace of it, so that the query
-   begins again with a table of all flights until then (``sash.warm_start``).
+1. The first version has the mean delay of the last 100 flights.
+2. After ten days the second version begins. It has besides the longest delay of three days. No
+   state of the first version has that, so it begins with a table of all flights until then
+   (``sash.warm_start``), on a checkpoint of its own.
+3. Both run for ten days, and the last ten days the second version runs alone.
 
-Each flight is answered once, by the version that runs when the watermark passes it, with the
-features of the batch query over all flights.
+Up to the border readers take the answers of the first version, and behind it those of the second.
+Each flight has one answer, with the features of the batch query over all flights.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.window import WindowSpec
 
 import sash
 from helpers.nycflights import register_tables
@@ -32,47 +32,28 @@ from helpers.session import options, session
 from helpers.timing import step
 
 KEY = ["scheduled", "carrier", "flight", "origin"]
-BEGIN, END = "2013-12-01 00:00:00", "2013-12-31 00:00:00"
-CHANGES = ["2013-12-11 00:00:00", "2013-12-21 00:00:00"]
-
-
-def last(flights: int) -> WindowSpec:
-    """The last flights of the carrier before a flight."""
-    return Window.partitionBy("carrier").orderBy("scheduled").rowsBetween(-flights, -1)
+TIMES = [f"2013-12-{day} 00:00:00" for day in ("01", "11", "21", "31")]
+BORDER = TIMES[1]
+LAST_100 = Window.partitionBy("carrier").orderBy("scheduled").rowsBetween(-100, -1)
 
 
 def first(flights: DataFrame) -> DataFrame:
-    """Two features of the last 100 flights."""
-    late = F.count_if(F.col("dep_delay") > 15).over(last(100)).alias("late")
-    mean = F.avg("dep_delay").over(last(100)).alias("mean_delay")
-    return flights.select(*KEY, mean, late)
+    """A feature of the last 100 flights."""
+    return flights.select(*KEY, F.avg("dep_delay").over(LAST_100).alias("mean_delay"))
 
 
 def second(flights: DataFrame) -> DataFrame:
-    """One of them, of the last 50."""
-    return flights.select(*KEY, F.avg("dep_delay").over(last(50)).alias("mean_delay"))
-
-
-def third(flights: DataFrame) -> DataFrame:
     """The same, and one of three days."""
     three_days = sash.SlidingWindow.partitionBy("carrier").orderBy("scheduled").time("3 days")
     return flights.select(
         *KEY,
-        F.avg("dep_delay").over(last(50)).alias("mean_delay"),
+        F.avg("dep_delay").over(LAST_100).alias("mean_delay"),
         F.max("dep_delay").over(three_days).alias("longest"),
     )
 
 
-def compare(answers: DataFrame, expected: DataFrame) -> int:
-    """The number of answers, which are the batch query's."""
-    wrong = answers.exceptAll(expected.join(answers.select(*KEY), KEY, "left_semi")).count()
-    if wrong:
-        raise SystemExit(f"{wrong} answers differ from those of the batch query.")
-    return answers.count()
-
-
 def main(spark: SparkSession, arguments: Sequence[str]) -> None:
-    """Run three versions of a query, one after the other."""
+    """Run two versions of a query, one beside the other."""
     options(__doc__).parse_args(arguments)
     keep_state(spark)
     with tempfile.TemporaryDirectory() as scratch:
@@ -81,40 +62,45 @@ def main(spark: SparkSession, arguments: Sequence[str]) -> None:
         # one flight for each carrier and time: ROWS tells flights of one time apart
         flights = (
             spark.table("flights")
-            .where(F.col("scheduled").between(BEGIN, END) & F.col("dep_delay").isNotNull())
+            .where(F.col("scheduled").between(TIMES[0], TIMES[-1]))
+            .where("dep_delay IS NOT NULL")
             .select(*KEY, "dep_delay")
             .dropDuplicates(["carrier", "scheduled"])
             .cache()
         )
-        times = [BEGIN, *CHANGES, END]
-        out = str(folder / "out")
 
-        def answered(number: int, columns: list[str]) -> DataFrame:
-            answers = spark.read.option("mergeSchema", True).parquet(out)
-            return answers.where(F.col("version") == number).select(*columns).drop("version")
+        def live() -> DataFrame:
+            rows = spark.readStream.schema(flights.schema).parquet(str(folder / "live"))
+            return rows.withWatermark("scheduled", "1 hour")
 
-        def version(number: int, features: Callable[[DataFrame], DataFrame], past: bool) -> None:
-            begin, end = times[number - 1], times[number]
-            day = (F.col("scheduled") >= begin) & (F.col("scheduled") < end)
-            flights.where(day).coalesce(1).write.mode("append").parquet(str(folder / "live"))
-            schema = flights.schema
-            rows = spark.readStream.schema(schema).parquet(str(folder / "live"))
-            rows = rows.withWatermark("scheduled", "1 hour")
-            if past:  # the table has all flights before the change
-                table = flights.where(F.col("scheduled") < begin)
-                rows = sash.warm_start(rows, table, by="scheduled", until=begin)
-            answers = features(rows).withColumn("version", F.lit(number))
-            with step(f"Version {number}, until {end[:10]}"):
-                writer = answers.writeStream.format("parquet").option("path", out)
-                run(writer, folder / "checkpoint")
-            count = compare(answered(number, answers.columns), features(flights))
-            print(f"Version {number} has answered {count:,} flights as the batch query does.")
+        def begun() -> DataFrame:
+            table = flights.where(F.col("scheduled") <= BORDER)
+            return sash.warm_start(live(), table, by="scheduled", until=BORDER)
 
-        version(1, first, past=False)
-        version(2, second, past=False)
-        version(3, third, past=True)
-        last_version = answered(3, [*KEY, "mean_delay", "longest", "version"])
-        last_version.orderBy(*KEY).show(5, truncate=False)
+        def go_on(features: Callable[[DataFrame], DataFrame], rows: DataFrame) -> None:
+            name = features.__name__
+            with step(f"The {name} version"):
+                writer = features(rows).writeStream.format("parquet")
+                run(writer.option("path", str(folder / name)), folder / f"{name}-checkpoint")
+
+        for ten_days, (begin, end) in enumerate(pairwise(TIMES)):
+            come = flights.where((F.col("scheduled") >= begin) & (F.col("scheduled") < end))
+            come.coalesce(1).write.mode("append").parquet(str(folder / "live"))
+            if ten_days < 2:
+                go_on(first, live())
+            if ten_days > 0:
+                go_on(second, begun())
+
+        old, new = (spark.read.parquet(str(folder / name)) for name in ("first", "second"))
+        up_to = F.col("scheduled") <= BORDER
+        for answers, expected in ((old, first(flights)), (new, second(flights))):
+            wrong = answers.exceptAll(expected.join(answers, KEY, "left_semi")).count()
+            if wrong:
+                raise SystemExit(f"{wrong} answers differ from those of the batch query.")
+        assert new.where(up_to).isEmpty()
+        print(f"The first version has answered {old.where(up_to).count():,} flights up to the")
+        print(f"border, and the second one {new.count():,} behind it, as the batch query does.")
+        new.orderBy(*KEY).show(5, truncate=False)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
-from changing import LAST, Changing, Query, Row, drawn
+from restarts import LAST, Query, Restarts, Row, drawn
 from streaming import session
 
 FOLDER = Path(__file__).parent / "kept"
@@ -94,7 +94,7 @@ def rows() -> list[list[Row]]:
 
 def answer(spark: SparkSession, folder: Path, query: Query, files: list[list[Row]]) -> Answers:
     """The answers of a stream from its checkpoint in the folder, if there is one, over files."""
-    stream = Changing(spark, folder, {})
+    stream = Restarts(spark, folder, {})
     for file in files:
         stream.come(file)
     return stream.run(query, [], fails=False)

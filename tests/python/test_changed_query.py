@@ -1,4 +1,4 @@
-"""A stream whose query changes on one checkpoint, and which is killed in between."""
+"""A query, and beside it a new version that begins with a table; both are killed in between."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from killed_labels import LABELS, START, drawn, read
 from killed_together import BATCHES_A_RUN, Together, lives_of
@@ -15,88 +14,64 @@ from killed_versions import features
 from kills import answers_once, in_utc
 from test_label_kills import end, save
 
-STREAMS = ["a", "b", "c"]
-
 
 class Versions:
-    """A stream whose query changes between kills."""
+    """Two versions of a query over the same files, with a checkpoint each."""
 
-    def __init__(self, streams: Together, name: str, hours: int) -> None:
-        self.streams, self.name, self.hour = streams, name, 0
-        self.folder = streams.folder / name
+    def __init__(self, streams: Together, hours: int) -> None:
+        self.streams, self.hour = streams, 0
         self.rows = {hour: list(drawn(streams.rng, hour, 2, 60)) for hour in range(hours)}
-        streams.arguments[name] = ["1"]
+        self.until = START
+        streams.arguments["old"] = ["1"]
 
     def come(self, files: int) -> None:
         for hour in range(self.hour, self.hour + files):
-            save(self.folder / "labels", hour, self.rows[hour])
+            for name in self.streams.arguments:
+                save(self.streams.folder / name / "labels", hour, self.rows[hour])
         self.hour += files
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether the checkpoint knows the query, and so its history."""
-        return self.streams.batches(self.name, "commits") >= self.streams.first[self.name]
+    def begin_new(self) -> None:
+        """Begin the new version with the table of all rows until the last file."""
+        folder = self.streams.folder / "new"
+        self.until = START + timedelta(hours=self.hour)
+        past = [
+            row for of in self.rows.values() for row in of if str(row["ts"]) <= str(self.until)
+        ]
+        folder.mkdir()
+        save(folder / "past", 0, past)
+        self.streams.arguments["new"] = ["2", str(self.until)]
+        self.streams.first["new"] = 0
+        for hour in range(self.hour):
+            save(folder / "labels", hour, self.rows[hour])
 
-    def change(self, version: str, anew: bool) -> None:
-        """Go on with another version, and with the past if that has to be."""
-        until = self.streams.arguments[self.name][1:]
-        if anew:
-            # all rows until the last file, for some an hour more
-            until = [str(START + timedelta(hours=self.hour))]
-            past = [row for of in self.rows.values() for row in of if str(row["ts"]) <= until[0]]
-            save(self.folder / "past", 0, past)
-        self.streams.first[self.name] = self.streams.batches(self.name, "commits") + 1
-        self.streams.arguments[self.name] = [version, *until]
-
-
-def change(streams: Together, all_versions: list[Versions]) -> None:
-    """Let queries change that have answered: before that, a history would be in their place."""
-    rng = streams.rng
-    to_change = {}
-    for versions in all_versions:
-        version = rng.choice("23")
-        if versions.has_begun:
-            lacks = streams.arguments[versions.name][0] != "3"  # the maximum
-            anew = version == "3" and (lacks or rng.random() < 0.5)
-            to_change[versions] = (version, anew)
-    # a batch that has run, and is not committed, is the earlier query's
-    waiting = [v.name for v, (_, anew) in to_change.items() if anew and streams.is_within(v.name)]
-    if waiting:
-        streams.finish(*waiting)
-    for versions, (version, anew) in to_change.items():
-        versions.change(version, anew)
-        print(f"{versions.name}: version {' '.join(streams.arguments[versions.name])}")
+    def check(self, session: SparkSession) -> None:
+        """Rows until the table's end have an answer of the old version, later ones of both."""
+        old, new = (answers_once(session, self.streams.folder / name) for name in ("old", "new"))
+        folder = self.streams.folder / "old"
+        live = read(session, folder / "labels", LABELS, stream=False).where("lab <> -1").cache()
+        first = {row.lab: row for row in features(live, "1").collect()}
+        second = {row.lab: row for row in features(live, "2").collect() if row.ts > self.until}
+        assert old == first
+        assert new == second
+        assert 0 < len(second) < len(first)
+        print(f"{len(first) - len(second)} rows by the old version, {len(second)} by both")
 
 
 @pytest.mark.slow
-def test_versions_of_queries_that_are_killed_answer_each_row_once(
+def test_two_versions_that_are_killed_answer_each_row_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     program = Path(__file__).with_name("killed_versions.py")
-    for killed, kills in lives_of(program, tmp_path, *STREAMS):
+    for killed, kills in lives_of(program, tmp_path, "old"):
         hours = BATCHES_A_RUN * kills + 2
-        versions = [Versions(killed, name, hours) for name in STREAMS]
+        versions = Versions(killed, hours)
         for kill in range(kills):
-            if kill > 0:
-                change(killed, versions)
-            for stream in versions:
-                stream.come(BATCHES_A_RUN)
+            versions.come(BATCHES_A_RUN)
+            if kill == kills // 2:
+                versions.begin_new()
             killed.kill()
-        for stream in versions:
-            stream.come(2)
-            end(stream.folder, hours)
-        killed.finish(*STREAMS)
-        for stream in versions:
-            check_versions(in_utc(spark), stream.folder)
-
-
-def check_versions(session: SparkSession, folder: Path) -> None:
-    """Each row has one answer, of the version that has answered it."""
-    ours = answers_once(session, folder)
-    live = read(session, folder / "labels", LABELS, stream=False).where("lab <> -1").cache()
-    assert ours.keys() == {row.lab for row in live.select("lab").collect()}
-    for version in ("1", "2", "3"):
-        of = {lab: tuple(row) for lab, row in ours.items() if row.version == version}
-        batch = features(live, version).where(F.col("lab").isin(list(of)))
-        assert of == {row.lab: tuple(row) for row in batch.collect()}, version
-        print(f"version {version}: {len(of)} rows")
+        versions.come(2)
+        for name in killed.arguments:
+            end(killed.folder / name, hours)
+        killed.finish(*killed.arguments)
+        versions.check(in_utc(spark))

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import kept
-from changing import LAST, SCHEMA
+from restarts import LAST, SCHEMA
 
 VERSIONS = sorted(path.stem for path in kept.FOLDER.glob("*.zip"))
 

@@ -91,19 +91,10 @@ final class StoredWindows(
   def drop(): Unit = tree.keepFrom(tree.end)
 
   /** Begins a stream. The store must have nothing of it. */
-  def clear(): Unit = startAt(0L)
-
-  /** Begins a stream whose first element will have this position. */
-  def startAt(position: Long): Unit = {
-    tree.startAt(position)
+  def clear(): Unit = {
+    tree.startAt(0L)
     windows.foreach(_.clear())
   }
-
-  /** The slot of a held element; valid until the next call. */
-  def element(position: Long): Int = tree.element(position)
-
-  /** The time of a held element. */
-  def timeOf(position: Long): Long = tree.timeOf(position)
 
   /** Whether all answers outside the slots are up to date with their windows. */
   def isCurrent: Boolean = inverses.forall(_.isCurrent)

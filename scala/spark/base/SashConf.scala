@@ -99,18 +99,6 @@ object SashConf {
     .checkValue(_ > 0, "must be more than 0")
     .createOptional
 
-  val StreamNewWindows = buildConf("spark.sash.stream.newWindows")
-    .doc(
-      "How a query goes on with the checkpoint of another, if it has aggregates or windows " +
-        "that the state cannot answer, and no history. With 'error' it does not start. With " +
-        "'incomplete' they begin with the rows that the state still holds, as if no earlier " +
-        "row had come. Windows that the state can answer go on in either case."
-    )
-    .version("0.1.0")
-    .stringConf
-    .checkValues(Set("error", "incomplete"))
-    .createWithDefault("error")
-
   private val LateRowsModes = Seq("drop", "count")
 
   val StreamLateRows = buildConf("spark.sash.stream.lateRows")
@@ -207,7 +195,6 @@ object SashConf {
       LateralFilterThreshold,
       StreamBuckets,
       StreamKeyTimeToLive,
-      StreamNewWindows,
       StreamLateRows,
       StreamLateRowsPath,
       StreamChangesBy,
@@ -246,9 +233,6 @@ object SashConf {
   /** The time to live of a stream's keys, in microseconds, if there is one. */
   def keyTimeToLive(conf: SQLConf): Option[Long] =
     conf.getConf(StreamKeyTimeToLive).map(TimeUnit.MILLISECONDS.toMicros)
-
-  /** Whether windows that a checkpoint's state cannot answer begin with the rows that it has. */
-  def beginsIncomplete(conf: SQLConf): Boolean = conf.getConf(StreamNewWindows) == "incomplete"
 
   def countsLateRows(conf: SQLConf): Boolean = conf.getConf(StreamLateRows) == "count"
 

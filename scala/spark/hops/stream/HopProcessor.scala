@@ -2,9 +2,8 @@ package io.sash.spark.hops.stream
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.sash.spark.streams.checkpoint.{EarlierStates, StateLayout}
 import io.sash.spark.streams.program.WarmStart
-import io.sash.spark.streams.state.{BucketHeader, StreamState}
+import io.sash.spark.streams.state.StreamState
 import io.sash.spark.streams.task.{BucketProcessor, BucketTask, OperatorBatch}
 
 /**
@@ -18,11 +17,7 @@ private[spark] final class HopProcessor(
 ) extends BucketProcessor {
   override def text: String = program.text
 
-  override def layout: Option[StateLayout] = None
-
   override def input: Seq[Attribute] = program.input
-
-  override def placing: AttributeSet = AttributeSet.empty
 
   override def fields: Seq[Expression] = {
     val keys = program.keys.map(input)
@@ -56,21 +51,9 @@ private[spark] final class HopProcessor(
       .getOrElse(
         throw new IllegalStateException("the watermark of late rows has not been told")
       )
-    val begins = batch.exists(_.state.answered.nonEmpty)
-    // windows that end in the history are over before the first row of the stream. An operator
-    // above that begins anew reads them all, whatever the watermark
-    val over = if (begins) 0L else known
-    val late = start.flatMap(_.silent).fold(over)(math.max(over, _))
-    new HopTask(program, state, late, Option.unless(begins)(known))
-  }
-
-  /** Hop windows always begin anew. Their rows lie in panes, and none waits. */
-  override protected def newChange(
-      earlier: EarlierStates,
-      state: StreamState
-  ): BucketHeader => BucketHeader = { before =>
-    state.clear()
-    BucketHeader.empty(before.generation).copy(timer = before.timer)
+    // windows that end in the history are over before the first row of the stream
+    val late = start.flatMap(_.silent).fold(known)(math.max(known, _))
+    new HopTask(program, state, late, known)
   }
 
   override def toString: String = s"Hops of ${text.linesIterator.mkString("; ")}"

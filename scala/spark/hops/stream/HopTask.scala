@@ -17,14 +17,14 @@ import io.sash.spark.streams.task._
  * the time when the key is due: when it has to be visited without new rows.
  *
  * @param late a time in microseconds; windows that have ended by that time take no rows
- * @param watermark the watermark of late rows, in microseconds; None if no row is late. A history
- *   may end after it, and its rows are not late for the windows that end in it
+ * @param watermark the watermark of late rows, in microseconds. A history may end after it, and
+ *   its rows are not late for the windows that end in it
  */
 private[spark] final class HopTask(
     program: HopProgram,
     state: StreamState,
     late: Long,
-    watermark: Option[Long]
+    watermark: Long
 ) extends BucketTask {
   private[this] val hops = program.hops
   private[this] val keys = program.keys.map(program.input)
@@ -40,7 +40,7 @@ private[spark] final class HopTask(
   private[this] val window = panes.window
   private[this] val rowsOfPane = new RowsOfPane(panes, program.grows)
   private[this] val out = new Bytes
-  private[this] val firstNotPassed = watermark.fold(Long.MinValue)(hops.firstEndingAfter)
+  private[this] val firstNotPassed = hops.firstEndingAfter(watermark)
 
   override def turn(
       before: BucketHeader,

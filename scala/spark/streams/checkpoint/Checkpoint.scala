@@ -78,7 +78,7 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   private def isHops(operator: Path): Boolean = hasHops(operator) && !hasSparksSchema(operator)
 
   private def hasHops(operator: Path): Boolean =
-    new StateFile(operator, statement.hadoopConf).read().exists(_.isOfHops)
+    new StateFile(operator, statement.hadoopConf).read().exists(StateSignature.isOfHops)
 
   /**
    * Whether the operator has a state schema, which Spark's own operators write and

@@ -35,8 +35,6 @@ private[spark] object StateSignature {
   val LateRows: String = "late rows"
   val Layout: String = "layout"
   val BegunBy: String = "begun by"
-  val BegunIn: String = "begun in batch"
-  val Parts: String = "parts"
 
   def isOfHops(text: String): Boolean = text.startsWith(Hops)
 
@@ -93,15 +91,12 @@ private[spark] object StateSignature {
   def part(text: String, name: String): Option[String] =
     parts(text).collectFirst { case (`name`, value) => value }
 
-  /** The parts that follow from others, or are of the start of a state. */
-  private val NotCompared = Set(BegunBy, BegunIn, Parts)
-
-  /** The names of the parts in which two texts differ. */
+  /** The names of the parts in which two texts differ, whatever version has begun them. */
   def differing(was: String, is: String): Seq[String] =
     (parts(is) ++ parts(was))
       .map(_._1)
       .distinct
-      .filter(n => !NotCompared(n) && part(was, n) != part(is, n))
+      .filter(n => n != BegunBy && part(was, n) != part(is, n))
 
   /** These parts of a text, in words, where the other text differs from it. */
   def differences(text: String, other: String, names: Seq[String]): String = names

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 
 import io.sash.spark.base.StreamVersions
 import io.sash.spark.history.HistoryExec
-import io.sash.spark.streams.checkpoint.{BatchState, NumberedFiles, StateChange, StateFile}
+import io.sash.spark.streams.checkpoint.{NumberedFiles, StateFile}
 import io.sash.spark.streams.late.{LateBatch, LateTableExec}
 import io.sash.spark.streams.state.StreamMetrics
 import io.sash.spark.streams.task.{BucketProcessor, OperatorBatch}
@@ -28,11 +28,12 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   override def apply(plan: SparkPlan): SparkPlan = {
     val isRealTime = StreamVersions.isRealTime(plan)
-    val states = statesOf(plan)
-    lazy val readsHistory = states.isEmpty || states.values.exists(_.readsHistory)
+    val ours = plan.collect { case operator if isOurs(operator) => operator }
+    ours.foreach(checkState)
+    val isLater = ours.exists(o => placeOf(o).nonEmpty && batchOf(o).exists(_ > 0))
     plan.transformUp {
-      case history: HistoryExec if !readsHistory => history.read
-      case operator if isOurs(operator)          => told(operator, states, isRealTime)
+      case history: HistoryExec if isLater => history.read
+      case operator if isOurs(operator)    => told(operator, isRealTime)
       // if the extension is both configured and found, the rule runs twice
       case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
       case other => other.mapChildren(unsafe)
@@ -65,49 +66,26 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
    * Passes the values to the processor. In real-time mode a plan may only have operators that
    * Spark knows, so StreamMetricsExec is left out.
    */
-  private def told(
-      operator: SparkPlan,
-      states: Map[Path, BatchState],
-      isRealTime: Boolean
-  ): SparkPlan = {
-    val place = placeOf(operator)
-    val state = place.fold(BatchState.Unknown)(states)
+  private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
     val metrics = StreamMetrics.create(operator.session.sparkContext)
     val fields = operator.productElementNames.zip(operator.productIterator).map {
       case (_, processor: BucketProcessor) =>
-        processor.in(OperatorBatch(lateOf(operator), metrics, state))
-      // the rows of a history are late, and all rows of the stream are after it
-      case (LateEvents, _) if state.answered.nonEmpty => None
-      case (_, other)                                 => other.asInstanceOf[AnyRef]
+        processor.in(OperatorBatch(lateOf(operator), metrics))
+      case (_, other) => other.asInstanceOf[AnyRef]
     }
     val copied = operator.makeCopy(fields.toArray)
-    // the rows of a history are not late, and the stream has only rows after it
-    val kept = if (state.answered.isEmpty) lateBatchOf(operator) else None
-    val ours = kept.fold(copied)(LateTableExec.in(copied, _))
+    val ours = lateBatchOf(operator).fold(copied)(LateTableExec.in(copied, _))
     if (isRealTime) ours
-    else StreamMetricsExec(place.map(_.getName), ours, metrics, runOf(operator))
+    else StreamMetricsExec(placeOf(operator).map(_.getName), ours, metrics, runOf(operator))
   }
 
-  /** The state of each operator of Sash in this batch, by its place. */
-  private def statesOf(plan: SparkPlan): Map[Path, BatchState] = {
-    val changes = for {
-      operator <- plan.collect { case o if isOurs(o) => o }
-      place <- placeOf(operator)
-      batch <- batchOf(operator)
-      processor <- operator.productIterator.collectFirst { case p: BucketProcessor => p }
-    } yield place -> new StateChange(
-      new StateFile(place, conf(operator)),
-      processor.text,
-      processor.layout,
-      processor.input,
-      processor.placing,
-      batch,
-      passedBefore(operator, place, batch),
-      operator.conf
-    )
-    val isChanged = changes.exists(_._2.isOther)
-    changes.map { case (place, change) => place -> change.begin(isChanged) }.toMap
-  }
+  /** Refuses an operator whose state is of another query. */
+  private def checkState(operator: SparkPlan): Unit = for {
+    place <- placeOf(operator)
+    batch <- batchOf(operator)
+    processor <- operator.productIterator.collectFirst { case p: BucketProcessor => p }
+  } new StateFile(place, conf(operator))
+    .check(processor.text, batch, passedBefore(operator, place, batch))
 
   private def conf(operator: SparkPlan): Configuration =
     operator.session.sessionState.newHadoopConf()

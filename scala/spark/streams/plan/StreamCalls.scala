@@ -12,7 +12,7 @@ import io.sash.spark.base.{NoWatermark, SashConf}
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, ForestAlgorithm, LambdaBodies, Place}
 import io.sash.spark.multisets.{ReplayedMonoid, WindowMonoid}
-import io.sash.spark.streams.checkpoint.{SlotLayout, StateSignature}
+import io.sash.spark.streams.checkpoint.StateSignature
 import io.sash.spark.streams.program._
 
 /**
@@ -87,7 +87,7 @@ private[streams] final class StreamCalls(
       AnswerMode.Append,
       expressions.indices.map(i => expressions(answered.indexOf(answered(i)))),
       source.calls,
-      describe(trees, input),
+      describe(trees),
       timeToLive(later)
     )
   }
@@ -173,11 +173,7 @@ private[streams] final class StreamCalls(
       algorithm,
       algorithm.program(input, monoids, ordinals),
       windows,
-      PartialsSignature.of(monoids),
-      aggregates.zip(monoids).map { case (a, m) =>
-        SlotLayout(texts.of(a), m.recipe, m.left.map(_.dataType.json))
-      },
-      texts.elements(elementsOf(allWindows(windows.head).frame))
+      PartialsSignature.of(monoids)
     )
   }
 
@@ -198,7 +194,7 @@ private[streams] final class StreamCalls(
   }
 
   /** Describes everything that the state depends on. */
-  private def describe(trees: Seq[TreeProgram], input: Seq[Attribute]): StreamSignature = {
+  private def describe(trees: Seq[TreeProgram]): StreamSignature = {
     val later =
       this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
     val zoned =
@@ -221,19 +217,9 @@ private[streams] final class StreamCalls(
       parts,
       window.child.output.map(c => c.exprId -> signature.of(c)).toMap ++
         (inputs ++ waiting).map(c => c.exprId -> c.name),
-      zoned.exists(signature.isZoned),
-      texts.of(allWindows, reader.beginnings, input)
+      zoned.exists(signature.isZoned)
     )
   }
-
-  private lazy val texts = new StreamTexts(
-    reader,
-    signature,
-    overRows,
-    time.child,
-    inputs,
-    conf.sessionLocalTimeZone
-  )
 
   /** The expression over the window's child, without the columns made for arguments. */
   private def overRows(e: Expression): Expression = e.transform { case a: Attribute =>

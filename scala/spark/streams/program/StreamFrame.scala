@@ -70,9 +70,6 @@ private[spark] sealed abstract class StreamFrame extends Serializable {
   /** The parts that say how far each row looks back; the window holds more rows. */
   def owns: Seq[StreamOwn] = Nil
 
-  /** The frame without these parts; None if it has no others. */
-  def withoutOwns: Option[StreamFrame] = Some(this)
-
   /** Inserts the rows that are in the row's window and have come before it is answered. */
   def enter(window: TreeWindow, row: CurrentKeyRow): Unit
 
@@ -273,8 +270,6 @@ private[spark] sealed abstract class StreamOwn extends StreamFrame {
 
   override def owns: Seq[StreamOwn] = Seq(this)
 
-  override def withoutOwns: Option[StreamFrame] = None
-
   override def leaving: Seq[Seq[StreamFrame]] = Nil
 
   // all rows are in the other parts' windows
@@ -316,15 +311,6 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
   final def leaves: Seq[StreamFrame] = leaving.flatten.distinct
 
   override final def owns: Seq[StreamOwn] = parts.flatMap(_.owns).distinct
-
-  protected def withParts(parts: Seq[StreamFrame]): StreamFrame
-
-  override final def withoutOwns: Option[StreamFrame] = {
-    val others = parts.flatMap(_.withoutOwns)
-    if (owns.isEmpty) Some(this)
-    else if (others.length == 1) others.headOption
-    else Option.when(others.nonEmpty)(withParts(others))
-  }
 
   /** The reason why these parts cannot be joined; None if they can. */
   final def fault: Option[String] =
@@ -386,8 +372,6 @@ private[spark] sealed abstract class StreamJoined extends StreamFrame {
 
 /** The rows in the windows of all parts. */
 private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends StreamJoined {
-  override protected def withParts(parts: Seq[StreamFrame]): StreamFrame = StreamAnd(parts)
-
   override def signature: String = parts.map(_.signature).mkString("(", " and ", ")")
 
   override def longest: Long = parts.map(_.longest).min
@@ -408,8 +392,6 @@ private[spark] final case class StreamAnd(parts: Seq[StreamFrame]) extends Strea
 
 /** The rows in the window of any part. */
 private[spark] final case class StreamOr(parts: Seq[StreamFrame]) extends StreamJoined {
-  override protected def withParts(parts: Seq[StreamFrame]): StreamFrame = StreamOr(parts)
-
   override def signature: String = parts.map(_.signature).mkString("(", " or ", ")")
 
   override def longest: Long = parts.map(_.longest).max

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.monoids.ForestAlgorithm
 import io.sash.spark.slots.SlotProgram
-import io.sash.spark.streams.checkpoint._
+import io.sash.spark.streams.checkpoint.StateSignature
 
 /**
  * The program of the windows of one OVER on a stream, which is sent to tasks.
@@ -56,41 +56,6 @@ private[spark] final case class StreamProgram(
   /** The text that describes the state; a state with another text is not used. */
   lazy val text: String =
     StateSignature.begun(signature.text(input, mode), start.map(_.until))
-
-  /** The parts of the state. */
-  lazy val layout: StateLayout = {
-    val texts = signature.texts
-    val header = HeaderLayout(
-      later.nonEmpty,
-      countsGroups,
-      beginnings.zip(texts.beginnings).zipWithIndex.map { case ((b, text), i) =>
-        BeginningLayout(text, joinedBeginnings.contains(i), b.readsLast)
-      }
-    )
-    StateLayout(
-      header,
-      trees.map(layoutOf),
-      input.map(c => ColumnLayout(texts.columns.getOrElse(c.exprId, c.name), c.dataType.json)),
-      time
-    )
-  }
-
-  private def layoutOf(tree: TreeProgram): TreeLayout = TreeLayout(
-    tree.elements,
-    tree.layout,
-    tree.windows.map { w =>
-      val frame = windows(w).frame
-      WindowLayout(
-        signature.texts.windows(w),
-        frame.evicts,
-        later.nonEmpty || frame.lags,
-        frame.longest,
-        signature.texts.reaches(w)
-      )
-    },
-    isInverse = !tree.algorithm.isOverNodes,
-    isStamped = tree.keepsAnswers(mode)
-  )
 
   /** The columns of an answered row, each over `input`. */
   def fields: Seq[Expression] = output.map(_.transform { case b: BoundReference =>
@@ -168,13 +133,11 @@ private[spark] final case class StreamProgram(
  * @param parts the descriptions, by the names of the parts
  * @param columns the descriptions of a row's columns
  * @param isZoned whether the state depends on the session's time zone
- * @param texts the texts of the state's layout
  */
 private[spark] final case class StreamSignature(
     parts: Seq[(String, String)],
     columns: Map[ExprId, String],
-    isZoned: Boolean,
-    texts: LayoutTexts
+    isZoned: Boolean
 ) {
 
   /** @param input the columns of a waiting row */
@@ -187,19 +150,6 @@ private[spark] final case class StreamSignature(
   def textOf(column: Attribute): Option[String] =
     columns.get(column.exprId).map(said => s"$said ${StateSignature.sqlOf(column.dataType)}")
 }
-
-/**
- * Names for the parts of a program in its [[StateLayout]].
- *
- * @param reaches the beginning of each window, if it can be compared
- * @param columns the texts of all columns of a row
- */
-private[spark] final case class LayoutTexts(
-    windows: Seq[String],
-    reaches: Seq[Option[WindowReach]],
-    beginnings: Seq[String],
-    columns: Map[ExprId, String]
-)
 
 /**
  * The rows, groups or time for which a row waits after the watermark has passed it, until its
@@ -232,16 +182,12 @@ private[spark] final case class StreamDue(at: Int, position: Int)
  *   slots; range i of the results has the answers of the group's window i
  * @param windows the numbers of the group's windows in the program
  * @param signature the partials in the description of a state
- * @param layout the cells of each aggregate
- * @param elements the kind of the elements, in the state's layout
  */
 private[spark] final case class TreeProgram(
     algorithm: ForestAlgorithm,
     slots: SlotProgram,
     windows: Seq[Int],
-    signature: String,
-    layout: Seq[SlotLayout],
-    elements: String
+    signature: String
 ) {
 
   /**

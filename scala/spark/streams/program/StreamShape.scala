@@ -17,10 +17,6 @@ private[spark] final case class StreamShape(
   def signature: String =
     (frame.signature +: (slide.map(_.signature) ++ exclude.map(_.signature)).toSeq).mkString(" ")
 
-  /** The same without the rows that only an answer leaves out. */
-  def signatureOfState: String =
-    copy(frame = frame.withoutOwns.getOrElse(frame), exclude = None).signature
-
   /** Whether peers have answers of different rows. */
   def differsWithinPeers: Boolean =
     frame.movesWithinPeers || exclude.exists(e => !e.ofPeers || e.keepsRow)

@@ -7,15 +7,9 @@ package io.sash.spark.streams.program
  * @param until the border, in microseconds
  * @param answers whether rows up to the border are answered, for an operator above. If not, the
  *   answers begin behind the border
- * @param answered the time, if it is before the border, up to which another query has answered
- *   the rows
  */
-private[spark] final case class WarmStart(
-    until: Long,
-    answers: Boolean,
-    answered: Option[Long] = None
-) {
+private[spark] final case class WarmStart(until: Long, answers: Boolean) {
 
   /** The time up to which nothing is answered. */
-  def silent: Option[Long] = Option.when(!answers)(answered.getOrElse(until))
+  def silent: Option[Long] = Option.unless(answers)(until)
 }

@@ -15,8 +15,7 @@ import io.sash.spark.streams.task.BucketProcessor
 private[start] object BeginWithHistory {
 
   /**
-   * @param isNew whether the checkpoint is new. If not, the history is read only by windows that
-   *   begin anew, and its last rows may be answered; so all of it is read
+   * @param isNew whether the checkpoint is new. If not, no batch reads the history
    */
   def apply(query: LogicalPlan, isNew: Boolean): LogicalPlan =
     if (query.exists(_.isInstanceOf[History])) begun(query, isNew, isRead = false) else query

@@ -7,7 +7,6 @@ import io.sash.core.slots.Bytes
 /**
  * The header of a bucket: when the bucket is due, and where its waiting rows are.
  *
- * @param generation the number of the generation that has written the bucket: see `StateFile`
  * @param latest the latest time of a row, in microseconds or in panes; or `KeyHeader.NoTime`
  * @param timer the time of the registered timer, in milliseconds, if there is one
  * @param sweep the time, in microseconds, of the next walk over all keys, if one is planned
@@ -16,7 +15,6 @@ import io.sash.core.slots.Bytes
  * @param unanswered the chunks of rows that the watermark has passed, but not their due time
  */
 private[spark] final case class BucketHeader(
-    generation: Int,
     latest: Long,
     timer: Option[Long],
     sweep: Option[Long],
@@ -30,7 +28,6 @@ private[spark] final case class BucketHeader(
 
   def toBytes: Array[Byte] = {
     val out = new Bytes
-    out.putNumber(generation)
     out.putLong(latest)
     Seq(timer, sweep).foreach { time =>
       out.putNumber(time.size)
@@ -46,8 +43,7 @@ private[spark] final case class BucketHeader(
 private[spark] object BucketHeader {
 
   /** The header of a bucket without rows. */
-  def empty(generation: Int): BucketHeader = BucketHeader(
-    generation,
+  val Empty: BucketHeader = BucketHeader(
     KeyHeader.NoTime,
     None,
     None,
@@ -60,7 +56,6 @@ private[spark] object BucketHeader {
     val in = ByteBuffer.wrap(bytes)
     def time() = Option.when(Bytes.number(in) == 1)(in.getLong())
     BucketHeader(
-      Bytes.number(in).toInt,
       in.getLong(),
       time(),
       time(),

@@ -3,10 +3,10 @@ package io.sash.spark.streams.state
 import java.nio.ByteBuffer
 
 import io.sash.core.slots.Bytes
-import io.sash.spark.streams.checkpoint.HeaderLayout
+import io.sash.spark.streams.program.StreamProgram
 
 /** The header of a key beside its windows: the key's last row, and its rows without an answer. */
-private[streams] final class KeyHeader(layout: HeaderLayout) {
+private[streams] final class KeyHeader(program: StreamProgram) {
 
   /** The time of the last row, in microseconds, or NoTime. */
   var lastTime: Long = KeyHeader.NoTime
@@ -27,12 +27,14 @@ private[streams] final class KeyHeader(layout: HeaderLayout) {
    * For each beginning of the program the position and the time of the last row that was one.
    * Only joined windows need the position, and only some beginnings need the time.
    */
-  val beginPosition: Array[Long] = new Array[Long](layout.beginnings.length)
-  val beginTime: Array[Long] = new Array[Long](layout.beginnings.length)
+  val beginPosition: Array[Long] = new Array[Long](program.beginnings.length)
+  val beginTime: Array[Long] = new Array[Long](program.beginnings.length)
 
-  private[this] val needingPosition =
-    layout.beginnings.indices.filter(layout.beginnings(_).hasPosition)
-  private[this] val needingTime = layout.beginnings.indices.filter(layout.beginnings(_).hasTime)
+  private[this] val isLater = program.later.nonEmpty
+  private[this] val countsGroups = program.countsGroups
+  private[this] val needingPosition = program.joinedBeginnings
+  private[this] val needingTime =
+    program.beginnings.indices.filter(program.beginnings(_).readsLast)
 
   def isNew: Boolean = lastTime == KeyHeader.NoTime
 
@@ -46,24 +48,24 @@ private[streams] final class KeyHeader(layout: HeaderLayout) {
 
   def read(in: ByteBuffer): Unit = {
     lastTime = in.getLong()
-    if (layout.isLater) {
+    if (isLater) {
       unanswered = Bytes.number(in)
       unansweredGroups = Bytes.number(in)
       lastDue = in.getLong()
     }
-    if (layout.countsGroups) groups = Bytes.number(in)
+    if (countsGroups) groups = Bytes.number(in)
     needingPosition.foreach(b => beginPosition(b) = Bytes.number(in))
     needingTime.foreach(b => beginTime(b) = in.getLong())
   }
 
   def write(out: Bytes): Unit = {
     out.putLong(lastTime)
-    if (layout.isLater) {
+    if (isLater) {
       out.putNumber(unanswered)
       out.putNumber(unansweredGroups)
       out.putLong(lastDue)
     }
-    if (layout.countsGroups) out.putNumber(groups)
+    if (countsGroups) out.putNumber(groups)
     needingPosition.foreach(b => out.putNumber(beginPosition(b)))
     needingTime.foreach(b => out.putLong(beginTime(b)))
   }

@@ -48,7 +48,13 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
 
   /** Moves to a key, and loads the tail. */
   def open(key: Array[Byte]): Unit = {
-    begin(key)
+    this.key = key
+    first = 0L
+    end = 0L
+    lastOfFirst = 0L
+    nodesUntil = 0L
+    at = 0L
+    loaded = new ArrayList
     val bytes = state.waiting(key)
     if (bytes != null) {
       val in = ByteBuffer.wrap(bytes)
@@ -61,23 +67,6 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
       }
       loaded = WaitingRows.decode(in, columns)
     }
-  }
-
-  /** Gives a key other pending rows; `takeAll` has taken the earlier ones. */
-  def replace(key: Array[Byte], rows: ArrayList[Waiting]): Unit = {
-    begin(key)
-    loaded = rows
-    if (!rows.isEmpty) write(0)
-  }
-
-  private def begin(key: Array[Byte]): Unit = {
-    this.key = key
-    first = 0L
-    end = 0L
-    lastOfFirst = 0L
-    nodesUntil = 0L
-    at = 0L
-    loaded = new ArrayList
   }
 
   /** Loads earlier chunks, too, until the first loaded row is one that suffices. */
@@ -127,15 +116,6 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
       ofTail.clear()
     }
     finals
-  }
-
-  /** Takes out all rows. */
-  def takeAll(): ArrayList[Waiting] = {
-    loadAll()
-    val all = loaded
-    loaded = new ArrayList
-    if (!all.isEmpty) write(0)
-    all
   }
 
   /**

@@ -45,12 +45,6 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
 
   def bucket_=(header: Array[Byte]): Unit = rest.updateValue(BucketKey, header)
 
-  /** Removes everything, but for the timer. */
-  def clear(): Unit = {
-    heads.clear()
-    rest.clear()
-  }
-
   val pending: Chunks = new Chunks('P')
   val unanswered: Chunks = new Chunks('U')
 
@@ -124,18 +118,6 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
       (from until until).foreach(number => rest.removeKey(keyOf(level, number)))
     }
 
-    /** Removes the nodes that have elements of [from, until), whatever their level. */
-    def removeAll(from: Long, until: Long): Unit = {
-      var level = 0
-      var shift = LogFanOut
-      while ((until >> shift) > 0) {
-        val (first, end) = (from >> shift, until >> shift)
-        if (first < end) remove(level, first, end)
-        level += 1
-        shift += LogFanOut
-      }
-    }
-
     private def keyOf(level: Int, number: Long): Array[Byte] = {
       val end = place.capacity - PlaceBytes
       place.put(end + 2, level.toByte).putLong(end + 3, number)
@@ -167,7 +149,4 @@ private[spark] object StreamState {
 
   /** 2^5^ = 32 partials in a node. */
   val LogFanOut: Int = 5
-
-  /** The size of a stamp of kept answers behind the windows of a tree. */
-  val StampBytes: Int = 16
 }

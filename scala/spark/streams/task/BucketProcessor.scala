@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streaming._
 
 import io.sash.spark.base.Metrics
-import io.sash.spark.streams.checkpoint.{BatchState, EarlierStates, StateLayout}
 import io.sash.spark.streams.program.WarmStart
 import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 
@@ -21,24 +20,14 @@ private[spark] abstract class BucketProcessor
 
   @transient private[this] var state: StreamState = _
   @transient private[this] var task: BucketTask = _ // made for the first bucket
-  @transient private[this] var change: BucketHeader => BucketHeader =
-    _ // made for the first old one
-
-  private def earlier: EarlierStates = batch.fold(EarlierStates.Unknown)(_.state.earlier)
 
   /**
    * The text that describes the state; a state with another text is not used: see `StateFile`.
    */
   def text: String
 
-  /** The parts of the state; None for hops, whose state only they can read. */
-  def layout: Option[StateLayout]
-
   /** The columns of a row, under the ids that its expressions have. */
   def input: Seq[Attribute]
-
-  /** The columns by which a row has its key and its place in the key's order. */
-  def placing: AttributeSet
 
   /** The ordinal of a row's time, in microseconds or in panes. */
   def time: Int
@@ -66,7 +55,7 @@ private[spark] abstract class BucketProcessor
 
   /** The same processor in a batch. */
   final def in(batch: OperatorBatch): BucketProcessor =
-    copied(start.map(_.copy(answered = batch.state.answered)), Some(batch))
+    copied(start, Some(batch))
 
   /** The text for EXPLAIN. */
   def explained: String
@@ -76,20 +65,10 @@ private[spark] abstract class BucketProcessor
   /** Whether the task is given a row although it has no time. */
   protected def keepsTimeless(@unused row: InternalRow): Boolean = false
 
-  /**
-   * Turns the state of a bucket, which an earlier generation has written, into one that the task
-   * goes on with. It is given the header of the bucket, and returns the new one.
-   */
-  protected def newChange(
-      earlier: EarlierStates,
-      state: StreamState
-  ): BucketHeader => BucketHeader
-
   /** Spark also calls this on the driver, to learn the state's variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     state = new StreamState(getHandle)
     task = null
-    change = null
   }
 
   override final def handleInputRows(
@@ -113,7 +92,7 @@ private[spark] abstract class BucketProcessor
   ): Iterator[InternalRow] = {
     if (task == null) task = newTask(state)
     val known = Option(state.bucket).map(BucketHeader.read)
-    val before = known.fold(BucketHeader.empty(earlier.present))(present)
+    val before = known.getOrElse(BucketHeader.Empty)
     val counts = state.counts
     counts.clear()
     var latest = before.latest
@@ -139,14 +118,6 @@ private[spark] abstract class BucketProcessor
     }
     KeyTurns.ending(answers)(finish())
   }
-
-  /** The header of a bucket whose state is of the present generation, or is made so. */
-  private def present(header: BucketHeader): BucketHeader =
-    if (header.generation == earlier.present) header
-    else {
-      if (change == null) change = newChange(earlier, state)
-      change(header).copy(generation = earlier.present)
-    }
 
   /** Whether a row has a time; a row without one is in no window, and only counted. */
   private def hasTime(row: InternalRow): Boolean = {
@@ -186,11 +157,7 @@ private[spark] object BucketProcessor {
  * @param late the watermark of late rows, in microseconds, if it is known
  * @param metrics the metrics to report to
  */
-private[spark] final case class OperatorBatch(
-    late: Option[Long],
-    metrics: Metrics,
-    state: BatchState
-)
+private[spark] final case class OperatorBatch(late: Option[Long], metrics: Metrics)
 
 /** The windows of a task, which serve one bucket after another. */
 private[spark] abstract class BucketTask {

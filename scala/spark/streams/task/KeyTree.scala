@@ -6,7 +6,6 @@ import java.util.UUID
 import scala.collection.IndexedSeq
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 
 import io.sash.core.frames.Condition
 import io.sash.core.slots.Bytes
@@ -76,44 +75,13 @@ private[streams] final class KeyTree(
   def end: Long = stored.end
 
   /** Moves to a key without state. */
-  def clear(key: Array[Byte]): Unit = startAt(key, 0L)
-
-  /** Moves to a key without state, whose next row has this position. */
-  def startAt(key: Array[Byte], position: Long): Unit = {
+  def clear(key: Array[Byte]): Unit = {
     nodes.of(key)
     rewrites = false
-    stored.startAt(position)
+    stored.clear()
     late.foreach(_.clear())
     keptBefore = stored.kept
     begin()
-  }
-
-  /** Appends an element with these cells, which enters no window. */
-  def append(cells: InternalRow, time: Long): Unit = {
-    column.load(stored.open(), cells)
-    stored.append(time)
-  }
-
-  /** Makes a window hold exactly the elements [from, until): see `TreeWindow.restart`. */
-  def restart(window: Int, from: Long, until: Long): Unit =
-    stored.window(window).restart(from, until)
-
-  /** Sets the aggregate of a window whose elements leave all at once. */
-  def setAggregate(window: Int, cells: InternalRow): Unit =
-    column.load(stored.window(window).query(), cells)
-
-  /** The cells of an element that adds nothing to an answer. */
-  lazy val blank: InternalRow = {
-    val cells = new SpecificInternalRow(of.slots.columns.map(_.dataType))
-    if (isBeside) { // such an element does not count, and has no inputs
-      of.slots.columns.indices.foreach(cells.setNullAt)
-      of.slots.parts.foreach(p => cells.setBoolean(p.first, false))
-    } else {
-      val slot = stored.open()
-      column.identity(slot)
-      column.save(slot, cells)
-    }
-    cells.copy()
   }
 
   /** Moves to a key and reads the state that `write` has left in `in`. */
@@ -162,7 +130,7 @@ private[streams] final class KeyTree(
   private def writeStamp(out: Bytes): Unit = {
     val stamp = kept.filter(_ => stored.isCurrent).fold(KeyTree.NoStamp)(_.keep(answers))
     if (stamp != KeyTree.NoStamp) answers = null
-    out.putLong(stamp.getMostSignificantBits) // StreamState.StampBytes
+    out.putLong(stamp.getMostSignificantBits)
     out.putLong(stamp.getLeastSignificantBits)
   }
 

@@ -40,11 +40,9 @@ private[streams] final class KeyWindows(
   private[this] val out = new Bytes
 
   private[this] val marks = new Marks(program)
-  private[this] val known = new KeyHeader(program.layout.header)
+  private[this] val known = new KeyHeader(program)
   private[this] val current = new CurrentKeyRow(program.marks.length, program.beginnings.length)
-  private[this] val other = new KeyHeader(
-    program.layout.header
-  ) // for `isIdle` of a key that is not open
+  private[this] val other = new KeyHeader(program) // for `isIdle` of a key that is not open
   private[this] var key: Array[Byte] = _
   private[this] var begunAnew = 0L // how often, since the key's state was read or written
 

@@ -4,9 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.TimestampType
 
-import io.sash.spark.streams.checkpoint.{EarlierStates, StateLayout}
 import io.sash.spark.streams.program.{AnswerMode, ChangeFeed, StreamProgram, WarmStart}
-import io.sash.spark.streams.state.{BucketHeader, StreamState}
+import io.sash.spark.streams.state.StreamState
 
 /**
  * Answers the rows of a bucket of keys, over windows of rows. In append mode a row is pending in
@@ -19,12 +18,7 @@ private[spark] final class StreamProcessor(
 ) extends BucketProcessor {
   override def text: String = program.text
 
-  override def layout: Option[StateLayout] = Some(program.layout)
-
   override def input: Seq[Attribute] = program.input
-
-  override def placing: AttributeSet =
-    AttributeSet.fromAttributeSets((program.keys ++ program.order).map(_.references))
 
   override def fields: Seq[Expression] = program.fields
 
@@ -67,11 +61,6 @@ private[spark] final class StreamProcessor(
 
   private[this] val before =
     program.changes.map(c => program.input.indexWhere(_.exprId == c.kind.exprId))
-
-  override protected def newChange(
-      earlier: EarlierStates,
-      state: StreamState
-  ): BucketHeader => BucketHeader = new StateCarries(earlier, program, state).change
 
   override def toString: String = s"SlidingWindow of ${text.linesIterator.mkString("; ")}"
 }

@@ -6,12 +6,12 @@ import org.apache.spark.sql.streaming.OutputMode
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.{StreamSuite, Thorough}
+import io.sash.spark.{Event, StreamSuite, Thorough}
 
 /**
- * A query that is started on the checkpoint of another goes on with the batch's answers, or is an
- * error. The state needs the names and the types of the columns that windows read, and the windows;
- * a row keeps the values that it had when it came.
+ * A query may change below its windows, and goes on with the batch's answers; with other windows
+ * it is an error. The state needs the names and the types of the columns that windows read, and
+ * the windows. A row keeps the values that it had when it came.
  */
 @Slow
 class StreamChangesSuite extends StreamSuite {
@@ -180,6 +180,14 @@ class StreamChangesSuite extends StreamSuite {
     ("the window", base, windows.replace("ROWS 2", "ROWS 4"), "rows from 4 before"),
     ("the range", base, windows.replace("INTERVAL 20", "INTERVAL 21"), "-21000000 us"),
     ("the aggregate", base, windows.replace("sum(v)", "min(v)"), "min(v) in window 0"),
+    ("a shorter window", base, windows.replace("ROWS 2", "ROWS 1"), "rows from 1 before"),
+    ("fewer windows", base, windows.replaceAll("count.*AS c", "1 AS c"), "windows: "),
+    (
+      "a function that casts to fewer digits",
+      base,
+      windows.replace("sum(v)", "sum(tinyint(v))"),
+      "sum(CAST(v AS TINYINT)) in window 0"
+    ),
     ("a column of the answer", base, windows.replace("id,", "id, v AS more, g,"), "columns"),
     (
       "a call",
@@ -245,7 +253,7 @@ class StreamChangesSuite extends StreamSuite {
   private def inError(message: String, words: String*): Unit = {
     assert(message.contains("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"))
     words.foreach(w => assert(message.contains(w)))
-    assert(message.contains("start with a new checkpoint location"))
+    assert(message.contains("with a new checkpoint location"))
   }
 
   for ((name, below, select, words) <- refused.take(4))
@@ -268,11 +276,11 @@ class StreamChangesSuite extends StreamSuite {
 
   test("a state of another layout names the version that goes on with it") {
     streaming() {
-      val message = refusal(base, windows)(rewriting("layout: 9", "layout: 6"))
+      val message = refusal(base, windows)(rewriting("layout: 10", "layout: 6"))
       inError(
         message,
         "layout: 6",
-        "layout: 9",
+        "layout: 10",
         s"; go on with Sash dev on Spark ${spark.version}, or"
       )
       assert(!message.contains("query as it was"))
@@ -283,11 +291,8 @@ class StreamChangesSuite extends StreamSuite {
 
   test("a state of another recipe names the version that goes on with it") {
     streaming() {
-      val message = refusal(base, windows) { checkpoint =>
-        rewriting("recipe 1 (BIGINT", "recipe 0 (BIGINT")(checkpoint)
-        rewriting("\"recipe\":1", "\"recipe\":0")(checkpoint)
-      }
-      inError(message, "recipe 0 (BIGINT", versions, "or go on with Sash dev on Spark")
+      val message = refusal(base, windows)(rewriting("recipe 1 (BIGINT", "recipe 0 (BIGINT"))
+      inError(message, "recipe 0 (BIGINT", versions, "; go on with Sash dev on Spark")
     }
   }
 
@@ -337,5 +342,59 @@ class StreamChangesSuite extends StreamSuite {
       source.stop()
       inError(causes(error), "; write in append mode, or")
     }
+  }
+
+  /** Runs each query over its rows on one checkpoint, and returns all answers. */
+  private def runAll(versions: (DataFrame => DataFrame, Seq[Event])*): Map[Long, Any] =
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("5 seconds", checkpoint)
+      versions.foreach { case (query, rows) =>
+        source.start(query)
+        try source.add(rows)
+        finally source.stop()
+      }
+      source.rows.map(r => r.getLong(0) -> r.get(1)).toMap
+    })
+
+  private def tens(from: Int, until: Int): Seq[Event] =
+    (from until until).map(i => at(i.toLong, 10.0 * i, k = 1, x = i))
+
+  private val pairs: DataFrame => DataFrame =
+    sql("SELECT id, sum(x) OVER (PARTITION BY k ORDER BY ts ROWS 1 PRECEDING) AS a FROM events")
+
+  /** The same query, which begins with the rows of a table until a second. */
+  private def begun(until: Int): DataFrame => DataFrame = rows => {
+    val table = spark.createDataFrame(tens(1, 100))
+    val past = table.where(s"sash.history_until(ts, timestamp_seconds(1600000000 + $until))")
+    pairs(rows.unionByName(past))
+  }
+
+  test("the history is left out once the watermark has passed its end") {
+    val answers = runAll(begun(15) -> tens(2, 6), pairs -> (tens(6, 7) :+ at(0, 1000, k = 2)))
+    assert(answers - 0L == Map(2L -> 3L, 3L -> 5L, 4L -> 7L, 5L -> 9L, 6L -> 11L))
+    val error =
+      intercept[Exception](runAll(begun(29) -> tens(3, 4), pairs -> tens(4, 5)))
+    inError(causes(error), "give the history until 2020-09-13T12:27:09Z")
+  }
+
+  test("another history is another query") {
+    Seq(begun(15) -> begun(90), pairs -> begun(90)).foreach { case (first, second) =>
+      val error = intercept[Exception](runAll(first -> tens(2, 6), second -> tens(6, 7)))
+      inError(causes(error), "history until")
+    }
+  }
+
+  test("before the first batch has been committed another query may begin") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("5 seconds", checkpoint)
+      source.start(over(windows)(base))
+      source.failNext()
+      intercept[Exception](source.add(tens(1, 3)))
+      source.stop()
+      source.start(pairs)
+      source.add(at(0, 1000, k = 2) +: tens(3, 4))
+      source.stop()
+      assert(source.rows.map(r => r.getLong(0) -> r.get(1)).contains(2L -> 3L))
+    })
   }
 }

@@ -269,7 +269,7 @@ class StreamErrorsSuite extends StreamSuite {
       }
       source.stop()
       assert(message.contains("no layout, begun by an earlier version of Sash"))
-      assert(message.contains("start with a new checkpoint location"))
+      assert(message.contains("with a new checkpoint location"))
     }
   }
 
@@ -374,7 +374,7 @@ class StreamErrorsSuite extends StreamSuite {
       }
       source.stop()
       assert(message.contains("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA"))
-      assert(message.contains("start with a new checkpoint location"))
+      assert(message.contains("with a new checkpoint location"))
       assert(source.rows.length == before)
     }
   }

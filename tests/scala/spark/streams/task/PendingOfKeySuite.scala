@@ -28,7 +28,7 @@ class PendingOfKeySuite extends StreamSuite {
     private val state = new StreamState(memory.handle)
     private val task = new UpdateTask(program, state, new KeyWindows(program, state, None), None)
     private val toRow = UnsafeProjection.create(program.input.map(_.dataType).toArray)
-    private var header = BucketHeader.empty(0)
+    private var header = BucketHeader.Empty
 
     /** The answers of a batch, in order. */
     def batch(events: Seq[Event], passed: Long): Seq[UnsafeRow] = {
@@ -37,10 +37,6 @@ class PendingOfKeySuite extends StreamSuite {
       header = turn.after()
       answers
     }
-
-    /** Another query goes on with the state. */
-    def changeTo(other: StreamProgram): Unit =
-      header = new StateCarry(program.layout, hasPlaces = true, other, state).goOn(header)
 
     private def rowOf(e: Event): UnsafeRow = toRow(InternalRow.fromSeq(program.input.map { c =>
       c.name match {
@@ -162,24 +158,6 @@ class PendingOfKeySuite extends StreamSuite {
       val expected = SmallChunks.none(whole.batch(row, passed))
       assert(SmallChunks(divided.batch(row, passed)) == expected, s"row $i")
     }
-  }
-
-  test("a changed query has no node of the query before") {
-    val was = programOf(s"sum(x) $W ROWS 99 PRECEDING) AS a")
-    val is = programOf(s"sum(x) $W ROWS 9 PRECEDING) AS a")
-    val whole, divided = new Updates(was)
-    def add(second: Int, passed: Int): Unit = {
-      val row = Seq(at(second.toLong, second.toDouble))
-      val until = micros(at(0, passed.toDouble))
-      SmallChunks.none(whole.batch(row, until))
-      SmallChunks(divided.batch(row, until))
-    }
-    (0 until 500).foreach(add(_, -1))
-    add(500, passed = 131) // the last row of a chunk
-    def nodes(of: Updates): Int = of.memory.entries.keys.count(_._2.get(0) == 'N')
-    assert(nodes(divided) > nodes(whole), "vacuous: no node of pending rows")
-    Seq(whole, divided).foreach(_.changeTo(is))
-    assert(divided.memory.entries == whole.memory.entries)
   }
 
   /** The calls and the bytes of the last 100 rows, each a batch, while all rows are pending. */

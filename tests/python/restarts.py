@@ -1,4 +1,4 @@
-"""A stream over files whose query changes from start to start, at random."""
+"""A stream over files that is started again and again, and fails now and then."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def drawn(rng: random.Random, files: int) -> list[list[Row]]:
     return rows
 
 
-class Changing:
+class Restarts:
     """The stream, which reads one file a batch."""
 
     def __init__(self, spark: SparkSession, folder: Path, settings: dict[str, str]) -> None:
