@@ -14,11 +14,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-import sash
 from killed_labels import EVENTS, LABELS, START, features, read
 from killed_together import run
-
-FRAME = "5 hours"
 
 
 def drawn(rng: random.Random, hour: int, count: int) -> Iterator[dict[str, object]]:
@@ -43,25 +40,12 @@ def hops(rows: DataFrame) -> DataFrame:
     return rows.groupBy("lab", F.window("ts", "3 hours", "1 hour")).agg(F.count("*").alias("n"))
 
 
-def counted(rows: DataFrame, *more: str) -> DataFrame:
-    """Windows in which late rows count."""
-    window = sash.SlidingWindow.partitionBy("user", *more).orderBy("ts").time(FRAME)
-    some = [F.count("*"), F.sum("lab"), F.max("lab")]
-    return rows.select("lab", *more, *(agg.over(window) for agg in some))
-
-
 def answers(spark: SparkSession, folder: Path, kind: str) -> DataFrame:
     spark.conf.set("spark.sash.stream.lateRowsPath", str(folder / "late"))
-    if kind == "counted":
-        spark.conf.set("spark.sash.stream.lateRows", "count")
-        # the test reads which files each batch had
-        spark.conf.set("spark.sql.streaming.minBatchesToRetain", "1000")
     rows = read(spark, folder / "labels", LABELS, stream=True)
     if kind == "labels":
         return features(rows, read(spark, folder / "events", EVENTS, stream=True))
-    return {"over": over, "hops": hops, "counted": counted}[kind](
-        rows.withWatermark("ts", "1 hour")
-    )
+    return {"over": over, "hops": hops}[kind](rows.withWatermark("ts", "1 hour"))
 
 
 if __name__ == "__main__":

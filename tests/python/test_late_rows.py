@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -13,18 +12,17 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-import sash
 from killed_labels import EVENTS, LABELS, read
-from killed_late import counted, drawn, over
+from killed_late import drawn, over
 from killed_together import BATCHES_A_RUN, lives_of
-from kills import in_utc, last_batch
+from kills import in_utc
 from streaming import to_parquet
 from test_label_kills import ROWS, end, save
 
 SETTING = "spark.sash.stream.lateRowsPath"
 SCHEMA = "lab BIGINT, user STRING, ts TIMESTAMP, more STRING"
 START = datetime(2026, 3, 1)
-KINDS = ["over", "hops", "labels", "counted"]
+KINDS = ["over", "hops", "labels"]
 
 
 def at(lab: int, minute: int) -> tuple[int, str, datetime, str]:
@@ -67,28 +65,6 @@ def test_late_rows_are_kept_with_all_columns(streaming: SparkSession, tmp_path: 
     assert sorted(r.lab for r in answered.collect()) == [1, 2]
     everything = streaming.read.schema(SCHEMA).parquet(str(tmp_path / "in"))
     assert over(everything).where("lab = 3").collect() != []
-
-
-def of_two_hours(rows: DataFrame) -> DataFrame:
-    window = sash.SlidingWindow.partitionBy("user").orderBy("ts").time("2 hours")
-    return rows.select("lab", F.count("*").over(window).alias("n"))
-
-
-@pytest.mark.slow
-def test_a_late_row_counts_in_later_windows(streaming: SparkSession, tmp_path: Path) -> None:
-    settings = {SETTING: str(tmp_path / "late"), "spark.sash.stream.lateRows": "count"}
-    for key, value in settings.items():
-        streaming.conf.set(key, value)
-    try:
-        run(streaming, tmp_path, [at(1, 0), at(2, 60)], of_two_hours)
-        run(streaming, tmp_path, [at(3, 5), at(4, 90)], of_two_hours)
-    finally:
-        for key in settings:
-            streaming.conf.unset(key)
-    answers = streaming.read.parquet(str(tmp_path / "out")).collect()
-    assert sorted(tuple(row) for row in answers) == [(1, 1), (2, 3)]
-    late = streaming.read.parquet(str(tmp_path / "late")).select("row.lab").collect()
-    assert [row.lab for row in late] == [3], "it has no answer"
 
 
 def hops(rows: DataFrame) -> DataFrame:
@@ -148,7 +124,6 @@ def test_streams_that_are_killed_keep_each_late_row_once(
         killed.finish(*KINDS)
         for kind in KINDS:
             check_late_rows(in_utc(spark), folder / kind, kind)
-        check_counted(in_utc(spark), folder / "counted")
 
 
 def check_late_rows(session: SparkSession, folder: Path, kind: str) -> None:
@@ -178,45 +153,3 @@ def check_late_rows(session: SparkSession, folder: Path, kind: str) -> None:
         dropped = [row.lab for row in kept]
     assert not set(out) & set(dropped), "answered and late"
     assert ({*out} | set(dropped)) - {-1} == labels, "rows are lost"
-
-
-def lines_of_batches(folder: Path) -> Iterator[list[str]]:
-    """The lines of each batch.
-
-    Mostly a batch has one file. It has two if the stream was killed when the source had noted a
-    file, and the query had not planned its batch.
-    """
-    files = sorted((folder / "labels").glob("*.json"))
-    first = 0
-    for number in range(last_batch(folder, "offsets") + 1):
-        planned = (folder / "checkpoint" / "offsets" / str(number)).read_text()
-        end = json.loads(planned.splitlines()[-1])["logOffset"] + 1
-        yield [line for file in files[first:end] for line in file.read_text().splitlines()]
-        first = end
-    assert first == len(files), "rows were not read"
-
-
-def check_counted(session: SparkSession, folder: Path) -> None:
-    """Each answer is the batch query's over the rows that had come, by batches."""
-    of_batch = [[json.loads(line) for line in lines] for lines in lines_of_batches(folder)]
-    passed = [datetime.min]  # by the watermark, in each batch and in the one behind
-    for of in of_batch:
-        times = [datetime.fromisoformat(row["ts"]) - timedelta(hours=1) for row in of]
-        passed.append(max([passed[-1], *times]))
-    rows = []
-    for number, of in enumerate(of_batch):
-        for row in of:
-            time = datetime.fromisoformat(row["ts"])
-            answered = next(
-                (i for i in range(number, len(passed)) if time <= passed[i]), len(passed)
-            )
-            rows.append((row["user"], time, row["lab"], number, answered))
-    come = session.createDataFrame(
-        rows, "user string, ts timestamp, lab long, number int, answered int"
-    )
-    at_each = come.withColumn("until", F.explode(F.expr(f"sequence(number, {len(passed)})")))
-    batch = counted(at_each, "until").join(come.select("lab", "answered"), "lab")
-    expected = batch.where("until = answered").drop("until", "answered").collect()
-    ours = session.read.parquet(str(folder / "out")).collect()
-    answers = {row.lab: tuple(row) for row in ours}
-    assert answers == {row.lab: tuple(row) for row in expected if row.lab in answers}

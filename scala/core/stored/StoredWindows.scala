@@ -67,9 +67,6 @@ final class StoredWindows(
 
   def window(i: Int): TreeWindow = windows(i)
 
-  /** Allocates a slot, which belongs to the caller. */
-  def slot(): Int = tree.slot()
-
   /** Returns the slot for the next element. */
   def open(): Int = tree.open()
 

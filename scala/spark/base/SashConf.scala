@@ -99,21 +99,6 @@ object SashConf {
     .checkValue(_ > 0, "must be more than 0")
     .createOptional
 
-  private val LateRowsModes = Seq("drop", "count")
-
-  val StreamLateRows = buildConf("spark.sash.stream.lateRows")
-    .doc(
-      "The use that OVER on a stream makes of late rows. With 'drop' there is none. With " +
-        "'count' a late row has no answer itself, and counts in the windows of later rows, as " +
-        "far as they reach back to it. The frames then are ranges of time up to the current " +
-        "row, over sums, counts, means and their like; others are refused. A checkpoint keeps " +
-        s"its value: another is an error there. One of ${LateRowsModes.mkString(", ")}."
-    )
-    .version("0.1.0")
-    .stringConf
-    .checkValues(LateRowsModes.toSet)
-    .createWithDefault("drop")
-
   val StreamLateRowsPath = buildConf("spark.sash.stream.lateRowsPath")
     .doc(
       "The folder in which a stream keeps the rows that Sash's operators drop as late, and " +
@@ -195,7 +180,6 @@ object SashConf {
       LateralFilterThreshold,
       StreamBuckets,
       StreamKeyTimeToLive,
-      StreamLateRows,
       StreamLateRowsPath,
       StreamChangesBy,
       UntestedVersions
@@ -233,8 +217,6 @@ object SashConf {
   /** The time to live of a stream's keys, in microseconds, if there is one. */
   def keyTimeToLive(conf: SQLConf): Option[Long] =
     conf.getConf(StreamKeyTimeToLive).map(TimeUnit.MILLISECONDS.toMicros)
-
-  def countsLateRows(conf: SQLConf): Boolean = conf.getConf(StreamLateRows) == "count"
 
   def lateRowsPath(conf: SQLConf): Option[String] = conf.getConf(StreamLateRowsPath)
 

@@ -32,7 +32,6 @@ private[spark] object StateSignature {
   val TimeZone: String = "time zone"
   val History: String = "history until"
   val TimeToLive: String = "time to live"
-  val LateRows: String = "late rows"
   val Layout: String = "layout"
   val BegunBy: String = "begun by"
 

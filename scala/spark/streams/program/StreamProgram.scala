@@ -27,8 +27,6 @@ import io.sash.spark.streams.checkpoint.StateSignature
  * @param timeToLive the longest pause of a key, in microseconds, after which its windows go on.
  *   After a longer one the key begins anew
  * @param start the history that the windows begin with, if there is one
- * @param reach the column with the last time whose window may hold the row, if late rows count in
- *   the windows of later ones
  * @param changes the columns by which rows change earlier ones, if they do
  */
 private[spark] final case class StreamProgram(
@@ -49,7 +47,6 @@ private[spark] final case class StreamProgram(
     signature: StreamSignature,
     timeToLive: Option[Long],
     start: Option[WarmStart] = None,
-    reach: Option[Attribute] = None,
     changes: Option[ChangeFeed] = None
 ) {
 
@@ -81,16 +78,6 @@ private[spark] final case class StreamProgram(
   /** The same program with another answer mode. */
   def in(mode: AnswerMode): StreamProgram = copy(mode = mode)
 
-  /** The same program, whose late rows count. Rows have one more column, before the bucket. */
-  def counting(reach: Attribute): StreamProgram = copy(
-    input = (input.init :+ reach) :+ input.last,
-    output = output.map(_.transform { case b: BoundReference =>
-      b.copy(ordinal = b.ordinal + 1)
-    }),
-    signature = signature.copy(parts = signature.parts :+ (StateSignature.LateRows -> "count")),
-    reach = Some(reach)
-  )
-
   /** The ordinals of the answers of a window. */
   def resultsOf(window: Int): Seq[Int] = for {
     tree <- trees
@@ -106,7 +93,7 @@ private[spark] final case class StreamProgram(
     val lifted = trees.flatMap(_.slots.parts).flatMap(_.lift)
     val waiting = later.toSeq.flatMap(_.due).flatMap(d => Seq(d.at, d.position)).map(input)
     val used = AttributeSet.fromAttributeSets(
-      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting ++ reach ++
+      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting ++
         changes.toSeq.flatMap(_.columns)).map(_.references)
     )
     val columns = input.indices.filter(i => i == input.length - 1 || used.contains(input(i)))

@@ -78,8 +78,6 @@ private[start] object FollowChanges {
         s"$setting in real-time mode, which takes both rows of an update apart; write with " +
           "another trigger"
       )
-    else if (SashConf.countsLateRows(conf))
-      Some(s"$setting and ${SashConf.StreamLateRows.key}=count; set the latter to drop")
     else programs.flatMap(fault(_, setting, ids, conf)).headOption
   }
 

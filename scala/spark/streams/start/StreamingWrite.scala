@@ -42,20 +42,13 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
         val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
         KeepLateRows.fault(w, kept).foreach(refuse(w, _))
-        val counted = if (SashConf.countsLateRows(conf)) counting(w, kept) else kept
-        val changed = SashConf.changesBy(conf).fold(counted)(changing(w, counted, _))
+        val changed = SashConf.changesBy(conf).fold(kept)(changing(w, kept, _))
         val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer {
           BeginWithHistory(changed, isNew = !checkpoint.hasBatch)
         }
         WholeBatches.of(of(w, begun))
       } else w
     case other => other
-  }
-
-  /** The query whose late rows count in the windows of later rows. */
-  private def counting(write: WriteToStreamStatement, query: LogicalPlan): LogicalPlan = {
-    CountLateRows.fault(write, query, conf).foreach(refuse(write, _))
-    CountLateRows(query)
   }
 
   /** The query whose rows may change earlier rows. */

@@ -51,17 +51,14 @@ private[streams] final class KeyTree(
     new WriteBehind(nodes, changing = rewrites || program.timeToLive.nonEmpty)
   private[this] val slots =
     SlotColumns(of.slots).accountedBy(WindowMemory.Unlimited, of.slots)
-  private[this] val codec = slots.compactCodec
   private[this] val stored = new StoredWindows(
     slots,
-    codec,
+    slots.compactCodec,
     behind,
     StreamState.LogFanOut,
     frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
     Option.when(!of.algorithm.isOverNodes)(StoredWindows.Inverse(of.algorithm.subtracts, select))
   )
-  private[this] val late = Option.when(program.reach.nonEmpty)(new LateElements(stored, codec))
-  private[this] var leastTime = Long.MaxValue // the first time in the windows of the last rows
 
   private[this] val condition: Condition = slot => column.holds(slot)
 
@@ -79,7 +76,6 @@ private[streams] final class KeyTree(
     nodes.of(key)
     rewrites = false
     stored.clear()
-    late.foreach(_.clear())
     keptBefore = stored.kept
     begin()
   }
@@ -98,7 +94,6 @@ private[streams] final class KeyTree(
       stored.resume()
       answers = found
     }
-    late.foreach(_.read(in))
   }
 
   /**
@@ -110,14 +105,12 @@ private[streams] final class KeyTree(
   def write(out: Bytes): Unit = {
     stored.write(out)
     if (keeps) writeStamp(out)
-    late.foreach(_.write(out))
     store()
   }
 
   /** Writes the state as it is now, beside the state before, which stays as it was. */
   def writeBeside(out: Bytes): Unit = {
     stored.write(out)
-    late.foreach(_.write(out))
     behind.putHeld()
   }
 
@@ -148,7 +141,6 @@ private[streams] final class KeyTree(
     stored.drop()
     val evicted = stored.kept - keptBefore
     stored.clear()
-    late.foreach(_.clear())
     keptBefore = stored.kept - evicted // counted when the state is written
     answers = null
     begin()
@@ -169,19 +161,6 @@ private[streams] final class KeyTree(
     stored.append(if (countsGroups) current.group else current.time)
   }
 
-  /** Takes in a row before the last one, which enters the windows of later rows. */
-  def takeLate(row: InternalRow, time: Long): Unit = late.foreach { elements =>
-    val slot = elements.open() // this may replace the column
-    column.lift(slot, row)
-    elements.add(time)
-  }
-
-  /** The slot of a window's aggregate, with the late rows. */
-  private def query(w: Int, current: CurrentKeyRow): Int = {
-    val slot = shapes(w).query(stored.window(w), current)
-    if (late.isEmpty) slot else late.get.combined(slot, frames(w).firstTime(current))
-  }
-
   /**
    * Moves the windows of peers, or all others, to the current row. Writes the answers for the
    * rows from `first` until `until` into the results, unless the rows are `silent`.
@@ -200,7 +179,6 @@ private[streams] final class KeyTree(
       if (frames(w).isOfPeers == ofPeers) {
         val window = stored.window(w)
         if (lags(w)) frames(w).enter(window, current)
-        if (late.nonEmpty) leastTime = math.min(leastTime, frames(w).firstTime(current))
         var slot = 0
         var i = first
         while (i < until) {
@@ -208,7 +186,7 @@ private[streams] final class KeyTree(
             current.end = current.firstPeer + i + 1
             if (ofPeers && hasOwns(w)) current.toValues(i)
             frames(w).leave(window, current, condition)
-            if (!silent) slot = query(w, current)
+            if (!silent) slot = shapes(w).query(window, current)
           }
           if (!silent) {
             if (isOfRow) column.answersFor(rows(i))
@@ -222,11 +200,7 @@ private[streams] final class KeyTree(
   }
 
   /** Gives up the elements that no window holds any more. */
-  def release(): Unit = {
-    stored.release()
-    late.foreach(_.dropBefore(leastTime))
-    leastTime = Long.MaxValue
-  }
+  def release(): Unit = stored.release()
 
   private def column: SlotColumns = stored.column.asInstanceOf[SlotColumns]
 }

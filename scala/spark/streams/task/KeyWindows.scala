@@ -12,16 +12,8 @@ import io.sash.core.slots.Bytes
 import io.sash.spark.streams.program.{StreamProgram, CurrentKeyRow}
 import io.sash.spark.streams.state.{KeyHeader, StreamMetrics, StreamState}
 
-/**
- * The windows of a [[StreamProgram]] for one key at a time, and their answers.
- *
- * @param late the watermark of late rows, in microseconds, if they count in later windows
- */
-private[streams] final class KeyWindows(
-    program: StreamProgram,
-    state: StreamState,
-    late: Option[Long]
-) {
+/** The windows of a [[StreamProgram]] for one key at a time, and their answers. */
+private[streams] final class KeyWindows(program: StreamProgram, state: StreamState) {
   private[this] val trees =
     program.trees.indices.map(new KeyTree(program, _, state)).toArray
   private[this] val slides = program.windows.map(_.slide.orNull).toArray
@@ -31,7 +23,7 @@ private[streams] final class KeyWindows(
 
   // the time up to which nothing is answered, and whether the current row is at most there
   private[this] val silent =
-    (program.start.flatMap(_.silent) ++ late).maxOption.getOrElse(Long.MinValue)
+    program.start.flatMap(_.silent).getOrElse(Long.MinValue)
   private[this] var isSilent = false
 
   private[this] val output = UnsafeProjection.create(program.output, program.input)
@@ -76,19 +68,7 @@ private[streams] final class KeyWindows(
   def end: Long = trees(0).end
 
   /** Takes in a whole group of peers, and answers them. Peers are equal in the window's order. */
-  def take(peers: IndexedSeq[UnsafeRow]): Unit =
-    if (late.nonEmpty && peers.head.getLong(program.time) < known.lastTime) takeLate(peers)
-    else takeNext(peers)
-
-  /** Takes in late rows, before the key's last row. A late row behind that is the next one. */
-  private def takeLate(peers: IndexedSeq[UnsafeRow]): Unit = {
-    val time = peers.head.getLong(program.time)
-    isSilent = late.exists(time <= _)
-    if (!isSilent) refuse(time)
-    peers.foreach(row => trees.foreach(_.takeLate(row, time)))
-  }
-
-  private def takeNext(peers: IndexedSeq[UnsafeRow]): Unit = {
+  def take(peers: IndexedSeq[UnsafeRow]): Unit = {
     begin(peers)
     var i = 0
     while (i < peers.length) {
@@ -215,7 +195,10 @@ private[streams] final class KeyWindows(
   private def begin(peers: IndexedSeq[UnsafeRow]): Unit = {
     val time = peers.head.getLong(program.time)
     if (isOver(time)) beginAnew()
-    if (time < known.lastTime) refuse(time)
+    if (time < known.lastTime)
+      throw new IllegalStateException(
+        s"a row of $time came after one of ${known.lastTime}, in microseconds since 1970"
+      )
     known.lastTime = time
     known.groups += 1
     current.firstPeer = trees(0).end
@@ -226,10 +209,6 @@ private[streams] final class KeyWindows(
   /** Whether the key's time to live is over. */
   private def isOver(time: Long): Boolean =
     !known.isNew && program.timeToLive.exists(time - known.lastTime > _)
-
-  private def refuse(time: Long): Nothing = throw new IllegalStateException(
-    s"a row of $time came after one of ${known.lastTime}, in microseconds since 1970"
-  )
 
   /** Forgets all rows of the key, whose time to live is over. */
   private def beginAnew(): Unit = {

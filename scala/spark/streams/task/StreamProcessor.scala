@@ -47,7 +47,7 @@ private[spark] final class StreamProcessor(
 
   override protected def newTask(state: StreamState): BucketTask = {
     val late = batch.flatMap(_.late)
-    val windows = new KeyWindows(program, state, late.filter(_ => program.reach.nonEmpty))
+    val windows = new KeyWindows(program, state)
     program.mode match {
       case AnswerMode.Append => new StreamTask(program, state, windows)
       case AnswerMode.Update => new UpdateTask(program, state, windows, late)
