@@ -112,22 +112,6 @@ object SashConf {
     .checkValue(_.trim.nonEmpty, "must not be empty")
     .createOptional
 
-  val StreamChangesBy = buildConf("spark.sash.stream.changesBy")
-    .doc(
-      "The columns, separated by commas, by which OVER on a stream in update mode finds the " +
-        "row that a row changes, such as 'id'. Rows have the columns `_change_type` (insert, " +
-        "update_preimage, update_postimage or delete) and `_commit_version` of Delta's change " +
-        "feed. A change applies as long as the row that it changes is pending. It holds for " +
-        "queries that start from then on."
-    )
-    .version("0.1.0")
-    .stringConf
-    .checkValue(namesIn(_).nonEmpty, "must name a column")
-    .createOptional
-
-  private def namesIn(text: String): Seq[String] =
-    text.split(',').toIndexedSeq.map(_.trim).filter(_.nonEmpty)
-
   val HopsEnabled = buildConf("spark.sash.hops.enabled")
     .doc(
       "Whether aggregates over window(time, size, slide) with a slide shorter than the size " +
@@ -181,7 +165,6 @@ object SashConf {
       StreamBuckets,
       StreamKeyTimeToLive,
       StreamLateRowsPath,
-      StreamChangesBy,
       UntestedVersions
     )
 
@@ -219,9 +202,6 @@ object SashConf {
     conf.getConf(StreamKeyTimeToLive).map(TimeUnit.MILLISECONDS.toMicros)
 
   def lateRowsPath(conf: SQLConf): Option[String] = conf.getConf(StreamLateRowsPath)
-
-  def changesBy(conf: SQLConf): Option[Seq[String]] =
-    conf.getConf(StreamChangesBy).map(namesIn)
 
   def algorithm(conf: SQLConf): String = conf.getConf(WindowAlgorithm)
 }

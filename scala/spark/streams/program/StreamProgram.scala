@@ -27,7 +27,6 @@ import io.sash.spark.streams.checkpoint.StateSignature
  * @param timeToLive the longest pause of a key, in microseconds, after which its windows go on.
  *   After a longer one the key begins anew
  * @param start the history that the windows begin with, if there is one
- * @param changes the columns by which rows change earlier ones, if they do
  */
 private[spark] final case class StreamProgram(
     input: Seq[Attribute],
@@ -46,8 +45,7 @@ private[spark] final case class StreamProgram(
     @transient source: Seq[String],
     signature: StreamSignature,
     timeToLive: Option[Long],
-    start: Option[WarmStart] = None,
-    changes: Option[ChangeFeed] = None
+    start: Option[WarmStart] = None
 ) {
 
   /** The text that describes the state; a state with another text is not used. */
@@ -93,8 +91,7 @@ private[spark] final case class StreamProgram(
     val lifted = trees.flatMap(_.slots.parts).flatMap(_.lift)
     val waiting = later.toSeq.flatMap(_.due).flatMap(d => Seq(d.at, d.position)).map(input)
     val used = AttributeSet.fromAttributeSets(
-      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting ++
-        changes.toSeq.flatMap(_.columns)).map(_.references)
+      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting).map(_.references)
     )
     val columns = input.indices.filter(i => i == input.length - 1 || used.contains(input(i)))
     val gone = input.length - columns.length

@@ -42,23 +42,12 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
         val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
         KeepLateRows.fault(w, kept).foreach(refuse(w, _))
-        val changed = SashConf.changesBy(conf).fold(kept)(changing(w, kept, _))
         val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-          BeginWithHistory(changed, isNew = !checkpoint.hasBatch)
+          BeginWithHistory(kept, isNew = !checkpoint.hasBatch)
         }
         WholeBatches.of(of(w, begun))
       } else w
     case other => other
-  }
-
-  /** The query whose rows may change earlier rows. */
-  private def changing(
-      write: WriteToStreamStatement,
-      query: LogicalPlan,
-      ids: Seq[String]
-  ): LogicalPlan = {
-    FollowChanges.fault(write, query, ids, conf).foreach(refuse(write, _))
-    FollowChanges(query, ids, conf)
   }
 
   private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =

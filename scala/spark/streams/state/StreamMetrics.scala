@@ -14,7 +14,6 @@ private[spark] object StreamMetrics extends MetricTable {
   val RowsPartlyLate = sum("rowsPartlyLate", "rows in time for some of their hop windows only")
   val Answers = sum("answers", "answers")
   val AnswersCorrected = sum("answersCorrected", "answers that rows out of order have changed")
-  val ChangesTooLate = sum("changesTooLate", "changes of rows that are final, or not there")
   val KeysRemoved = sum("keysRemoved", "keys removed, or begun anew")
   val PartialsEvicted = sum("partialsEvicted", "partials that no window holds any more")
   val NodesRead = sum("nodesRead", "nodes read")

@@ -1,7 +1,5 @@
 package io.sash.spark.streams.task
 
-import scala.annotation.unused
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.streaming._
@@ -62,9 +60,6 @@ private[spark] abstract class BucketProcessor
 
   protected def newTask(state: StreamState): BucketTask
 
-  /** Whether the task is given a row although it has no time. */
-  protected def keepsTimeless(@unused row: InternalRow): Boolean = false
-
   /** Spark also calls this on the driver, to learn the state's variables. */
   override final def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     state = new StreamState(getHandle)
@@ -96,13 +91,11 @@ private[spark] abstract class BucketProcessor
     val counts = state.counts
     counts.clear()
     var latest = before.latest
-    val own = rows.filter(row => hasTime(row) || keepsTimeless(row)).map { row =>
-      if (!row.isNullAt(time)) {
-        val at = row.getLong(time)
-        counts(StreamMetrics.RowsInTime) += 1
-        if (at < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
-        latest = math.max(latest, at)
-      }
+    val own = rows.filter(hasTime).map { row =>
+      val at = row.getLong(time)
+      counts(StreamMetrics.RowsInTime) += 1
+      if (at < before.latest) counts(StreamMetrics.RowsOutOfOrder) += 1
+      latest = math.max(latest, at)
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
     val watermark = timers.getCurrentWatermarkInMs() * MicrosInMilli

@@ -124,21 +124,6 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
   }
 
-  /** The output row of a row that no window holds any more, valid until the next. */
-  def withoutAnswers(row: UnsafeRow): UnsafeRow = output(joined(row, noAnswers))
-
-  /** NULL for each answer; 0 or an empty value if the answer is never NULL, as of a list. */
-  private[this] lazy val noAnswers: InternalRow = {
-    val none = newResult()
-    program.results.indices.foreach(none.setNullAt)
-    program.output.foreach(_.foreach {
-      case b: BoundReference if b.ordinal >= program.input.length && !b.nullable =>
-        none.update(b.ordinal - program.input.length, Literal.default(b.dataType).value)
-      case _ =>
-    })
-    none
-  }
-
   /** Writes the key's state. */
   def write(): Unit = {
     out.clear()

@@ -1,10 +1,9 @@
 package io.sash.spark.streams.task
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.TimestampType
 
-import io.sash.spark.streams.program.{AnswerMode, ChangeFeed, StreamProgram, WarmStart}
+import io.sash.spark.streams.program.{AnswerMode, StreamProgram, WarmStart}
 import io.sash.spark.streams.state.StreamState
 
 /**
@@ -46,21 +45,12 @@ private[spark] final class StreamProcessor(
   }
 
   override protected def newTask(state: StreamState): BucketTask = {
-    val late = batch.flatMap(_.late)
     val windows = new KeyWindows(program, state)
     program.mode match {
       case AnswerMode.Append => new StreamTask(program, state, windows)
-      case AnswerMode.Update => new UpdateTask(program, state, windows, late)
+      case AnswerMode.Update => new UpdateTask(program, state, windows)
     }
   }
-
-  // an update may give a row its time
-  override protected def keepsTimeless(row: InternalRow): Boolean = before.exists { kind =>
-    !row.isNullAt(kind) && row.getUTF8String(kind).toString == ChangeFeed.Before
-  }
-
-  private[this] val before =
-    program.changes.map(c => program.input.indexWhere(_.exprId == c.kind.exprId))
 
   override def toString: String = s"SlidingWindow of ${text.linesIterator.mkString("; ")}"
 }

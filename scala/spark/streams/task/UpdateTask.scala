@@ -28,28 +28,22 @@ import io.sash.spark.streams.state.{
  * first new row on. It also costs some rows before: fewer than two chunks of [[PendingOfKey]],
  * whose rows are as many as a batch had, within limits.
  *
- * A row that the watermark has passed when it comes costs all pending rows of its key, and so
- * does any row if rows change others.
+ * A row that the watermark has passed when it comes costs all pending rows of its key.
  *
  * Rows of other keys are made final by a walk over all keys. If keys never leave, the next walk
  * waits until as many rows have come as the last one visited keys. So its amortised cost is at
  * most one key for each row.
- *
- * @param late the watermark of late rows, in microseconds, if it is known
  */
 private[streams] final class UpdateTask(
     program: StreamProgram,
     state: StreamState,
-    windows: KeyWindows,
-    late: Option[Long]
+    windows: KeyWindows
 ) extends BucketTask {
   import UpdateTask._
 
   private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val tail = new HistoryTail(program)
-  private[this] val changes =
-    program.changes.map(new AppliedChanges(program, _, late.getOrElse(Long.MinValue), state))
   private[this] val pending = new PendingOfKey(state, program.input.length, program.time)
   private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
 
@@ -70,13 +64,12 @@ private[streams] final class UpdateTask(
       load(key, of.head, passed)
       val rows = pending.rows
       val before = rows.size
-      val removed = changes.fold(Seq.empty[UnsafeRow])(_.change(rows, of))
       tail.of(of).foreach(row => rows.add(new Waiting(row, None)))
       Collections.sort(rows, byOrder) // linear if they are in order
-      if (rows.isEmpty && before == 0) Iterator.empty
+      if (rows.isEmpty) Iterator.empty
       else {
-        latest = (latest ++ removed.map(_.getLong(program.time)) ++ lastOf(rows)).maxOption
-        removed.iterator.map(windows.withoutAnswers) ++ turn(key, passed, rows.size - before)
+        latest = (latest ++ lastOf(rows)).maxOption
+        turn(key, passed, rows.size - before)
       }
     }
     BucketTurn(answers, () => after(before, count, latest, passed))
@@ -89,7 +82,7 @@ private[streams] final class UpdateTask(
    */
   private def load(key: Array[Byte], first: UnsafeRow, passed: Long): Unit = {
     pending.open(key)
-    if (changes.nonEmpty || first.getLong(program.time) <= passed) pending.loadAll()
+    if (first.getLong(program.time) <= passed) pending.loadAll()
     else {
       if (pending.hasFinalChunks(passed)) settle(key, state.heads.getValue(key), passed)
       pending.loadBack(order.ofKey.compare(first, _) >= 0)
@@ -145,7 +138,7 @@ private[streams] final class UpdateTask(
     val rows = pending.rows
     val finals = countFinal(rows, passed)
     val least = come.max(PendingOfKey.ChunkRows).min(PendingOfKey.MostRows)
-    val divides = changes.isEmpty && rows.size - finals >= 2 * least
+    val divides = rows.size - finals >= 2 * least
     val peers = ArrayBuffer.empty[UnsafeRow]
     var first = 0
     var left = finals // the first row that is in no chunk

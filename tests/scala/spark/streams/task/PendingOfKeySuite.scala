@@ -26,7 +26,7 @@ class PendingOfKeySuite extends StreamSuite {
   private final class Updates(program: StreamProgram) {
     val memory = new StateInMemory
     private val state = new StreamState(memory.handle)
-    private val task = new UpdateTask(program, state, new KeyWindows(program, state), None)
+    private val task = new UpdateTask(program, state, new KeyWindows(program, state))
     private val toRow = UnsafeProjection.create(program.input.map(_.dataType).toArray)
     private var header = BucketHeader.Empty
 
