@@ -18,7 +18,6 @@ from sash.jar import jar_path
 try:
     from sash import functions, testing
     from sash.asof import as_of
-    from sash.changes import on_change
     from sash.functions import sliding_agg
     from sash.grid import grid
     from sash.history import warm_start
@@ -53,7 +52,6 @@ __all__ = [
     "inactive_reason",
     "is_active",
     "jar_path",
-    "on_change",
     "sliding_agg",
     "testing",
     "warm_start",

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from sash.arguments import require_choice, require_flag
 from sash.ends import End
 from sash.errors import type_error, value_error
-from sash.label_columns import OF_EVENTS, column, has, named_columns, quoted
+from sash.label_columns import column, has, named_columns, quoted
 from sash.label_pairs import Pairs
 from sash.label_tables import Keys, Tables, Times
 from sash.pipelines import looks_at_columns
@@ -130,7 +130,7 @@ def as_of(
     found = {name: _checked(events, name, given) for name, given in columns.items()}
     _require_no_aggregates(tables, found)
     search = _Search(tables, span, allow_exact_matches, found)
-    with named_columns("columns", OF_EVENTS):
+    with named_columns("columns"):
         if direction == "nearest":
             return _nearest(search)
         if known is not None:

@@ -133,22 +133,21 @@ def require_name(argument: str, df: DataFrame, name: object) -> None:
         raise value_error(argument, expected, name)
 
 
-OF_EVENTS = (
-    "labels and events are read from one DataFrame and Spark does not find the columns of "
-    "events['amount']"
-)
-"""Spark gives the events of a subquery other columns if the events are labels, too."""
-
-
 @contextmanager
-def named_columns(argument: str, since: str) -> Iterator[None]:
-    """Explain the error for a column that is bound to rows of another DataFrame."""
+def named_columns(argument: str) -> Iterator[None]:
+    """Explain the error for a column that is bound to the labels' rows.
+
+    Spark gives the events of a subquery other columns if the events are labels, too.
+    """
     try:
         yield
     except AnalysisException as error:
         if not str(error.getCondition()).startswith("MISSING_ATTRIBUTES"):
             raise
-        expected = f"made of columns by name, as in F.sum('amount'), since {since}"
+        expected = (
+            "made of columns by name, as in F.sum('amount'), since labels and events are read "
+            "from one DataFrame and Spark does not find the columns of events['amount']"
+        )
         text = str(error).partition(" in operator")[0]
         raise value_error(argument, expected, text) from error
 

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from sash.arguments import require_choice
 from sash.ends import Ends, Window
 from sash.errors import no_column, type_error, value_error
-from sash.label_columns import OF_EVENTS, column, named_columns
+from sash.label_columns import column, named_columns
 from sash.label_pairs import Pairs
 from sash.label_tables import Comparison, Keys, Tables, Times
 from sash.pipelines import looks_at_columns
@@ -150,7 +150,7 @@ def window_join(
     tables, aggregates = _alone(tables, asked, ends, known)
     _require_aggregates(tables.events, aggregates)
     windows = {name: window for name, (_, window) in asked.items()}
-    with named_columns("features", OF_EVENTS):
+    with named_columns("features"):
         if labels.isStreaming:
             # one operator for all features: each call of lateralJoin would plan one of its own
             return tables.named().select(

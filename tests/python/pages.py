@@ -33,7 +33,6 @@ PAGES = [
     "windows-that-end-themselves",
     "window-kinds",
     "streaming",
-    "when-rows-leave",
     "from-pandas-rolling",
     "faster-without-a-change",
     "scan",

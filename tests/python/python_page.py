@@ -44,7 +44,7 @@ SECTIONS: dict[str, list[tuple[str, Any]]] = {
     "Training sets": [
         (f"sash.{name}", getattr(sash, name)) for name in ("window_join", "as_of", "grid")
     ],
-    "Streams": [(f"sash.{name}", getattr(sash, name)) for name in ("on_change", "warm_start")],
+    "Streams": [("sash.warm_start", sash.warm_start)],
     "Monoids of your own": [
         ("sash.Monoid", sash.Monoid),
         ("sash.testing.check_monoid", sash.testing.check_monoid),

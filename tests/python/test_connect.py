@@ -105,10 +105,6 @@ assert {row.n for row in rows} >= {0, 3}
 rows = assert_slides_as_spark(spark, lambda: sash.as_of(labels, df, on="k", by="ts", at="ts"))
 assert all(row.at == min(row.ts - (row.ts - row.k) % 3, 99 - (99 - row.k) % 3)
            for row in rows if row.ts >= row.k)
-changes = assert_slides_as_spark(spark, lambda: sash.on_change(
-    df.where("ts < 9"), partition_by="k", order_by="ts", window=4, n=F.count("*"), s="sum(x)"))
-assert [(row.ts, row.n) for row in changes if row.k == 0 and row.change == "leave"] == [
-    (4, 1), (7, 1), (10, 0)]
 try:
     sash.window_join(labels, df, on="k", by="ts", n=(F.sum("id"), 9))
     raise SystemExit("a column of the labels passed for one of the events")

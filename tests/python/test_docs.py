@@ -33,7 +33,6 @@ def test_the_examples_of_docstrings(spark, name):
         "window_join",
         "as_of",
         "grid",
-        "on_change",
         "Monoid",
         "configure",
         "is_active",

@@ -48,12 +48,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
   private def slid(w: WindowExpression, kinds: Seq[WindowKind]): Expression =
     w.windowFunction match {
       case call: AggregateExpression =>
-        val conditions = kinds.collect { case WindowWhere(condition) => condition }
-        val others = kinds.filterNot(_.isInstanceOf[WindowWhere])
-        val filtered = call.copy(filter = (call.filter ++ conditions).reduceOption(And))
-        if (others.isEmpty) filtered
-        else
-          filtered.copy(aggregateFunction = SlidingAggregate.of(call.aggregateFunction, others))
+        call.copy(aggregateFunction = SlidingAggregate.of(call.aggregateFunction, kinds))
       case other =>
         throw misplaced(kinds.head, NoAggregate.why(other, kinds.head, w.windowSpec.orderSpec))
     }

@@ -97,9 +97,7 @@ private[spark] object SlidingAggregate {
     }
     val of = if (before.isEmpty) Replacement.of(written) else written
     val added = windows.map {
-      case p: PredicateWindow => p.evaluable
-      case w: WindowWhere =>
-        throw ResolveWindowKinds.misplaced(w, "it belongs into PARTITION BY; write FILTER")
+      case p: PredicateWindow  => p.evaluable
       case m: WindowMinPeriods => m.copy(values = MinPeriods.valuesOf(written))
       case w                   => w
     }

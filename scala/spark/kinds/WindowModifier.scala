@@ -3,7 +3,6 @@ package io.sash.spark.kinds
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.trees.UnaryLike
-import org.apache.spark.sql.types.BooleanType
 
 import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.times.PaneNumber
@@ -88,28 +87,4 @@ private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[
   override protected def withNewChildrenInternal(
       children: IndexedSeq[Expression]
   ): WindowMinPeriods = copy(children.head, children.tail)
-}
-
-/**
- * Leaves out the rows for which a condition does not hold, as FILTER (WHERE …) does, which
- * PySpark has no word for. It becomes the filter of the aggregate.
- */
-private[spark] final case class WindowWhere(condition: Expression)
-    extends WindowModifier
-    with UnaryLike[Expression] {
-  override def name: String = WindowWhere.Name
-  override def child: Expression = condition
-
-  override def orderFault(order: Seq[SortOrder]): Option[String] = None
-
-  override def checkInputDataTypes(): TypeCheckResult =
-    if (condition.dataType == BooleanType) TypeCheckResult.TypeCheckSuccess
-    else ArgumentChecks.unexpectedType("condition", condition, "\"BOOLEAN\"")
-
-  override protected def withNewChildInternal(newChild: Expression): WindowWhere =
-    copy(condition = newChild)
-}
-
-private[spark] object WindowWhere {
-  val Name = "window_where"
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.sash.FunctionInternals
 
 import io.sash.spark.base.SashVersionFunction
 import io.sash.spark.history.HistoryUntilFunction
-import io.sash.spark.kinds.{OnChangeFunctions, WindowKindFunctions}
+import io.sash.spark.kinds.WindowKindFunctions
 
 /**
  * Sash's functions by name. They are in no catalogue and in no session's registry, so CREATE,
@@ -23,7 +23,7 @@ private[spark] object SashNames {
   val Schema = "sash"
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
-    (AllSashFunctions.All ++ WindowKindFunctions.All ++ OnChangeFunctions.All :+
+    (AllSashFunctions.All ++ WindowKindFunctions.All :+
       SlidingAgg.function :+ HistoryUntilFunction.function :+ SashVersionFunction.function)
       .map(f => f.name -> (f.info -> f.build _))
       .toMap

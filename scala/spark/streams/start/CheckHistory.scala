@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import io.sash.spark.history.History
 import io.sash.spark.hops.PaneOf
 import io.sash.spark.streams.plan.{FieldOf, OfBuckets}
-import io.sash.spark.times.LeavingTime
 
 /**
  * Says why a query cannot begin with its histories. Where it can, all rows of a history come in
@@ -98,8 +97,6 @@ private[start] object CheckHistory {
     case KnownNullable(of)                    => columnOf(of)
     case PaneOf(of, _)                        => columnOf(of)
     case PreciseTimestampConversion(of, _, _) => columnOf(of)
-    // a later time than the column's, and later than the history if the row is
-    case LeavingTime(of, _) => columnOf(of)
-    case _                  => None
+    case _                                    => None
   }
 }

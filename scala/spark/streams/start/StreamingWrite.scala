@@ -18,7 +18,6 @@ import io.sash.spark.streams.plan._
 import io.sash.spark.streams.plan.OperatorsWithState.{hasState, keepsRows}
 import io.sash.spark.streams.program.{AnswerMode, StreamProgram}
 import io.sash.spark.streams.task.StreamProcessor
-import io.sash.spark.times.LeavingTime
 
 /**
  * Runs when a query starts, since its output mode is not known earlier. It refuses queries in
@@ -183,12 +182,6 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
       (updates && hasOther) ->
         (s"${over(write)} $BesideOther, which would count rows that are answered again; write " +
           "in append mode"),
-      (updates && LeavingTime.isIn(query)) ->
-        ("sash.on_change, whose answers wait until rows have left their windows; write in " +
-          "append mode"),
-      (SashConf.keyTimeToLive(conf).nonEmpty && LeavingTime.isIn(query)) ->
-        (s"sash.on_change with ${SashConf.StreamKeyTimeToLive.key}, by which a key might begin " +
-          "anew before its rows have left; unset it, since keys without rows go by themselves"),
       (looksAhead && updates) ->
         (s"$later, frames that look ahead, whose rows wait for others; " +
           (if (isRealTime) "in real-time mode end the frame at the current row"

@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit
 
 import scala.util.Random
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 
 import io.sash.spark.{SashSuite, Thorough}
@@ -250,6 +251,24 @@ class KindBoundsSuite extends SashSuite {
       r.id -> length
     }.toMap
     rows.map(r => counts(r.id))
+  }
+
+  test("a window of 24 hours is no day, where a day has 23") {
+    withSettings("spark.sql.session.timeZone" -> "America/New_York") {
+      for {
+        size <- Seq(24, 35)
+        (closed, more) <- Seq("right" -> 0, "both" -> 1)
+      } withClue(s"$size hours $closed") {
+        val rows = spark.sql(
+          s"SELECT id, count(*) OVER (PARTITION BY time_window(make_interval(0, 0, 0, 0, $size), " +
+            s"'$closed') ORDER BY ts) FROM (SELECT id, timestamp_seconds(1772773200 + id * 3600) " +
+            "AS ts FROM range(60))"
+        )
+        assert(sliding(rows).nonEmpty)
+        val expected = (0L until 60L).map(id => Row(id, math.min(id + 1, size.toLong + more)))
+        assert(rows.collect().sortBy(_.getLong(0)).toSeq == expected)
+      }
+    }
   }
 }
 
