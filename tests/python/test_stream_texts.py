@@ -118,7 +118,7 @@ def test_another_query_on_a_checkpoint_is_an_error_with_versions_and_a_remedy(
     assert "restore that file, or start with a new checkpoint location" in gone
 
 
-def test_a_start_says_what_waits_and_what_is_split(streaming, tmp_path):
+def test_a_start_says_which_stream_waits(streaming, tmp_path):
     add(streaming, tmp_path, range(1))
     rows = events(streaming, tmp_path)
     with logged(streaming, f"{START}.SlowestStream") as lines:
@@ -127,11 +127,3 @@ def test_a_start_says_what_waits_and_what_is_split(streaming, tmp_path):
         (said,) = lines()
     assert "2 streams with watermarks (ts, ts)" in said
     assert "set it to max before the first start" in said
-    session = sash.SlidingWindow.partitionBy("k").orderBy("ts").session("30 seconds")
-    sessions = rows.withColumn("begins", F.min("ts").over(session))
-    with logged(streaming, f"{START}.SplitSessions") as lines:
-        grouped = sessions.groupBy("begins", F.window("ts", "1 minute")).count()
-        start(grouped, tmp_path / "split").stop()
-        (said,) = lines()
-    assert "an answer over a session (begins)" in said
-    assert "group by session_window(time, gap)" in said

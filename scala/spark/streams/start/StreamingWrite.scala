@@ -36,7 +36,6 @@ private[spark] object StreamingWrite extends Rule[LogicalPlan] {
         checkCommon(w, query)
         checkSemi(w, query)
         SlowestStream.warn(w, query, conf)
-        SplitSessions.warn(w, over.inputQuery)
         val numbered =
           AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
         val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
