@@ -38,16 +38,15 @@ private[streams] final class FrameReader(
       .of(e.windowSpec)
       .foreach(what => refuse(s"this Spark has $what, which Sash does not know"))
     val shape = WindowShape.of(e)
+    shape.exclude.foreach { x =>
+      refuse(
+        s"${source(x.window)} leaves rows out of a window, and a stream keeps only the " +
+          s"window's aggregate; end the frame before its row, or $InBatch"
+      )
+    }
     val frame = frameOf(shape.frame)
     if (frame.leaving.isEmpty) refuseOwnWidth(kindOf(shape.frame))
-    StreamShape(
-      shape.exclude.fold(frame)(x => holding(frame, x.window)),
-      shape.slide.map(s => slideOf(s.window)),
-      shape.exclude.map { x =>
-        val what = x.window.what
-        StreamExclusion(what != WindowExclude.CurrentRow, what == WindowExclude.Ties)
-      }
-    )
+    StreamShape(frame, shape.slide.map(s => slideOf(s.window)))
   }
 
   private def kindOf(frame: FrameSpec): WindowKind = frame match {
@@ -55,18 +54,6 @@ private[streams] final class FrameReader(
     case OwnRangeSpec(w)  => w
     case JoinedSpec(w, _) => w
     case _                => throw new IllegalStateException(s"${frame.text} has no own width")
-  }
-
-  /** The frame with its rows one by one, since an answer leaves some of them out. */
-  private def holding(frame: StreamFrame, exclude: WindowExclude): StreamFrame = frame match {
-    case since: StreamSince => StreamAnd(Seq(since))
-    case f if f.evicts      => f
-    case _ =>
-      refuse(
-        s"${source(exclude)} in a window since the first row, of which a stream would have to " +
-          "keep all rows; let the window end before its row, as in " +
-          "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING, or begin at a bound"
-      )
   }
 
   private def frameOf(frame: FrameSpec): StreamFrame = frame match {

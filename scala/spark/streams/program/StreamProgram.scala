@@ -64,9 +64,6 @@ private[spark] final case class StreamProgram(
   def hasOwnPeers: Boolean =
     windows.exists(w => w.frame.isOfPeers && w.frame.owns.nonEmpty)
 
-  /** Whether answers leave out peers, so that these have to be known. */
-  def excludesPeers: Boolean = windows.exists(_.exclude.exists(_.ofPeers))
-
   /** The numbers of the beginnings whose rows are joined with others. */
   lazy val joinedBeginnings: Seq[Int] = {
     val joined = windows.map(_.frame).collect { case j: StreamJoined => j.leaves }.flatten

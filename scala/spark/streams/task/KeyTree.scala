@@ -30,7 +30,7 @@ private[streams] final class KeyTree(
     case since: StreamSince => since.number
     case _                  => KeyTree.NoBeginning
   }
-  private[this] val differsWithinPeers = shapes.map(_.differsWithinPeers)
+  private[this] val movesWithinPeers = frames.map(_.movesWithinPeers)
   private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a tree
   private[this] val nodes = new state.Nodes(number)
 
@@ -182,7 +182,7 @@ private[streams] final class KeyTree(
         var slot = 0
         var i = first
         while (i < until) {
-          if (i == first || differsWithinPeers(w)) {
+          if (i == first || movesWithinPeers(w)) {
             current.end = current.firstPeer + i + 1
             if (ofPeers && hasOwns(w)) current.toValues(i)
             frames(w).leave(window, current, condition)

@@ -30,7 +30,7 @@ private[streams] final class LaterAnswers(
   private[this] val dueAt = due.fold(-1)(_.at)
   private[this] val waitsForRows = program.later.get.waitsForRows
   private[this] val isByPeers =
-    program.countsGroups || program.excludesPeers || program.windows.exists(_.frame.isOfPeers)
+    program.countsGroups || program.windows.exists(_.frame.isOfPeers)
 
   private[this] val waiting = new WaitingRows(state, program.input.length)
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]

@@ -90,8 +90,7 @@ class StreamErrorsSuite extends StreamSuite {
       |  ORDER BY ts)""".stripMargin ->
       s"counts groups and measures times, and a stream keeps one of both for a window; $InBatch",
     "sum(x) OVER (PARTITION BY k, window_exclude('ties') ORDER BY ts)" ->
-      ("window_exclude('ties') in a window since the first row, of which a stream would have to keep all " +
-        "rows; let the window end before its row, as in ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING")
+      s"window_exclude('ties') leaves rows out of a window, and a stream keeps only the window's aggregate; end the frame before its row, or $InBatch"
   )
 
   for ((call, text) <- refusals) test(s"refused, with a remedy: $call", each(2): _*) {
