@@ -79,11 +79,11 @@ def _size(end: End) -> tuple[Decimal, Decimal] | None:
     """The months of an end and its seconds or number; None if each label has its own."""
     if end.is_column:
         return None
-    months, rest = _length_of(end.distance)
+    months, rest = length_of(end.distance)
     return (-months, -rest) if end.is_before else (months, rest)
 
 
-def _length_of(distance: Distance) -> tuple[Decimal, Decimal]:
+def length_of(distance: Distance) -> tuple[Decimal, Decimal]:
     """The months of a distance, and its seconds or its number; a day has 24 hours."""
     months, rest = Decimal(0), Decimal(0)
     if isinstance(distance, str):
