@@ -523,7 +523,7 @@ WRONG: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
     ("feature with a wrong span", lambda *df: _join(n=(F.count("*"), [4]))(*df), "n"),
     ("a label's column", lambda *df: _join(T=(F.count("*"), 4))(*df), "T"),
     ("no feature", lambda *df: sash.window_join(*df, on="k", by="t"), "features"),
-    *((f"tolerance {v!r}", _as_of(tolerance=v), "tolerance") for v in (0, "1 day", [3], False)),
+    *((f"tolerance {v!r}", _as_of(tolerance=v), "tolerance") for v in (-1, "1 day", [3], False)),
     *((f"exact {v!r}", _as_of(allow_exact_matches=v), "allow_exact_matches") for v in (1, None)),
     *((f"direction {v!r}", _as_of(direction=v), "direction") for v in (1, None, "sideways")),
     *((f"column {v!r}", _as_of(x=v), "x") for v in (3, None, ["x"])),
@@ -543,7 +543,7 @@ def test_a_wrong_argument_is_named(utc, call, argument):
 
 @pytest.mark.parametrize(
     "interval",
-    ["1 hr", "1.5 days", "1 month 2 days", "7days", "-7 days", "0 days", "1 00:00:00", "x", 7],
+    ["1 hr", "1.5 days", "1 month 2 days", "7days", "-7 days", "1 00:00:00", "x", 7],
 )
 def test_a_wrong_interval_is_named(utc, interval):
     df = tables(utc, "TIMESTAMP", *made(KINDS["a timestamp"][1], seed=0))
@@ -623,8 +623,8 @@ TEXTS: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
     (
         "times of two kinds",
         lambda *df: _join(by={"t": "x"}, n="7 days")(*df),
-        "`by` should be two columns of numbers, or two of dates or timestamps, got "
-        "'t timestamp of the labels, x int of the events'",
+        "`by` should be two columns of numbers, two of times of day, or two of dates or "
+        "timestamps, got 't timestamp of the labels, x int of the events'",
     ),
     (
         "keys of two kinds",
@@ -658,9 +658,8 @@ TEXTS: list[tuple[str, Callable[[DataFrame, DataFrame], DataFrame], str]] = [
     ),
     (
         "0 days",
-        lambda *df: _as_of(tolerance="0 days")(*df),
-        "`tolerance` should be a positive length, since it is how far from the label's time the "
-        "events may be, got '0 days'",
+        lambda *df: _join(n="0 days")(*df),
+        "closed='both' takes 0, for the events at the label's own time.",
     ),
     (
         "months and days",

@@ -20,13 +20,13 @@ private[spark] object AsOfRow extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(WINDOW)) {
       case window: Window if window.resolved =>
-        val asked = window.windowExpressions.map(e => e -> Asked.of(window, e))
+        val asked = window.windowExpressions.map(e => e -> AskedByRow.of(window, e))
         if (asked.forall(_._2.isEmpty)) window else answered(window, asked)
     }
 
   private def answered(
       window: Window,
-      asked: Seq[(NamedExpression, Option[Asked])]
+      asked: Seq[(NamedExpression, Option[AskedByRow])]
   ): LogicalPlan = {
     val made = asked.map { case (e, of) => of.fold(e)(_.partial) }
     val columns = asked.map { case (e, of) => of.fold[NamedExpression](e.toAttribute)(_.column) }
@@ -34,7 +34,7 @@ private[spark] object AsOfRow extends Rule[LogicalPlan] {
   }
 
   /** A column of a window that is as of its row. */
-  private final class Asked(
+  private final class AskedByRow(
       window: Window,
       alias: Alias,
       w: WindowExpression,
@@ -95,13 +95,13 @@ private[spark] object AsOfRow extends Rule[LogicalPlan] {
     }
   }
 
-  private object Asked {
-    def of(window: Window, e: NamedExpression): Option[Asked] = e match {
+  private object AskedByRow {
+    def of(window: Window, e: NamedExpression): Option[AskedByRow] = e match {
       case alias @ Alias(w @ WindowExpression(call: AggregateExpression, _), _) =>
         SlidingAggregate.withoutWindows(call).aggregateFunction match {
           case OwnMonoid(kind: AsOfTime, arguments) =>
             kind.spanOfRow(arguments).map { span =>
-              new Asked(window, alias, w, call, kind, arguments, span)
+              new AskedByRow(window, alias, w, call, kind, arguments, span)
             }
           case _ => None
         }

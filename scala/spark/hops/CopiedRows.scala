@@ -87,8 +87,10 @@ private[hops] object CopiedRows {
   private def copyOf(copy: Expression, window: DataType): Option[Copy] = copy match {
     case struct: CreateNamedStruct if isOf(struct.dataType, window) =>
       struct.valExprs match {
-        case Seq(Micros(start @ Minus(last, Micro(before))), Micros(Plus(from, Micro(size))))
-            if from == start =>
+        case Seq(
+              Micros(start @ Minus(last, MicrosOf(before))),
+              Micros(Plus(from, MicrosOf(size)))
+            ) if from == start =>
           Some(Copy(last, before, size))
         case _ => None
       }

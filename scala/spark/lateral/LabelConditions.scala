@@ -14,8 +14,8 @@ import io.sash.spark.plan.WindowFilter
  * Moves a condition on the labels below the window that answers them, where Spark's own rules
  * bring it to the scan. A label is in no other label's window, so no other answer changes.
  *
- * [[LateralUnion]] makes such a plan, and the rule proves anew that no window aggregates labels. A
- * condition on the keys alone is left to Spark, which moves it to labels and events.
+ * [[LateralUnion]] makes such a plan, and the rule proves anew that no window aggregates labels.
+ * A condition on the keys alone is left to Spark, which moves it to labels and events.
  */
 private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHelper {
 

@@ -22,8 +22,8 @@ private[sash] object Refusal {
 
   case object GrowingCounted
       extends Refusal(
-        "the frame only grows (UNBOUNDED PRECEDING), and Spark compares the counts of all values " +
-          "for each row; write the mode of values that GROUP BY tells apart by their bytes"
+        "the frame only grows (UNBOUNDED PRECEDING), and Spark compares the counts of all " +
+          "values for each row; write the mode of values that GROUP BY tells apart by their bytes"
       )
 
   final case class NotAnAggregate(function: String)

@@ -65,9 +65,9 @@ private[spark] object CutTime {
         val days = from.units
         cut(e, from.base.children.head, if (days > 0) (days + 1) * MICROS_PER_DAY else 0L)
       }
-    case Micros(Minus(LastStart(time, _, every), Micro(0L))) if every <= Longest =>
+    case Micros(Minus(LastStart(time, _, every), MicrosOf(0L))) if every <= Longest =>
       cut(e, time.child)
-    case Micros(Plus(Minus(LastStart(time, _, every), Micro(0L)), Micro(size)))
+    case Micros(Plus(Minus(LastStart(time, _, every), MicrosOf(0L)), MicrosOf(size)))
         if every <= Longest =>
       cut(e, time.child, size)
     case _ if e.getClass.getSimpleName == Bucket =>

@@ -15,12 +15,13 @@ private[spark] object WindowFormula {
       last match {
         case Minus(
               time @ PreciseTimestampConversion(_, _, LongType),
-              CaseWhen(Seq((LessThan(rest, zero), Plus(below, Micro(up)))), Some(above))
+              CaseWhen(Seq((LessThan(rest, zero), Plus(below, MicrosOf(up)))), Some(above))
             ) if zero.foldable && zero.eval() == 0L && below == rest && above == rest =>
           rest match {
             case r: Remainder =>
               (r.left, r.right) match {
-                case (Minus(from, Micro(start)), Micro(slide)) if from == time && up == slide =>
+                case (Minus(from, MicrosOf(start)), MicrosOf(slide))
+                    if from == time && up == slide =>
                   Some((time, start, slide))
                 case _ => None
               }
@@ -34,7 +35,7 @@ private[spark] object WindowFormula {
   object TimeWindowOf {
     def unapply(window: CreateNamedStruct): Option[(Expression, Seq[Long])] =
       window.valExprs match {
-        case Seq(Micros(Minus(LastStart(time, _, slide), _)), Micros(Plus(_, Micro(size)))) =>
+        case Seq(Micros(Minus(LastStart(time, _, slide), _)), Micros(Plus(_, MicrosOf(size)))) =>
           Some((time.child, Seq(size, slide).distinct))
         case _ => None
       }
@@ -48,7 +49,7 @@ private[spark] object WindowFormula {
     def unapply(e: Add): Some[(Expression, Expression)] = Some((e.left, e.right))
   }
 
-  object Micro {
+  object MicrosOf {
     def unapply(e: Literal): Option[Long] = Option(e.value).collect { case n: Long => n }
   }
 

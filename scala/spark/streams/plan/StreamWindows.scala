@@ -175,7 +175,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       case Some(o) =>
         def ranks = rankInFrame(window).fold("")(r => s", and write $r for a rank in a frame")
         val isOfHops = nearest.exists(_.dataType != TimestampType)
-        val instead = FirstRows.remedy(source).filter(_ => isOfHops).getOrElse(remedy + ranks)
+        val instead =
+          FirstRowsOfHops.remedy(source).filter(_ => isOfHops).getOrElse(remedy + ranks)
         refuse(s"ORDER BY ${source(o.child)} is not an event time with a watermark; $instead")
       case None => refuse(s"the window has no ORDER BY; $remedy")
     }
