@@ -118,7 +118,8 @@ lazy val scratchRepository = Def.setting {
   MavenCache("scratch", directory)
 }
 
-lazy val runOutside = taskKey[Unit]("Runs programs of others against the libraries as they are published")
+lazy val runOutside =
+  taskKey[Unit]("Runs programs of others against the libraries as they are published")
 
 // What a user of the library writes, outside its packages: compiled and run against the jars and
 // the POMs that were published, never against this build's classes.
