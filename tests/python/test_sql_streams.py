@@ -15,6 +15,16 @@ pytestmark = [
 ]
 SINCE_42 = pytest.mark.skipif(pyspark.__version__ < "4.2", reason="Spark has it since 4.2")
 
+# the queries of `make test-long`; the others are thorough
+SAMPLE = {"over", "hops", "lateral"}
+
+
+def sampled(name: str, *more: str, kept: bool = True) -> object:
+    """A test's query, which only the thorough tests ask if it is not in the sample."""
+    marks = [] if kept and name in SAMPLE else [pytest.mark.thorough]
+    return pytest.param(name, *more, marks=marks)
+
+
 DELAY = "DELAY OF INTERVAL 5 MINUTES"
 STREAMS = {
     "events": f"STREAM events WATERMARK at {DELAY}",
@@ -129,7 +139,7 @@ def until(rows: DataFrame, last: int) -> Counter[Row]:
     return Counter(rows.where(f"{time} <= {minute(last)}").collect())
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", [sampled(name) for name in QUERIES])
 def test_a_query_over_streams_in_sql_answers_as_over_tables(tables, tmp_path, name):
     query = QUERIES[name]
     stream = tables.sql(query.format(**STREAMS))
@@ -141,7 +151,9 @@ def test_a_query_over_streams_in_sql_answers_as_over_tables(tables, tmp_path, na
     assert asked(stream, tmp_path) == expected
 
 
-@pytest.mark.parametrize("name", ["over", "hops", "session"])
+@pytest.mark.parametrize(
+    "name", [sampled(n, kept=n == "over") for n in ("over", "hops", "session")]
+)
 def test_update_mode_answers_a_stream_in_sql_at_once(tables, tmp_path, name):
     answers = asked(tables.sql(QUERIES[name].format(**STREAMS)), tmp_path, "update")
     assert answers == Counter(tables.sql(QUERIES[name].format(**TABLES)).collect())
@@ -182,12 +194,12 @@ def test_named_sources_change_places_come_and_go(named, tmp_path):
 @pytest.mark.parametrize(
     ("name", "mode"),
     [
-        ("over", "append"),
-        ("over", "update"),
-        ("session", "append"),
-        ("hops", "append"),
-        ("hops", "update"),
-        ("lateral", "append"),
+        sampled("over", "append"),
+        sampled("over", "update", kept=False),
+        sampled("session", "append"),
+        sampled("hops", "append", kept=False),
+        sampled("hops", "update"),
+        sampled("lateral", "append", kept=False),
     ],
 )
 def test_a_checkpoint_goes_on_with_another_number_of_partitions(tables, tmp_path, name, mode):
