@@ -59,10 +59,10 @@ private[spark] object TimeAxis {
     def as(of: DataType) =
       number(if (time.dataType == of) time else Cast(time, of, Some(zone)), function)
     axis match {
-      case DateType if time.dataType != DateType =>
+      case TimeUnit(Day) if !Day.isUnitOf(time.dataType) =>
         Doubles.quotient(as(TimestampNTZType), Literal(MicrosPerDay))
-      case DateType | TimestampType | TimestampNTZType => as(axis)
-      case _                                           => number(time, function)
+      case TimeUnit(Day | Micro) => as(axis)
+      case _                     => number(time, function)
     }
   }
 
@@ -75,7 +75,7 @@ private[spark] object TimeAxis {
         case _                      => DoubleType
       }
     ).eval().asInstanceOf[Number].doubleValue
-    if (TimeUnit.of(time).contains(Day)) value / MicrosPerDay else value
+    if (Day.isUnitOf(time)) value / MicrosPerDay else value
   }
 
   /** A value times the time for which it holds. Over no time it is 0, even if it is infinite. */

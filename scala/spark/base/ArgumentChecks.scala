@@ -56,7 +56,7 @@ private[spark] object ArgumentChecks {
     case _                                             => false
   }
 
-  private def isInterval(dataType: DataType): Boolean = dataType match {
+  def isInterval(dataType: DataType): Boolean = dataType match {
     case _: YearMonthIntervalType | _: DayTimeIntervalType | CalendarIntervalType => true
     case _                                                                        => false
   }
@@ -88,11 +88,15 @@ private[spark] object ArgumentChecks {
     if (e.dataType == BooleanType) checkConstant(name, e, "true or false")(_ => true)
     else unexpectedType(name, e, "\"BOOLEAN\"")
 
-  /** Checks that `extent` can be subtracted from `attribute`, by their types. */
+  /**
+   * Checks that `extent` can be subtracted from `attribute`, by their types.
+   *
+   * @param remedy the end of the error, by the type of `attribute`
+   */
   def checkDifference(
       attribute: Expression,
       extent: Expression,
-      remedy: => String = ""
+      remedy: DataType => String = withRemedy
   ): TypeCheckResult =
     (attribute.dataType, extent.dataType) match {
       case (_: NumericType, _: NumericType)                                 => TypeCheckSuccess
@@ -112,7 +116,7 @@ private[spark] object ArgumentChecks {
       case (of, by) =>
         TypeCheckFailure(
           s"from ${attribute.sql}, of type ${quoted(of)}, no ${quoted(by)} can be subtracted" +
-            (if (remedy.isEmpty) withRemedy(of) else remedy)
+            remedy(of)
         )
     }
 

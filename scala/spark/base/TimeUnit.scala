@@ -3,7 +3,11 @@ package io.sash.spark.base
 import org.apache.spark.sql.types.{DataType, DateType, TimestampNTZType, TimestampType}
 
 /** The unit in which the values of a type of times are counted. */
-private[spark] sealed abstract class TimeUnit
+private[spark] sealed abstract class TimeUnit {
+
+  /** Whether values of the type are counted in this unit. */
+  def isUnitOf(dataType: DataType): Boolean = TimeUnit.of(dataType).contains(this)
+}
 
 /**
  * Tells times from numbers and other types. Code that treats a time unlike a number asks here and

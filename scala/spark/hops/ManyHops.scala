@@ -129,7 +129,7 @@ private[spark] object ResolveManyHops extends Rule[LogicalPlan] {
     }
 
   private def isOfInstants(hops: ManyHops): Boolean =
-    TimeUnit.of(hops.time.dataType).contains(TimeUnit.Micro) &&
+    TimeUnit.Micro.isUnitOf(hops.time.dataType) &&
       hops.time.deterministic && hops.checkInputDataTypes().isSuccess
 
   private def generated(asker: LogicalPlan, hops: ManyHops): LogicalPlan = {

@@ -23,7 +23,7 @@ private[kinds] object DurationFrame {
     if (window.isPlain) frame(new UnaryMinus(window.size), CurrentRow)
     else
       (order.dataType, window.size.dataType) match {
-        case (of, size) if isInteger(size) && (isInteger(of) || TimeUnit.of(of).contains(Day)) =>
+        case (of, size) if isInteger(size) && (isInteger(of) || Day.isUnitOf(of)) =>
           val units = window.size.eval().asInstanceOf[Number].longValue
           whole(window, units)(n => Cast(Literal(n), window.size.dataType))
         case (TimeUnit(Day), DayTimeIntervalType(_, DayTimeIntervalType.DAY)) =>

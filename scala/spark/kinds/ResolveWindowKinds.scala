@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
-import org.apache.spark.sql.types.{CalendarIntervalType, DateType}
+import org.apache.spark.sql.types.CalendarIntervalType
 
-import io.sash.spark.base.{SashConf, SashErrors}
+import io.sash.spark.base.{SashConf, SashErrors, TimeUnit}
 import io.sash.spark.monoids.OnlySash
 
 /**
@@ -78,7 +78,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
   ): Option[SpecifiedWindowFrame] = s.kind
     .collect { case k: HasSqlFrame => k.sqlFrame(order) }
     .filterNot { frame =>
-      order.head.child.dataType == DateType &&
+      TimeUnit.Day.isUnitOf(order.head.child.dataType) &&
       Seq(frame.lower, frame.upper).exists(_.dataType == CalendarIntervalType)
     }
 

@@ -196,8 +196,7 @@ private[spark] final case class DeltaWindow(attribute: Expression, delta: Expres
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   override def checkInputDataTypes(): TypeCheckResult = ArgumentChecks.inTurn(
-    ArgumentChecks
-      .checkDifference(attribute, delta, s"; ${OrderFaults.remedyOfDelta(attribute.dataType)}"),
+    ArgumentChecks.checkDifference(attribute, delta, of => s"; ${OrderFaults.remedyOfDelta(of)}"),
     ArgumentChecks.checkExtent("delta", delta, positive = false)
   )
 

@@ -184,10 +184,8 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
       e.children.forall(cannotFail)
     case c @ Cast(child, to, _, _) =>
       // a timestamp holds fewer years than a date
-      !TimeUnit.of(child.dataType).contains(TimeUnit.Day) && Cast.canUpCast(
-        child.dataType,
-        to
-      ) && cannotFail(c.child)
+      !TimeUnit.Day.isUnitOf(child.dataType) && Cast.canUpCast(child.dataType, to) &&
+      cannotFail(c.child)
     case _ => false
   }
 }

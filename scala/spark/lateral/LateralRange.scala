@@ -41,7 +41,7 @@ private[lateral] final case class OffsetRange(base: Expression, lower: Option[Lo
     )
   }
 
-  private def isInDays(time: DataType): Boolean = TimeUnit.of(time).contains(Day)
+  private def isInDays(time: DataType): Boolean = Day.isUnitOf(time)
 
   private def interval(units: Long): Literal = Literal(units, DayTimeIntervalType())
 }

@@ -59,7 +59,7 @@ private[lateral] object SeveralEnds {
       val step = if (end.isLower) 1 else -1
       val value = end.bound.value
       val next =
-        if (TimeUnit.of(value.dataType).contains(Day)) DateAdd(value, Literal(step))
+        if (Day.isUnitOf(value.dataType)) DateAdd(value, Literal(step))
         else TimestampPlusMicros(value, step.toLong)
       end.copy(bound = OwnBound(next, isIncluded = true))
     }

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
+import io.sash.spark.base.ArgumentChecks.isInterval
 import io.sash.spark.kinds.OwnBound
 import io.sash.spark.times.{Distance, RisingTime}
 
@@ -126,7 +127,7 @@ private[lateral] object StreamTimeRange {
   private def moving(end: Expression, zone: String): Option[String] =
     end
       .collect {
-        case b: BinaryExpression if isInterval(b.right) && !isFixed(b, zone) => b.right
+        case b: BinaryExpression if isInterval(b.right.dataType) && !isFixed(b, zone) => b.right
       }
       .headOption
       .map { interval =>
@@ -153,11 +154,6 @@ private[lateral] object StreamTimeRange {
       s"the range of $time ends before it begins: " +
         s"${ends.map(LateralSourceText(_)).mkString(" to ")}; " +
         "exchange its ends"
-  }
-
-  private def isInterval(e: Expression): Boolean = e.dataType match {
-    case CalendarIntervalType | _: DayTimeIntervalType | _: YearMonthIntervalType => true
-    case _                                                                        => false
   }
 
   private def isFixed(sum: BinaryExpression, zone: String): Boolean =

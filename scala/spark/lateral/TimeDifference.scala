@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.Distance
 
@@ -24,7 +23,7 @@ private[lateral] final case class TimeDifference(
 
   /** The longest distance that Spark adds to such a time. */
   private def most: Long =
-    if (TimeUnit.of(start.dataType).contains(Day)) Int.MaxValue else Distance.Most
+    if (Day.isUnitOf(start.dataType)) Int.MaxValue else Distance.Most
 
   /** The greatest difference whose number is the given one or less. */
   private def last(number: Long): Long = Math.subtractExact(least(Math.addExact(number, 1L)), 1L)
@@ -118,7 +117,7 @@ private[lateral] object TimeDifference {
   }
 
   private def areInMicros(times: Expression*): Boolean =
-    times.forall(t => TimeUnit.of(t.dataType).contains(Micro))
+    times.forall(t => Micro.isUnitOf(t.dataType))
 
   /** Units of one length on the clock. */
   private val Micros: Map[String, Long] = Map(

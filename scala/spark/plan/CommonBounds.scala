@@ -6,7 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.SashConf
+import io.sash.spark.base.{SashConf, TimeUnit}
+import io.sash.spark.base.ArgumentChecks.isInterval
+import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.ConstantInterval
 
 /**
@@ -42,24 +44,13 @@ private[spark] object CommonBounds {
   private def commonType(order: DataType, lower: DataType, upper: DataType): Option[DataType] =
     (order, lower, upper) match {
       case (_, l, u) if l == u => None
-      case (DateType | Timestamp(), _: YearMonthIntervalType, _: YearMonthIntervalType) =>
+      case (TimeUnit(Day | Micro), _: YearMonthIntervalType, _: YearMonthIntervalType) =>
         Some(YearMonthIntervalType())
-      case (Timestamp(), _: DayTimeIntervalType, _: DayTimeIntervalType) =>
+      case (TimeUnit(Micro), _: DayTimeIntervalType, _: DayTimeIntervalType) =>
         Some(DayTimeIntervalType())
-      case (Timestamp(), Interval(), Interval()) => Some(CalendarIntervalType)
-      case _                                     => None
+      case (TimeUnit(Micro), l, u) if isInterval(l) && isInterval(u) => Some(CalendarIntervalType)
+      case _                                                         => None
     }
-
-  private object Timestamp {
-    def unapply(t: DataType): Boolean = t == TimestampType || t == TimestampNTZType
-  }
-
-  private object Interval {
-    def unapply(t: DataType): Boolean = t match {
-      case _: YearMonthIntervalType | _: DayTimeIntervalType | CalendarIntervalType => true
-      case _                                                                        => false
-    }
-  }
 
   /** The bound in another type. A frame's text has PRECEDING for a minus sign, so it stays. */
   private def cast(bound: Expression, to: DataType): Expression = bound match {

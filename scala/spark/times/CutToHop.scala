@@ -21,7 +21,7 @@ private[spark] final case class CutToHop(child: Expression, hop: Long, isUp: Boo
   override def nullIntolerant: Boolean = true
   override def sql: String = s"$prettyName(${child.sql}, $hop${if (isUp) ", up" else ""})"
 
-  private def isInDays: Boolean = TimeUnit.of(dataType).contains(TimeUnit.Day)
+  private def isInDays: Boolean = TimeUnit.Day.isUnitOf(dataType)
 
   override protected def nullSafeEval(place: Any): Any = {
     val cut = CutToHop.of(place.asInstanceOf[Number].longValue, hop, isUp)

@@ -15,7 +15,7 @@ private[spark] final case class Distance(base: Expression, units: Long) {
 
   /** None beyond all valid values. */
   private[times] def plus(more: Long): Option[Distance] = {
-    val most = if (TimeUnit.of(base.dataType).contains(Day)) Distance.MostDays else Distance.Most
+    val most = if (Day.isUnitOf(base.dataType)) Distance.MostDays else Distance.Most
     Option.when(math.abs(more) <= most && math.abs(units) <= most)(copy(units = units + more))
   }
 }
@@ -66,7 +66,7 @@ private[spark] object Distance {
     case other => throw new IllegalStateException(s"no distance lies from a ${other.sql}")
   }
 
-  private def isMicros(e: Expression): Boolean = TimeUnit.of(e.dataType).contains(Micro)
+  private def isMicros(e: Expression): Boolean = Micro.isUnitOf(e.dataType)
 
   /** The value that a sum begins with. */
   def base(e: Expression, zone: String): Expression = of(e, zone).fold(e)(_.base)

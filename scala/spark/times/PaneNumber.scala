@@ -67,7 +67,7 @@ private[sash] object PaneNumber {
 
   private def ofMonths(by: Expression, months: Int, timeZone: String): PaneNumber = {
     val date =
-      if (TimeUnit.of(by.dataType).contains(Day)) by else Cast(by, DateType, Some(timeZone))
+      if (Day.isUnitOf(by.dataType)) by else Cast(by, DateType, Some(timeZone))
     val years = new Multiply(Cast(Year(date), LongType), Literal(12L))
     PaneNumber(
       new Add(years, Cast(new Subtract(Month(date), Literal(1)), LongType)),

@@ -139,7 +139,7 @@ private[spark] object RangeBounds {
       case _: NumericType => hop.eval().asInstanceOf[Number].longValue
       case _              => ConstantInterval.micros(ConstantInterval.of(hop).get)
     }
-    val isInDays = TimeUnit.of(key.dataType).contains(Day) &&
+    val isInDays = Day.isUnitOf(key.dataType) &&
       !hop.dataType.isInstanceOf[NumericType]
     val units = if (isInDays) number / MICROS_PER_DAY else number
     CutToHop(back, units, isUp = direction == Descending)
