@@ -34,26 +34,18 @@ private[spark] object AsOfLabel extends Rule[LogicalPlan] {
     val below = mutable.LinkedHashMap.empty[Expression, Alias]
     def column(e: Expression) =
       below.getOrElseUpdate(e.canonicalized, Alias(e, "of_group")()).toAttribute
-    val columns = groups.aggregateExpressions.map {
-      case e if e.exists(asks) =>
-        val above = e.transform {
-          case g if groups.groupingExpressions.exists(_.semanticEquals(g)) => column(g)
-          case call: AggregateExpression =>
-            answer(call, rows, ends)(column).getOrElse(column(call))
-        }
-        above.asInstanceOf[NamedExpression]
-      case e => e
+    def above(e: Expression) = e.transform {
+      case g if groups.groupingExpressions.exists(_.semanticEquals(g)) => column(g)
+      case call: AggregateExpression =>
+        answer(call, rows, ends)(column).getOrElse(column(call))
     }
-    if (columns.forall(_.find(_.isInstanceOf[AnswerAsOf]).isEmpty)) groups
-    else {
-      val (kept, made) = columns.zip(groups.aggregateExpressions).partition { case (to, from) =>
-        to eq from
-      }
-      Project(
-        columns.map(c => if (made.exists(_._1 eq c)) c else c.toAttribute),
-        groups.copy(aggregateExpressions = kept.map(_._1) ++ below.values)
-      )
+    val kept = groups.aggregateExpressions.filterNot(_.exists(asks))
+    val columns = groups.aggregateExpressions.map { e =>
+      if (kept.contains(e)) e.toAttribute else above(e).asInstanceOf[NamedExpression]
     }
+    if (columns.exists(_.exists(_.isInstanceOf[AnswerAsOf])))
+      Project(columns, groups.copy(aggregateExpressions = kept ++ below.values))
+    else groups
   }
 
   /** The answer as of the end of the range that is over the time of the call, if it has one. */

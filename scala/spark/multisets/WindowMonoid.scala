@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 }
 
 import io.sash.spark.monoids.{AggregateMonoid, Refusal}
+import io.sash.spark.slots.RunningAnswer
 
 /**
  * Chooses how windows run an aggregate: with a running answer beside the slots, or with partials
@@ -24,8 +25,13 @@ private[spark] object WindowMonoid {
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
     if (call.isDistinct) Left(FindRunningAnswer.notDistinct(call.aggregateFunction))
     else
-      (call.aggregateFunction match {
-        case f: ImperativeAggregate => FindRunningAnswer.of(f)
-        case _                      => None
-      }).map(RunningMonoid(_, call.filter)).map(Right(_)).getOrElse(AggregateMonoid.of(call))
+      running(call)
+        .map(answer => Right(RunningMonoid(answer, call.filter)))
+        .getOrElse(AggregateMonoid.of(call))
+
+  /** The answer that windows keep for an aggregate beside the slots, if Sash has one. */
+  def running(call: AggregateExpression): Option[RunningAnswer] = call.aggregateFunction match {
+    case f: ImperativeAggregate if !call.isDistinct => FindRunningAnswer.of(f)
+    case _                                          => None
+  }
 }

@@ -87,7 +87,7 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
 
 /**
  * RANGE BETWEEN two bounds at fixed distances in the window's order: no bound of a later row lies
- * before the bound of an earlier one. The bounds of stretches are compared as those of rows.
+ * before the bound of an earlier one. Stretches are compared with bounds as rows are.
  *
  * @param rings the keys of the rows
  * @param view the frame's use of them

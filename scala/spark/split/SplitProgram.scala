@@ -55,17 +55,16 @@ private[split] object SplitStage {
     stages.filter(_.nonEmpty).sortBy(s => calls.indexOf(s.head)).map { of =>
       val windows = WindowProgram(of, by.keys, by.within, input, timeZone)
       val shapes = of.map(_.shape).distinct
-      val order = RowsOfFrame(input, by.within, timeZone)
-      SplitStage(of, windows, frame(shapes, windows, order), totals(shapes.head, of, input))
+      SplitStage(of, windows, frame(shapes, windows, by.within), totals(shapes.head, of, input))
     }
   }
 
   private def frame(
       shapes: Seq[WindowShape],
       windows: WindowProgram,
-      rows: RowsOfFrame
+      order: Seq[SortOrder]
   ): SplitFrame =
-    if (shapes.length == 1) frame(shapes.head, windows, rows)
+    if (shapes.length == 1) frame(shapes.head, windows, order)
     else {
       val rows = shapes.map(_.frame).collect { case r: RowsSpec => r }
       SplitRows(rows.map(_.lower).min, rows.map(_.upper).max)
@@ -74,13 +73,13 @@ private[split] object SplitStage {
   private def frame(
       shape: WindowShape,
       windows: WindowProgram,
-      of: RowsOfFrame
+      order: Seq[SortOrder]
   ): SplitFrame = shape.frame match {
     case rows: RowsSpec if isForAll(shape, rows.specified, windows) => AllRows
     case rows: RowsSpec => SplitRows(rows.lower, rows.upper)
     case range: RangeSpec if isForAll(shape, range.specified, windows) => AllRows
     case _: RangeSpec =>
-      SplitRange(windows.rings, windows.frames.head.keys.parts.head.get, mayOverflow(of.order))
+      SplitRange(windows.rings, windows.frames.head.keys.parts.head.get, mayOverflow(order))
     case other => throw new IllegalStateException(s"${other.text} cannot be split")
   }
 

@@ -144,14 +144,12 @@ private[spark] object WindowCall {
    * work, unless the aggregate goes through all its values for each answer.
    */
   private def growing(call: AggregateExpression): Option[Refusal] =
-    WindowMonoid.of(call).toOption.flatMap(_.running) match {
-      case Some(answer) if answer.isIncremental => None
-      case _ =>
-        call.aggregateFunction match {
-          case _: PercentileBase => Some(Refusal.GrowingSorted)
-          case _: Mode           => Some(Refusal.GrowingCounted)
-          case _                 => Some(Refusal.Growing)
-        }
+    Option.unless(WindowMonoid.running(call).exists(_.isIncremental)) {
+      call.aggregateFunction match {
+        case _: PercentileBase => Refusal.GrowingSorted
+        case _: Mode           => Refusal.GrowingCounted
+        case _                 => Refusal.Growing
+      }
     }
 
   private def constant(frame: SpecifiedWindowFrame): Either[Refusal, Unit] =
