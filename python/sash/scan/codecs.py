@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import importlib
-import io
 import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any
@@ -156,7 +155,7 @@ def _little(data: bytes) -> int:
 
 def _varint(block: bytes) -> int:
     value = 0
-    for shift, byte in enumerate(io.BytesIO(block[:5]).read()):
+    for shift, byte in enumerate(block[:5]):
         value |= (byte & 127) << (7 * shift)
         if byte < 128:
             return value

@@ -15,6 +15,7 @@ _ID = re.compile(r"(?<=[\w)\]])#\d+L?")
 _MORE = re.compile(r"\.\.\. (\d+) more fields")
 _CLOSES = {")": "(", "]": "["}
 _READS = ("records read", "local blocks read", "remote blocks read", "local bytes read")
+_WRITES = ("shuffle records written", "shuffle bytes written")
 _SPLITS = (
     "Exchange",
     "BroadcastExchange",
@@ -81,8 +82,7 @@ def stage_metrics(root: Node, stages: set[int]) -> set[int]:
         if node.stage in stages:
             ids.update(node.metrics[name] for name in _READS if name in node.metrics)
         if any(child.stage in stages for child in node.children):
-            names = ("shuffle records written", "shuffle bytes written")
-            ids.update(node.metrics[name] for name in names if name in node.metrics)
+            ids.update(node.metrics[name] for name in _WRITES if name in node.metrics)
     return ids
 
 
