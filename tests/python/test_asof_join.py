@@ -7,17 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.version import __version__
 
 from sash.plan import explanation
+from versions import since
 from windows import setting
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        tuple(map(int, __version__.split(".")[:2])) < (4, 3),
-        reason="Spark has ASOF JOIN since 4.3",
-    ),
+    since(4, 3, "Spark has ASOF JOIN since 4.3"),
 ]
 
 NUMBERS = ["0", "1", "2", "4", "7"]

@@ -12,13 +12,13 @@ from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
 
-import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 import fetch
 from broker import broker
 from conftest import REPOSITORY
+from versions import since
 
 EXAMPLES = REPOSITORY / "examples"
 PNG = b"\x89PNG\r\n"
@@ -323,10 +323,7 @@ def test_kafka_features(from_kafka):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 3),
-    reason="state in real-time mode has come with Spark 4.3",
-)
+@since(4, 3, "state in real-time mode has come with Spark 4.3")
 def test_real_time_features(from_kafka):
     # a slot for each task of both queries
     master = "--master local[8]"

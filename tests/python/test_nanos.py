@@ -7,17 +7,14 @@ from collections.abc import Iterator
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.version import __version__
 
 from sash.plan import explanation
+from versions import since
 from windows import setting
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        tuple(map(int, __version__.split(".")[:2])) < (4, 3),
-        reason="Spark has timestamps of nanoseconds since 4.3",
-    ),
+    since(4, 3, "Spark has timestamps of nanoseconds since 4.3"),
 ]
 
 TYPES = ["TIMESTAMP_NTZ(9)", "TIMESTAMP_LTZ(9)", "TIMESTAMP_NTZ(7)"]

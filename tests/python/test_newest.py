@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-import pyspark
 import pytest
 from pyspark.errors import PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import sash
+from versions import since
 
-VERSION = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
-since_41 = pytest.mark.skipif(VERSION < (4, 1), reason="Spark 4.1 has it")
-since_42 = pytest.mark.skipif(VERSION < (4, 2), reason="Spark 4.2 has it")
-since_43 = pytest.mark.skipif(VERSION < (4, 3), reason="Spark 4.3 has it")
+since_41 = since(4, 1, "Spark 4.1 has it")
+since_42 = since(4, 2, "Spark 4.2 has it")
+since_43 = since(4, 3, "Spark 4.3 has it")
 # of features that are behind a switch
 SWITCHES = ("timeType.enabled", "geospatial.enabled", "timestampNanosTypes.enabled")
 OVER = "OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"

@@ -18,13 +18,14 @@ from pyspark.sql import functions as F
 import sash
 from conftest import REPOSITORY
 from streaming import SHORT
+from versions import since
 
 EXAMPLE = REPOSITORY / "examples" / "pipeline"
 SQL = (EXAMPLE / "transformations" / "rooms.sql").read_text(encoding="utf-8")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(pyspark.__version__ < "4.2", reason="WATERMARK in a pipeline's SQL"),
+    since(4, 2, "WATERMARK in a pipeline's SQL"),
 ]
 
 REFUSED = """

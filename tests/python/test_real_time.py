@@ -8,17 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pyspark
 import pytest
 
 from real_time import HOT, ROWS
+from versions import since
 
 PROGRAM = Path(__file__).with_name("real_time.py")
 
-pytestmark = pytest.mark.skipif(
-    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 3),
-    reason="state in real-time mode has come with Spark 4.3",
-)
+pytestmark = since(4, 3, "state in real-time mode has come with Spark 4.3")
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from versions import SPARK, since
+
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(pyspark.__version__ < "4.1", reason="SQL has streams since Spark 4.1"),
+    since(4, 1, "SQL has streams since Spark 4.1"),
 ]
-SINCE_42 = pytest.mark.skipif(pyspark.__version__ < "4.2", reason="Spark has it since 4.2")
+SINCE_42 = since(4, 2, "Spark has it since 4.2")
 
 # the queries of `make test-long`; the others are thorough
 SAMPLE = {"over", "hops", "lateral"}
@@ -164,7 +165,7 @@ def test_update_mode_answers_a_stream_in_sql_at_once(tables, tmp_path, name):
 def named(tables: SparkSession) -> Iterator[SparkSession]:
     """A session in which sources of streams have names."""
     tables.conf.set("spark.sql.streaming.queryEvolution.enableSourceEvolution", "true")
-    if pyspark.__version__ < "4.3":
+    if SPARK < (4, 3):
         tables.conf.set("spark.sql.streaming.offsetLog.formatVersion", "2")
     yield tables
     tables.conf.unset("spark.sql.streaming.queryEvolution.enableSourceEvolution")

@@ -6,7 +6,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 import numpy as np
-import pyspark
 import pytest
 from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, Row, SparkSession, Window
@@ -14,12 +13,10 @@ from pyspark.sql import functions as F
 
 import sash
 from sash.plan import explanation
+from versions import since
 
 # an OVER clause with FILTER is an error of Spark's before 4.2
-HAS_FILTER = pytest.mark.skipif(
-    tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 2),
-    reason="Spark has FILTER over windows since 4.2",
-)
+HAS_FILTER = since(4, 2, "Spark has FILTER over windows since 4.2")
 BY_TS = sash.SlidingWindow.partitionBy("k").orderBy("ts")
 
 
