@@ -91,7 +91,7 @@ def printed(spark: Any, page: str) -> dict[str, str]:
     for over, code, row in asked:
         query = f"SELECT {code} OVER (PARTITION BY k {over}) FROM events"
         for name, count in _names(spark, query) if "DISTINCT" not in code else ():
-            # bool_or is printed as max, whose own row is that of max
+            # bool_or is printed as max, and has the row of max
             is_own = code.startswith(f"{name}(")
             found[name] |= {} if count in found[name] and not is_own else {count: row}
     names = {"distinct": "DISTINCT"}

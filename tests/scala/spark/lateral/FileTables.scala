@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 
 import org.scalatest.BeforeAndAfterAll
 
-/** A suite over labels and events in files, of which a plan says what it reads. */
+/** A suite over labels and events in files, so that a plan names the columns that it reads. */
 trait FileTables extends LateralSuite with BeforeAndAfterAll {
   private val folder = Files.createTempDirectory("sash").toString
 

@@ -42,7 +42,7 @@ final class GrowingAnswersSuite extends SashSuite {
     )(checkSlides(both))
   }
 
-  /** Spark refuses these, so plain percentiles and counts say what is right. */
+  /** Spark refuses these, so plain percentiles and counts give the right answers. */
   private val refused = Seq(
     "median(x)" -> "percentile(x, 0.5)",
     "percentile_cont(0.9) WITHIN GROUP (ORDER BY x)" -> "percentile(x, 0.9)",

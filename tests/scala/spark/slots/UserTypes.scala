@@ -30,8 +30,8 @@ object UserTypes {
   object OfLong extends UserType(LongType, _.toLong, { case l: Long => l.toString })
 
   /**
-   * An interval under the name of another type: a row leaves room for its NULLs, too, as for
-   * those of a timestamp of nanoseconds.
+   * An interval under the name of another type: a row leaves room for its NULLs, too, as it
+   * does for a timestamp of nanoseconds.
    */
   final case class Named(override val typeName: String)
       extends UserDefinedType[CalendarInterval] {

@@ -99,7 +99,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Absent(s"$expressions.ExpressionInfo"),
-      // answers as of a label are those of functions
+      // functions give the answers as of a label
       Set(Functions, Lateral),
       lacks(s"the class $expressions.ExpressionInfo")
     ),
