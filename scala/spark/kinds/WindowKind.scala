@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.trees.{BinaryLike, UnaryLike}
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.times.Reach
 
 /**
  * A kind of window that SQL's frames cannot express, such as `delta_window(temperature, 5.0)`. It
@@ -338,6 +339,20 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
   override def movesBack: Boolean = true
 
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
+
+  /**
+   * Whether each end is the row's place in the order, or lies at a fixed distance from it. Then no
+   * end moves back from row to row. A place that is NULL has the rows with a NULL alone, if there
+   * is an upper end.
+   */
+  def isAtDistances(order: Seq[SortOrder]): Boolean = order match {
+    case Seq(SortOrder(place, Ascending, NullsFirst, _)) if upper.nonEmpty =>
+      children.forall {
+        case Reach(key, _: Literal, _, _) => key.semanticEquals(place)
+        case value                        => value.semanticEquals(place)
+      }
+    case _ => false
+  }
 
   override def sql: String = {
     val from = lower.map(b => s"${if (b.isIncluded) "from" else "after"} ${b.value.sql}")

@@ -6,7 +6,8 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.{Day, Micro}
-import io.sash.spark.times.Distance
+import io.sash.spark.kinds.{BoundsWindow, OwnBound}
+import io.sash.spark.times.{Distance, Reach}
 
 /** The range of a query's events, as a frame. */
 private[lateral] sealed abstract class LateralRange
@@ -15,14 +16,39 @@ private[lateral] sealed abstract class LateralRange
 private[lateral] case object OwnRange extends LateralRange
 
 /**
- * A range between two distances from one value of the label, for times in whole units: days for
- * a DATE, else microseconds. Both ends belong to it.
+ * A range between two distances from one value of the label, for times in whole units: days for a
+ * DATE, microseconds for a timestamp, and the difference of two INTs or BIGINTs. Both ends belong
+ * to it.
  *
  * @param base the value of the label
  * @param lower none if the range has no beginning
  */
 private[lateral] final case class OffsetRange(base: Expression, lower: Option[Long], upper: Long)
     extends LateralRange {
+
+  /** Whether the times are numbers, such as seconds since 1970. */
+  def isOfNumbers: Boolean = LateralRange.isWhole(base.dataType)
+
+  /**
+   * The frame of a range of numbers. Its bounds do not overflow, since they are also computed for
+   * events, to which the query adds nothing. Where a bound ends at the least or the greatest
+   * number, it ends no nearer to the key than the query's own.
+   *
+   * @param key the column by which labels and events are ordered
+   */
+  def window(key: Expression): BoundsWindow =
+    BoundsWindow(lower.map(bound(key, _, inwards = 1)), Some(bound(key, upper, inwards = -1)))
+
+  private def bound(key: Expression, units: Long, inwards: Int): OwnBound = {
+    val isIncluded = units.sign != inwards
+    val distance = if (isIncluded) units else units - inwards
+    val extent = math.abs(distance)
+    val literal =
+      if (key.dataType == IntegerType) Literal(Math.toIntExact(extent)) else Literal(extent)
+    val value =
+      if (distance == 0) key else Reach(key, literal, up = distance > 0, strict = false)
+    OwnBound(value, isIncluded)
+  }
 
   def frame(time: DataType, zone: String): SpecifiedWindowFrame = {
     // both ends are of one type; a day of a DAY TO SECOND interval may have 23 hours in the zone
@@ -55,24 +81,64 @@ private[lateral] final case class RisingRange(base: Attribute) extends LateralRa
 private[lateral] object LateralRange {
 
   def of(query: CorrelatedAggregate, zone: String): LateralRange = {
-    val lower = query.lower.map(b => Distance.of(b.value, zone))
-    val offsets = query.time.dataType match {
-      case TimeUnit(Day | Micro) =>
-        for {
-          bound <- query.upper
-          upper <- Distance.of(bound.value, zone)
-          if lower.forall(_.exists(_.base.semanticEquals(upper.base)))
-          from = query.lower.flatMap(b =>
-            lower.flatten.map(_.units + (if (b.isIncluded) 0 else 1))
-          )
-          until = upper.units - (if (bound.isIncluded) 0 else 1)
-          if (from ++ Some(until)).forall(math.abs(_) <= Distance.Most)
-          if from.forall(_ <= until) // SQL has no frame that ends before it begins
-        } yield OffsetRange(upper.base, from, until)
+    val range = query.time.dataType match {
+      case TimeUnit(Day | Micro) => between(query, Distance.of(_, zone), Distance.Most)
+      case IntegerType           => ofNumbers(query, Int.MaxValue.toLong)
+      case LongType              => ofNumbers(query, Distance.Most)
+      case _                     => None
+    }
+    range.getOrElse(OwnRange)
+  }
+
+  /** @param most the greatest distance that is added to a time */
+  private def between(
+      query: CorrelatedAggregate,
+      distance: Expression => Option[Distance],
+      most: Long
+  ): Option[OffsetRange] = {
+    val lower = query.lower.map(b => distance(b.value))
+    for {
+      bound <- query.upper
+      upper <- distance(bound.value)
+      if lower.forall(_.exists(_.base.semanticEquals(upper.base)))
+      from = query.lower.flatMap(b => lower.flatten.map(_.units + (if (b.isIncluded) 0 else 1)))
+      until = upper.units - (if (bound.isIncluded) 0 else 1)
+      if (from ++ Some(until)).forall(math.abs(_) <= most)
+      if from.forall(_ <= until) // SQL has no frame that ends before it begins
+    } yield OffsetRange(upper.base, from, until)
+  }
+
+  /**
+   * A range of numbers. An end that overflows is an error in ANSI mode. Otherwise it wraps
+   * around, and the range is empty if the other end does not. So at least one end is then the
+   * label's number itself.
+   */
+  private def ofNumbers(query: CorrelatedAggregate, most: Long): Option[OffsetRange] =
+    between(query, Distance.ofNumber(_), most).filter { _ =>
+      val moved = ends(query).count(isMoved)
+      moved == 0 || query.lower.nonEmpty && (moved == 1 || ends(query).forall(failsBeyond))
+    }
+
+  private def ends(query: CorrelatedAggregate): Seq[Expression] =
+    (query.lower ++ query.upper).map(_.value).toSeq
+
+  private def isMoved(end: Expression): Boolean = Distance.ofNumber(end).exists(_.units != 0)
+
+  private def failsBeyond(end: Expression): Boolean = Distance.failsBeyond(end)
+
+  def isWhole(time: DataType): Boolean = time == IntegerType || time == LongType
+
+  /**
+   * The condition on a label that neither end of its range overflows, if one may. It fails in
+   * ANSI mode, as the end does.
+   */
+  def noOverflow(query: CorrelatedAggregate, range: LateralRange): Option[Expression] =
+    range match {
+      case o: OffsetRange if o.isOfNumbers && ends(query).exists(isMoved) =>
+        val Seq(lower, upper) = ends(query)
+        Some(LessThanOrEqual(lower, upper))
       case _ => None
     }
-    offsets.getOrElse(OwnRange)
-  }
 
   /** The range that contains all ranges, if both ends lie at fixed distances from one value. */
   def span(ranges: Seq[LateralRange]): Option[OffsetRange] = {

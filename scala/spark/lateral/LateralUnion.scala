@@ -52,14 +52,17 @@ private[spark] object LateralUnion {
       zone: String,
       filters: Option[EventFilters]
   ): LateralUnion = {
+    val checks = new OverflowChecks(queries, zone)
     val overTimes =
-      if (filters.nonEmpty) queries else queries.map(StreamTimeRange.overTimes(_, labels, zone))
+      if (filters.nonEmpty) checks.queries
+      else queries.map(StreamTimeRange.overTimes(_, labels, zone))
     val sorted = overTimes.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
       (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
     }
     val ordered = groups.values.toSeq.sortBy(_.head)
-    val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) = (labels, Map.empty)
+    val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) =
+      (if (filters.nonEmpty) checks.over(labels) else labels, Map.empty)
     val (plan, answers) = ordered.foldLeft(none) { case ((below, before), group) =>
       val one = new OneUnion(below, labels, group.map(sorted), zone, filters)
       (one.plan, before ++ group.zip(one.answers))
@@ -235,7 +238,10 @@ private[spark] object LateralUnion {
 
     private def ownBound(query: CorrelatedAggregate, bound: OwnBound): OwnBound = {
       val value = query.ifApplies(bound.value)
-      bound.copy(value = columns.bounds(bounds.indexWhere(_.child.semanticEquals(value))))
+      val column =
+        if (value.semanticEquals(position)) keyColumns.last
+        else columns.bounds(bounds.indexWhere(_.child.semanticEquals(value)))
+      bound.copy(value = column)
     }
 
     /** An end that rises with the time of a row, over that time alone. */
@@ -267,6 +273,10 @@ private[spark] object LateralUnion {
         windowOf(over, spec.copy(frameSpecification = Growing), kind)
       }
       val moved = ranges(i) match {
+        case offsets: OffsetRange
+            if offsets.isOfNumbers && LateralRange.isAt(position, query, offsets.base) =>
+          windowOf(over, spec.copy(frameSpecification = Growing), offsets.window(keyColumns.last))
+        case offsets: OffsetRange if offsets.isOfNumbers => bounded(ownBound(query, _))
         case offsets: OffsetRange if LateralRange.isAt(position, query, offsets.base) =>
           val framed = spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone))
           if (overStreams) WrapMovingAggregates.moved(WindowExpression(over, framed))

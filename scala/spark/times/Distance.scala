@@ -10,7 +10,10 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.{Day, Micro}
 
-/** A value and a fixed distance from it, in days for a DATE, else in microseconds. */
+/**
+ * A value and a fixed distance from it: a difference of numbers for a number, days for a DATE, else
+ * microseconds.
+ */
 private[spark] final case class Distance(base: Expression, units: Long) {
 
   /** None beyond all valid values. */
@@ -40,6 +43,50 @@ private[spark] object Distance {
         of(b.left, zone).flatMap(_.plus(micros))
       }
     case _ => Some(Distance(e, 0L))
+  }
+
+  /**
+   * The INT or BIGINT that a sum begins with, and its distance from there. None if the sum has a
+   * NULL. The sum itself may overflow: see [[failsBeyond]].
+   */
+  def ofNumber(e: Expression): Option[Distance] = e match {
+    case c: Cast if isWidened(c) =>
+      ofNumber(c.child).map(d => d.copy(base = c.withNewChildren(Seq(d.base))))
+    case a: Add if a.right.foldable      => plusNumber(a.left, a.right, 1)
+    case a: Add if a.left.foldable       => plusNumber(a.right, a.left, 1)
+    case s: Subtract if s.right.foldable => plusNumber(s.left, s.right, -1)
+    case _                               => Some(Distance(e, 0L))
+  }
+
+  private def plusNumber(start: Expression, number: Expression, sign: Int): Option[Distance] =
+    for {
+      from <- ofNumber(start)
+      value <- Try(number.eval()).toOption.collect {
+        case n: Int  => n.toLong
+        case n: Long => n
+      }
+      if math.abs(from.units) <= Most && math.abs(value) <= Most
+    } yield from.copy(units = from.units + sign * value)
+
+  private def isWidened(c: Cast): Boolean =
+    c.child.dataType == IntegerType && c.dataType == LongType
+
+  /** Whether the sum of [[ofNumber]] is an error if it overflows, as it is in ANSI mode. */
+  def failsBeyond(e: Expression): Boolean = e match {
+    case c: Cast if isWidened(c) => failsBeyond(c.child)
+    case a: Add if a.right.foldable || a.left.foldable =>
+      fails(a, greatest = true) && (a.left.foldable || failsBeyond(a.left)) &&
+      (a.right.foldable || failsBeyond(a.right))
+    case s: Subtract if s.right.foldable => fails(s, greatest = false) && failsBeyond(s.left)
+    case _                               => true
+  }
+
+  private def fails(sum: BinaryArithmetic, greatest: Boolean): Boolean = {
+    val (end, one) = sum.dataType match {
+      case IntegerType => (Literal(if (greatest) Int.MaxValue else Int.MinValue), Literal(1))
+      case _           => (Literal(if (greatest) Long.MaxValue else Long.MinValue), Literal(1L))
+    }
+    Try(sum.withNewChildren(Seq(end, one)).eval()).isFailure
   }
 
   /**

@@ -20,7 +20,7 @@ import io.sash.spark.base.TimeUnit.Day
  * finite double is infinitely far from another; an infinite extent reaches the end from every key
  * but NaN.
  *
- * @param key a number as BIGINT, DECIMAL or DOUBLE (see `Extent`), or another type that moves
+ * @param key a number as INT, BIGINT, DECIMAL or DOUBLE (see `Extent`), or another type that moves
  *   without a calendar of hours; see [[CalendarReach]]
  * @param extent 0 or more, or more than 0 if `strict`; microseconds for a timestamp
  * @param up whether the result is at or above `key`
@@ -45,12 +45,12 @@ private[spark] final case class Reach(
   }
 
   private def method: String = (key.dataType, extent.dataType) match {
-    case (DoubleType, _)                               => "doubles"
-    case (_: DecimalType, _)                           => "decimals"
-    case (TimeUnit(Day), _: YearMonthIntervalType)     => "months"
-    case (TimeUnit(Day), _: DayTimeIntervalType)       => "days"
-    case (TimeUnit(Day) | _: YearMonthIntervalType, _) => "ints"
-    case _                                             => "longs"
+    case (DoubleType, _)                                             => "doubles"
+    case (_: DecimalType, _)                                         => "decimals"
+    case (TimeUnit(Day), _: YearMonthIntervalType)                   => "months"
+    case (TimeUnit(Day), _: DayTimeIntervalType)                     => "days"
+    case (TimeUnit(Day) | IntegerType | _: YearMonthIntervalType, _) => "ints"
+    case _                                                           => "longs"
   }
 
   private def precision: Int = key.dataType.asInstanceOf[DecimalType].precision

@@ -104,7 +104,7 @@ private[spark] object FrameSpec {
     case p: PredicateWindow   => PredicateSpec(p)
     case r: OwnRowsWindow     => OwnRowsSpec(r)
     case r: OwnRangeWindow    => OwnRangeSpec(r)
-    case b: BoundsWindow      => BoundsSpec(b)
+    case b: BoundsWindow      => if (b.isAtDistances(order)) DistancesSpec(b) else BoundsSpec(b)
     case j: JoinedWindow      => JoinedSpec(j, j.kinds.map(ofKind(_, order)))
     case k: HasSqlFrame       => ofFrame(coerced(k.sqlFrame(order), order))
     case _: WindowModifier =>
@@ -338,6 +338,22 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec
       of.keys,
       slot => of.keys.ring.column.asInstanceOf[SlotColumns].holds(slot)
     )
+}
+
+/** A range between fixed distances from a row's place in the order, where no bound overflows. */
+private[spark] final case class DistancesSpec(kind: BoundsWindow) extends FrameSpec {
+  override def text: String = kind.sql
+
+  override def isImmediate: Boolean = false
+
+  override def movesByPeers: Boolean = true
+
+  override def place: Place[Algorithm] = if (kind.lower.isEmpty) Place.Growing else Place.Ring
+
+  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
+    Some(RangeBounds.atDistances(rows, rows.order.head, kind))
+
+  override def frame(of: FrameParts): Frame = new RangeFrame(of.windows, of.keys)
 }
 
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {

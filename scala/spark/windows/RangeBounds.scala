@@ -94,6 +94,21 @@ private[spark] object RangeBounds {
     OwnKeys(program, bound(kind.lower, 0), bound(kind.upper, bounds.length - 1))
   }
 
+  /** Keys with bounds at fixed distances from a row's key: see [[BoundsWindow.isAtDistances]]. */
+  def atDistances(rows: RowsOfFrame, by: SortOrder, kind: BoundsWindow): OwnKeys = {
+    def isPeers(b: OwnBound) = b.isIncluded && b.value.semanticEquals(by.child)
+    val moved = (kind.lower ++ kind.upper).filterNot(isPeers).toSeq
+    def bound(of: Option[OwnBound]): KeyBound = of match {
+      case None                  => KeyBound.Unbounded
+      case Some(b) if isPeers(b) => KeyBound.CurrentRow
+      case Some(b)               => KeyBound.Shifted(moved.indexOf(b), isOpen = !b.isIncluded)
+    }
+    val program = keys(rows, by) { (key, _) =>
+      moved.map(_.value.transform { case e if e.semanticEquals(by.child) => key })
+    }
+    OwnKeys(program, bound(kind.lower), bound(kind.upper))
+  }
+
   /**
    * Keys with a lower bound that is cut to a hop. An end that does not belong to the window is
    * moved by a unit, as without a hop. So rows whose key is NULL have their peers.

@@ -80,8 +80,9 @@ private[streams] final class FrameReader(
     case j: JoinedSpec => joined(j)
     case OwnRowsSpec(w) =>
       StreamOwnRows(markOf(Coalesce(Seq(Cast(w.preceding, LongType), Literal(-1L)))))
-    case OwnRangeSpec(w) => ownRange(w)
-    case BoundsSpec(w)   => rising(w).getOrElse(refuseBounds(w))
+    case OwnRangeSpec(w)  => ownRange(w)
+    case BoundsSpec(w)    => rising(w).getOrElse(refuseBounds(w))
+    case DistancesSpec(w) => rising(w).getOrElse(refuseBounds(w))
   }
 
   /** The rows from a row's own time on. A row without a width has no rows. */

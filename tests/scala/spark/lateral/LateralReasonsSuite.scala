@@ -351,7 +351,7 @@ final class LateralReasonsSuite extends LateralSuite {
       ("LATERAL (SELECT count(1) AS n … WHERE e.v = l.v AND e.ts < l.ts GROUP BY e.v): " +
         "Growing window"),
     "SELECT *, (SELECT count(*) FROM e WHERE e.k = l.k AND e.every <= l.every) AS n FROM l" ->
-      "(SELECT count(1) … WHERE e.k = l.k AND e.every <= l.every) AS n: Prefix aggregates",
+      "(SELECT count(1) … WHERE e.k = l.k AND e.every <= l.every) AS n: Growing window",
     ("SELECT *, (SELECT count(*) FROM e WHERE e.s COLLATE UTF8_LCASE = l.s AND e.ts > l.ts " +
       "- INTERVAL 1 MONTH) AS n FROM l") ->
       ("(SELECT count(1) … WHERE collate(e.s, UTF8_LCASE) = l.s AND e.ts > l.ts - INTERVAL " +
