@@ -122,7 +122,7 @@ private[lateral] object LateralRange {
   private def ends(query: CorrelatedAggregate): Seq[Expression] =
     (query.lower ++ query.upper).map(_.value).toSeq
 
-  private def isMoved(end: Expression): Boolean = Distance.ofNumber(end).exists(_.units != 0)
+  private def isMoved(end: Expression): Boolean = Distance.ofNumber(end).exists(_.base != end)
 
   private def failsBeyond(end: Expression): Boolean = Distance.failsBeyond(end)
 

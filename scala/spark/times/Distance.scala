@@ -47,10 +47,11 @@ private[spark] object Distance {
 
   /**
    * The INT or BIGINT that a sum begins with, and its distance from there. None if the sum has a
-   * NULL. The sum itself may overflow: see [[failsBeyond]].
+   * NULL. The sum itself may overflow: see [[failsBeyond]]. A sum of INTs that is cast to BIGINT
+   * counts only if it cannot wrap around.
    */
   def ofNumber(e: Expression): Option[Distance] = e match {
-    case c: Cast if isWidened(c) =>
+    case c: Cast if isWidened(c) && failsBeyond(c.child) =>
       ofNumber(c.child).map(d => d.copy(base = c.withNewChildren(Seq(d.base))))
     case a: Add if a.right.foldable      => plusNumber(a.left, a.right, 1)
     case a: Add if a.left.foldable       => plusNumber(a.right, a.left, 1)
