@@ -151,26 +151,28 @@ quick: $(INSTALLED) ## the loop while writing: lint, the kernel's tests and two 
 	$(SBT) scalafmtCheckAll core/test \
 		'spark/testOnly *.PlanSuite *.WindowKindsSuite' $(NO_TERMINAL)
 
-.PHONY: test
-test: $(INSTALLED) ## every kind of test, Scala and Python: a sample, in a quarter of an hour
-	$(call step,Scala tests and Spark's own suites of windows)
-	SASH_TEST=quick $(SBT) test spark/sparkSuites $(NO_TERMINAL)
-	$(call step,Python tests)
-	SASH_TEST=quick $(BIN)/pytest
-
-# Scala's wait more than they compute, and run beside Python's
-.PHONY: test-long
-test-long: $(INSTALLED) ## the tests that `make test` leaves out, but for the thorough ones
-	$(call step,slow tests; those in Scala write to target/test-long.log)
+# The tests of SASH_TEST=$(1), those in Scala by $(2). They wait as much as they compute, and so
+# Scala's run beside Python's.
+define both
+	$(call step,$(1) tests; those in Scala write to target/test-$(1).log)
 	@mkdir -p target
-	@SASH_TEST=long $(SBT) spark/test $(NO_TERMINAL) >target/test-long.log 2>&1 & scala=$$!; \
-	SASH_TEST=long $(BIN)/pytest; python=$$?; \
+	@SASH_TEST=$(1) $(SBT) $(2) $(NO_TERMINAL) >target/test-$(1).log 2>&1 & scala=$$!; \
+	SASH_TEST=$(1) $(BIN)/pytest; python=$$?; \
 	wait $$scala; scala=$$?; \
-	grep -E 'FAILED|Tests: |^.error' target/test-long.log | tail -50; \
+	grep -E 'FAILED|Tests: |^.error' target/test-$(1).log | tail -50; \
 	test $$scala -eq 0 && test $$python -eq 0
+endef
+
+.PHONY: test
+test: $(INSTALLED) ## every kind of test, Scala and Python: a sample, in ten minutes
+	$(call both,quick,test spark/sparkSuites)
+
+.PHONY: test-long
+test-long: $(INSTALLED) ## more of the sample, what takes long, in twenty minutes; the rest is in test-all
+	$(call both,long,spark/test)
 
 .PHONY: test-all
-test-all: $(INSTALLED) ## all of them, Spark's own suites of streams, its golden files and some mutants; three hours
+test-all: $(INSTALLED) ## all of them, the thorough ones, too, Spark's suites of streams, its golden files and some mutants; three hours
 	$(call step,Scala tests - all)
 	SASH_TEST=all $(SBT) test spark/sparkSuites hive/sparkSuites \
 		'spark/sparkSuites $(STREAM_SUITES:%=streaming.%)' \
@@ -235,7 +237,7 @@ test-newest: $(INSTALLED) ## on Maven's newest Spark, a preview, too: missing li
 
 .PHONY: test-kill
 test-kill: $(INSTALLED) ## streams of Kafka, of labels, begun with tables, of late rows, changed: each KILLS=100 times
-	SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s -k "kill or kafka" tests/python/test_kafka.py \
+	SASH_TEST=all SASH_TEST_KILLS=$(KILLS) $(BIN)/pytest -s -k "kill or kafka" tests/python/test_kafka.py \
 		tests/python/test_label_kills.py tests/python/test_history.py \
 		tests/python/test_changed_query.py tests/python/test_late_rows.py
 

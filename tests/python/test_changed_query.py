@@ -58,6 +58,7 @@ class Versions:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_two_versions_that_are_killed_answer_each_row_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -162,5 +162,6 @@ def test_the_jar_alone_is_enough(run_client):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_without_the_jar_sash_is_not_active(run_client):
     run_client("spark = builder.getOrCreate()", "assert '--jars' in sash.inactive_reason(spark)")

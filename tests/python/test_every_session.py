@@ -29,6 +29,15 @@ LOCAL = {**SETTINGS, "spark.master": "local[1]"}
 STREAM = {"in the stream's session": "{}", "rows": "1 2 3"}
 
 
+def catalogs(sampled: dict[str, str], other: dict[str, str]) -> list[object]:
+    """The settings of both catalogs, of which the thorough tests alone have the second."""
+    names = {True: "hive", False: "in memory"}
+    return [
+        pytest.param(sampled, id=names[sampled is HIVE]),
+        pytest.param(other, id=names[other is HIVE], marks=pytest.mark.thorough),
+    ]
+
+
 @pytest.fixture
 def said(run_python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path):
     """What a session with some settings says."""
@@ -64,14 +73,14 @@ def test_a_session_without_hive(said):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("catalog", [{}, HIVE], ids=["in memory", "hive"])
+@pytest.mark.parametrize("catalog", catalogs({}, HIVE))
 def test_a_session_that_names_the_extension_too(said, catalog):
     extension = {"spark.sql.extensions": "io.sash.spark.SashExtensions"}
     check_classic(said({**LOCAL, **catalog, **extension}))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("catalog", [{}, HIVE], ids=["in memory", "hive"])
+@pytest.mark.parametrize("catalog", catalogs(HIVE, {}))
 def test_a_connect_session(said, catalog):
     told = said({**catalog, "spark.remote": "local[1]"})
     assert told["active"]

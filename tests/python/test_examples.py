@@ -86,6 +86,7 @@ def test_call_centre_notices_a_wrong_answer(utc, example):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_one_long_series(run_python, example):
     calls = example("one_long_series").CALLS
     # a process of its own: pandas on Spark takes the active session, another test's at times
@@ -257,6 +258,7 @@ def new_york(spark: SparkSession) -> SparkSession:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_live_chart(new_york, example, tmp_path, capsys):
     live_chart = example("live_chart")
     file = tmp_path / "chart.png"
@@ -270,6 +272,7 @@ def test_live_chart(new_york, example, tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_hops_of_a_day(new_york, example, tmp_path, capsys):
     hops_of_a_day = example("hops_of_a_day")
     file = tmp_path / "chart.png"
@@ -285,6 +288,7 @@ def test_warm_start(new_york, example, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark")
 def test_merge_corrections(run_python):
     jars = ",".join(map(str, fetch.delta()))
@@ -317,6 +321,7 @@ def from_kafka(run_python, tmp_path) -> Callable[..., str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_kafka_features(from_kafka):
     out = from_kafka("kafka_features.py", "--days", "2")
     assert "flights have the features from Kafka that they have in batch" in out

@@ -83,7 +83,13 @@ def late_rows(files: list[pd.DataFrame], delay: timedelta) -> set[int]:
     ("rows", "rows_a_file", "hours"),
     [
         # the greatest delay is 28 hours
-        pytest.param(ALL if WHOLE else JANUARY, 50_000, 30, id="a watermark that covers all"),
+        pytest.param(
+            ALL if WHOLE else JANUARY,
+            50_000,
+            30,
+            id="a watermark that covers all",
+            marks=[] if WHOLE else pytest.mark.thorough,
+        ),
         pytest.param(JANUARY if WHOLE else 40_000, 1_600, 0, id="a watermark that does not"),
     ],
 )

@@ -65,7 +65,13 @@ def hops(rows: DataFrame) -> DataFrame:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("of", "time"), [(over, "ts"), (session, "ts"), (joined, "ts"), (hops, "end")]
+    ("of", "time"),
+    [
+        (over, "ts"),
+        pytest.param(session, "ts", marks=pytest.mark.thorough),
+        pytest.param(joined, "ts", marks=pytest.mark.thorough),
+        (hops, "end"),
+    ],
 )
 def test_a_stream_goes_on_from_a_table(
     streaming: SparkSession,

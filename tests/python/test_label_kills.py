@@ -21,7 +21,7 @@ FILES_A_KILL = 4
 ROWS = {"labels": 40, "events": 200}
 """Of a file, which holds an hour."""
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 Write = Callable[[Path, random.Random, range], None]
 """Writes the files of some hours to a folder."""

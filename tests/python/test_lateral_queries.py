@@ -15,6 +15,7 @@ def test_lateral_queries_have_sparks_answers(spark):
     assert lateral_queries.check(spark) == len(lateral_queries.QUERIES)
 
 
+@pytest.mark.thorough
 def test_lateral_queries_have_sparks_answers_through_connect(run_python):
     program = Path(__file__).with_name("lateral_queries.py")
     # the server then takes a free port, and the client asks it which

@@ -156,7 +156,14 @@ assert spark.range(4, 5).select(f.geometric_mean("id")).head()[0] == 4.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", [CLASSIC, SERVED, SWITCHED_OFF], ids=["jvm", "server", "off"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(CLASSIC, id="jvm"),
+        pytest.param(SERVED, id="server", marks=pytest.mark.thorough),
+        pytest.param(SWITCHED_OFF, id="off"),
+    ],
+)
 def test_each_function_says_that_sash_is_not_there(run_python, script):
     result = run_python("-c", EACH + script, env={"SPARK_TESTING": "yes"})
     assert result.returncode == 0, result.stdout + result.stderr

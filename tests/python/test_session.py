@@ -84,6 +84,7 @@ def test_jars_of_the_builder_stay(session, other_jar):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_jars_of_the_submit_arguments_stay(session, other_jar):
     arguments = f"--jars {other_jar} --name mine pyspark-shell"
     told = session(CONFIGURED, {"PYSPARK_SUBMIT_ARGS": arguments})
@@ -108,14 +109,13 @@ def test_a_session_that_runs_with_the_jar_is_left_alone(spark):
 
 
 @pytest.mark.slow
-def test_the_explicit_extension_beside_the_jar_is_harmless(session):
-    extension = "io.sash.spark.SashExtensions"
-    line = f"sash.configure(builder.config('spark.sql.extensions', '{extension}')).getOrCreate()"
-    assert session(line)["active"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stop", ["", ".stop()"], ids=["running", "stopped"])
+@pytest.mark.parametrize(
+    "stop",
+    [
+        pytest.param("", id="running"),
+        pytest.param(".stop()", id="stopped", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_jvm_without_the_jar_is_a_clear_error(run_python, stop):
     script = f"{MAKE}\nbuilder.getOrCreate(){stop}\nsash.configure(builder)"
     result = run_python("-c", script)

@@ -1,5 +1,7 @@
 package io.sash.spark
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row, SparkSession}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -13,12 +15,19 @@ import io.sash.spark.plan.SlidingWindowExec
 trait SashSuite extends AnyFunSuite with AdaptiveSparkPlanHelper {
   protected def spark: SparkSession = SashSession.shared
 
-  private var alike = 0
+  private val alike = mutable.Map.empty[Int, Int]
 
-  /** The tags of one of many tests that are alike: all but every n-th of them are thorough. */
+  /**
+   * The tags of one of many tests that a loop makes: the first, and every n-th from there on, are
+   * in the sample, and the others are thorough. Each line that asks counts for itself.
+   */
   protected def each(n: Int): Seq[Tag] = {
-    alike += 1
-    if (alike % n == 1) Nil else Seq(Thorough)
+    val line = StackWalker.getInstance.walk { frames =>
+      frames.dropWhile(_.getMethodName.startsWith("each")).findFirst.get.getLineNumber
+    }
+    val before = alike.getOrElse(line, 0)
+    alike(line) = before + 1
+    if (before % n == 0) Nil else Seq(Thorough)
   }
 
   protected def withSettings[T](settings: (String, String)*)(body: => T): T = {

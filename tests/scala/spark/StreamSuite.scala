@@ -200,7 +200,9 @@ trait StreamSuite extends SashSuite {
       withSettings("spark.sash.hops.enabled" -> on.toString) {
         inDirectory { checkpoint =>
           val source = new Source(delay, checkpoint, mode, isOurs = on && isOurs)
-          run(source, batches, restartBefore = Set(2, 4), later)(query)
+          run(source, batches, restartBefore = if (Thorough.isOn) Set(2, 4) else Set(2), later)(
+            query
+          )
           source.answers.values.toSeq
         }
       }

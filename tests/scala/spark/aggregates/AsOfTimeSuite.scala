@@ -120,7 +120,7 @@ class AsOfTimeSuite extends StreamSuite {
   )
 
   for (((window, span, until), seed) <- windows.zipWithIndex)
-    test(s"over $window, $span", Slow) {
+    test(s"over $window, $span", Slow +: each(2): _*) {
       create(seed, if (seed % 2 == 0) 60 else 300)
       check(window, span)(until)
     }

@@ -27,33 +27,34 @@ class NoRowsSuite extends SashSuite {
     assert(names.toSet == Calls.map(_._1).toSet)
   }
 
-  for (mode <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) test(s"one answer in every place, $mode") {
-    create()
-    val all = Calls.map(_._2)
-    // which Spark refuses there, as it does first
-    val lateral = all.filterNot(_.startsWith("longest"))
-    def columns(calls: Seq[String], over: String = "") =
-      calls.zipWithIndex.map { case (c, i) => s"$c$over c$i" }.mkString(", ")
-    val places = Seq(
-      all -> s"SELECT ${columns(all)} FROM rows WHERE id < 0",
-      all -> s"SELECT ${columns(all)}, count(DISTINCT k), count(DISTINCT vh) FROM rows WHERE id < 0",
-      all -> all
-        .map(c => s"(SELECT $c FROM rows r WHERE r.k = v.k)")
-        .mkString("SELECT ", ", ", " FROM (VALUES (99)) v(k)"),
-      lateral -> (s"SELECT m.* FROM (VALUES (99)) v(k), LATERAL (SELECT ${columns(lateral)} " +
-        "FROM rows r WHERE r.k = v.k) m"),
-      all -> (s"SELECT ${columns(all, " OVER (ORDER BY id ROWS BETWEEN 30 PRECEDING AND 20 PRECEDING)")} " +
-        "FROM rows")
-    )
-    withSettings("spark.sql.codegen.factoryMode" -> mode) {
-      for ((calls, query) <- places) withClue(s"$query\n") {
-        val row = spark.sql(query).collect().last
-        for ((call, i) <- calls.zipWithIndex) withClue(s"$call\n") {
-          assert(row.get(i) == Calls.collectFirst { case (_, `call`, empty) => empty }.get)
+  for (mode <- Seq("CODEGEN_ONLY", "NO_CODEGEN"))
+    test(s"one answer in every place, $mode", each(2): _*) {
+      create()
+      val all = Calls.map(_._2)
+      // which Spark refuses there, as it does first
+      val lateral = all.filterNot(_.startsWith("longest"))
+      def columns(calls: Seq[String], over: String = "") =
+        calls.zipWithIndex.map { case (c, i) => s"$c$over c$i" }.mkString(", ")
+      val places = Seq(
+        all -> s"SELECT ${columns(all)} FROM rows WHERE id < 0",
+        all -> s"SELECT ${columns(all)}, count(DISTINCT k), count(DISTINCT vh) FROM rows WHERE id < 0",
+        all -> all
+          .map(c => s"(SELECT $c FROM rows r WHERE r.k = v.k)")
+          .mkString("SELECT ", ", ", " FROM (VALUES (99)) v(k)"),
+        lateral -> (s"SELECT m.* FROM (VALUES (99)) v(k), LATERAL (SELECT ${columns(lateral)} " +
+          "FROM rows r WHERE r.k = v.k) m"),
+        all -> (s"SELECT ${columns(all, " OVER (ORDER BY id ROWS BETWEEN 30 PRECEDING AND 20 PRECEDING)")} " +
+          "FROM rows")
+      )
+      withSettings("spark.sql.codegen.factoryMode" -> mode) {
+        for ((calls, query) <- places) withClue(s"$query\n") {
+          val row = spark.sql(query).collect().last
+          for ((call, i) <- calls.zipWithIndex) withClue(s"$call\n") {
+            assert(row.get(i) == Calls.collectFirst { case (_, `call`, empty) => empty }.get)
+          }
         }
       }
     }
-  }
 
   test("what a lower that fails over no rows answers is found when it is run") {
     create()

@@ -61,7 +61,7 @@ class RankInFrameSuite extends SashSuite {
   }
 
   for ((mode, settings) <- Modes; framed <- Moving ++ Whole :+ excluding)
-    test(s"$framed, $mode", each(5): _*) {
+    test(s"$framed, $mode", each(9): _*) {
       withSettings(settings: _*) {
         check(framed, "true", for (name <- names; c <- columns) yield (name, c))
         check(framed, "b.tie > 4", names.map((_, "i")))

@@ -12,7 +12,8 @@ import io.sash.spark.features.status.FeatureName._
 class FeaturesOffSuite extends StreamSuite {
   private val single: Seq[Set[FeatureName]] = All.map(Set(_))
   private val pairs: Seq[Set[FeatureName]] = All.combinations(2).map(_.toSet).toSeq
-  private val off: Seq[Set[FeatureName]] = single ++ pairs
+  private val off: Seq[Set[FeatureName]] =
+    single ++ (if (Thorough.isOn) pairs else pairs.grouped(5).map(_.head))
 
   private def without[T](features: Set[FeatureName])(body: => T): T = {
     features.foreach(FeatureStatus.reasons.put(_, "it is off in this test"))

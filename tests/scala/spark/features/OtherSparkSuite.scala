@@ -47,7 +47,7 @@ class OtherSparkSuite extends AnyFunSuite {
     noLinkageError(said)
   }
 
-  test("without windows, the others run, and what only Sash has is refused") {
+  test("without windows, the others run, and what only Sash has is refused", Thorough) {
     val said = onSparkWith(Asks("org.apache.spark.sql.execution.CodegenSupport", "groups"))
     val asked = "this Spark asks for org.apache.spark.sql.execution.CodegenSupport.groups(), " +
       "which Sash does not have"

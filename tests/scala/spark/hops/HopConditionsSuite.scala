@@ -74,7 +74,7 @@ class HopConditionsSuite extends HopChecks with Checkers {
           val isOurs = expected.isEmpty || hopsOf(frame).nonEmpty
           isOurs && rowsOf(frame) == expected
         },
-        minSuccessful(if (Thorough.isOn) 60 else 15)
+        minSuccessful(if (Thorough.isOn) 60 else 8)
       )
       assert(rows > 15, "vacuous")
     }
@@ -186,7 +186,7 @@ class HopConditionsSuite extends HopChecks with Checkers {
       "20000000 days" -> "6000000 days"
     )
     start <- Seq("0 seconds", "1 microsecond")
-  } test(s"the ends of time are Spark's: $micros, $size, $slide, $start", each(5): _*) {
+  } test(s"the ends of time are Spark's: $micros, $size, $slide, $start", each(7): _*) {
     def query(times: Seq[Long]) = spark.sql(
       "SELECT id, unix_micros(window.start) AS s, unix_micros(window.end) AS e, count(*) FROM VALUES " +
         times.zipWithIndex

@@ -48,7 +48,7 @@ class HopFormsSuite extends HopChecks {
       s"SELECT k, w, sum(x) FROM ($windowed) WHERE id < 200 GROUP BY k, w"
         .replace("10 seconds", "200 milliseconds")
     ).zipWithIndex
-  ) test(query, each(3): _*) {
+  ) test(query, each(4): _*) {
     withSettings("spark.sql.ansi.enabled" -> (i % 2 == 0).toString)(check(query))
   }
 
@@ -127,7 +127,7 @@ class HopFormsSuite extends HopChecks {
       s"SELECT k, w, percentile_approx(x, 0.5) FROM ($windowed) GROUP BY k, w" -> "another approximation",
       s"SELECT k, w, count(*) FROM ($windowed) GROUP BY ROLLUP(k, w)" -> "GROUPING SETS lies"
     )
-  ) test(s"left to Spark: $query") {
+  ) test(s"left to Spark: $query", each(2): _*) {
     checkLeft(query, why)
   }
 

@@ -17,7 +17,7 @@ class HopMemorySuite extends HopChecks with LittleMemory {
   private def text(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).sorted.toSeq
 
   for ((size, panes) <- Seq("6 seconds" -> 6, "200 seconds" -> 200, "199500 milliseconds" -> 399))
-    test(s"windows of $panes panes with long texts are Spark's, and go to disk") {
+    test(s"windows of $panes panes with long texts are Spark's, and go to disk", each(2): _*) {
       val query = "SELECT k, window, hash(max_text), n FROM (SELECT k, window, " +
         "max(s) AS max_text, max_by(concat(s, 'y'), id) AS t, count(*) AS n FROM " +
         "(SELECT id, id % 1 AS k, timestamp_seconds(id) AS ts, " +

@@ -31,7 +31,7 @@ class HopMultisetsSuite extends HopChecks {
 
   for {
     call <- calls
-    tags = if (call == calls.head) Nil else Seq(Slow)
+    tags = if (call == calls.head) Nil else Slow +: each(2)
   } test(s"answers of panes are Spark's: $call", tags: _*) {
     val query = s"SELECT k, window, $call FROM events GROUP BY k, $w"
     checkBoth(query, w)
@@ -43,7 +43,7 @@ class HopMultisetsSuite extends HopChecks {
       "window(ts, '1 minute', '1 second')",
       "window(ts, '30 seconds', '7 seconds', '3 seconds')"
     )
-  ) test(s"the windows of panes: $window", Slow) {
+  ) test(s"the windows of panes: $window", Slow +: each(2): _*) {
     val call = "median(x), count(DISTINCT g), avg(d)"
     check(s"SELECT window, $call FROM events GROUP BY $window")
     check(
@@ -124,7 +124,7 @@ class HopMultisetsSuite extends HopChecks {
       "percentile_approx(DISTINCT x, 0.5)" -> "percentile_approx would give another approximation",
       "hll_sketch_estimate(hll_sketch_agg(x))" -> "hll_sketch_agg would give another approximation"
     )
-  ) test(s"Spark keeps $call", Slow) {
+  ) test(s"Spark keeps $call", Slow +: each(2): _*) {
     val single = if (call.startsWith("first")) s"$call = $call" else call
     checkLeft(s"SELECT $single FROM events WHERE id < 5 GROUP BY k, $w", why)
   }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.functions._
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.ErrorCondition
+import io.sash.spark.{ErrorCondition, Thorough}
 
 /** Hops in queries of all kinds. */
 @Slow
@@ -34,7 +34,7 @@ class HopQueriesSuite extends HopChecks {
       "IF(id % 2 = 0, s, NULL)",
       "k, g, s, k % 2"
     )
-  ) test(s"key $key", each(3): _*) {
+  ) test(s"key $key", each(4): _*) {
     val query = s"SELECT $key, window, count(*), sum(x) FROM events GROUP BY $key, $w"
     checkBoth(query, w)
   }
@@ -64,7 +64,7 @@ class HopQueriesSuite extends HopChecks {
       "max(named_struct('t', date_trunc('HOUR', ts), 'z', current_timezone()))",
       "geometric_mean(d + 1), max_count(x)"
     )
-  ) test(s"aggregate $call", each(3): _*) {
+  ) test(s"aggregate $call", each(4): _*) {
     val query = s"SELECT k, window, $call FROM events GROUP BY k, $w"
     checkBoth(query, w)
   }
@@ -108,8 +108,11 @@ class HopQueriesSuite extends HopChecks {
       "SELECT window, sum(x) FROM events GROUP BY window(TIMESTAMP'2020-01-01 00:00:00', '2 minutes', '1 minute')",
       "SELECT k, window, count(*) FROM events WHERE id = 7 GROUP BY k, window(ts, '2 minutes', '1 minute')"
     )
-  ) test(query, each(3): _*) {
-    for (adaptive <- Seq("true", "false"); ansi <- Seq("true", "false"))
+  ) test(query, each(5): _*) {
+    for (
+      adaptive <- Seq("true", "false"); ansi <- Seq("true", "false");
+      if Thorough.isOn || adaptive == ansi
+    )
       withSettings(
         "spark.sql.adaptive.enabled" -> adaptive,
         "spark.sql.ansi.enabled" -> ansi,
@@ -140,7 +143,7 @@ class HopQueriesSuite extends HopChecks {
       "SELECT k, window, count(*) FROM events GROUP BY k, window(ts, '3 microseconds', '2 microseconds', '-1 microsecond')" -> "",
       "SELECT k, window, count(*) FROM events GROUP BY k, window(timestamp_seconds(id + int(rand(1)) * 0), '20 seconds', '10 seconds')" -> ""
     )
-  ) test(s"left to Spark: $query", each(2): _*) {
+  ) test(s"left to Spark: $query", each(3): _*) {
     checkLeft(query, why)
   }
 

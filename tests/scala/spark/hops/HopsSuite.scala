@@ -26,7 +26,7 @@ class HopsSuite extends HopChecks {
   for {
     window <- windows
     codegen <- Seq("CODEGEN_ONLY", "NO_CODEGEN")
-    tags = if (window == windows(2)) Nil else Seq(Slow)
+    tags = if (window == windows(2)) Nil else Slow +: each(3)
   } test(s"hops are Spark's: $window, $codegen", tags: _*) {
     withSettings("spark.sql.codegen.factoryMode" -> codegen) {
       val query = s"SELECT window, k, $aggregates FROM events GROUP BY k, $window"

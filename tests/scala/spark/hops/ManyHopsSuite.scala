@@ -65,7 +65,7 @@ class ManyHopsSuite extends HopChecks {
       "window(ts - INTERVAL 60 YEARS, '100500 milliseconds', '1 second')",
       "WINDOW(ts + INTERVAL 1 SECOND, '110 seconds', '1 second')"
     )
-  ) test(s"many hops are Spark's: $window", each(3): _*) {
+  ) test(s"many hops are Spark's: $window", each(5): _*) {
     checkMany(s"SELECT window, k, count(*), sum(x), max(d) FROM events GROUP BY k, $window")
   }
 

@@ -59,7 +59,7 @@ class BusinessDaysSuite extends StreamSuite {
     })
   }
 
-  test("a stream gives what the batch gives over the rows in time: update mode", Slow) {
+  test("a stream gives what the batch gives over the rows in time: update mode", Thorough) {
     val (of, rows) = batches(5)
     inZone(checkUpdates(rows, delaySeconds = 3 * Day, Set(3))(sql(of.query(Seconds))))
   }

@@ -66,7 +66,7 @@ final class TimeEndsSuite extends SashSuite {
   for {
     (name, time, size, half) <- orders
     closed <- Seq("both", "right", "left", "neither")
-  } test(s"$closed, order by $name", each(2): _*) {
+  } test(s"$closed, order by $name", each(4): _*) {
     withSettings("spark.sql.session.timeZone" -> "Europe/Berlin") {
       spark
         .sql(s"SELECT id, nullif(id % 3, 2) AS k, nullif($time, NULL) AS t FROM range(90)")
@@ -109,7 +109,7 @@ final class TimeEndsSuite extends SashSuite {
     ("percentile(x, 0.4)", "x", "")
   )
 
-  for (window <- windows) test(s"min_periods in ${window.format("")}") {
+  for (window <- windows) test(s"min_periods in ${window.format("")}", each(3): _*) {
     spark
       .sql(
         """SELECT id % 2 AS k, id * 7 % 40 AS t, nullif(id % 5, 2) AS x, nullif(id % 7, 3) AS y

@@ -203,7 +203,7 @@ class WindowKindsSuite extends ItemsSuite {
   for (kind <- kinds ++ exclusions; codegen <- Seq(true, false))
     test(
       s"${kind.sql}, by ${kind.order}, ${if (codegen) "compiled" else "interpreted"}",
-      each(3): _*
+      each(5): _*
     ) {
       val items = create(seed = kind.sql.hashCode.toLong)
       val mode =

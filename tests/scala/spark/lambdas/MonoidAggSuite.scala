@@ -4,7 +4,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.{SashSuite, TestTable}
+import io.sash.spark.{SashSuite, TestTable, Thorough}
 
 /** `monoid_agg`: lambdas make a monoid, and it is an aggregate like Spark's own. */
 @Slow
@@ -111,7 +111,8 @@ class MonoidAggSuite extends SashSuite {
     val frames = Seq("ROWS 5 PRECEDING", "ROWS BETWEEN 9 PRECEDING AND 8 PRECEDING")
     // those that share a window would hide what one of them alone does
     for (
-      calls <- known.grouped(known.length / 2 + 1) ++ known.take(3).map(Seq(_)); frame <- frames
+      calls <- known.grouped(known.length / 2 + 1) ++ known.take(Thorough.times(4)).map(Seq(_));
+      frame <- frames
     ) {
       def query(of: Seq[String]): String = {
         val over = s" OVER (PARTITION BY g ORDER BY uq $frame)"

@@ -70,7 +70,7 @@ class BesideSparksSuite extends LateralSuite {
   )
 
   for (subquery <- nested)
-    test(s"a subquery that reads its subquery's rows is Spark's: $subquery") {
+    test(s"a subquery that reads its subquery's rows is Spark's: $subquery", each(2): _*) {
       tables()
       val frame = check(spark.sql(s"SELECT l.id, t.* FROM l, LATERAL $subquery t"))
       assert(sliding(frame).isEmpty)

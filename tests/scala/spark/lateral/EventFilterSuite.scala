@@ -64,17 +64,18 @@ final class EventFilterSuite extends SashSuite {
   for {
     time <- Seq("TIMESTAMP", "TIMESTAMP_NTZ")
     key <- Seq("BIGINT", "STRING", "DECIMAL(20, 0)")
-  } test(s"an hour before each of a few labels: $key, $time", Slow) {
+  } test(s"an hour before each of a few labels: $key, $time", Slow +: each(3): _*) {
     tables(key, time)
     val few = passed(s"SELECT l.*, ${sum(hour)} AS s FROM labels l")
     assert(few.length == 1 && few.head < 1000, few)
   }
 
-  for ((way, settings) <- ways) test(s"an hour before each of a few labels: $way", Slow) {
-    tables()
-    val few = passed(s"SELECT l.*, ${sum(hour)} AS s FROM labels l", settings: _*)
-    assert(few.length == 1 && few.head < 1000, few)
-  }
+  for ((way, settings) <- ways)
+    test(s"an hour before each of a few labels: $way", Slow +: each(2): _*) {
+      tables()
+      val few = passed(s"SELECT l.*, ${sum(hour)} AS s FROM labels l", settings: _*)
+      assert(few.length == 1 && few.head < 1000, few)
+    }
 
   test("keys alone, where the range has no beginning or is the label's own") {
     tables()
@@ -312,7 +313,7 @@ final class EventFilterSuite extends SashSuite {
       "(SELECT * FROM labels WHERE id > (SELECT min(id) FROM labels))" -> "need another query",
       "(SELECT b.* FROM labels a JOIN labels b USING (id))" -> "come from a join"
     )
-  ) test(s"no filter for labels that $why", Slow) {
+  ) test(s"no filter for labels that $why", Slow +: each(3): _*) {
     tables()
     assert(passedIfSame(s"SELECT l.*, ${sum(hour)} AS s FROM $labels l").isEmpty)
   }

@@ -109,17 +109,18 @@ final class LateralChainsSuite extends LateralSuite {
 
   private val first = s"l, LATERAL (SELECT count(*) c, sum(e.p) s FROM e WHERE $own) a"
 
-  for (some <- places.grouped(3)) test(s"the answer before in ${some.map(_._1).mkString(", ")}") {
-    tables(new Random(seed))
-    withPlainPlans {
-      val queries = some.map(_._2)
-      def joined(each: String) =
-        queries.zipWithIndex.map { case (q, i) => each.format(q, i) }.mkString(" ")
-      checkWindows(s"SELECT * FROM $first ${joined("JOIN LATERAL (%s) b%d")}")
-      checkWindows(s"SELECT * FROM $first ${joined("LEFT JOIN LATERAL (%s) b%d ON true")}")
-      checkWindows(s"SELECT l.*, a.c ${joined(", (%s) q%d")} FROM $first")
+  for (some <- places.grouped(3))
+    test(s"the answer before in ${some.map(_._1).mkString(", ")}", each(2): _*) {
+      tables(new Random(seed))
+      withPlainPlans {
+        val queries = some.map(_._2)
+        def joined(each: String) =
+          queries.zipWithIndex.map { case (q, i) => each.format(q, i) }.mkString(" ")
+        checkWindows(s"SELECT * FROM $first ${joined("JOIN LATERAL (%s) b%d")}")
+        checkWindows(s"SELECT * FROM $first ${joined("LEFT JOIN LATERAL (%s) b%d ON true")}")
+        checkWindows(s"SELECT l.*, a.c ${joined(", (%s) q%d")} FROM $first")
+      }
     }
-  }
 
   test("an answer of the labels' own table")(withPlainPlans {
     tables(new Random(seed))

@@ -20,7 +20,7 @@ final class LateralOrdersSuite extends LateralSuite {
     nulls <- Seq("FIRST", "LAST")
   } yield s"$direction NULLS $nulls"
 
-  for ((kind, values) <- types) test(s"each direction and place of NULLs: $kind") {
+  for ((kind, values) <- types) test(s"each direction and place of NULLs: $kind", each(2): _*) {
     val random = new Random(kind.hashCode)
     def one(of: String*) = of(random.nextInt(of.length))
     def rows(n: Int)(columns: Int => Seq[String]) =

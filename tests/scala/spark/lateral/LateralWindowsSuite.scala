@@ -249,37 +249,38 @@ final class LateralWindowsSuite extends LateralSuite {
   )
 
   // a sum of powers of two names its rows
-  for ((name, time, two) <- plainTimes) test(s"each comparison at equal times, $name") {
-    def made(keys: String, more: String, rows: Int) =
-      spark.sql(s"SELECT $keys AS k, ${time("id % 8")} AS t, $more FROM range($rows)")
-    val key = "nullif(id % 3, 2)"
-    made(key, s"${time("id % 5 + 2")} AS a, id", 24).createOrReplaceTempView("labels")
-    made(key, "1L << id AS x, id % 5 < 3 AS b", 48).createOrReplaceTempView("events")
-    made(key, "1L << id AS x, id % 5 < 3 AS b", 30).createOrReplaceTempView("others")
-    def sum(range: String, table: String = "events", key: String = "=") =
-      s"(SELECT sum(e.x) FROM $table e WHERE e.k $key l.k AND $range)"
-    val compared = for (lower <- Seq(">", ">="); upper <- Seq("<", "<=")) yield {
-      sum(s"e.t $lower l.t - $two AND e.t $upper l.t")
+  for ((name, time, two) <- plainTimes)
+    test(s"each comparison at equal times, $name", each(2): _*) {
+      def made(keys: String, more: String, rows: Int) =
+        spark.sql(s"SELECT $keys AS k, ${time("id % 8")} AS t, $more FROM range($rows)")
+      val key = "nullif(id % 3, 2)"
+      made(key, s"${time("id % 5 + 2")} AS a, id", 24).createOrReplaceTempView("labels")
+      made(key, "1L << id AS x, id % 5 < 3 AS b", 48).createOrReplaceTempView("events")
+      made(key, "1L << id AS x, id % 5 < 3 AS b", 30).createOrReplaceTempView("others")
+      def sum(range: String, table: String = "events", key: String = "=") =
+        s"(SELECT sum(e.x) FROM $table e WHERE e.k $key l.k AND $range)"
+      val compared = for (lower <- Seq(">", ">="); upper <- Seq("<", "<=")) yield {
+        sum(s"e.t $lower l.t - $two AND e.t $upper l.t")
+      }
+      val between = s"e.t > l.t - $two AND e.t < l.t"
+      // the first has a condition that the others lack
+      val asked = Seq(sum(s"$between AND e.b")) ++ compared ++ Seq(
+        sum(between, key = "<=>"),
+        sum(between, table = "others"),
+        sum(s"e.t >= l.a - $two AND e.t < l.t"),
+        sum(s"e.t > l.a - $two AND e.t <= l.t"),
+        sum("e.t <= l.t"),
+        sum("e.t > l.a")
+      )
+      val columns = asked.zipWithIndex.map { case (q, i) => s"$q AS q$i" }.mkString(", ")
+      withSettings(
+        "spark.sql.codegen.wholeStage" -> "false",
+        "spark.sql.shuffle.partitions" -> "2"
+      ) {
+        val frame = check(spark.sql(s"SELECT l.*, $columns FROM labels l"))
+        assert(sliding(frame).nonEmpty && !joinsPairs(frame), told(frame))
+      }
     }
-    val between = s"e.t > l.t - $two AND e.t < l.t"
-    // the first has a condition that the others lack
-    val asked = Seq(sum(s"$between AND e.b")) ++ compared ++ Seq(
-      sum(between, key = "<=>"),
-      sum(between, table = "others"),
-      sum(s"e.t >= l.a - $two AND e.t < l.t"),
-      sum(s"e.t > l.a - $two AND e.t <= l.t"),
-      sum("e.t <= l.t"),
-      sum("e.t > l.a")
-    )
-    val columns = asked.zipWithIndex.map { case (q, i) => s"$q AS q$i" }.mkString(", ")
-    withSettings(
-      "spark.sql.codegen.wholeStage" -> "false",
-      "spark.sql.shuffle.partitions" -> "2"
-    ) {
-      val frame = check(spark.sql(s"SELECT l.*, $columns FROM labels l"))
-      assert(sliding(frame).nonEmpty && !joinsPairs(frame), told(frame))
-    }
-  }
 
   test("columns of the last row, computed above and below LIMIT") {
     spark.sql("SELECT id AS k, id AS t FROM range(4)").createOrReplaceTempView("labels")

@@ -77,7 +77,7 @@ class StreamLateralEndsSuite extends StreamSuite {
     }(1L -> 0L, 3L -> 1L, 5L -> 1L, 6L -> 0L)
   }
 
-  test("a label waits for its upper end, if that may lie later") {
+  test("a label waits for its upper end, if that may lie later", Slow) {
     answering(
       asked("count(*)", "e.ts >= l.ts AND e.ts < date_trunc('hour', l.ts + INTERVAL 2 HOURS)"),
       Seq(
@@ -222,7 +222,10 @@ class StreamLateralEndsSuite extends StreamSuite {
   }
 
   for ((scale, number) <- scales.zipWithIndex)
-    test(s"random ends at a scale of ${scale.factor} seconds, and restarts", Slow) {
+    test(
+      s"random ends at a scale of ${scale.factor} seconds, and restarts",
+      Slow +: each(3): _*
+    ) {
       for (i <- 0 until Thorough.times(4)) law(number + 5 * i, scale, (number + i) % 2 == 1)
     }
 

@@ -29,7 +29,8 @@ final class GrowingAnswersSuite extends SashSuite {
     "mode(CAST(x AS STRING), true)"
   )
 
-  for (call <- calls; frame <- frames) test(s"$call, $frame")(checkSlides(over(call, frame)))
+  for (call <- calls; frame <- frames)
+    test(s"$call, $frame", each(5): _*)(checkSlides(over(call, frame)))
 
   test("beside an aggregate whose partials lie in slots, and interpreted") {
     val both = s"SELECT id, percentile(x, 0.5) OVER w, mode(x, true) OVER w, sum(x) OVER w, " +

@@ -124,7 +124,7 @@ class WrapMovingAggregatesSuite extends SashSuite {
   }
 
   for ((mode, settings) <- Modes; framed <- Moving)
-    test(s"${framed.frame}: as a join and a GROUP BY have it, $mode", each(5): _*) {
+    test(s"${framed.frame}: as a join and a GROUP BY have it, $mode", each(8): _*) {
       withSettings(settings: _*) {
         assert(sliding(assertSame(framed)).map(_.calls.length).sum == calls.length)
       }

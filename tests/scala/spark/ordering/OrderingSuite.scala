@@ -51,7 +51,7 @@ class OrderingSuite extends SashSuite {
   }
 
   for (column <- columns)
-    test(s"by $column: both directions, nulls first and last", each(3): _*) {
+    test(s"by $column: both directions, nulls first and last", each(5): _*) {
       for (direction <- Seq("ASC", "DESC"); nulls <- Seq("FIRST", "LAST")) {
         checkOrdered(over("PARTITION BY k", s"$column $direction NULLS $nulls, id", keys = 10))
       }
@@ -399,7 +399,10 @@ class OrderingSuite extends SashSuite {
       "max(cate) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)" -> true
     )
     adaptive <- Seq("true", "false")
-  } test(s"a sort by more columns moves below a window that sees no ties: $over, AQE $adaptive") {
+  } test(
+    s"a sort by more columns moves below a window that sees no ties: $over, AQE $adaptive",
+    each(3): _*
+  ) {
     val order = if (over.contains("PARTITION")) "k, o, cate, v, id" else "o, cate, v, id"
     val query = s"SELECT k, o, cate, $over AS n $ofTies ORDER BY $order"
     withSettings("spark.sql.adaptive.enabled" -> adaptive) {

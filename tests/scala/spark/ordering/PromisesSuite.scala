@@ -10,7 +10,7 @@ import org.apache.spark.sql.functions._
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite}
+import io.sash.spark.{CheckedExec, CheckedPromises, SashSuite, Thorough}
 import io.sash.spark.base.SashConf
 import io.sash.spark.plan.SlidingWindowExec
 
@@ -190,7 +190,8 @@ class PromisesSuite extends SashSuite {
 
   for (part <- 1 to 6) test(s"random plans, part $part", each(6): _*) {
     windowsSeen = 0
-    for (n <- 1 to 20) {
+    val count = if (Thorough.isOn) 20 else 10
+    for (n <- 1 to count) {
       val random = new Random(seed + 1000 * part + n)
       val plans = new RandomPlans(random)
       val chosen = settings.map { case (key, values) =>
@@ -206,13 +207,14 @@ class PromisesSuite extends SashSuite {
         withSettings(chosen: _*)(check(look, plan))
       }
     }
-    assert(windowsSeen >= 15, "vacuous: windows of Sash ran in few of the plans")
+    assert(windowsSeen >= count * 3 / 4, "vacuous: windows of Sash ran in few of the plans")
   }
 
   for (part <- 1 to 3)
     test(s"random plans with ties over one sorted partition, part $part", each(3): _*) {
       windowsSeen = 0
-      for (n <- 1 to 25) {
+      val count = if (Thorough.isOn) 20 else 10
+      for (n <- 1 to count) {
         val random = new Random(seed + 10000 * part + n)
         val chosen = settings.map { case (key, values) =>
           (key, values(random.nextInt(values.length)))
@@ -231,7 +233,7 @@ class PromisesSuite extends SashSuite {
           withSettings(chosen: _*)(check(look, plan))
         }
       }
-      assert(windowsSeen >= 15, "vacuous: windows of Sash ran in few of the plans")
+      assert(windowsSeen >= count * 3 / 5, "vacuous: windows of Sash ran in few of the plans")
     }
 
   private val base = "SELECT id, pmod(hash(id), 7) AS k, pmod(hash(id, 1), 40) AS o, " +
@@ -259,7 +261,7 @@ class PromisesSuite extends SashSuite {
   for ((name, input) <- inputs; adaptive <- Seq("true", "false"))
     test(
       s"ORDER BY, OFFSET, tail and files above a window over $name, AQE $adaptive",
-      each(3): _*
+      each(5): _*
     ) {
       val order = Seq(col("k"), col("o"), col("id"))
       val frame = (_: DataFrame => Unit) =>
@@ -304,7 +306,7 @@ class PromisesSuite extends SashSuite {
   for ((one, other) <- neighbours; (x, y) <- Seq((one, other), (other, one)))
     test(
       s"windows of one SELECT whose sort columns are one sequence: $x beside $y",
-      each(2): _*
+      each(3): _*
     ) {
       for (slices <- Seq(1, 3); adaptive <- Seq("true", "false"))
         withSettings("spark.sql.adaptive.enabled" -> adaptive) {

@@ -27,7 +27,7 @@ final class AskedRowsSuite extends SashSuite with AdaptiveSparkPlanHelper {
 
   private def check(name: String, condition: String, asked: Boolean, above: Int): Unit =
     for (frame <- Frames; codegen <- Seq("true", "false"))
-      test(s"$name, $frame, codegen $codegen") {
+      test(s"$name, $frame, codegen $codegen", each(3): _*) {
         withSettings("spark.sql.codegen.wholeStage" -> codegen) {
           val df = spark.sql(query(frame, condition))
           val rows = df.collect().toSeq

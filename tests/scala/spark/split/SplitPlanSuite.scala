@@ -9,6 +9,8 @@ import org.apache.spark.sql.execution.SortExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.types.LongType
 
+import org.scalatest.tagobjects.Slow
+
 import io.sash.spark.{CheckedExec, CheckedPromises}
 import io.sash.spark.base.SashConf
 import io.sash.spark.ordering.{KeyOrder, RowOrder}
@@ -124,7 +126,10 @@ class SplitPlanSuite extends SplitSuite {
     }
   }
 
-  test("a task reads at most about two more of its own number of rows, however long the window") {
+  test(
+    "a task reads at most about two more of its own number of rows, however long the window",
+    Slow
+  ) {
     val rows = 64000L
     withSettings(inManyTasks: _*) {
       for (

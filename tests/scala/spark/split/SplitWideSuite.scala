@@ -1,6 +1,9 @@
 package io.sash.spark.split
 
+import org.scalatest.tags.Slow
+
 /** Windows whose tasks read many rows for others: fewer tasks answer them. */
+@Slow
 class SplitWideSuite extends SplitSuite {
 
   test("fewer tasks answer windows that are too wide for all, and one the widest") {

@@ -59,7 +59,7 @@ class StreamHopMultisetsSuite extends StreamSuite {
       "top_counts(x, 2)",
       "value_counts(x)"
     )
-  ) test(s"a stream's panes answer $call", each(3): _*) {
+  ) test(s"a stream's panes answer $call", each(5): _*) {
     streaming()(
       checkHops(StreamSuite.batches(6, count = 3, size = 40, jitterSeconds = 40, keys = 2))(
         hops("window(ts, '20 seconds', '5 seconds')", Seq(call, "count(x)"))

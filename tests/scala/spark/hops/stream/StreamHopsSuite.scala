@@ -61,7 +61,7 @@ class StreamHopsSuite extends StreamSuite {
       "window(ts, '2 minutes', '1 second')" -> "panes beyond a node",
       "window(ts, '3 seconds', '200 milliseconds')" -> "gaps between windows"
     )
-  } test(s"a stream's hops are Spark's: $name, $mode", each(10): _*) {
+  } test(s"a stream's hops are Spark's: $name, $mode", each(8): _*) {
     check(hops(s"k, $window", some: _*), mode, alike = Seq(below(window, some)))
   }
 
@@ -149,7 +149,7 @@ class StreamHopsSuite extends StreamSuite {
     })
   }
 
-  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+  for (mode <- Seq(OutputMode.Update(), OutputMode.Append()))
     test(s"a stream's hops are Spark's: no key, expressions, HAVING, $mode", each(2): _*) {
       check(
         { rows =>
@@ -166,10 +166,10 @@ class StreamHopsSuite extends StreamSuite {
       )
     }
 
-  test("no delay, and one beyond all rows") {
-    check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "0 seconds")
-    check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = "1 hour")
-  }
+  for (delay <- Seq("0 seconds", "1 hour")) // none, and one beyond all rows
+    test(s"a delay of $delay", each(2): _*) {
+      check(hops("k, window(ts, '20 seconds', '5 seconds')", some: _*), delay = delay)
+    }
 
   test("another number of shuffle partitions is that of the checkpoint") {
     streaming() {
@@ -197,13 +197,16 @@ class StreamHopsSuite extends StreamSuite {
 
   private val many = hops("k, window(ts, '2 minutes', '1 second')", some: _*) _
 
-  test("many hops in complete mode: Spark answers them, of the windows of each row") {
-    streaming()(checkHops(batches(3), mode = OutputMode.Complete(), isOurs = false)(many))
+  test("many hops in complete mode: Spark has them, of the windows of each row") {
     streaming()(checkGenerated(OutputMode.Complete(), begunWith = true))
   }
 
+  test("many hops in complete mode: the answers are Spark's", Thorough) {
+    streaming()(checkHops(batches(3), mode = OutputMode.Complete(), isOurs = false)(many))
+  }
+
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update(), OutputMode.Complete()))
-    test(s"a checkpoint of many hops of Spark's goes on with Sash, $mode", each(2): _*) {
+    test(s"a checkpoint of many hops of Spark's goes on with Sash, $mode", each(3): _*) {
       val ours = mode != OutputMode.Complete()
       val later = Seq("spark.sash.hops.enabled" -> "true")
       streaming()(checkHops(batches(4), mode = mode, isOurs = ours, later = later)(many))
@@ -314,7 +317,7 @@ class StreamHopsSuite extends StreamSuite {
       "hll_sketch_estimate(hll_sketch_agg(x))",
       "approx_top_k(x, 2)"
     )
-  ) test(s"approximations are Spark's own: $aggregate", each(3): _*) {
+  ) test(s"approximations are Spark's own: $aggregate", each(4): _*) {
     streaming()(checkHops(batches(7), isOurs = false) { rows =>
       hops("k, window(ts, '20 seconds', '5 seconds')", aggregate)(rows)
     })
@@ -327,7 +330,7 @@ class StreamHopsSuite extends StreamSuite {
   for {
     failed <- Seq(true, false)
     switch <- Seq(SashConf.HopsEnabled.key, SashConf.Enabled.key, "no jar")
-  } test(s"a first batch failed with hops $failed, others came without: $switch", each(3): _*) {
+  } test(s"a first batch failed with hops $failed, others came without: $switch", each(6): _*) {
     streaming()(inDirectory { checkpoint =>
       val source = new Source("0 seconds", checkpoint, isOurs = false)
       val query = hops("k, window(ts, '20 seconds', '10 seconds')", "count(*)") _

@@ -75,7 +75,7 @@ class LateTableSuite extends StreamSuite {
   }
 
   for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
-    test(s"answered rows and late rows are all rows, each once: OVER, $mode mode") {
+    test(s"answered rows and late rows are all rows, each once: OVER, $mode mode", each(2): _*) {
       checkOver(7, mode)
     }
 

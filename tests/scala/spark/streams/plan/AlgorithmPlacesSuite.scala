@@ -93,7 +93,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
     StreamSuite.batches(5, count = 4, size = 40, jitterSeconds = 25, keys = 3)
 
   for (algorithm <- Algorithm.All) {
-    test(s"${algorithm.id}: a stream's answers are the batch's", each(2): _*) {
+    test(s"${algorithm.id}: a stream's answers are the batch's", each(3): _*) {
       streaming(SashConf.WindowAlgorithm.key -> algorithm.id) {
         checkStream(batches, delaySeconds = 15, restartBefore = Set(3)) {
           sql(
@@ -109,7 +109,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
     }
 
     for (call <- Seq("sum(x)", "max(d)", "sum(x), max(x)"))
-      test(s"${algorithm.id}: hop windows of $call are Spark's") {
+      test(s"${algorithm.id}: hop windows of $call are Spark's", each(2): _*) {
         val rows = spark.createDataFrame(batches.flatten)
         val query = hops(call.replace(", ", " AS b, "))
         def answers(hopsOn: Boolean) = withSettings(

@@ -29,7 +29,7 @@ class StreamNeighboursSuite extends StreamSuite {
         "n -> n < 3 AND current_date() > DATE'2020-01-01') ORDER BY ts)"),
       "a mark" -> ("count(*) OVER (PARTITION BY k, punctuation_window(ts > current_timestamp()) ORDER BY ts)")
     )
-  ) test(s"now: $name", each(2): _*) {
+  ) test(s"now: $name", each(3): _*) {
     checkRuns(call)
   }
 
@@ -39,7 +39,7 @@ class StreamNeighboursSuite extends StreamSuite {
       "lag's default" -> "lag(x, 1, (SELECT 3)) OVER (PARTITION BY k ORDER BY ts)",
       "an aggregate" -> "sum(x + (SELECT 3)) OVER (PARTITION BY k ORDER BY ts ROWS 2 PRECEDING)"
     )
-  ) test(s"a subquery: $name", each(2): _*) {
+  ) test(s"a subquery: $name", each(3): _*) {
     sql(s"SELECT id, $call AS a FROM events")(spark.createDataFrame(Seq(at(1, 10)))).collect()
     checkRuns(call)
   }

@@ -57,7 +57,7 @@ class StreamOperatorsSuite extends StreamSuite {
         over(rows.where("d < 50")).union(over(rows.where("d >= 50")))
       )
     )
-  } test(s"a stream's answers are the batch's: $name", each(5): _*) {
+  } test(s"a stream's answers are the batch's: $name", each(6): _*) {
     // rows without a match leave an outer join later
     val atOnce = name != "windows over a join"
     streaming() {
@@ -159,7 +159,7 @@ class StreamOperatorsSuite extends StreamSuite {
         3
       )
     )
-  ) test(s"windows of one order are one operator, with the batch's answers: $name", each(2): _*) {
+  ) test(s"windows of one order are one operator, with the batch's answers: $name", each(3): _*) {
     streaming() {
       checkStream(batches, delaySeconds = 15, restartBefore = Set(2))(query)
     }

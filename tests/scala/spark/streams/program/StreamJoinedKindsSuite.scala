@@ -19,14 +19,14 @@ class StreamJoinedKindsSuite extends StreamSuite {
 
   for (seed <- 1L to 12L) {
     val query = queryOf(new Random(seed))
-    test(s"random kinds, joined: $seed", each(5): _*) {
+    test(s"random kinds, joined: $seed", each(6): _*) {
       withClue(query) {
         streaming() {
           checkStream(batches(seed), delaySeconds = 15, restartBefore = Set(2, 4))(sql(query))
         }
       }
     }
-    test(s"random kinds, joined, in update mode: $seed", each(5): _*) {
+    test(s"random kinds, joined, in update mode: $seed", each(12): _*) {
       withClue(query) {
         checkUpdates(batches(seed), delaySeconds = 15, restartBefore = Set(3))(sql(query))
       }

@@ -33,12 +33,12 @@ class StreamSomeRowsSuite extends StreamSuite {
 
   for (((name, windows), i) <- widths.zipWithIndex) {
     val text = query(windows, calls.drop(2 * i % 6) ++ calls)
-    test(s"a stream's answers are the batch's: $name", each(2): _*) {
+    test(s"a stream's answers are the batch's: $name", each(3): _*) {
       streaming() {
         checkStream(batches(i + 7L), delaySeconds = 15, restartBefore = Set(2, 4))(sql(text))
       }
     }
-    test(s"in update mode: $name", each(2): _*) {
+    test(s"in update mode: $name", each(3): _*) {
       checkUpdates(batches(i + 7L), delaySeconds = 15, restartBefore = Set(3))(sql(text))
     }
   }

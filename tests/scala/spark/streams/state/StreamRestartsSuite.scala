@@ -6,9 +6,12 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.OutputMode
 
+import org.scalatest.tags.Slow
+
 import io.sash.spark.{Event, StreamSuite, Thorough}
 
 /** Queries that go on from a checkpoint, changed or not. */
+@Slow
 class StreamRestartsSuite extends StreamSuite {
   import StreamSuite.at
 
