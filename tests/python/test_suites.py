@@ -60,8 +60,7 @@ def test_the_first_sentence_of_a_doc(doc, found):
         ("LateRowsSuite", "quick, long"),
         ("OnHeapThreadsSuite", "quick, thorough"),
         ("test_suites", "quick"),
-        ("test_lateral_queries", "long"),
-        ("test_join_law", "long, thorough"),
+        ("test_lateral_queries", "long, thorough"),
     ],
 )
 def test_when_a_suite_runs(name, runs):

@@ -137,8 +137,14 @@ def assert_one_pass(df: DataFrame) -> None:
     assert "Join" not in plan, plan
 
 
-@pytest.mark.parametrize("closed", CLOSED)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "closed"),
+    [
+        (kind, closed)
+        for n, kind in enumerate(KINDS)
+        for closed in [*CLOSED, *CLOSED][n % 4 :][:2]
+    ],
+)
 def test_each_label_has_the_aggregates_of_its_events(utc, kind, closed):
     spark_type, at, spans = KINDS[kind]
     labels, events = made(at, seed=len(kind) + len(closed))
@@ -787,50 +793,6 @@ def test_without_the_jar_the_remedy_is_named(utc, monkeypatch):
     for call in (_join(), _as_of()):
         with pytest.raises(PySparkRuntimeError, match=r"sash\.configure"):
             call(*df)
-
-
-def test_the_last_of_events_that_tie(utc):
-    """Spark numbers all pairs of rows; Sash moves one window."""
-    utc.sql("SELECT * FROM VALUES (1, 5), (1, 9), (2, 9) AS l(k, t)").createOrReplaceTempView("l")
-    events = "(1, 4, 1, 'a'), (1, 4, 2, 'b'), (1, 4, NULL, 'c'), (1, 8, 1, 'd'), (2, 9, 1, 'e')"
-    utc.sql(f"SELECT * FROM VALUES {events} AS e(k, t, seq, p)").createOrReplaceTempView("e")
-    last = {
-        "e.t DESC, e.seq DESC": ["b", "d", "e"],
-        "e.t DESC, e.seq DESC NULLS FIRST": ["c", "d", "e"],
-        "e.t, e.seq": ["c", "c", "e"],
-        "e.seq DESC, e.t": ["b", "b", "e"],
-    }
-    columns = ", ".join(
-        f"(SELECT e.p FROM e WHERE e.k = l.k AND e.t <= l.t ORDER BY {order} LIMIT 1)"
-        for order in last
-    )
-    df = utc.sql(f"SELECT l.k, l.t, {columns} FROM l")
-    rows = [row[2:] for row in sorted(df.collect())]
-    assert [list(column) for column in zip(*rows, strict=True)] == list(last.values())
-    assert_one_pass(df)
-
-
-def test_subqueries_that_read_the_answer_before(utc):
-    utc.sql("SELECT * FROM VALUES (1, 3), (1, 9), (2, 9) AS l(k, t)").createOrReplaceTempView("l")
-    utc.sql("SELECT id % 3 AS k, id AS t, id AS p FROM range(9)").createOrReplaceTempView("e")
-    own = "e.k = l.k AND e.t < l.t"
-    # key 1 has its events at 1, 4 and 7, key 2 at 2, 5 and 8
-    second = {
-        f"SELECT max(p) FROM e WHERE {own} AND e.t > 3 HAVING count(*) < a.c": [None, 7, 8],
-        f"SELECT z.c * a.s FROM (SELECT count(*) c FROM e WHERE {own}) z": [1, 36, 45],
-        f"SELECT p FROM (SELECT max(p) p FROM e WHERE {own}) WHERE p > a.c + 4": [None, None, 8],
-        f"SELECT e.p - a.s FROM e WHERE {own} ORDER BY e.t DESC LIMIT 1": [0, -5, -7],
-    }
-    first = f"l, LATERAL (SELECT count(*) c, sum(p) s FROM e WHERE {own}) a"
-    joins = " ".join(f"LEFT JOIN LATERAL ({q}) b{n}(v{n}) ON true" for n, q in enumerate(second))
-    values = ", ".join(f"v{n}" for n in range(len(second)))
-    scalars = ", ".join(f"({q})" for q in second)
-    for query in (f"{values} FROM {first} {joins}", f"{scalars} FROM {first}"):
-        df = utc.sql(f"SELECT l.k, l.t, {query}")
-        rows = [row[2:] for row in sorted(df.collect(), key=lambda row: row[:2])]
-        assert [list(column) for column in zip(*rows, strict=True)] == list(second.values())
-        assert "left to Spark" not in explanation(df)
-        assert "Join" not in df._jdf.queryExecution().executedPlan().toString()
 
 
 def test_the_last_event_by_a_key_that_is_computed(utc):
