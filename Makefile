@@ -304,7 +304,6 @@ bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windo
 bench-labels: $(INSTALLED) ## windows at another table's times: Sash, DuckDB and Spark
 	$(call step,benchmark of windows at another table's times)
 	$(BIN)/python benchmarks/bench_labels.py
-	$(BIN)/python benchmarks/bench_inputs.py
 
 .PHONY: bench-asof
 bench-asof: .venvs/4.3.0/.installed ## as-of joins: Sash, DuckDB and Spark's ASOF JOIN, which it has since 4.3
@@ -327,11 +326,6 @@ bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is 
 	$(call step,benchmark of micro-batches)
 	$(BIN)/python benchmarks/bench_batches.py
 
-.PHONY: bench-chain
-bench-chain: $(INSTALLED) ## sixty features by withColumn beside one SELECT
-	$(call step,benchmark of chains)
-	$(BIN)/python benchmarks/bench_chain.py
-
 .PHONY: bench-split
 bench-split: $(INSTALLED) ## windows without PARTITION BY: divided, in one task, and ORDER BY
 	$(call step,benchmark of windows without PARTITION BY)
@@ -341,11 +335,6 @@ bench-split: $(INSTALLED) ## windows without PARTITION BY: divided, in one task,
 bench-warm-start: $(INSTALLED) ## a stream that starts from a table, beside a replay
 	$(call step,benchmark of the start from a table)
 	$(BIN)/python benchmarks/bench_warm_start.py
-
-.PHONY: bench-idle-keys
-bench-idle-keys: $(INSTALLED) ## state and heap of a stream with new keys in each batch
-	$(call step,benchmark of keys that go away)
-	$(BIN)/python benchmarks/bench_idle_keys.py
 
 .PHONY: soak
 soak: $(INSTALLED) ## MINUTES=60 of streams with everything on, stopped and started: are they flat?

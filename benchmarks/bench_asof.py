@@ -17,6 +17,7 @@ import machine
 from asof_cells import ASOF_ENGINES, DUCKDB_ASOF, FORMS, WIDE_FORMS, AsOfQuery, WideTables
 from label_cells import SASH, Tables
 from progress import Progress
+from sections import section
 from workers import Worker, use, versions, working
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
@@ -79,7 +80,7 @@ def main() -> None:
         circumstances=machine.sentence(about),
     )
     page = "\n".join([head.rstrip(), *sections]) + "\n"
-    (options.out / "asof.md").write_text(page)
+    section(options.out / "labels.md", "bench_asof", page)
     print(page)
 
 

@@ -23,6 +23,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import machine
+import sections
 import stream_files
 import stream_spark
 from progress import Progress
@@ -100,7 +101,7 @@ def _report(about: dict[str, Any], out: Path) -> None:
             cells += [f"{value:,.0f}", f"{value / np.median(millis):.2f}"]
         lines.append("| " + " | ".join(cells) + " |")
     text = REPORT.format(**about, lines="\n".join(lines), circumstances=machine.sentence(about))
-    (out / "batches.md").write_text(text)
+    sections.section(out / "day.md", "bench_batches", text)
     _draw(about["millis"], out / "batches.svg")
 
 

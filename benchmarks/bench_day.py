@@ -33,6 +33,7 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import machine
+import sections
 import stream_spark
 from progress import Progress
 from stream_cells import SASH, SPARK
@@ -252,7 +253,7 @@ def _report(about: dict[str, Any], out: Path) -> None:
     text = REPORT.format(circumstances=machine.sentence(about), **about)
     out.mkdir(parents=True, exist_ok=True)
     (out / "day.json").write_text(json.dumps(about, indent=1) + "\n")
-    (out / "day.md").write_text(text)
+    sections.write(out / "day.md", text)
     _chart(about, out / "day.svg")
     print(text)
 

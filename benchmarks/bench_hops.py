@@ -6,7 +6,7 @@
     python benchmarks/bench_hops.py --median   # a median, from multisets of panes
 
 Both ways run in one session, in turns, over the same cached rows. Writes hops.json and hops.md to
-docs/benchmarks.
+docs/benchmarks; the other ways are sections of that page.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import machine
+import sections
 from engines_spark import session
 from progress import Progress
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 REPORT = """\
-# Hops in batch{where}
+# {title}
 
 Seconds of `{aggregates}` by `k` and `window(ts, size, slide)`: the median of {runs}
 runs each, in turns in one session, on two cores with eight shuffle partitions. The {rows:,} rows
@@ -142,15 +143,21 @@ def _report(about: dict[str, Any], out: Path) -> None:
             f"| {cell['keys']:,} | {cell['panes']:,} | {times} | {by_sash:.2f} "
             f"| {ratio} | {result['answers']:,} |"
         )
-    where = ", windows made below the aggregate" if about["below"] else ""
-    where += ", medians" if about["median"] else ""
+    title = "Hops in batch"
+    if about["below"]:
+        title = "Windows made below the aggregate"
+    elif about["median"]:
+        title = "Medians"
     text = REPORT.format(
-        lines="\n".join(lines), circumstances=machine.sentence(about), where=where, **about
+        lines="\n".join(lines), circumstances=machine.sentence(about), title=title, **about
     )
     out.mkdir(parents=True, exist_ok=True)
     name = "hops_below" if about["below"] else "hops_median" if about["median"] else "hops"
     (out / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n")
-    (out / f"{name}.md").write_text(text)
+    if name == "hops":
+        sections.write(out / "hops.md", text)
+    else:
+        sections.section(out / "hops.md", name, text)
     print(text)
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import bench_monoids
 import machine
+import sections
 from bench_monoids import OTHERWISE, Pair, Sides, measure
 from progress import Progress
 
@@ -145,7 +146,7 @@ def main() -> None:
         json.dumps({**about, "pairs": found, "limits": limits}, indent=1) + "\n"
     )
     page = report(about, bench_monoids.table(measured), limits)
-    (options.out / "limits.md").write_text(page)
+    sections.write(options.out / "limits.md", page)
     print(page)
 
 

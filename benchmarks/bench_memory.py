@@ -4,7 +4,7 @@ r"""A partition of 50 million rows, a window of 1,000, a heap of 1 GiB.
         benchmarks/bench_memory.py
 
 or, which starts the same session, ``python benchmarks/bench_memory.py``. Reports the run time
-and the peak memory of the window and of the sort below it, to docs/benchmarks/memory.md.
+and the peak memory of the window and of the sort below it, to docs/benchmarks/limits.md.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import machine
+import sections
 from engines_spark import session
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
@@ -106,7 +107,7 @@ def _write(about: dict[str, Any], out: Path) -> None:
     text = REPORT.format(**{**about, "metrics": lines}, circumstances=machine.sentence(about))
     out.mkdir(parents=True, exist_ok=True)
     (out / "memory.json").write_text(json.dumps(about, indent=1) + "\n")
-    (out / "memory.md").write_text(text)
+    sections.section(out / "limits.md", "bench_memory", text)
     print(text)
 
 

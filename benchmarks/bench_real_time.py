@@ -22,11 +22,12 @@ from pyspark.sql import SparkSession
 
 import machine
 import sash
+import sections
 from progress import Progress
 from real_time_queries import Query, compiled, queries
 from real_time_runs import KEYS, SLOW, latencies
 
-OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "real_time.md"
+OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "stream.md"
 Found = dict[Query, list[list[float]]]
 """The milliseconds of each run."""
 
@@ -55,7 +56,7 @@ def main() -> None:
                 progress.advance(1, f"{query.name} {query.window}: {_row(found[query])}")
         about = machine.about(Spark=spark.version)
         spark.stop()
-    options.out.write_text(page(about, found, options), encoding="utf-8")
+    sections.section(options.out, "bench_real_time", page(about, found, options))
     print(options.out)
 
 
@@ -69,7 +70,7 @@ def page(about: dict[str, Any], found: Found, options: argparse.Namespace) -> st
         "Milliseconds from when a Kafka broker has a row until it has the answer, in update "
         f"mode. {options.rate} rows a second, {KEYS} keys, {options.seconds} seconds after a "
         f"warm-up. Of {options.runs} runs in turns the middle one. `make bench-real-time` "
-        "writes this page.",
+        "writes this section.",
         "",
         "The windows hold a number of rows of each key, which came before the measured rows. "
         "*A list* is a transformWithState that keeps the rows in a ListState, and adds them up "

@@ -19,10 +19,11 @@ from pyspark.sql import functions as F
 import engines_spark
 import machine
 import sash
+import sections
 from progress import Progress
 from stream_spark import ROCKS
 
-OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "warm-start.md"
+OUT = Path(__file__).parent.parent / "docs" / "benchmarks" / "day.md"
 PAST = 10
 """So many times as many rows are in the table as come live."""
 FILES = 10
@@ -64,7 +65,7 @@ def main() -> None:
         "cores. The stream starts from the table (`sash.warm_start`), or replays the past from "
         "files, in one batch or in ten, and does not answer its rows twice. *Processor* counts "
         "the time of all threads of the JVM, *clock* the time until the stream ends. Streams "
-        "run in append mode. `make bench-warm-start` writes this page.",
+        "run in append mode. `make bench-warm-start` writes this section.",
         "",
         machine.sentence(about),
         "",
@@ -73,7 +74,7 @@ def main() -> None:
         "|---|--:|--:|--:|--:|--:|--:|",
         *lines,
     ]
-    options.out.write_text("\n".join(page) + "\n", encoding="utf-8")
+    sections.section(options.out, "bench_warm_start", "\n".join(page))
     print(options.out)
 
 

@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 import machine
+import sections
 import summary
 from cells import DUCKDB, NAIVE, POLARS, RUNNING
 from cells import SASH as SASH_COLOUR
@@ -76,7 +77,7 @@ def write(store: Store[LabelCell], directory: Path) -> None:
     lines = [about, *_summary(panels), "![](labels.svg)", ""]
     for tables, answers in panels.items():
         lines += [f"## {tables}", "", *_table(answers), "", *_reasons(answers)]
-    (directory / "labels.md").write_text("\n".join(lines).rstrip() + "\n")
+    sections.write(directory / "labels.md", "\n".join(lines))
     largest = max((tables.events for tables in panels), default=0)
     _draw({t: a for t, a in panels.items() if t.events == largest}, directory / "labels.svg")
 

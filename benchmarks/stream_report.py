@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import machine
+import sections
 import stream_chart
 import summary
 from stream_cells import (
@@ -130,7 +131,7 @@ def write(store: Store, selection: Selection, out: Path) -> None:
         else "",
         circumstances=machine.sentence(about),
     )
-    (out / "stream.md").write_text(text)
+    sections.write(out / "stream.md", text)
     stream_chart.write(store, selection, out / "stream.svg")
 
 

@@ -18,7 +18,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 
 # links to a heading are GitHub's
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
 napoleon_custom_sections = ["Cost"]
