@@ -165,11 +165,11 @@ endef
 
 .PHONY: test
 test: $(INSTALLED) ## every kind of test, Scala and Python: a sample, in ten minutes
-	$(call both,quick,test spark/sparkSuites)
+	$(call both,quick,test)
 
 .PHONY: test-long
-test-long: $(INSTALLED) ## more of the sample, what takes long, in twenty minutes; the rest is in test-all
-	$(call both,long,spark/test)
+test-long: $(INSTALLED) ## more of the sample, and Spark's suites of windows, in twenty minutes; the rest is in test-all
+	$(call both,long,papers/test spark/test spark/sparkSuites)
 
 .PHONY: test-all
 test-all: $(INSTALLED) ## all of them, the thorough ones, too, Spark's suites of streams, its golden files and some mutants; three hours

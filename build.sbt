@@ -94,6 +94,7 @@ lazy val papers = (project in file("scala/papers"))
       // the store in which KVS-AMTA is tested, likewise
       "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
     ),
+    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, chosenTests: _*),
     published,
     compatible
   )

@@ -34,8 +34,14 @@ def _rows(spark: SparkSession, kind: str, name: str, numbers: list[int]) -> Data
     return of.selectExpr("k", f"{TIMES[kind]} AS t", f"n AS {name}")
 
 
-@pytest.mark.parametrize("kind", TIMES)
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(
+    ("kind", "direction"),
+    [
+        pytest.param(kind, direction, marks=[] if n % 3 == m else [pytest.mark.slow])
+        for n, kind in enumerate(TIMES)
+        for m, direction in enumerate(DIRECTIONS)
+    ],
+)
 def test_a_tolerance_of_nothing_finds_exact_matches(spark, kind, direction):
     labels = _rows(spark, kind, "label", [1, 3, 4, 9])
     events = _rows(spark, kind, "event", [2, 3, 9, 10])

@@ -14,6 +14,8 @@ from pyspark.sql import functions as F
 import sash
 from versions import since
 
+pytestmark = pytest.mark.slow
+
 since_41 = since(4, 1, "Spark 4.1 has it")
 since_42 = since(4, 2, "Spark 4.2 has it")
 since_43 = since(4, 3, "Spark 4.3 has it")

@@ -14,7 +14,13 @@ import pages
 from conftest import REPOSITORY
 
 
-@pytest.mark.parametrize("page", pages.PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[] if page == pages.README else [pytest.mark.slow])
+        for page in pages.PAGES
+    ],
+)
 def test_a_page_shows_what_its_code_prints(spark, page):
     if page == "faster-without-a-change" and pyspark.__version__.startswith("4.0."):
         pytest.skip("the pandas API on Spark 4.0 refuses ANSI mode")

@@ -75,6 +75,7 @@ def test_every_frame(session):
             assert check(session, f"SELECT {over} FROM batched")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["hops", "lateral"])
 def test_every_aggregate_over_hop_windows_and_in_subqueries(session, query):
     hops = f"SELECT k, {HOP} w, {{}} a FROM batched GROUP BY k, {HOP}"

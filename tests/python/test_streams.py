@@ -170,7 +170,8 @@ def hops(rows: DataFrame) -> DataFrame:
     )
 
 
-@pytest.mark.parametrize("mode", ["append", pytest.param("update", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["append", "update"])
 def test_hops_on_a_stream_are_sparks(streaming, tmp_path, mode):
     """Batch by batch, with a restart, and rows that come late."""
 

@@ -5,12 +5,14 @@ import java.lang.management.ManagementFactory
 import com.sun.management.ThreadMXBean
 import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.sash.papers.fiba.Fiba
 import io.sash.papers.inorder.{Daba, DabaLite, SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
 import io.sash.papers.mta.{Amta, WindowSlidePolicy}
 
 /** A window of primitives over a primitive column allocates nothing, with any algorithm. */
+@Slow
 class AllocationSuite extends AnyFunSuite {
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
 

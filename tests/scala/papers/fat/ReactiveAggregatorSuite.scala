@@ -2,11 +2,13 @@ package io.sash.papers.fat
 
 import org.scalacheck.{Gen, Prop}
 import org.scalacheck.Prop.{forAll, forAllNoShrink, propBoolean}
+import org.scalatest.tags.Slow
 
 import io.sash.core.{Element, Laws, Operation, Schedule, Step, TestColumn}
 import io.sash.core.fat.{Driven, RecordingColumn, Unstored}
 
 /** Section 5 of its paper: laws with removals from anywhere, figure 5, cost, resizing. */
+@Slow
 class ReactiveAggregatorSuite extends Laws {
 
   /** A window over a recording column, driven by values. */

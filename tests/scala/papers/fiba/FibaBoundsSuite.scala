@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory
 
 import com.sun.management.ThreadMXBean
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.sash.core.{Operation, TestColumn}
 import io.sash.core.fat.Unstored
@@ -13,6 +14,7 @@ import io.sash.core.fat.Unstored
  * values. So computing its aggregate takes less than 4μ combines, and touches the node and its
  * children. The constants below follow from how often that happens on a level.
  */
+@Slow
 class FibaBoundsSuite extends AnyFunSuite {
   private val arities = Seq(2, 4, 8)
 

@@ -2,10 +2,12 @@ package io.sash.papers.fiba
 
 import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
+import org.scalatest.tags.Slow
 
 import io.sash.core.{Laws, Operation, TestColumn}
 
 /** Every operation × minimum arity × random schedules, and every store. */
+@Slow
 class FibaLawsSuite extends Laws {
   private val arities = Seq(2, 4, 8)
 
