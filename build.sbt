@@ -203,20 +203,23 @@ lazy val spark = (project in file("scala/spark"))
     Test / baseDirectory := scratch.value,
     // the two groups beside each other; suites of one share a SparkContext, and take turns
     Test / parallelExecution := true,
-    // suites of streams and of their history run beside the others, for about as long
+    // three groups that two processes run: the third begins when the first of them has ended
     Test / testGrouping := {
       val ofStream = "(?i)[.](stream|history[.])".r
-      val (ofStreams, others) =
-        (Test / definedTests).value.partition(t => ofStream.findFirstIn(t.name).nonEmpty)
+      val ofRange = "[.](lateral|split|hops[.]stream)[.]".r
+      val (ofRanges, noRanges) =
+        (Test / definedTests).value.partition(t => ofRange.findFirstIn(t.name).nonEmpty)
+      val (ofStreams, others) = noRanges.partition(t => ofStream.findFirstIn(t.name).nonEmpty)
       val options = (Test / forkOptions).value
       val directory = scratch.value
-      Seq("streams" -> ofStreams, "others" -> others).map { case (name, tests) =>
-        val own = directory / name
-        IO.createDirectory(own)
-        val process = options
-          .withWorkingDirectory(own)
-          .withRunJVMOptions(options.runJVMOptions :+ s"-Djava.io.tmpdir=$own")
-        Tests.Group(name, tests, Tests.SubProcess(process))
+      Seq("streams" -> ofStreams, "others" -> others, "ranges" -> ofRanges).map {
+        case (name, tests) =>
+          val own = directory / name
+          IO.createDirectory(own)
+          val process = options
+            .withWorkingDirectory(own)
+            .withRunJVMOptions(options.runJVMOptions :+ s"-Djava.io.tmpdir=$own")
+          Tests.Group(name, tests, Tests.SubProcess(process))
       }
     },
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),

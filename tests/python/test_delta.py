@@ -26,6 +26,7 @@ def test_a_stream_into_delta_that_goes_on_gives_what_the_batch_gives(run_python,
     assert told["updates"] >= 4
 
 
+@pytest.mark.thorough
 def test_the_windows_of_changed_keys_are_answered_in_batch(run_python, tmp_path):
     program = PROGRAM.with_name("delta_changes.py")
     done = run_python(str(program), str(tmp_path), timeout=600)
@@ -35,6 +36,7 @@ def test_the_windows_of_changed_keys_are_answered_in_batch(run_python, tmp_path)
     assert told["rows"] > 30
 
 
+@pytest.mark.thorough
 def test_the_recipe_of_the_latest_answers(run_python, tmp_path):
     program = PROGRAM.with_name("delta_latest.py")
     done = run_python(str(program), str(tmp_path), timeout=600)

@@ -68,6 +68,7 @@ def test_a_session_with_hive(said):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_session_without_hive(said):
     check_classic(said(LOCAL))
 

@@ -106,6 +106,7 @@ def test_a_column_that_parquet_cannot_hold_is_refused(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_streams_that_are_killed_keep_each_late_row_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -161,7 +161,7 @@ assert spark.range(4, 5).select(f.geometric_mean("id")).head()[0] == 4.0
     [
         pytest.param(CLASSIC, id="jvm"),
         pytest.param(SERVED, id="server", marks=pytest.mark.thorough),
-        pytest.param(SWITCHED_OFF, id="off"),
+        pytest.param(SWITCHED_OFF, id="off", marks=pytest.mark.thorough),
     ],
 )
 def test_each_function_says_that_sash_is_not_there(run_python, script):

@@ -167,6 +167,7 @@ def test_an_inactive_session_has_a_reason(spark, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_feature_that_is_off_is_a_reason(run_python):
     script = f"""{MAKE}
 spark = {CONFIGURED}

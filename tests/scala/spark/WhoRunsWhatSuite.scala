@@ -62,7 +62,7 @@ class WhoRunsWhatSuite extends WhoRunsWhat {
     window.name -> functions.map(f => answers(f.codes.head, window.codes.head))
   }
 
-  test("the tables are those of the code") {
+  test("the tables are those of the code", Thorough) {
     val text = tables(functions.map(_.name), columns(ofFirst))
     val (before, after) = (page.indexOf(Begin) + Begin.length, page.indexOf(End))
     if (sys.env.contains("SASH_WRITE_PAGE"))

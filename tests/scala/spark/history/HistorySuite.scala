@@ -116,7 +116,7 @@ class HistorySuite extends StreamSuite {
   for {
     ((name, call), i) <- calls.zipWithIndex
     mode = if (i % 2 == 0) OutputMode.Append() else OutputMode.Update()
-  } test(s"$name in ${mode.toString.toLowerCase} mode", each(3): _*) {
+  } test(s"$name in ${mode.toString.toLowerCase} mode", each(5): _*) {
     val query = sql(s"SELECT id, ts, $call AS a FROM events") _
     SmallChunks(check(mode, keys = 1, "ts", seed = name.hashCode)(query))
   }

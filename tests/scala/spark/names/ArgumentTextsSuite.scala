@@ -67,7 +67,7 @@ class ArgumentTextsSuite extends SashSuite {
   }
 
   for (call <- ExampleCall.All; arguments <- call.arguments +: More.getOrElse(call.name, Nil))
-    test(s"arguments ${arguments.mkString(", ")} of ${call.query(arguments)}", each(6): _*) {
+    test(s"arguments ${arguments.mkString(", ")} of ${call.query(arguments)}", each(10): _*) {
       assert(failure(call.query(arguments)).isEmpty)
       val replaced =
         for (i <- arguments.indices; odd <- call.column +: Odd) yield arguments.updated(i, odd)

@@ -93,7 +93,7 @@ class AlgorithmPlacesSuite extends StreamSuite {
     StreamSuite.batches(5, count = 4, size = 40, jitterSeconds = 25, keys = 3)
 
   for (algorithm <- Algorithm.All) {
-    test(s"${algorithm.id}: a stream's answers are the batch's", each(3): _*) {
+    test(s"${algorithm.id}: a stream's answers are the batch's", each(4): _*) {
       streaming(SashConf.WindowAlgorithm.key -> algorithm.id) {
         checkStream(batches, delaySeconds = 15, restartBefore = Set(3)) {
           sql(

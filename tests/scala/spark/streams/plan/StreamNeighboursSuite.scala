@@ -133,7 +133,7 @@ class StreamNeighboursSuite extends StreamSuite {
       | rank() OVER (PARTITION BY k ORDER BY ts, id) AS n
       | FROM events""".stripMargin
 
-  test("groups, append") {
+  test("groups, append", Thorough) {
     streaming() {
       checkStream(batches, delaySeconds = 15, restartBefore = Set(2, 4))(sql(groupsQuery))
     }

@@ -167,7 +167,7 @@ class StreamPlansSuite extends StreamSuite {
         """SELECT id, count(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 1 MONTH PRECEDING) AS a
           |  FROM events""".stripMargin
     )
-  } test(s"a stream's answers are the batch's: $name", each(6): _*) {
+  } test(s"a stream's answers are the batch's: $name", each(8): _*) {
     streaming() {
       checkStream(batches(7), delaySeconds = 15, restartBefore = Set(3))(sql(query))
     }

@@ -56,7 +56,7 @@ class StreamTwinsSuite extends StreamSuite {
       ("join with a table", sorted + twice, false)
     )
   )
-    test(s"what is read twice is two operators: $name", each(3): _*) {
+    test(s"what is read twice is two operators: $name", each(5): _*) {
       spark.range(3).selectExpr("id AS j").createOrReplaceTempView("s")
       val asked =
         (events: DataFrame) => sql(query)(if (exchanged) events.repartition(3) else events)

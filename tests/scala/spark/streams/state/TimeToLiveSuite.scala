@@ -44,7 +44,7 @@ class TimeToLiveSuite extends StreamSuite {
   )
 
   for (((name, call), i) <- calls.zipWithIndex) {
-    test(s"$name in append mode", each(2): _*) {
+    test(s"$name in append mode", each(4): _*) {
       streaming(Live -> s"${Seconds}s")(
         checkStream(someBatches(i), delaySeconds = 5, restartBefore = Set(4, 7))(query(call))
       )

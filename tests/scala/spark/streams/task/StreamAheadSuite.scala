@@ -42,7 +42,7 @@ class StreamAheadSuite extends StreamSuite {
     }
   }
 
-  test("rows, beside a joined window that counts groups, and ties") {
+  test("rows, beside a joined window that counts groups, and ties", Thorough) {
     def answered(rows: Seq[Event], watermark: Long) = passed(rows, watermark).dropRight(1)
     streaming() {
       checkStream(batches(3), delaySeconds = 15, Set(2, 4), answered, atOnce = false)(
