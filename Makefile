@@ -223,7 +223,7 @@ NEIGHBOURS := 4.1.4
 test-neighbours: .venvs/$(NEIGHBOURS)/.installed ## Iceberg, Comet and Delta in one session with Sash
 	$(call step,beside Iceberg - Comet and Delta - on PySpark $(NEIGHBOURS))
 	.venvs/$(NEIGHBOURS)/bin/python $(FETCH) neighbours
-	.venvs/$(NEIGHBOURS)/bin/pytest -s tests/python/test_neighbours.py tests/python/test_delta.py
+	SASH_TEST=all .venvs/$(NEIGHBOURS)/bin/pytest -s tests/python/test_neighbours.py tests/python/test_delta.py
 
 # the last line of versions; a preview stands before its release
 NEWEST := $(BIN)/jgo info versions org.apache.spark:spark-sql_2.13 | sed -n 's/^ *\([0-9][^ ]*\).*/\1/p' | tail -1
