@@ -13,10 +13,10 @@ private[spark] object HopsFeature extends Feature {
   private val guard = new Guard(FeatureName.Hops)
 
   override def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] =
-    Seq(guard.rule(new ManyHops.Find(_)))
+    Seq(guard.rule(new HopCall.Find(_)))
 
   override def inject(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectResolutionRule(guard.rule(_ => ResolveManyHops))
+    extensions.injectResolutionRule(guard.rule(_ => ResolveHopCalls))
     extensions.injectPlanNormalizationRule(guard.rule(new BatchHops(_)))
     extensions.injectOptimizerRule(guard.rule(_ => SlimHops))
     extensions.injectPlannerStrategy(guard.strategy(new HopStrategy(_)))

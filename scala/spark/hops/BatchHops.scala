@@ -15,8 +15,8 @@ import io.sash.spark.base.{Filtered, SashConf, SparkVersions}
 import io.sash.spark.multisets.MovingAggregate
 
 /**
- * Replaces an aggregation of each row's copies: it aggregates rows by pane, and slides hop
- * windows over the panes.
+ * Replaces an aggregation of each row in all its windows: it aggregates rows by pane, and slides
+ * hop windows over the panes. Windows that Sash does not answer become Spark's copies of rows.
  *
  * The rule runs after analysis and before Spark looks for cached data. That search must find the
  * same plan each time.
@@ -24,16 +24,19 @@ import io.sash.spark.multisets.MovingAggregate
 private[spark] final class BatchHops(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.hopsEnabled(conf) || !plan.containsPattern(AGGREGATE)) plan
-    else
-      inlined(plan).transformUpWithSubqueries {
-        case aggregate: Aggregate if !aggregate.isStreaming =>
-          HopAggregate.of(aggregate)(reason(aggregate, _)) match {
-            case Some(Right(hop)) => planned(hop)
-            case Some(Left(why))  => BatchHops.refused(aggregate, why)
-            case None             => aggregate
-          }
-      }
+    WindowsOf.copied(
+      if (!SashConf.hopsEnabled(conf) || !plan.containsPattern(AGGREGATE)) plan
+      else
+        inlined(plan).transformUpWithSubqueries {
+          case aggregate: Aggregate if !aggregate.isStreaming =>
+            HopAggregate.of(aggregate)(reason(aggregate, _)) match {
+              case Some(Right(hop)) => planned(hop)
+              case Some(Left(why))  => BatchHops.refused(aggregate, why)
+              case None             => aggregate
+            }
+        },
+      session
+    )
 
   /**
    * Inlines common table expressions with hop windows, as Spark's optimizer would, so that an
@@ -59,7 +62,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
   private def isCached(plan: LogicalPlan): Boolean = session match {
     case s: classic.SparkSession =>
       val cached = s.sharedState.cacheManager
-      !cached.isEmpty && cached.lookupCachedData(s, plan).isDefined
+      !cached.isEmpty && cached.lookupCachedData(s, WindowsOf.copied(plan, s)).isDefined
     case _ => false
   }
 

@@ -13,8 +13,8 @@ import org.apache.spark.sql.types.Metadata
 import io.sash.spark.multisets.Distinct
 
 /**
- * An Aggregate over `window(time, size, slide)`, taken apart. The analyzer has copied each row
- * below it into its windows.
+ * An Aggregate over `window(time, size, slide)`, taken apart. The analyzed plan has each row
+ * below it in all its windows.
  *
  * @param time in microseconds; a row whose time is NULL is in no window
  * @param window the column of the windows
@@ -88,16 +88,16 @@ private[spark] object HopAggregate {
       keys.map(k => k -> rows.overWindow(valueOf(k))).partition { case (_, value) =>
         rows.differs(value)
       }
-    val window = eventTime(rows.copied.window, ofCopies)
+    val window = eventTime(rows.window, ofCopies)
     val hop = HopAggregate(
-      rows.copied.hops,
-      rows.copied.time,
+      rows.hops,
+      rows.time,
       window,
       others.map(_._1),
       calls.map(c => PaneCalls.of(rows.overWindow(c).asInstanceOf[AggregateExpression])),
       rows.conditions,
       over(AttributeMap(ofCopies.map { case (k, value) => k.toAttribute -> value }), results),
-      rows.copied.child
+      rows.child
     )
     refusalOfWindow(hop, ofCopies).orElse(refusal(hop)).toLeft(hop)
   }

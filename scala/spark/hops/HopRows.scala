@@ -12,17 +12,21 @@ import io.sash.spark.base.Filtered
  * copies right below the Aggregate, or below projections, conditions, aliases and views. The same
  * operators then stand over the rows themselves.
  *
- * @param copied the windows; its child has the operators in between
+ * @param time in microseconds; a row whose time is NULL is in no window
+ * @param window the column of the windows
+ * @param child the rows, below the operators in between
  * @param ofCopies columns whose values differ between the copies of a row, as expressions over
  *   the window and the rows: the window's names, its fields, and nondeterministic columns
  * @param conditions on windows, over the window and the rows; a copy that fails one is dropped
  */
 private[hops] final case class HopRows(
-    copied: CopiedRows,
+    time: Expression,
+    hops: HopPanes,
+    window: Attribute,
+    child: LogicalPlan,
     ofCopies: AttributeMap[Expression],
     conditions: Seq[Expression]
 ) extends PredicateHelper {
-  import copied.{child, window}
 
   /**
    * The expression `e`, with each column of `ofCopies` replaced by its expression over the window
@@ -58,11 +62,11 @@ private[hops] final case class HopRows(
       case a: Attribute if !kept.contains(a) => names.getOrElse(a, a)
     })
     val all = AttributeMap(ofCopies.toSeq ++ computed)
-    val read = (copied.time +: all.values.toSeq) ++ met
+    val read = (time +: all.values.toSeq) ++ met
     val more = AttributeSet.fromAttributeSets(read.map(_.references)).filter { a =>
       child.outputSet.contains(a) && !kept.contains(a)
     }
-    HopRows(copied.copy(child = Project(ofRows ++ more, child)), all, met)
+    copy(child = Project(ofRows ++ more, child), ofCopies = all, conditions = met)
   }
 
   /** The conjuncts on windows, and the conjuncts on rows. */
@@ -85,10 +89,9 @@ private[hops] final case class HopRows(
     else
       refusalOf(condition).orElse(refusalBeside(condition)).toLeft {
         val (ofWindows, ofRows) = split(condition)
-        HopRows(
-          copied.copy(child = Filtered(ofRows, child)),
-          ofCopies,
-          conditions ++ ofWindows.map(overWindow)
+        copy(
+          child = Filtered(ofRows, child),
+          conditions = conditions ++ ofWindows.map(overWindow)
         )
       }
 }
@@ -100,15 +103,18 @@ private[hops] object HopRows {
    * operators answer the plan above the windows.
    */
   def of(plan: LogicalPlan): Option[Either[String, HopRows]] =
-    CopiedRows.of(plan) match {
-      case Some(copied) =>
-        Some(Right(HopRows(copied, AttributeMap(Seq(copied.window -> copied.window)), Nil)))
-      case None => between(plan)
+    plan match {
+      case WindowsOf.Each(WindowsOf(time, hops, _), window, child) =>
+        val itself = AttributeMap(Seq(window -> (window: Expression)))
+        Some(Right(HopRows(time, hops.sinceEpoch, window, child, itself, Nil)))
+      case _ => between(plan)
     }
 
   /** The operators between an Aggregate and its windows. */
   def operators(plan: LogicalPlan): Seq[LogicalPlan] =
-    if (CopiedRows.of(plan).nonEmpty) Nil else plan +: plan.children.flatMap(operators)
+    if (isEach(plan)) Nil else plan +: plan.children.flatMap(operators)
+
+  private def isEach(plan: LogicalPlan): Boolean = WindowsOf.Each.unapply(plan).nonEmpty
 
   private def between(plan: LogicalPlan): Option[Either[String, HopRows]] = plan match {
     case _: SubqueryAlias | _: View => of(plan.children.head)
@@ -129,10 +135,8 @@ private[hops] object HopRows {
    */
   private def below(plan: LogicalPlan): Option[Either[String, HopRows]] =
     of(plan).map(_.map { rows =>
-      import rows.copied
-      if (CopiedRows.of(plan).isEmpty) rows
-      else
-        rows.copy(copied = copied.copy(child = Filter(IsNotNull(copied.time), copied.child)))
+      if (!isEach(plan)) rows
+      else rows.copy(child = Filter(IsNotNull(rows.time), rows.child))
     })
 
   /** The name of an operator in SQL or in the DataFrame API. */

@@ -63,13 +63,17 @@ trait HopChecks extends SashSuite {
     assert(actual == expected)
   }
 
-  /** Spark's operators run, and EXPLAIN says why. */
+  /** Spark's operators run, in Spark's own plan, and EXPLAIN says why. */
   protected def checkLeft(query: String, why: String): Assertion = withClue(query) {
     events.createOrReplaceTempView("events")
     val frame = spark.sql(query)
-    val expected = withHops(on = false)(rowsOf(spark.sql(query)))
+    val (expected, plan) = withHops(on = false) {
+      val sparks = spark.sql(query)
+      (rowsOf(sparks), sparks.queryExecution.optimizedPlan)
+    }
     assert(rowsOf(frame) == expected)
     assert(hopsOf(frame).isEmpty)
+    assert(frame.queryExecution.optimizedPlan.sameResult(plan))
     val said = new Explain().generateExtendedInfo(frame.queryExecution.executedPlan)
     if (why.nonEmpty) assert(said.contains("hops left to Spark") && said.contains(why))
     succeed

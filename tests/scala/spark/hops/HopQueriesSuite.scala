@@ -83,7 +83,7 @@ class HopQueriesSuite extends HopChecks {
         .replace("window)", s"$w)"),
       s"SELECT x, (SELECT max(c) FROM (SELECT g, count(*) c FROM events GROUP BY g, $w) h WHERE h.g < e.g) FROM events e WHERE id < 40",
       s"SELECT * FROM events e WHERE EXISTS (SELECT 1 FROM (SELECT k, count(*) c FROM events GROUP BY k, $w) h WHERE h.k = e.k AND c > 10)",
-      s"SELECT k, window, count(*) FROM (SELECT * FROM events e WHERE EXISTS (SELECT 1 FROM events f WHERE f.id = e.id + 1 AND f.k < e.k)) GROUP BY k, $w",
+      s"SELECT k, window, count(*) FROM (SELECT * FROM events e WHERE EXISTS (SELECT 1 FROM events f WHERE f.id = e.id + 1 AND f.k <> e.k)) GROUP BY k, $w",
       s"SELECT a.k, a.c, b.c FROM (SELECT k, count(*) c FROM events GROUP BY k, $w) a LEFT JOIN (SELECT k, window, max(d) c FROM events WHERE x > 30 GROUP BY k, $w) b USING (k)",
       s"SELECT k, count(*) FROM (SELECT e.k, f.ts FROM events e JOIN events f ON e.id = f.id * 2) GROUP BY k, $w",
       s"SELECT k, window, sum(n) FROM (SELECT k, window(window, '1 minute', '30 seconds') AS window, sum(n) n FROM (SELECT k, window, count(*) n FROM events GROUP BY k, $w) GROUP BY 1, 2) GROUP BY 1, 2"

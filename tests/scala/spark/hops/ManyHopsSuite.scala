@@ -138,7 +138,7 @@ class ManyHopsSuite extends HopChecks {
   ) {
     events.createOrReplaceTempView("events")
     val few = spark.sql("SELECT sum(x) FROM events GROUP BY window(ts, '99 seconds', '1 second')")
-    assert(!isGenerated(few) && copies(few) == 99 && hopsOf(few).nonEmpty)
+    assert(hopsOf(few).nonEmpty)
     // an aggregate that is put above it later may be Sash's
     val select = s"SELECT k, $many FROM events"
     assert(isGenerated(spark.sql(select)))
