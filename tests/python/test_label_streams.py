@@ -268,10 +268,7 @@ def test_the_explanation_names_the_call(spark: SparkSession, tables: Path) -> No
     )
     feature = (F.count("*"), "1 hour")
     said = sash.explanation(sash.window_join(labels, events, on="user", by="ts", n=feature))
-    assert (
-        "slides on a stream: window_join (SELECT count(1) … WHERE user = label.user AND ts >= "
-        "label.ts - INTERVAL '01' HOUR AND ts < label.ts) AS n by "
-    ) in said
+    assert "slides on a stream: window_join (SELECT n …) by " in said
 
 
 def test_the_event_time_need_not_be_selected(spark: SparkSession, tables: Path) -> None:

@@ -23,8 +23,6 @@ import io.sash.spark.kinds.OwnBound
  * @param results the subquery's columns, over `events`, with their aggregates
  * @param having the condition of HAVING over the same
  * @param list the rows of a subquery that may have several; then columns and HAVING are over one
- * @param where the conditions of WHERE, as the user wrote them
- * @param groups the expressions of GROUP BY
  * @param text the subquery, as the user wrote it
  */
 private[lateral] final case class CorrelatedAggregate(
@@ -38,8 +36,6 @@ private[lateral] final case class CorrelatedAggregate(
     results: Seq[NamedExpression],
     having: Option[Expression],
     list: Option[RowList],
-    where: Seq[Expression],
-    groups: Seq[Expression],
     text: String = ""
 ) {
 

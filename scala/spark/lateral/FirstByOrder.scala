@@ -2,7 +2,6 @@ package io.sash.spark.lateral
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.monoids.MonoidTraits
@@ -67,9 +66,6 @@ private[lateral] final case class FirstByOrder(row: Expression, orders: Seq[Sort
 }
 
 private[lateral] object FirstByOrder {
-
-  /** The tag of an aggregate that stands for this one, where the rows come in its order. */
-  val Written: TreeNodeTag[FirstByOrder] = TreeNodeTag("sash.order")
 
   /** A comparison with a NULL is NULL itself, and then the place of NULLs decides. */
   private def isBefore(order: SortOrder, a: Expression, b: Expression): Expression = {

@@ -28,8 +28,8 @@ private[lateral] object LateralSourceText {
 
   /** With texts for subqueries and windows, which Spark has not as the user wrote them. */
   private def withOwnTexts(e: Expression): Expression = e.transform {
-    case in: InSubquery        => Quoted(s"(${OuterSourceText.of(in.query, in)})")
-    case s: SubqueryExpression => Quoted(OuterSourceText.of(s, s).toString)
+    case x: Exists             => Quoted(s"EXISTS ${SubquerySourceText(x)}")
+    case s: SubqueryExpression => Quoted(SubquerySourceText(s))
     case f @ GetStructField(TimeWindowOf(time, widths), _, _) =>
       val arguments = apply(time) +: widths.map(micros(_).sql)
       Quoted(s"window(${arguments.mkString(", ")}).${f.extractFieldName}")

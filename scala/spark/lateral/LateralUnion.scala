@@ -287,7 +287,8 @@ private[spark] object LateralUnion {
       }
       // windows over streams are planned during analysis, before the optimizer
       val shown = if (overStreams) moved else WrapMovingAggregates.filtered(moved)
-      shown.setTagValue(OfSubquery.Tag, OfSubquery(query.text, SubquerySourceText.call(call)))
+      val own = Option.when(call.getTagValue(OneGroup.Made).isEmpty)(LateralSourceText(call))
+      shown.setTagValue(OfSubquery.Tag, OfSubquery(query.text, own))
       shown
     }
 

@@ -83,11 +83,9 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   /** Leaves all subqueries of an operator to Spark. */
   def leaveAll(operator: LogicalPlan, why: String): Unit = if (!operator.isStreaming) {
     operator match {
-      case join: LateralJoin => leave(join.right, OuterSourceText.of(join), why)
+      case join: LateralJoin => leave(join.right, why)
       case join: AsOfJoin    => reasons.add(AsOf.sourceText(join), why)
-      case _ =>
-        for (e <- operator.expressions; s <- subqueries(e))
-          leave(s, OuterSourceText.of(s, e), why)
+      case _                 => operator.expressions.flatMap(subqueries).foreach(leave(_, why))
     }
   }
 
@@ -98,14 +96,13 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
         case Not(in: InSubquery) => in.query eq q
         case _                   => false
       }
-      val why = if (isNot) LeftSubqueries.NotIn else LeftSubqueries.In
-      leave(q, OuterSourceText.of(q, e), why)
+      leave(q, if (isNot) LeftSubqueries.NotIn else LeftSubqueries.In)
     case _ =>
   }
 
-  private def leave(subquery: SubqueryExpression, around: OuterSourceText, why: String): Unit =
-    if (CorrelatedAggregate.hasRange(subquery.plan)) reasons.add(subquery.plan, around, why)
-    else leaveEqual(subquery, around)
+  private def leave(subquery: SubqueryExpression, why: String): Unit =
+    if (CorrelatedAggregate.hasRange(subquery.plan)) reasons.add(subquery, why)
+    else leaveEqual(subquery)
 
   private def subqueries(e: Expression): Seq[SubqueryExpression] = e.collect {
     case s: SubqueryExpression => s
@@ -113,11 +110,10 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
 
   /** A chain of lateral joins over the same labels becomes one plan. */
   private def joined(join: LateralJoin): LogicalPlan = {
-    val around = OuterSourceText.of(join)
     for {
       why <- LateralStep.refusal(join.joinType, join.condition)
-      if query(join.right, around).nonEmpty
-    } reasons.add(join.right.plan, around, why)
+      if query(join.right).nonEmpty
+    } reasons.add(join.right, why)
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join else joined(labels, steps)
   }
@@ -144,14 +140,13 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
   private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LateralStep]) = plan match {
     case join: LateralJoin if LateralStep.refusal(join.joinType, join.condition).isEmpty =>
-      val around = OuterSourceText.of(join)
-      query(join.right, around).fold((plan, Seq.empty[LateralStep])) { query =>
+      query(join.right).fold((plan, Seq.empty[LateralStep])) { query =>
         val step = LateralStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
         if (readsOnly(query, labels, join.left)) (labels, below :+ step)
         else if (readsOnly(query, join.left, join.left)) (join.left, Seq(step))
         else {
-          reasons.add(join.right.plan, around, LeftSubqueries.Beyond)
+          reasons.add(join.right, LeftSubqueries.Beyond)
           (plan, Nil)
         }
       }
@@ -209,26 +204,23 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   }
 
   /** The aggregate of a subquery, unless Spark runs it; then EXPLAIN has the reason. */
-  private def query(
-      subquery: SubqueryExpression,
-      around: OuterSourceText
-  ): Option[CorrelatedAggregate] =
+  private def query(subquery: SubqueryExpression): Option[CorrelatedAggregate] =
     parsed(subquery) match {
       case Some(Right(query)) =>
         val refused = query.calls.flatMap(LateralUnion.refusal).headOption
-        refused.fold(reasons.forget(subquery.plan))(reasons.add(subquery.plan, around, _))
-        Option.when(refused.isEmpty)(query.copy(text = new SubquerySourceText(query).in(around)))
+        refused.fold(reasons.forget(subquery.plan))(reasons.add(subquery, _))
+        Option.when(refused.isEmpty)(query.copy(text = SubquerySourceText(subquery)))
       case Some(Left(why)) =>
-        reasons.add(subquery.plan, around, why)
+        reasons.add(subquery, why)
         None
       case None =>
-        leaveEqual(subquery, around)
+        leaveEqual(subquery)
         None
     }
 
-  private def leaveEqual(subquery: SubqueryExpression, around: OuterSourceText): Unit =
+  private def leaveEqual(subquery: SubqueryExpression): Unit =
     if (SubExprUtils.hasOuterReferences(subquery.plan) && readsTable(subquery.plan))
-      reasons.add(subquery.plan, around, CorrelatedAggregate.withoutRange(subquery.plan))
+      reasons.add(subquery, CorrelatedAggregate.withoutRange(subquery.plan))
 
   private def parsed(
       subquery: SubqueryExpression
@@ -243,17 +235,16 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
   /** Likewise, if the subquery has one row at most. */
   private def one(
       subquery: SubqueryExpression,
-      around: OuterSourceText,
       labels: LogicalPlan
   ): Option[CorrelatedAggregate] = {
-    val readQuery = query(subquery, around)
+    val readQuery = query(subquery)
     readQuery
       .flatMap { query =>
         if (query.list.nonEmpty) Some(LateralWindows.OfRows)
         else Option.unless(readsOnly(query, labels, labels))(LeftSubqueries.Beyond)
       }
       .fold(readQuery) { why =>
-        reasons.add(subquery.plan, around, why)
+        reasons.add(subquery, why)
         None
       }
   }
@@ -290,13 +281,10 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
       labels: LogicalPlan,
       expressions: Seq[Expression]
   ): Option[(LateralUnion, Seq[Expression])] = {
-    val candidates =
-      expressions.flatMap(e => subqueries(e).map(s => (s, OuterSourceText.of(s, e))))
     expressions.foreach(leaveIn)
-    val rewritable = candidates
-      .collect { case (s @ (_: ScalarSubquery | _: Exists), around) =>
-        one(s, around, labels).map(s.exprId -> _)
-      }
+    val rewritable = expressions
+      .flatMap(subqueries)
+      .collect { case s @ (_: ScalarSubquery | _: Exists) => one(s, labels).map(s.exprId -> _) }
       .flatten
       .distinctBy(_._1)
     Option.when(rewritable.nonEmpty) {

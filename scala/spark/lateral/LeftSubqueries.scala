@@ -15,9 +15,9 @@ import io.sash.spark.windows.OfSubquery
 private[lateral] final class LeftSubqueries {
   private val lines = mutable.LinkedHashSet.empty[String]
 
-  def add(subquery: LogicalPlan, around: OuterSourceText, why: String): Unit = {
-    val line = s"$around: $why"
-    calls(subquery).foreach { e =>
+  def add(subquery: SubqueryExpression, why: String): Unit = {
+    val line = s"${SubquerySourceText(subquery)}: $why"
+    calls(subquery.plan).foreach { e =>
       e.setTagValue(LeftSubqueries.Lines, Seq(line))
       if (e.isInstanceOf[SortOrder]) e.setTagValue(OfSubquery.Order, ())
     }

@@ -5,7 +5,7 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 
 /** EXISTS, and IN as a condition of WHERE: they ask whether a label has any event. */
 private[lateral] object RangeExists {
@@ -42,19 +42,10 @@ private[lateral] object RangeExists {
       val equal = values.zip(query.plan.output).map { case (value, column) =>
         EqualTo(value.transform(outer), column)
       }
-      val exists = Exists(Filter(equal.reduce[Expression](And), query.plan), query.outerAttrs)
-      (equal :+ exists).foreach(_.setTagValue(Values, text(values)))
-      exists
+      CurrentOrigin.withOrigin(query.plan.origin) {
+        Exists(Filter(equal.reduce[Expression](And), query.plan), query.outerAttrs)
+      }
     case other => other
-  }
-
-  /** The tag of an EXISTS that stands for IN, and of its equalities: the values before IN. */
-  val Values: TreeNodeTag[String] = TreeNodeTag("sash.in")
-
-  /** The values before IN. */
-  def text(values: Seq[Expression]): String = values.map(LateralSourceText(_)) match {
-    case Seq(one) => one
-    case several  => several.mkString("(", ", ", ")")
   }
 
   private def isOfRow(value: Expression): Boolean = value.deterministic && !value.exists {

@@ -53,20 +53,15 @@ private[lateral] final case class SortedConditions(
       ofLabel,
       SubExprUtils.stripOuterReferences(results),
       having.map(SubExprUtils.stripOuterReference(_)),
-      list,
-      rows.conditions.filter(_.getTagValue(RangeExists.Values).isEmpty),
-      top.groups
+      list
     )
   }
 
   /** ORDER BY the range's time and nothing else takes the last event, or the first one. */
   private def inTime(e: Expression, time: Expression): Expression = e.transform {
-    case f @ FirstByOrder(row, Seq(order)) if SameTime.orderAlike(order.child, time) =>
-      val of =
-        if (order.isAscending) First(row, ignoreNulls = false)
-        else Last(row, ignoreNulls = false)
-      of.setTagValue(FirstByOrder.Written, f)
-      of
+    case FirstByOrder(row, Seq(order)) if SameTime.orderAlike(order.child, time) =>
+      if (order.isAscending) First(row, ignoreNulls = false)
+      else Last(row, ignoreNulls = false)
   }
 
   private def ofOuterRow(call: AggregateExpression): String = call.aggregateFunction match {

@@ -195,7 +195,7 @@ class AsOfLabelSuite extends StreamSuite with LateralSuite {
     )
     asked.collect()
     val text = told(asked)
-    assert(text.contains("slides: LATERAL (SELECT decayed_sum(e.x, e.t, 5) AS a … WHERE"), text)
+    assert(text.contains("slides: LATERAL (SELECT decayed_sum(e.x, e.t, 5) AS a FROM"), text)
   }
 
   test("on a stream", Slow)(streaming() {

@@ -44,8 +44,9 @@ final class LateralEndsSuite extends LateralSuite {
       "e.t + l.t < 9 ORDER BY e.t, e.id LIMIT 3)"
     assert(
       told(check(spark.sql(query))).trim ==
-        "left to Spark: LATERAL (SELECT i …): ((e.t + l.t) < 9) is neither an equality of keys " +
-        "nor an end of a range; leave the event's column alone on one side of the comparison"
+        "left to Spark: LATERAL (SELECT e.id AS i FROM e WHERE e.k = l.k AND e.t + l.t < 9 " +
+        "ORDER BY e.t, e.id LIMIT 3): ((e.t + l.t) < 9) is neither an equality of keys nor an " +
+        "end of a range; leave the event's column alone on one side of the comparison"
     )
   }
 }

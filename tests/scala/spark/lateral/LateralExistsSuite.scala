@@ -50,7 +50,7 @@ final class LateralExistsSuite extends LateralSuite {
     tables()
     val frame = check(spark.sql(s"SELECT * FROM l WHERE $query"))
     assert(sliding(frame).isEmpty)
-    assert(told(frame).contains(s"…): $why"), told(frame))
+    assert(told(frame).contains(s"): $why"), told(frame))
   }
 
   for (query <- Seq(s"x NOT IN (SELECT p $own)", "EXISTS (SELECT 1 FROM e WHERE e.k = l.k)"))

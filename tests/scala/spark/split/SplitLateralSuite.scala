@@ -70,7 +70,7 @@ class SplitLateralSuite extends SplitSuite {
     def has(text: String, part: String): Assertion = assert(text.contains(part), text)
     val week = "e.t >= l.t - INTERVAL 7 DAYS AND e.t < l.t"
     val hour = "e.t >= l.t - INTERVAL 1 HOUR AND e.t < l.t"
-    val many = "slides in many tasks: LATERAL (SELECT count(1) AS c, sum(e.x) AS s … WHERE "
+    val many = "slides in many tasks: LATERAL (SELECT count(*) AS c, sum(e.x) AS s FROM "
     for (key <- Seq("", "e.k = l.k AND "); range <- Seq(week, hour, "e.t < l.t")) {
       val text = explained(count(range, key))
       has(text, many)
@@ -78,10 +78,10 @@ class SplitLateralSuite extends SplitSuite {
     }
     val median =
       "SELECT (SELECT median(e.x) FROM events e WHERE e.k = l.k AND e.t < l.t) FROM labels l"
-    has(explained(median), "each key in one task: (SELECT median(e.x) … WHERE")
+    has(explained(median), "each key in one task: (SELECT median(e.x) FROM")
     has(explained(median), "has no partial aggregate of fixed size")
     val own = explained(count("e.n BETWEEN least(l.a, l.b) AND greatest(l.a, l.b)"))
-    has(own, "each key in one task: each label of LATERAL (SELECT count(1) AS c, sum(e.x) AS s")
+    has(own, "each key in one task: each label of LATERAL (SELECT count(*) AS c, sum(e.x) AS s")
     has(own, "has an end of its own")
     for (range <- Seq(week, hour)) {
       has(
