@@ -9,17 +9,18 @@ import org.apache.spark.sql.internal.SQLConf.{buildConf, buildStaticConf}
 
 /** All settings of Sash. docs/configuration.md is generated from this list. Part of the API. */
 object SashConf {
+
+  /** A text block as one line. */
+  private def flowed(block: String): String = block.trim.replaceAll("\\s+", " ")
+
   val Enabled = buildConf("spark.sash.enabled")
-    .doc(
-      "Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's " +
-        "functions " +
-        "is known, and Spark plans every window. It can be set at any time, and holds for " +
-        "queries " +
-        "that are analyzed from then on. A DataFrame that was analyzed before keeps its " +
-        "functions, and is planned " +
-        "by Spark, which refuses the kinds of window that only Sash has. A stream has the " +
-        "setting with which it was started."
-    )
+    .doc(flowed("""
+      Whether Sash is on. When false, Spark runs as if Sash were not there: none of Sash's
+      functions is known, and Spark plans every window. It can be set at any time, and holds for
+      queries that are analyzed from then on. A DataFrame that was analyzed before keeps its
+      functions, and is planned by Spark, which refuses the kinds of window that only Sash has.
+      A stream has the setting with which it was started.
+    """))
     .version("0.1.0")
     .booleanConf
     .createWithDefault(true)
@@ -27,127 +28,124 @@ object SashConf {
   private val AlgorithmNames = AlgorithmIds.Auto +: AlgorithmIds.All
 
   val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
-    .doc(
-      "The algorithm of windows: 'auto' lets Sash choose for each aggregate. The name of an " +
-        "algorithm forces it in OVER and in hop windows, in batch and on streams. Where the " +
-        "aggregate or the store of its elements lacks an operation that the algorithm needs, " +
-        "Sash chooses as with 'auto'. A stream's checkpoint keeps its algorithms, and refuses " +
-        s"others. For tests and benchmarks. One of ${AlgorithmNames.mkString(", ")}."
-    )
+    .doc(flowed(s"""
+      The algorithm of windows: 'auto' lets Sash choose for each aggregate. The name of an
+      algorithm forces it in OVER and in hop windows, in batch and on streams. Where the
+      aggregate or the store of its elements lacks an operation that the algorithm needs, Sash
+      chooses as with 'auto'. A stream's checkpoint keeps its algorithms, and refuses others.
+      For tests and benchmarks. One of ${AlgorithmNames.mkString(", ")}.
+    """))
     .version("0.1.0")
     .stringConf
     .checkValues(AlgorithmNames.toSet)
     .createWithDefault(AlgorithmIds.Auto)
 
   val WindowSplit = buildConf("spark.sash.window.split")
-    .doc(
-      "Whether many tasks answer a window without PARTITION BY. With 'on' they do wherever the " +
-        "window's input is large enough (spark.sash.window.splitThreshold) and all its " +
-        "functions can be divided. With 'always' the same goes for windows with PARTITION BY, " +
-        "so that many tasks answer one key that holds most rows. With 'off', all rows of a " +
-        "key, or of a window without PARTITION BY, move to one task, as in Spark."
-    )
+    .doc(flowed("""
+      Whether many tasks answer a window without PARTITION BY. With 'on' they do wherever the
+      window's input is large enough (spark.sash.window.splitThreshold) and all its functions
+      can be divided. With 'always' the same goes for windows with PARTITION BY, so that many
+      tasks answer one key that holds most rows. With 'off', all rows of a key, or of a window
+      without PARTITION BY, move to one task, as in Spark.
+    """))
     .version("0.1.0")
     .stringConf
     .checkValues(Set("on", "always", "off"))
     .createWithDefault("on")
 
   val WindowSplitThreshold = buildConf("spark.sash.window.splitThreshold")
-    .doc(
-      "The estimated size of its input from which many tasks answer a window that " +
-        "spark.sash.window.split divides. An exchange by range reads a part of its input " +
-        "twice, so one task is faster for few rows."
-    )
+    .doc(flowed("""
+      The estimated size of its input from which many tasks answer a window that
+      spark.sash.window.split divides. An exchange by range reads a part of its input twice, so
+      one task is faster for few rows.
+    """))
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("64MB")
 
   val OrderingEnabled = buildConf("spark.sash.ordering.enabled")
-    .doc(
-      "Whether the rows below a moving window are ordered by hashing their keys, wherever no " +
-        "operator above needs more. Then only overtaken rows are sorted. A row is overtaken if " +
-        "a younger row of its key has come before it. When false, Spark sorts all rows by keys " +
-        "and order."
-    )
+    .doc(flowed("""
+      Whether the rows below a moving window are ordered by hashing their keys, wherever no
+      operator above needs more. Then only overtaken rows are sorted. A row is overtaken if a
+      younger row of its key has come before it. When false, Spark sorts all rows by keys and
+      order.
+    """))
     .version("0.1.0")
     .booleanConf
     .createWithDefault(true)
 
   val StreamBuckets = buildConf("spark.sash.stream.buckets")
-    .doc(
-      "Into how many groups the keys of a window over a stream are divided, a power of two. " +
-        "More " +
-        "of them spread the keys more evenly over the tasks; each takes some 40 microseconds " +
-        "of a " +
-        "micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps its number: " +
-        "another number is an error there."
-    )
+    .doc(flowed("""
+      Into how many groups the keys of a window over a stream are divided, a power of two. More
+      of them spread the keys more evenly over the tasks; each takes some 40 microseconds of a
+      micro-batch. 16 for each shuffle partition are enough. A checkpoint keeps its number:
+      another number is an error there.
+    """))
     .version("0.1.0")
     .intConf
     .checkValue(b => b > 0 && Integer.bitCount(b) == 1, "must be a power of two")
     .createWithDefault(1024)
 
   val StreamKeyTimeToLive = buildConf("spark.sash.stream.keyTimeToLive")
-    .doc(
-      "How long a stream keeps a key of OVER without rows, by event time, as in '30d'. A key " +
-        "that comes again after a longer pause begins anew: its windows hold no earlier row, " +
-        "and it counts from 1. Without it, keys of ROWS frames, lag, row_number and running " +
-        "totals stay for good. A checkpoint keeps its time: another time is an error there."
-    )
+    .doc(flowed("""
+      How long a stream keeps a key of OVER without rows, by event time, as in '30d'. A key that
+      comes again after a longer pause begins anew: its windows hold no earlier row, and it
+      counts from 1. Without it, keys of ROWS frames, lag, row_number and running totals stay
+      for good. A checkpoint keeps its time: another time is an error there.
+    """))
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
     .checkValue(_ > 0, "must be more than 0")
     .createOptional
 
   val StreamLateRowsPath = buildConf("spark.sash.stream.lateRowsPath")
-    .doc(
-      "The folder in which a stream keeps the rows that Sash's operators drop as late, and " +
-        "the rows that are late for some of their hop windows, as Parquet files with the " +
-        "batch, the watermark and all columns of a row. Each such row " +
-        "is there once, also after a restart. Without it, late rows are only counted. It holds " +
-        "for queries that start from then on, also on a checkpoint that began without it."
-    )
+    .doc(flowed("""
+      The folder in which a stream keeps the rows that Sash's operators drop as late, and the
+      rows that are late for some of their hop windows, as Parquet files with the batch, the
+      watermark and all columns of a row. Each such row is there once, also after a restart.
+      Without it, late rows are only counted. It holds for queries that start from then on, also
+      on a checkpoint that began without it.
+    """))
     .version("0.1.0")
     .stringConf
     .checkValue(_.trim.nonEmpty, "must not be empty")
     .createOptional
 
   val HopsEnabled = buildConf("spark.sash.hops.enabled")
-    .doc(
-      "Whether aggregates over window(time, size, slide) with a slide shorter than the size " +
-        "keep one " +
-        "partial for each key and pane. When false, Spark copies each row into all its windows."
-    )
+    .doc(flowed("""
+      Whether aggregates over window(time, size, slide) with a slide shorter than the size keep
+      one partial for each key and pane. When false, Spark copies each row into all its windows.
+    """))
     .version("0.1.0")
     .booleanConf
     .createWithDefault(true)
 
   val LateralEnabled = buildConf("spark.sash.lateral.enabled")
-    .doc(
-      "Whether a correlated aggregate over a range of another table's rows (LATERAL or a " +
-        "scalar subquery) runs as a window over the union of both tables. When false, " +
-        "Spark joins all pairs of rows whose keys are equal."
-    )
+    .doc(flowed("""
+      Whether a correlated aggregate over a range of another table's rows (LATERAL or a scalar
+      subquery) runs as a window over the union of both tables. When false, Spark joins all
+      pairs of rows whose keys are equal.
+    """))
     .version("0.1.0")
     .booleanConf
     .createWithDefault(true)
 
   val LateralFilterThreshold = buildConf("spark.sash.lateral.filterThreshold")
-    .doc(
-      "The estimated size from which the rows of a correlated aggregate are filtered: a job " +
-        "over the rows around makes a Bloom filter of their keys and times, and only rows of " +
-        "some key and time are exchanged. 0 for always, -1 for never."
-    )
+    .doc(flowed("""
+      The estimated size from which the rows of a correlated aggregate are filtered: a job over
+      the rows around makes a Bloom filter of their keys and times, and only rows of some key
+      and time are exchanged. 0 for always, -1 for never.
+    """))
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("128MB")
 
   val UntestedVersions = buildStaticConf(KnownVersions.UntestedVersions)
-    .doc(
-      "Whether Sash runs on a minor version of Spark that it was not tested with, as far as " +
-        "it links " +
-        "to it. When false, Sash leaves such a Spark alone. Static: set it before Spark starts."
-    )
+    .doc(flowed("""
+      Whether Sash runs on a minor version of Spark that it was not tested with, as far as it
+      links to it. When false, Sash leaves such a Spark alone. Static: set it before Spark
+      starts.
+    """))
     .version("0.1.0")
     .booleanConf
     .createWithDefault(false)
