@@ -6,14 +6,14 @@ import java.util.ArrayList
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The pending rows of one key at a time in update mode, in the window's order, each with a
- * fingerprint of its last answer.
+ * The pending rows of one key at a time, in the window's order. In append mode they wait for
+ * other rows of the key. In update mode each has a fingerprint of its last answer.
  *
- * If a key has many pending rows, all but the last ones are in chunks. The last ones are the
- * ''tail''. For each chunk but the first, and for the tail, the state has its ''start'': the
- * header of the key's windows when they hold all rows before. The windows go on from there, so
- * that they take in the rows of a chunk again, and not all pending rows. Before the first chunk
- * the windows hold the final rows alone, and their header is the key's.
+ * If a key has many pending rows in update mode, all but the last ones are in chunks. The last
+ * ones are the ''tail''. For each chunk but the first, and for the tail, the state has its
+ * ''start'': the header of the key's windows when they hold all rows before. The windows go on
+ * from there, so that they take in the rows of a chunk again, and not all pending rows. Before
+ * the first chunk the windows hold the final rows alone, and their header is the key's.
  *
  * A start may have nodes of pending rows. They are in the state beside the nodes of the final
  * rows. No node leaves before the final rows let it go, since an earlier start may need it.
@@ -35,10 +35,10 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
   private[this] var lastOfFirst = 0L // the time of the first chunk's last row, or an earlier one
   private[this] var nodesUntil = 0L
   private[this] var at = 0L // the number of the chunk at which the loaded rows begin
-  private[this] var loaded = new ArrayList[Waiting]
+  private[this] var loaded = new ArrayList[PendingRow]
 
   /** The last pending rows, from a start on, which belong to the caller. */
-  def rows: ArrayList[Waiting] = loaded
+  def rows: ArrayList[PendingRow] = loaded
 
   /** Whether there are chunks before the tail. */
   def hasChunks: Boolean = first < end
@@ -55,7 +55,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
     nodesUntil = 0L
     at = 0L
     loaded = new ArrayList
-    val bytes = state.waiting(key)
+    val bytes = state.pendingOf(key)
     if (bytes != null) {
       val in = ByteBuffer.wrap(bytes)
       if (in.getLong() == Divided) {
@@ -65,7 +65,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
         nodesUntil = in.getLong()
         at = end
       }
-      loaded = WaitingRows.decode(in, columns)
+      loaded = PendingRow.decode(in, columns)
     }
   }
 
@@ -96,8 +96,8 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
    * all rows of the chunk, so that a chunk is not written again and again. Only the tail may be
    * loaded. `write` has to follow if any row is taken.
    */
-  def takeFinal(passed: Long): ArrayList[Waiting] = {
-    val finals = new ArrayList[Waiting]
+  def takeFinal(passed: Long): ArrayList[PendingRow] = {
+    val finals = new ArrayList[PendingRow]
     while (hasFinalChunks(passed)) {
       val rows = chunk(first)
       lastOfFirst = timeOf(rows.get(rows.size - 1))
@@ -127,7 +127,7 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
    */
   def close(from: Int, until: Int, header: Array[Byte], nodeEnd: Long): Unit = {
     if (at == first) lastOfFirst = timeOf(loaded.get(until - 1))
-    state.chunks.put(key, at, WaitingRows.encode(loaded.subList(from, until)))
+    state.chunks.put(key, at, PendingRow.encode(loaded.subList(from, until)))
     at += 1
     state.starts.put(key, at, header)
     nodesUntil = math.max(nodesUntil, nodeEnd)
@@ -139,18 +139,18 @@ private[streams] final class PendingOfKey(state: StreamState, columns: Int, time
     state.starts.remove(key, at + 1, end + 1)
     end = at
     val tail = loaded.subList(from, loaded.size)
-    if (tail.isEmpty) state.removeWaiting(key)
-    else if (nodesUntil == 0L) state.putWaiting(key, WaitingRows.encode(tail, Whole))
+    if (tail.isEmpty) state.removePending(key)
+    else if (nodesUntil == 0L) state.putPending(key, PendingRow.encode(tail, Whole))
     else {
       val header = Seq(Divided, first, end, lastOfFirst, nodesUntil)
-      state.putWaiting(key, WaitingRows.encode(tail, header: _*))
+      state.putPending(key, PendingRow.encode(tail, header: _*))
     }
   }
 
-  private def chunk(number: Long): ArrayList[Waiting] =
-    WaitingRows.decode(ByteBuffer.wrap(state.chunks.get(key, number)), columns)
+  private def chunk(number: Long): ArrayList[PendingRow] =
+    PendingRow.decode(ByteBuffer.wrap(state.chunks.get(key, number)), columns)
 
-  private def timeOf(waiting: Waiting): Long = waiting.row.getLong(time)
+  private def timeOf(pending: PendingRow): Long = pending.row.getLong(time)
 }
 
 private[spark] object PendingOfKey {

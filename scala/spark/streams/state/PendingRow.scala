@@ -6,27 +6,10 @@ import java.util.{ArrayList, List}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** A row that waits, and a fingerprint of its last answer if it has been answered. */
-private[streams] final class Waiting(val row: UnsafeRow, var answered: Option[Long])
+/** A pending row of a key, and a fingerprint of its last answer if it has been answered. */
+private[streams] final class PendingRow(val row: UnsafeRow, var answered: Option[Long])
 
-/**
- * The rows of a key that wait for other rows of the key; stored in the state, in order.
- */
-private[streams] final class WaitingRows(state: StreamState, columns: Int) {
-
-  /** The rows point into the bytes read, and belong to the caller. */
-  def read(key: Array[Byte]): ArrayList[Waiting] = {
-    val bytes = state.waiting(key)
-    if (bytes == null) new ArrayList
-    else WaitingRows.decode(ByteBuffer.wrap(bytes), columns)
-  }
-
-  def write(key: Array[Byte], rows: List[Waiting]): Unit =
-    if (rows.isEmpty) state.removeWaiting(key)
-    else state.putWaiting(key, WaitingRows.encode(rows))
-}
-
-private[streams] object WaitingRows {
+private[streams] object PendingRow {
   private val Answered = 1
 
   /** A multiple of eight bytes, so that rows stay aligned. */
@@ -37,7 +20,7 @@ private[streams] object WaitingRows {
    *
    * @param before the numbers before the rows
    */
-  def encode(rows: List[Waiting], before: Long*): Array[Byte] = {
+  def encode(rows: List[PendingRow], before: Long*): Array[Byte] = {
     var size = before.length * 8
     rows.forEach(w => size += PrefixBytes + w.row.getSizeInBytes)
     val out = ByteBuffer.allocate(size)
@@ -50,13 +33,13 @@ private[streams] object WaitingRows {
   }
 
   /** The rows that the buffer still has; they point into it. */
-  def decode(in: ByteBuffer, columns: Int): ArrayList[Waiting] = {
-    val rows = new ArrayList[Waiting]
+  def decode(in: ByteBuffer, columns: Int): ArrayList[PendingRow] = {
+    val rows = new ArrayList[PendingRow]
     while (in.hasRemaining) {
       val size = in.getInt()
       val isAnswered = in.getInt() == Answered
       val answered = in.getLong()
-      rows.add(new Waiting(next(in, size, columns), Option.when(isAnswered)(answered)))
+      rows.add(new PendingRow(next(in, size, columns), Option.when(isAnswered)(answered)))
     }
     rows
   }

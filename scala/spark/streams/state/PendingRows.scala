@@ -97,7 +97,7 @@ private[spark] final class PendingRows(
     val in = ByteBuffer.wrap(chunk)
     while (in.hasRemaining) {
       val size = in.getLong().toInt
-      take(WaitingRows.next(in, size, columns))
+      take(PendingRow.next(in, size, columns))
     }
   }
 }

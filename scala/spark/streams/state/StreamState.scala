@@ -21,7 +21,7 @@ import io.sash.spark.streams.program.StreamProgram
  * | `rest` | `B` | [[BucketHeader]] |
  * | | `P`, number of the chunk | pending rows |
  * | | `U`, number of the chunk | rows that wait for their due time, see `StreamDue` |
- * | | `W`, key | rows that wait for rows of their key; in update mode, pending rows |
+ * | | `W`, key | pending rows of the key: see [[PendingOfKey]] |
  * | | `C`, key, number of the chunk | in update mode, earlier pending rows |
  * | | `S`, key, number of the chunk | header of the key's windows before these rows |
  * | | `N`, key, tree, level, number | node of a tree of the key |
@@ -60,15 +60,15 @@ private[spark] final class StreamState(handle: StatefulProcessorHandle) {
       ByteBuffer.allocate(1 + 8).put(kind.toByte).putLong(number).array
   }
 
-  /** The waiting rows of a key; null if there are none. */
-  def waiting(key: Array[Byte]): Array[Byte] = rest.getValue(waitingKey(key))
+  /** The pending rows of a key; null if there are none. */
+  def pendingOf(key: Array[Byte]): Array[Byte] = rest.getValue(pendingKey(key))
 
-  def putWaiting(key: Array[Byte], rows: Array[Byte]): Unit =
-    rest.updateValue(waitingKey(key), rows)
+  def putPending(key: Array[Byte], rows: Array[Byte]): Unit =
+    rest.updateValue(pendingKey(key), rows)
 
-  def removeWaiting(key: Array[Byte]): Unit = rest.removeKey(waitingKey(key))
+  def removePending(key: Array[Byte]): Unit = rest.removeKey(pendingKey(key))
 
-  private def waitingKey(key: Array[Byte]): Array[Byte] =
+  private def pendingKey(key: Array[Byte]): Array[Byte] =
     ByteBuffer.allocate(1 + key.length).put('W'.toByte).put(key).array
 
   val chunks: OfKeys = new OfKeys('C')

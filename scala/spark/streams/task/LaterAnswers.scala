@@ -1,7 +1,5 @@
 package io.sash.spark.streams.task
 
-import java.util.ArrayList
-
 import scala.collection.mutable
 import scala.collection.mutable.ArrayBuffer
 
@@ -9,7 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.sash.spark.streams.program.{StreamLater, StreamProgram}
-import io.sash.spark.streams.state.{PendingRows, StreamState, Waiting, WaitingRows}
+import io.sash.spark.streams.state.{PendingOfKey, PendingRow, PendingRows, StreamState}
 
 /**
  * Answers rows whose windows look ahead. A row is taken in when the watermark has passed it. It
@@ -32,7 +30,7 @@ private[streams] final class LaterAnswers(
   private[this] val isByPeers =
     program.countsGroups || program.windows.exists(_.frame.isOfPeers)
 
-  private[this] val waiting = new WaitingRows(state, program.input.length)
+  private[this] val pending = new PendingOfKey(state, program.input.length, program.time)
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]
   private[this] val answered = ArrayBuffer.empty[UnsafeRow]
 
@@ -58,9 +56,12 @@ private[streams] final class LaterAnswers(
     complete = takenBefore
     first = 0
     queue.clear()
-    if (waitsForRows) waiting.read(key).forEach(w => queue += w.row)
+    if (waitsForRows) {
+      pending.open(key)
+      pending.rows.forEach(p => queue += p.row)
+    }
     KeyTurns.turn(step(rows, passed)) {
-      store(key, passed)
+      store(passed)
       end
     }
   }
@@ -118,11 +119,13 @@ private[streams] final class LaterAnswers(
   private def isDue(row: UnsafeRow, until: Long): Boolean =
     due.isEmpty || row.getLong(dueAt) <= until
 
-  private def store(key: Array[Byte], passed: Long): Unit = {
-    val left = new ArrayList[Waiting]
-    queue.foreach { row =>
-      if (isDue(row, passed)) left.add(new Waiting(row, None)) else unanswered.add(row)
+  private def store(passed: Long): Unit = {
+    val (left, others) = queue.partition(isDue(_, passed))
+    others.foreach(unanswered.add)
+    if (waitsForRows) {
+      pending.rows.clear()
+      left.foreach(row => pending.rows.add(new PendingRow(row, None)))
+      pending.write(from = 0)
     }
-    if (waitsForRows) waiting.write(key, left)
   }
 }

@@ -14,7 +14,7 @@ import io.sash.spark.streams.state.{
   PendingOfKey,
   StreamMetrics,
   StreamState,
-  Waiting
+  PendingRow
 }
 
 /**
@@ -45,7 +45,7 @@ private[streams] final class UpdateTask(
   private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
   private[this] val tail = new HistoryTail(program)
   private[this] val pending = new PendingOfKey(state, program.input.length, program.time)
-  private[this] val byOrder: Comparator[Waiting] = (a, b) => order.ofKey.compare(a.row, b.row)
+  private[this] val byOrder: Comparator[PendingRow] = (a, b) => order.ofKey.compare(a.row, b.row)
 
   override def turn(
       before: BucketHeader,
@@ -64,7 +64,7 @@ private[streams] final class UpdateTask(
       load(key, of.head, passed)
       val rows = pending.rows
       val before = rows.size
-      tail.of(of).foreach(row => rows.add(new Waiting(row, None)))
+      tail.of(of).foreach(row => rows.add(new PendingRow(row, None)))
       Collections.sort(rows, byOrder) // linear if they are in order
       if (rows.isEmpty) Iterator.empty
       else {
@@ -163,7 +163,7 @@ private[streams] final class UpdateTask(
 
   /** The answers of peers, from `first` on in `rows`, that differ from their last answers. */
   private def changed(
-      rows: ArrayList[Waiting],
+      rows: ArrayList[PendingRow],
       first: Int,
       peers: ArrayBuffer[UnsafeRow]
   ): Iterator[InternalRow] = {
@@ -181,7 +181,7 @@ private[streams] final class UpdateTask(
 
   /** Takes in the rows that are equal, in the window's order, to the row at `first`. */
   private def takePeers(
-      rows: ArrayList[Waiting],
+      rows: ArrayList[PendingRow],
       first: Int,
       peers: ArrayBuffer[UnsafeRow]
   ): Unit = {
@@ -195,10 +195,10 @@ private[streams] final class UpdateTask(
   }
 
   /** How many rows the watermark has passed; they come before all others. */
-  private def countFinal(rows: ArrayList[Waiting], passed: Long): Int =
+  private def countFinal(rows: ArrayList[PendingRow], passed: Long): Int =
     rows.stream.filter(timeOf(_) <= passed).count.toInt
 
-  private def lastOf(rows: ArrayList[Waiting]): Option[Long] =
+  private def lastOf(rows: ArrayList[PendingRow]): Option[Long] =
     Option.when(!rows.isEmpty)(timeOf(rows.get(rows.size - 1)))
 
   /**
@@ -219,7 +219,7 @@ private[streams] final class UpdateTask(
     Walked(keys, latest)
   }
 
-  private def timeOf(waiting: Waiting): Long = waiting.row.getLong(program.time)
+  private def timeOf(pending: PendingRow): Long = pending.row.getLong(program.time)
 
   /**
    * Opens the windows of the key, and takes in for good the rows that the watermark has passed.
