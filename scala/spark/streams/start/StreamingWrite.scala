@@ -24,198 +24,198 @@ import io.sash.spark.streams.task.StreamProcessor
  * which windows cannot run, and plans hop windows.
  */
 private[spark] object StreamingWrite extends Rule[LogicalPlan] {
-
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case w: WriteToStreamStatement =>
-      val checkpoint = new Checkpoint(w, conf)
-      val inlined = of(w, inline(w.inputQuery))
-      val over = if (inlined.inputQuery.exists(isOver)) planned(inlined, checkpoint) else inlined
-      val query = new StreamHops(over, checkpoint, conf).query
-      checkHistory(w, query)
-      if (query.exists(isOurs)) {
-        checkCommon(w, query)
-        checkSemi(w, query)
-        SlowestStream.warn(w, query, conf)
-        val numbered =
-          AnalysisHelper.allowInvokingTransformsInAnalyzer(StatefulPlan.numbered(query))
-        val kept = SashConf.lateRowsPath(conf).fold(numbered)(KeepLateRows(numbered, _))
-        KeepLateRows.fault(w, kept).foreach(refuse(w, _))
-        val begun = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-          BeginWithHistory(kept, isNew = !checkpoint.hasBatch)
-        }
-        WholeBatches.of(of(w, begun))
-      } else w
-    case other => other
+    case write: WriteToStreamStatement => new StreamingStart(write, conf).statement
+    case other                         => other
+  }
+}
+
+/** The checks and rewrites of a query that starts. */
+private final class StreamingStart(write: WriteToStreamStatement, conf: SQLConf) {
+  private type Step = LogicalPlan => LogicalPlan
+
+  private val checkpoint = new Checkpoint(write, conf)
+  private val isRealTime = StreamVersions.isRealTime(write)
+
+  def statement: WriteToStreamStatement = {
+    val planned = run(ofAll, write.inputQuery)
+    if (planned.exists(isOurs)) WholeBatches.of(of(run(ofOurs, planned))) else write
   }
 
-  private def of(write: WriteToStreamStatement, query: LogicalPlan): WriteToStreamStatement =
+  private def run(steps: Seq[Step], query: LogicalPlan): LogicalPlan =
+    steps.foldLeft(query)((query, step) =>
+      AnalysisHelper.allowInvokingTransformsInAnalyzer(step(query))
+    )
+
+  private def of(query: LogicalPlan): WriteToStreamStatement =
     write.withNewChildren(Seq(query)).asInstanceOf[WriteToStreamStatement]
 
-  /**
-   * Inlines common table expressions, so that each place that reads one has an operator of its
-   * own. Spark's optimizer does the same in each batch.
-   */
-  private def inline(query: LogicalPlan): LogicalPlan =
-    AnalysisHelper.allowInvokingTransformsInAnalyzer(SparkVersions.inlineCommonTables(query))
+  /** The steps of every query. */
+  private def ofAll: Seq[Step] = Seq(
+    // each place that reads a common table expression needs an operator of its own; Spark's
+    // optimizer inlines it in each batch, too
+    SparkVersions.inlineCommonTables(_),
+    // Spark's own error for another mode would be about its own operators
+    check(modeFault),
+    // with the error that Spark would raise in the first batch
+    checkStore,
+    // the analyzer has planned windows of rows in append mode
+    inMode,
+    query => new StreamHops(of(query), checkpoint, conf).query,
+    // also of a query without windows, which would answer the rows of the table
+    check(historyFault)
+  )
 
-  /**
-   * Refuses a common table expression that is not inlined: Spark would compute it once, and all
-   * its readers would share a watermark.
-   */
-  private def checkCommon(write: WriteToStreamStatement, query: LogicalPlan): Unit =
-    query.foreach {
-      case WithCTE(_, common) =>
-        common.find(_.isStreaming).foreach { shared =>
-          val name = shared.child match {
-            case alias: SubqueryAlias => s" ${alias.alias}"
-            case _                    => ""
-          }
-          val uncertain = shared.flatMap(_.expressions).find(!_.deterministic)
-          val why = uncertain.fold("")(e => s" (${source(e)})")
-          refuse(
-            write,
-            s"${windowsOf(write)} beside the common table expression$name, which is read " +
-              s"several times and is not deterministic$why; make a view of it, or write it to " +
-              "a table in between"
-          )
-        }
-      case _ =>
-    }
+  /** The steps of a query with operators of Sash. */
+  private def ofOurs: Seq[Step] = Seq(
+    // Spark would compute such a table once, and all its readers would share a watermark
+    check(commonFault),
+    // Spark keeps no row of a semi join that is final when it comes: the other side misses it
+    check(semiFault),
+    query => {
+      SlowestStream.warn(write, query, conf)
+      query
+    },
+    // each operator needs watermarks of its own
+    StatefulPlan.numbered(_),
+    query => SashConf.lateRowsPath(conf).fold(query)(KeepLateRows(query, _)),
+    check(KeepLateRows.fault(write, _)),
+    BeginWithHistory(_, isNew = !checkpoint.hasBatch)
+  )
 
-  /**
-   * Refuses stateful operators on both sides of a semi join. Spark does not keep a row of the
-   * join that is final when it comes, so the other side would not find it.
-   */
-  private def checkSemi(write: WriteToStreamStatement, query: LogicalPlan): Unit =
-    query.foreach {
-      case Join(left, right, LeftSemi, on, _)
-          if left.exists(hasState) && right.exists(hasState) =>
-        refuse(
-          write,
-          s"${windowsOf(write)} and other operators with state on both sides of the semi join" +
-            s"${on.fold("")(c => s" on ${source(c)}")}, which would find no row; write " +
-            "one side to a table in between"
+  /** @param fault the reason why the query cannot run, if so */
+  private def check(fault: LogicalPlan => Option[String]): Step = query => {
+    fault(query).foreach { what =>
+      throw new AnalysisException(
+        errorClass = "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION",
+        messageParameters = Map(
+          "outputMode" -> write.outputMode.toString.toLowerCase(Locale.ROOT),
+          "operation" -> what
         )
-      case _ =>
+      )
     }
-
-  /** Refuses a history with which the query cannot begin. */
-  private def checkHistory(write: WriteToStreamStatement, query: LogicalPlan): Unit = {
-    val inRealTime = Option.when(
-      StreamVersions.isRealTime(write) && query.exists(_.isInstanceOf[History])
-    )("in real-time mode, which reads no table; write with another trigger")
-    val fault = CheckHistory.fault(query, p => keepsRows(p) && !isOurs(p))
-    inRealTime.orElse(fault).foreach(why => refuse(write, s"history_until $why"))
+    query
   }
+
+  private def commonFault(query: LogicalPlan): Option[String] =
+    query
+      .collect { case WithCTE(_, common) => common.find(_.isStreaming) }
+      .flatten
+      .headOption
+      .map { shared =>
+        val name = shared.child match {
+          case alias: SubqueryAlias => s" ${alias.alias}"
+          case _                    => ""
+        }
+        val uncertain = shared.flatMap(_.expressions).find(!_.deterministic)
+        val why = uncertain.fold("")(e => s" (${source(e)})")
+        s"$windows beside the common table expression$name, which is read several times and is " +
+          s"not deterministic$why; make a view of it, or write it to a table in between"
+      }
+
+  private def semiFault(query: LogicalPlan): Option[String] = query.collectFirst {
+    case Join(left, right, LeftSemi, on, _) if left.exists(hasState) && right.exists(hasState) =>
+      s"$windows and other operators with state on both sides of the semi join" +
+        s"${on.fold("")(c => s" on ${source(c)}")}, which would find no row; write one side to " +
+        "a table in between"
+  }
+
+  private def historyFault(query: LogicalPlan): Option[String] =
+    Option
+      .when(isRealTime && query.exists(_.isInstanceOf[History]))(
+        "in real-time mode, which reads no table; write with another trigger"
+      )
+      .orElse(CheckHistory.fault(query, p => keepsRows(p) && !isOurs(p)))
+      .map(why => s"history_until $why")
 
   /** The expression in SQL, without the tables of its columns. */
   private def source(e: Expression): String = e.transform { case a: AttributeReference =>
     a.withQualifier(Nil)
   }.sql
 
-  /** The query's windows in the answer mode of its output mode. */
-  private def planned(
-      write: WriteToStreamStatement,
-      checkpoint: Checkpoint
-  ): WriteToStreamStatement = {
-    // Spark's own error for another mode would be about its own operators
-    val mode = AnswerMode
-      .of(write.outputMode)
-      .getOrElse(refuse(write, s"${over(write)}; write in append or update mode"))
-    refusals(write, mode).collectFirst { case (true, what) => what }.foreach(refuse(write, _))
-    if (!StreamSettings.isRocksDB(checkpoint.stateStoreProvider)) refuseStore(write, checkpoint)
-    val answered = AnalysisHelper.allowInvokingTransformsInAnalyzer(write.inputQuery.transformUp {
-      case OfStream(stateful, processor) if processor.program.mode != mode =>
-        StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
-    })
-    of(write, answered)
-  }
-
   /** The query's windows of rows, as the user wrote them. */
-  private def over(write: WriteToStreamStatement): String = named(write, _ => true)
+  private def over: String = named(_ => true)
 
   /** The query's windows of rows, as the user wrote them; if there are none, hop windows. */
-  private def windowsOf(write: WriteToStreamStatement): String = {
-    val calls = over(write)
-    if (calls.isEmpty) "hop windows" else calls
-  }
+  private def windows: String = if (over.isEmpty) "hop windows" else over
 
-  private def ahead(write: WriteToStreamStatement): String = named(write, _.later.nonEmpty)
-
-  private def named(write: WriteToStreamStatement, which: StreamProgram => Boolean): String = {
+  private def named(which: StreamProgram => Boolean): String = {
     val all = write.inputQuery
       .collect { case OfStream(_, p) if which(p.program) => p.program.source }
       .flatten
       .distinct
-    val more = if (all.length > MostNamed) s" and ${all.length - MostNamed} more" else ""
-    all.take(MostNamed).mkString(", ") + more
+    val more = if (all.length > 3) s" and ${all.length - 3} more" else ""
+    all.take(3).mkString(", ") + more
   }
 
-  private val MostNamed = 3
-
-  private val BesideOther =
+  private val besideOther =
     "beside another operator with state (another order or partition, or another withColumn, " +
       "is one, too)"
+
+  /** The reason why windows of rows cannot run in the query's output mode. */
+  private def modeFault(query: LogicalPlan): Option[String] =
+    if (!query.exists(isOver)) None
+    else
+      AnswerMode.of(write.outputMode) match {
+        case None       => Some(s"$over; write in append or update mode")
+        case Some(mode) => refusals(query, mode).collectFirst { case (true, what) => what }
+      }
 
   /**
    * The reasons why windows of rows cannot run in a query, and whether each is there. An operator
    * above or below may be one that cannot work with the windows' rows.
    */
-  private def refusals(
-      write: WriteToStreamStatement,
-      mode: AnswerMode
-  ): Seq[(Boolean, String)] = {
-    val query = write.inputQuery
+  private def refusals(query: LogicalPlan, mode: AnswerMode): Seq[(Boolean, String)] = {
     val updates = mode == AnswerMode.Update
-    val isRealTime = StreamVersions.isRealTime(write)
     val hasOther = query.collect { case p if hasState(p) => p }.size != 1
-    val later = ahead(write)
+    val later = named(_.later.nonEmpty)
     val looksAhead = later.nonEmpty
     val onAnswers = query.collectFirst {
       case e: EventTimeWatermark if e.child.exists(isOver) => e.eventTime.name
     }
     Seq(
       (!updates && isRealTime) ->
-        (s"${over(write)} in real-time mode, which does not wait for the watermark; write in " +
-          "update mode, or with another trigger"),
+        (s"$over in real-time mode, which does not wait for the watermark; write in update " +
+          "mode, or with another trigger"),
       (updates && hasOther) ->
-        (s"${over(write)} $BesideOther, which would count rows that are answered again; write " +
-          "in append mode"),
+        (s"$over $besideOther, which would count rows that are answered again; write in append " +
+          "mode"),
       (looksAhead && updates) ->
         (s"$later, frames that look ahead, whose rows wait for others; " +
           (if (isRealTime) "in real-time mode end the frame at the current row"
            else "write in append mode")),
       (looksAhead && hasOther) ->
-        (s"$later, frames that look ahead, $BesideOther, which would take their rows for late " +
+        (s"$later, frames that look ahead, $besideOther, which would take their rows for late " +
           "ones; write them to a table in between"),
       (hasOther && !StreamSettings.allowsSeveral(conf)) ->
-        (s"${over(write)} beside another operator with state while " +
+        (s"$over beside another operator with state while " +
           s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, which would take their " +
           "rows for late ones; set it to true"),
       onAnswers.nonEmpty ->
-        (s"withWatermark on ${onAnswers.getOrElse("")} above ${over(write)}, whose answers it " +
-          "would take for late ones; call it below them")
+        (s"withWatermark on ${onAnswers.getOrElse("")} above $over, whose answers it would " +
+          "take for late ones; call it below them")
     )
   }
 
-  private def refuse(write: WriteToStreamStatement, what: String): Nothing =
-    throw new AnalysisException(
-      errorClass = "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION",
-      messageParameters = Map(
-        "outputMode" -> write.outputMode.toString.toLowerCase(Locale.ROOT),
-        "operation" -> what
+  private def checkStore: Step = query => {
+    val provider = checkpoint.stateStoreProvider
+    if (query.exists(isOver) && !StreamSettings.isRocksDB(provider))
+      throw new AnalysisException(
+        errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
+        messageParameters =
+          Map("stateStoreProvider" -> s"$provider, ${checkpoint.originOfProvider}, of $over,")
       )
-    )
+    query
+  }
 
-  /** Refuses the state store with the error that Spark would raise in the first batch. */
-  private def refuseStore(write: WriteToStreamStatement, checkpoint: Checkpoint): Nothing =
-    throw new AnalysisException(
-      errorClass = "UNSUPPORTED_FEATURE.STORE_BACKEND_NOT_SUPPORTED_FOR_TWS",
-      messageParameters = Map(
-        "stateStoreProvider" -> (s"${checkpoint.stateStoreProvider}, " +
-          s"${checkpoint.originOfProvider}, of ${over(write)},")
-      )
-    )
+  /** The query's windows of rows in the answer mode of its output mode. */
+  private def inMode: Step = query =>
+    AnswerMode.of(write.outputMode).fold(query) { mode =>
+      query.transformUp {
+        case OfStream(stateful, processor) if processor.program.mode != mode =>
+          StatefulPlan.withProcessor(stateful, new StreamProcessor(processor.program.in(mode)))
+      }
+    }
 
   private def isOver(plan: LogicalPlan): Boolean = OfStream.unapply(plan).nonEmpty
 
