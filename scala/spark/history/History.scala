@@ -85,10 +85,10 @@ private[spark] final case class HistoryExec(child: SparkPlan) extends UnaryExecN
   override protected def doExecute(): RDD[InternalRow] = child.execute()
 
   /** The same plan in a later batch. */
-  def read: SparkPlan = {
+  def withoutRows: SparkPlan = {
     // Spark counts a batch's rows only if its plans have equally many leaves
-    val leaves = child.collectLeaves().map(_ => HistoryIsReadExec(output, Nil))
-    if (leaves.length == 1) leaves.head else HistoryIsReadExec(output, leaves)
+    val leaves = child.collectLeaves().map(_ => EmptyHistoryExec(output, Nil))
+    if (leaves.length == 1) leaves.head else EmptyHistoryExec(output, leaves)
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): HistoryExec =
@@ -96,7 +96,7 @@ private[spark] final case class HistoryExec(child: SparkPlan) extends UnaryExecN
 }
 
 /** No rows, since an earlier batch has read the history. */
-private[spark] final case class HistoryIsReadExec(
+private[spark] final case class EmptyHistoryExec(
     output: Seq[Attribute],
     override val children: Seq[SparkPlan]
 ) extends SparkPlan {
@@ -105,5 +105,5 @@ private[spark] final case class HistoryIsReadExec(
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[SparkPlan]
-  ): HistoryIsReadExec = copy(children = newChildren)
+  ): EmptyHistoryExec = copy(children = newChildren)
 }

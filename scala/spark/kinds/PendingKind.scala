@@ -42,22 +42,22 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
     plan.resolveOperatorsUpWithPruning(
       _.containsAnyPattern(UNRESOLVED_WINDOW_EXPRESSION, HIGH_ORDER_FUNCTION, UNRESOLVED_ALIAS)
     ) {
-      case groups: Aggregate => seen(groups, groupedBy(groups))
-      case node              => seen(node, Nil)
+      case groups: Aggregate => unwrapped(groups, groupedBy(groups))
+      case node              => unwrapped(node, Nil)
     }
 
-  private def seen(node: LogicalPlan, groups: Seq[Expression]): LogicalPlan = {
-    val known = node.transformExpressionsUp { case w: WindowExpression => nullable(w) }
-    val waiting = known.expressions
+  private def unwrapped(node: LogicalPlan, groups: Seq[Expression]): LogicalPlan = {
+    val typed = node.transformExpressionsUp { case w: WindowExpression => nullable(w) }
+    val pending = typed.expressions
       .flatMap(_.collect {
         case w: WindowExpression if !isReady(w) => w.windowSpec.partitionSpec
       })
       .flatten
-    def isSeen(kind: Expression) = !waiting.exists(_ eq kind)
-    known.transformExpressionsUp {
-      case p @ PendingKind(kind) if kind.resolved && isSeen(p) => seen(kind, groups)
-      case p: PredicateWindow if p.isPending && p.isBound && isSeen(p) =>
-        seen(p.copy(isPending = false), groups)
+    def isAlone(kind: Expression) = !pending.exists(_ eq kind)
+    typed.transformExpressionsUp {
+      case p @ PendingKind(kind) if kind.resolved && isAlone(p) => unwrapped(kind, groups)
+      case p: PredicateWindow if p.isPending && p.isBound && isAlone(p) =>
+        unwrapped(p.copy(isPending = false), groups)
       case column: UnresolvedAlias => KindNames.named(column)
     }
   }
@@ -91,7 +91,7 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
     case _ => w
   }
 
-  private def seen(kind: WindowKind, groups: Seq[Expression]): WindowKind = {
+  private def unwrapped(kind: WindowKind, groups: Seq[Expression]): WindowKind = {
     if (kind.exists(_.isInstanceOf[WindowExpression]))
       throw ResolveWindowKinds.misplaced(
         kind,

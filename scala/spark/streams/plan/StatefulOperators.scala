@@ -32,8 +32,8 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     ours.foreach(checkState)
     val isLater = ours.exists(o => placeOf(o).nonEmpty && batchOf(o).exists(_ > 0))
     plan.transformUp {
-      case history: HistoryExec if isLater => history.read
-      case operator if isOurs(operator)    => told(operator, isRealTime)
+      case history: HistoryExec if isLater => history.withoutRows
+      case operator if isOurs(operator)    => withBatch(operator, isRealTime)
       // if the extension is both configured and found, the rule runs twice
       case any @ (_: ProjectExec | _: FilterExec | _: StreamMetricsExec) => any
       case other => other.mapChildren(unsafe)
@@ -66,7 +66,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
    * Passes the values to the processor. In real-time mode a plan may only have operators that
    * Spark knows, so StreamMetricsExec is left out.
    */
-  private def told(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
+  private def withBatch(operator: SparkPlan, isRealTime: Boolean): SparkPlan = {
     val metrics = StreamMetrics.create(operator.session.sparkContext)
     val fields = operator.productElementNames.zip(operator.productIterator).map {
       case (_, processor: BucketProcessor) =>

@@ -198,7 +198,7 @@ class HistorySuite extends StreamSuite {
       assert(reads <= 1)
       source.add(live(1))
       assert(reads == 0)
-      val left = source.execution.executedPlan.collect { case h: HistoryIsReadExec => h }
+      val left = source.execution.executedPlan.collect { case h: EmptyHistoryExec => h }
       assert(left.nonEmpty)
       source.stop()
     })
