@@ -11,18 +11,14 @@ import io.sash.core.elements.InOrderWindow
  *
  * @param attributes the rows' attributes; their lower bound is the current attribute minus delta
  */
-final class DeltaFrame(windows: Array[InOrderWindow], attributes: RangeKeys)
-    extends Frame(windows) {
-
-  override def clear(): Unit = {
-    super.clear()
-    attributes.clear()
-  }
+final class DeltaFrame(windows: Array[InOrderWindow], attributes: Rows)
+    extends Frame(windows, attributes) {
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered <= current) {
-      enter()
-      while (evicted < entered - 1 && attributes.isBelow(evicted, entered - 1)) leave()
+      val row = entered
+      enterTo(row + 1)
+      leaveTo(attributes.firstNotBelow(row, evicted, row))
       attributes.forgetBefore(evicted)
     }
     true

@@ -1,0 +1,341 @@
+package io.sash.core.stored
+
+import java.nio.ByteBuffer
+
+import org.scalacheck.{Gen, Prop}
+import org.scalacheck.Prop.{forAll, propBoolean}
+
+import io.sash.core.{Element, Laws, Operation, TestColumn}
+import io.sash.core.elements.InOrderWindow
+import io.sash.core.frames._
+import io.sash.core.inorder.Recalculate
+import io.sash.core.slots.{Bytes, Keys}
+
+/**
+ * Frames over a store. They are the frames that `FrameLaws` test over a ring, so the law is that
+ * both give the same windows.
+ */
+class StoredFramesSuite extends Laws {
+  import StoredFramesSuite._
+
+  private val rows: Gen[Vector[Row]] = {
+    val row = for {
+      step <- Gen.frequency(3 -> Gen.const(0L), 4 -> Gen.choose(1L, 4L), 1 -> Gen.choose(5L, 40L))
+      holds <- Gen.frequency(1 -> Gen.const(true), 4 -> Gen.const(false))
+      width <- Gen.choose(-1L, 9L)
+    } yield Row(step, holds, width)
+    Gen.choose(0, 120).flatMap(Gen.listOfN(_, row)).map { steps =>
+      val times = steps.map(_.time).scanLeft(1L)(_ + _).tail
+      steps.zip(times).map { case (row, time) => row.copy(time = time) }.toVector
+    }
+  }
+
+  law("a window over a store holds the rows of the same window in batch, across restarts") {
+    forAll(rows, windows, Gen.choose(1, 3), Gen.choose(0.0, 0.5), Gen.long) {
+      (rows, window, logFanOut, restarts, seed) =>
+        val random = new scala.util.Random(seed)
+        val found = streamed(rows, window, logFanOut)(random.nextDouble() < restarts)
+        same(window, found, inBatch(rows, window))
+    }
+  }
+
+  law("rows that a frame is over with are missed by no later row") {
+    forAll(rows, windows, Gen.choose(0.0, 1.0)) { (rows, window, part) =>
+      val (before, after) = rows.splitAt((rows.length * part).toInt)
+      val isOver = before.nonEmpty && after.nonEmpty &&
+        isOverWith(window, before.last.time, after.head.time)
+      !isOver || {
+        val all = inBatch(rows, window).drop(before.length)
+        val alone =
+          inBatch(after, window).map(_.map(e => e.copy(arrival = e.arrival + before.length)))
+        same(window, alone, all)
+      }
+    }
+  }
+
+  test("frames of times, peers and sessions are over at last") {
+    val over = Seq(
+      Window("range", ofPeers = true)((w, rows, _) =>
+        new RangeFrame(w, rows(Shift(-9), Current))
+      ),
+      Window("peers", ofPeers = true)((w, rows, _) => new RangeFrame(w, rows(Current, Current))),
+      Window("session")((w, rows, _) => new GapFrame(w, rows(Current, Shift(8))))
+    )
+    over.foreach { w =>
+      assert(!isOverWith(w, 5L, 5L), w)
+      assert(isOverWith(w, 5L, 15L), w)
+      assert(isOverWith(w, 5L, 14L) == (w.name != "range"), w)
+    }
+  }
+
+  private def same(
+      window: Window,
+      found: Seq[Vector[Element]],
+      expected: Seq[Vector[Element]]
+  ): Prop = {
+    val wrong = found.zip(expected).indexWhere { case (f, e) => f != e }
+    (wrong < 0 && found.length == expected.length) :|
+      s"${window.name}, row $wrong: ${found.lift(wrong)}, not ${expected.lift(wrong)}"
+  }
+}
+
+private object StoredFramesSuite {
+
+  /** @param holds whether the row is a punctuation */
+  final case class Row(time: Long, holds: Boolean, width: Long)
+
+  sealed trait Bound
+  case object Unbounded extends Bound
+  case object Current extends Bound
+  final case class Shift(by: Long) extends Bound
+
+  type Make = (Array[InOrderWindow], (Bound, Bound) => Rows, RowsCondition) => Frame
+
+  /**
+   * @param ofPeers whether peers have the same window, which ends with the last of them
+   * @param byGroups whether the window counts groups of peers
+   * @param joins whether rows may leave from one peer to the next
+   * @param most the greatest sum of rows' numbers, modulo 10, for a frame of a condition
+   */
+  final case class Window(
+      name: String,
+      ofPeers: Boolean = false,
+      byGroups: Boolean = false,
+      joins: Boolean = false,
+      most: Long = 0L
+  )(val make: Make)
+
+  private val spans = Gen.choose(0L, 12L)
+
+  /** Windows that end at the current row, or with its last peer, and may be joined. */
+  private val parts: Gen[Window] = Gen.oneOf(
+    spans.map(n => Window(s"$n rows")((w, _, _) => new RowsFrame(w, -n, 0L))),
+    spans.map { n =>
+      Window(s"range of $n", ofPeers = true)((w, rows, _) =>
+        new RangeFrame(w, rows(Shift(-n), Current))
+      )
+    },
+    spans.map(n =>
+      Window(s"gap of $n")((w, rows, _) => new GapFrame(w, rows(Current, Shift(n))))
+    ),
+    Gen.zip(spans, spans).map { case (n, longest) =>
+      Window(s"gap of $n, at most $longest")((w, rows, _) =>
+        new GapFrame(w, rows(Shift(-longest), Shift(n)), isBounded = true)
+      )
+    },
+    Gen.const(
+      Window("punctuation")((w, rows, _) => new PunctuationFrame(w, rows(Unbounded, Unbounded)))
+    )
+  )
+
+  private val own: Gen[Window] = Gen.oneOf(
+    Window("own rows")((w, rows, _) => new OwnRowsFrame(w, rows(Unbounded, Current))),
+    Window("own range", ofPeers = true)((w, rows, _) =>
+      new OwnRangeFrame(w, rows(Shift(-5), Current))
+    )
+  )
+
+  private def joined(parts: Seq[Window], ofAll: Boolean): Window =
+    Window(
+      parts.map(_.name).mkString("(", if (ofAll) " and " else " or ", ")"),
+      ofPeers = if (ofAll) parts.forall(_.ofPeers) else parts.exists(_.ofPeers),
+      joins = true
+    ) { (w, rows, condition) =>
+      new JoinedFrame(w, parts.map(_.make(Array.empty, rows, condition)).toArray, ofAll)
+    }
+
+  val windows: Gen[Window] = Gen.frequency(
+    4 -> parts,
+    1 -> spans.map(n => Window(s"all but $n")((w, _, _) => new RowsFrame(w, Long.MinValue, -n))),
+    1 -> Gen.zip(spans, spans).map { case (n, more) =>
+      Window(s"rows that lag by $n")((w, _, _) => new RowsFrame(w, -n - more, -n))
+    },
+    1 -> Gen.zip(spans, spans).map { case (n, more) =>
+      Window(s"range that lags by $n", ofPeers = true)((w, rows, _) =>
+        new RangeFrame(w, rows(Shift(-n - more), Shift(-n)))
+      )
+    },
+    1 -> Gen.const(
+      Window("so far", ofPeers = true)((w, rows, _) =>
+        new RangeFrame(w, rows(Unbounded, Current))
+      )
+    ),
+    1 -> Gen.const(
+      Window("peers", ofPeers = true)((w, rows, _) => new RangeFrame(w, rows(Current, Current)))
+    ),
+    1 -> spans.map { n =>
+      Window(s"$n groups", ofPeers = true, byGroups = true)((w, rows, _) =>
+        new RangeFrame(w, rows(Unbounded, Unbounded).groups(-n, 0L))
+      )
+    },
+    1 -> Gen.choose(0L, 60L).map { n =>
+      Window(s"sum up to $n", most = n)((w, _, condition) => new PredicateFrame(w, condition))
+    },
+    3 -> Gen.zip(parts, parts, Gen.oneOf(true, false)).map { case (a, b, ofAll) =>
+      joined(Seq(a, b), ofAll)
+    },
+    1 -> Gen.zip(parts, parts, parts, Gen.oneOf(true, false)).map { case (a, b, c, ofAll) =>
+      joined(Seq(a, joined(Seq(b, c), !ofAll)), ofAll)
+    },
+    2 -> Gen.zip(own, parts).map { case (own, part) => joined(Seq(own, part), ofAll = true) }
+  )
+
+  private def isUpTo(most: Long): RowsCondition = (first, end) =>
+    (first until end).map(_ % 10).sum <= most
+
+  private def elementOf(row: Int) = Element(0, row)
+
+  /** Keys that are rows. A shift moves the time. */
+  private final class RowKeys(shifts: Array[Long]) extends Keys {
+    private var rows = new Array[Row](0)
+
+    def lift(slot: Int, row: Row): Unit = rows(slot) = row
+
+    override def compare(left: Int, right: Int): Int =
+      java.lang.Long.compare(rows(left).time, rows(right).time)
+    override def shift(which: Int, dst: Int, src: Int): Unit =
+      rows(dst) = rows(src).copy(time = rows(src).time + shifts(which))
+    override def holds(slot: Int): Boolean = rows(slot).holds
+    override def width(slot: Int): Long = rows(slot).width
+    override def copy(dst: Int, src: Int): Unit = rows(dst) = rows(src)
+    override def grow(slots: Int): RowKeys = {
+      if (slots > rows.length) rows = java.util.Arrays.copyOf(rows, slots)
+      this
+    }
+  }
+
+  /** The rows in each row's window, from a frame over a ring. */
+  def inBatch(rows: Vector[Row], window: Window): Vector[Vector[Element]] = {
+    var rings = Vector.empty[(RowKeys, RangeKeys)]
+    val column = TestColumn(Operation.Collect)
+    val elements = new Recalculate(column)
+    def keys(lower: Bound, upper: Bound): Rows = {
+      def bound(of: Bound, shift: Int) = of match {
+        case Unbounded => KeyBound.Unbounded
+        case Current   => KeyBound.CurrentRow
+        case Shift(_)  => KeyBound.Shifted(shift)
+      }
+      val column = new RowKeys(Seq(lower, upper).map {
+        case Shift(by) => by
+        case _         => 0L
+      }.toArray)
+      rings :+= ((column, new RangeKeys(column, bound(lower, 0), bound(upper, 1))))
+      rings.last._2
+    }
+    val frame = window.make(Array(elements), keys, isUpTo(window.most))
+    rows.indices.foreach { row =>
+      column.lift(elements.open(), elementOf(row))
+      rings.foreach { case (column, keys) => column.lift(keys.open(), rows(row)) }
+    }
+    rows.indices.map { row =>
+      frame.moveTo(row.toLong, rows.length.toLong, ended = true)
+      column(frame.query(elements))
+    }.toVector
+  }
+
+  /** The marks that the windows of a frame ask for: whether a row holds, its width, its bounds. */
+  private final class StreamBounds {
+    private var shifts = Vector.empty[Long]
+
+    def rows(peers: PeerMarks, window: => TreeWindow)(lower: Bound, upper: Bound): Rows = {
+      def bound(of: Bound) = of match {
+        case Unbounded => KeyBound.Unbounded
+        case Current   => KeyBound.CurrentRow
+        case Shift(by) =>
+          if (!shifts.contains(by)) shifts :+= by
+          KeyBound.Shifted(2 + shifts.indexOf(by))
+      }
+      new TreeRows(peers, window, bound(lower), bound(upper), condition = 0, widths = 1)
+    }
+
+    /** A row that an earlier batch has left is known by its time alone. */
+    def write(time: Long, row: Option[Row], marks: Array[Long]): Unit = {
+      marks(0) = if (row.exists(_.holds)) 1L else 0L
+      marks(1) = row.fold(0L)(_.width)
+      shifts.indices.foreach(i => marks(2 + i) = time + shifts(i))
+    }
+  }
+
+  private val MostMarks = 16
+
+  /** The same by a frame over a store. */
+  def streamed(rows: Vector[Row], window: Window, logFanOut: Int)(
+      restarts: => Boolean
+  ): Vector[Vector[Element]] = {
+    val (store, codec) = (new MapStore, new HandleCodec)
+    final class Stream {
+      val peers = new PeerMarks(MostMarks)
+      val bounds = new StreamBounds
+      val behind = new WriteBehind(store)
+      val frame: TreeFrame = new TreeFrame(
+        condition => window.make(Array.empty, bounds.rows(peers, moved), condition),
+        isLater = false,
+        moved,
+        isUpTo(window.most).holds(moved.front, moved.back)
+      )
+      val stored: StoredWindows = new StoredWindows(
+        new StorableColumn(Operation.Collect),
+        codec,
+        behind,
+        logFanOut,
+        Seq(frame.stored)
+      )
+      def moved: TreeWindow = stored.window(0)
+      def column = stored.column.asInstanceOf[StorableColumn[Vector[Element]]]
+    }
+    var stream = new Stream
+    val answers = Array.fill(rows.length)(Vector.empty[Element])
+    var (first, group) = (0, 0L)
+    while (first < rows.length) {
+      if (restarts) {
+        val out = new Bytes
+        stream.stored.write(out)
+        stream.frame.write(out)
+        stream.behind.flush()
+        stream = new Stream
+        val in = ByteBuffer.wrap(out.toArray)
+        stream.stored.read(in)
+        stream.frame.read(in)
+        if (first > 0) {
+          val before = rows(first - 1).time
+          stream.peers.open(before, first.toLong)
+          stream.bounds.write(before, None, stream.peers.of(first - 1L))
+        }
+      }
+      val time = rows(first).time
+      val until = (first until rows.length).find(rows(_).time != time).getOrElse(rows.length)
+      val current = stream
+      import current._
+      group += 1
+      peers.begin(time, first.toLong, until - first, group)
+      def answer(row: Int): Unit = {
+        if (row == first || !window.ofPeers || window.joins)
+          frame.moveTo(row.toLong, stored.end)
+        answers(row) = column(frame.query())
+      }
+      (first until until).foreach { row =>
+        bounds.write(time, Some(rows(row)), peers.of(row.toLong))
+        val slot = stored.open()
+        column.lift(slot, elementOf(row))
+        frame.come(row.toLong, slot)
+        stored.append(if (window.byGroups) group else time)
+        if (!window.ofPeers) answer(row)
+      }
+      if (window.ofPeers) (first until until).foreach(answer)
+      stored.release()
+      first = until
+    }
+    answers.toVector
+  }
+
+  /** Whether a frame is over with a row of time `last` when one of time `now` comes. */
+  def isOverWith(window: Window, last: Long, now: Long): Boolean = {
+    val (peers, bounds) = (new PeerMarks(MostMarks), new StreamBounds)
+    val frame = window.make(Array.empty, bounds.rows(peers, null), (_, _) => true)
+    peers.open(last, 1L)
+    bounds.write(last, None, peers.of(0L))
+    peers.begin(now, 1L, 1, 0L)
+    bounds.write(now, None, peers.of(1L))
+    frame.isOver(0L, 1L)
+  }
+}
