@@ -140,6 +140,30 @@ object SashConf {
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("128MB")
 
+  val LateralSlices = buildConf("spark.sash.lateral.slices")
+    .doc(
+      "Whether the rows of a correlated aggregate are combined before they are exchanged, by " +
+        "slices of time that no range divides. A job over the rows around makes an index of " +
+        "the slices, and rows of no range are not exchanged. With 'on' they are where there are " +
+        "several times more rows than slices, with 'always' wherever they can be, with 'off' " +
+        "nowhere."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValues(Set("on", "always", "off"))
+    .createWithDefault("off")
+
+  val LateralSliceLimit = buildConf("spark.sash.lateral.sliceLimit")
+    .doc(
+      "The most bytes of an index of slices, which is broadcast to all executors. It has some " +
+        "8 bytes for each slice and 16 for each key. Where it would be larger, each row of a " +
+        "correlated aggregate is exchanged."
+    )
+    .version("0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .checkValue(b => b >= 0 && b <= Int.MaxValue, "must be from 0 to 2 GB")
+    .createWithDefaultString("64MB")
+
   val UntestedVersions = buildStaticConf(KnownVersions.UntestedVersions)
     .doc(flowed("""
       Whether Sash runs on a minor version of Spark that it was not tested with, as far as it
@@ -160,6 +184,8 @@ object SashConf {
       HopsEnabled,
       LateralEnabled,
       LateralFilterThreshold,
+      LateralSlices,
+      LateralSliceLimit,
       StreamBuckets,
       StreamKeyTimeToLive,
       StreamLateRowsPath,
@@ -192,6 +218,14 @@ object SashConf {
   def hopsEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(HopsEnabled)
 
   def lateralEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(LateralEnabled)
+
+  /** Whether rows around a subquery may be cut into slices. */
+  def slices(conf: SQLConf): Boolean = conf.getConf(LateralSlices) != "off"
+
+  /** Whether they are wherever they can be. */
+  def slicesAlways(conf: SQLConf): Boolean = conf.getConf(LateralSlices) == "always"
+
+  def sliceLimit(conf: SQLConf): Long = conf.getConf(LateralSliceLimit)
 
   def streamBuckets(conf: SQLConf): Int = conf.getConf(StreamBuckets)
 

@@ -15,6 +15,8 @@ import io.sash.spark.lateral.{
   StreamLateralWindows
 }
 
+import io.sash.spark.slices.{EventSlicesExec, SliceStrategy, SliceWindows}
+
 /** Correlated aggregates over a range of another table's rows. */
 private[spark] object LateralFeature extends Feature {
   private val guard = new Guard(FeatureName.Lateral)
@@ -24,7 +26,9 @@ private[spark] object LateralFeature extends Feature {
     extensions.injectOptimizerRule(guard.rule(_ => OwnAliases))
     extensions.injectOptimizerRule(guard.rule(_ => SlimFoundRows))
     extensions.injectOptimizerRule(guard.rule(_ => LabelConditions))
+    extensions.injectPreCBORule(guard.rule(_ => SliceWindows))
     extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
+    extensions.injectPlannerStrategy(guard.strategy(_ => SliceStrategy))
     // before a subquery is planned, by whomever
     extensions.injectPostHocResolutionRule(guard.rule(_ => AsOfLabel))
     // on a stream the window that this rule makes is run by the streams feature
@@ -34,7 +38,15 @@ private[spark] object LateralFeature extends Feature {
   }
 
   override def explained(plan: SparkPlan): Seq[String] = {
-    LeftSubqueries.in(plan).map(line => s"left to Spark: $line") ++ filtered(plan)
+    LeftSubqueries.in(plan).map(line => s"left to Spark: $line") ++ filtered(plan) ++ sliced(plan)
+  }
+
+  private def sliced(plan: SparkPlan): Option[String] = plan match {
+    case s: EventSlicesExec => Some(s"subquery's ${s.text}")
+    case p =>
+      p.logicalLink
+        .flatMap(_.getTagValue(SliceWindows.Refused))
+        .map(why => s"subquery's events are exchanged one by one: $why")
   }
 
   private def filtered(plan: SparkPlan): Option[String] = Some(plan).collect {

@@ -38,6 +38,8 @@ private[lateral] final case class FirstByOrder(row: Expression, orders: Seq[Sort
 
   override lazy val evaluateExpression: Expression = aggBufferAttributes.head
 
+  override def commutes: Boolean = true
+
   override def selectsRight: Option[Expression] =
     Some(isYounger(aggBufferAttributes, inputAggBufferAttributes))
 

@@ -23,6 +23,7 @@ private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrd
 
   override def children: Seq[Expression] = row +: orders
   override def isShort: Boolean = n <= FirstRows.Short
+  override def commutes: Boolean = true
   override def dataType: DataType = evaluateExpression.dataType
   override def nullable: Boolean = false
   override def defaultResult: Option[Literal] = Some(Literal.create(Seq.empty, dataType))

@@ -50,6 +50,7 @@ private[sash] object AggregateMonoid {
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
     call.aggregateFunction match {
       case _: PythonFuncExpression => Left(Refusal.Python(call.aggregateFunction.prettyName))
+      case f: KnownMonoid          => Right(filtered(call, f.monoid))
       case f: DeclarativeAggregate =>
         ExactSum.of(f).map(Right(_)).getOrElse(declarative(f)).map(filtered(call, _))
       case f: ImperativeAggregate =>

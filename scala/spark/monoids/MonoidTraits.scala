@@ -20,8 +20,16 @@ private[spark] trait MonoidTraits {
   /** Whether a partial has few values though its type is a list. */
   def isShort: Boolean = false
 
+  /** Whether partials may be merged in any order. */
+  def commutes: Boolean = false
+
   /** See `AggregateMonoid`. */
   def recipe: Int = 1
+}
+
+/** An aggregate that has its monoid already. */
+private[spark] trait KnownMonoid {
+  def monoid: AggregateMonoid
 }
 
 /** An aggregate whose merge the user has written. A stream's checkpoint describes these parts. */

@@ -199,7 +199,7 @@ final class LateralWindowsSuite extends LateralSuite {
   }
 
   for (part <- 1 to 6) test(s"random queries, part $part", Slow +: each(6): _*) {
-    var (ran, checked, filtered) = (0, 0, 0)
+    var (ran, checked, filtered, sliced) = (0, 0, 0, 0)
     for (n <- 1 to Thorough.times(60)) {
       val draw = new Draw(new Random(seed + 1000 * part + n))
       val zone = draw.one(Seq("UTC", "Europe/Berlin"))
@@ -219,22 +219,30 @@ final class LateralWindowsSuite extends LateralSuite {
           val spark0 = withSash(enabled = false)(scala.util.Try(spark.sql(query).collect().toSeq))
           spark0.foreach { expected =>
             checked += 1
-            val frame = spark.sql(query)
-            val actual =
-              try frame.collect().toSeq
-              catch { case e: Exception => fail(s"$query: $e", e) }
-            assert(sorted(actual) == sorted(expected))
-            if (sliding(frame).nonEmpty) {
-              ran += 1
-              if (told(frame).contains("are not exchanged")) filtered += 1
-              assert(!joinsPairs(frame), told(frame))
-            }
+            for (slices <- Seq("off", "always"))
+              withSettings(SashConf.LateralSlices.key -> slices) {
+                val frame = spark.sql(query)
+                val actual =
+                  try frame.collect().toSeq
+                  catch { case e: Exception => fail(s"$slices: $query: $e", e) }
+                assert(sorted(actual) == sorted(expected), s"slices $slices")
+                if (sliding(frame).nonEmpty) {
+                  val text = told(frame)
+                  if (slices == "off") ran += 1
+                  if (text.contains("are not exchanged") && slices == "off") filtered += 1
+                  if (text.contains("combined by slices")) sliced += 1
+                  assert(!joinsPairs(frame), text)
+                }
+              }
           }
         }
       }
     }
-    info(s"$ran of $checked queries ran as windows, $filtered of them with filtered events")
-    assert(checked > 8 && ran > checked * 8 / 10 && filtered > checked / 10)
+    info(
+      s"$ran of $checked queries ran as windows, $filtered of them with filtered events, " +
+        s"$sliced with slices"
+    )
+    assert(checked > 8 && ran > checked * 8 / 10 && filtered > checked / 10 && sliced > 0)
   }
 
   /** Times 0, 1, 2, … of a type, and a distance of 2. */

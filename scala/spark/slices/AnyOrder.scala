@@ -1,0 +1,49 @@
+package io.sash.spark.slices
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+
+import io.sash.spark.monoids.{AggregateMonoid, MonoidTraits}
+import io.sash.spark.multisets.WindowMonoid
+
+/** Aggregates whose partials can be merged in any order. */
+private[slices] object AnyOrder {
+
+  /**
+   * The monoid of a call in a form that merges in any order, if it has one.
+   *
+   * @param call over the events' columns
+   * @param time the event's time, by which the first and the last event are found
+   */
+  def monoid(call: AggregateExpression, time: Expression): Option[AggregateMonoid] =
+    timed(call, time)
+      .filter(c => !c.isDistinct && merges(c.aggregateFunction))
+      .flatMap(WindowMonoid.of(_).toOption)
+      .filter(m => m.running.isEmpty && !m.grows)
+
+  /** The call with the first or last event found by its time. */
+  private def timed(call: AggregateExpression, time: Expression): Option[AggregateExpression] =
+    call.aggregateFunction match {
+      case Last(value, skipsNulls)  => Some(by(call, MaxBy(value, time), value, skipsNulls))
+      case First(value, skipsNulls) => Some(by(call, MinBy(value, time), value, skipsNulls))
+      case _                        => Some(call)
+    }
+
+  private def by(
+      call: AggregateExpression,
+      function: AggregateFunction,
+      value: Expression,
+      skipsNulls: Boolean
+  ): AggregateExpression = {
+    val conditions = call.filter ++ Option.when(skipsNulls && value.nullable)(IsNotNull(value))
+    call.copy(aggregateFunction = function, filter = conditions.reduceOption(And))
+  }
+
+  private def merges(function: AggregateFunction): Boolean = function match {
+    case _: Sum | _: Count | _: Average | _: Max | _: Min | _: MaxBy | _: MinBy      => true
+    case _: CentralMomentAgg | _: Covariance | _: PearsonCorrelation                 => true
+    case _: RegrSlope | _: RegrIntercept | _: BitAndAgg | _: BitOrAgg | _: BitXorAgg => true
+    case own: MonoidTraits => own.commutes
+    case _                 => false
+  }
+}

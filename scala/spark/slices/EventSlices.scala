@@ -1,0 +1,88 @@
+package io.sash.spark.slices
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Statistics}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
+/**
+ * Events that some label's range holds, combined where they lie: for each task and each slice of
+ * a key, one row at least of its partials, a time that lies in the slice, and its key. Without
+ * partials, the events themselves.
+ *
+ * The right child has the labels' keys and ranges, as [[SliceIndexBuilder]] reads them.
+ */
+private[slices] trait OverSlices[P <: QueryPlan[P]] extends QueryPlan[P] {
+  self: P =>
+
+  /** The events. */
+  def left: P
+
+  /** The event's key, in columns of `left`. */
+  def keys: Seq[Attribute]
+
+  /** The event's time, a BIGINT, in a column of `left`. */
+  def time: Attribute
+
+  def partials: Seq[SlicePartial]
+
+  /** The columns of a slice's time and key, where there are partials. */
+  def places: Seq[Attribute]
+
+  /** The columns of the labels' keys and ranges. */
+  def ranges: Seq[Attribute]
+
+  /** The most bytes of the index. */
+  def limit: Long
+
+  def combines: Boolean = partials.nonEmpty
+
+  override def output: Seq[Attribute] =
+    if (combines) partials.flatMap(_.cells) ++ places else left.output
+
+  override def producedAttributes: AttributeSet =
+    if (combines) AttributeSet(output) else AttributeSet.empty
+}
+
+private[spark] final case class EventSlices(
+    keys: Seq[Attribute],
+    time: Attribute,
+    partials: Seq[SlicePartial],
+    places: Seq[Attribute],
+    ranges: Seq[Attribute],
+    limit: Long,
+    left: LogicalPlan,
+    right: LogicalPlan
+) extends BinaryNode
+    with OverSlices[LogicalPlan] {
+
+  override def maxRows: Option[Long] = None
+
+  /** As many rows as there are events. */
+  override def stats: Statistics = Statistics(sizeInBytes = left.stats.sizeInBytes)
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan
+  ): EventSlices = copy(left = newLeft, right = newRight)
+}
+
+/** Plans [[EventSlicesExec]]. */
+private[spark] object SliceStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case EventSlices(keys, time, partials, places, ranges, limit, events, labels) =>
+      Seq(
+        EventSlicesExec(
+          keys,
+          time,
+          partials,
+          places,
+          ranges,
+          limit,
+          planLater(events),
+          planLater(labels)
+        )
+      )
+    case _ => Nil
+  }
+}

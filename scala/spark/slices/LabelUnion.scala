@@ -1,0 +1,244 @@
+package io.sash.spark.slices
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
+import io.sash.spark.monoids.ReadAs
+import io.sash.spark.plan.WindowFilter
+import io.sash.spark.times.KeyDistance
+
+/**
+ * A window over the union of labels and events that answers labels alone, as the rules of
+ * correlated subqueries plan it and Spark's optimizer leaves it.
+ *
+ * @param source the column that has the number of a row's source
+ * @param labels the union's first child
+ * @param events the other children, by their numbers
+ */
+private[slices] final case class LabelUnion(
+    window: Window,
+    union: Union,
+    source: Attribute,
+    labels: LogicalPlan,
+    events: Map[Int, LogicalPlan],
+    keys: Seq[Attribute],
+    time: Attribute,
+    calls: Seq[LabelCall]
+) {
+
+  /** An expression over the union's columns, over the columns of a child. */
+  def over[E <: Expression](child: LogicalPlan, e: E): E = {
+    val columns = AttributeMap(union.output.zip(child.output))
+    e.transform { case a: Attribute => columns.getOrElse(a, a) }.asInstanceOf[E]
+  }
+
+  def of(source: Int): Seq[LabelCall] = calls.filter(_.source == source)
+}
+
+/**
+ * An aggregate over the events of one source.
+ *
+ * @param column the window's column
+ * @param conditions on events, beside their source
+ */
+private[slices] final case class LabelCall(
+    column: Alias,
+    expression: WindowExpression,
+    call: AggregateExpression,
+    sliding: SlidingAggregate,
+    source: Int,
+    conditions: Seq[Expression]
+)
+
+private[slices] object LabelUnion extends PredicateHelper {
+  private val OfLabel = -1
+
+  /** None if the plan is another one; Left, with the reason, if it cannot be cut into slices. */
+  def of(condition: Expression, window: Window): Option[Either[String, LabelUnion]] =
+    window.child match {
+      case union: Union if union.children.length > 1 && !union.isStreaming =>
+        splitConjunctivePredicates(condition).collectFirst {
+          case EqualTo(a: Attribute, Literal(OfLabel, IntegerType))
+              if union.output.exists(_.semanticEquals(a)) =>
+            of(window, union, a)
+        }
+      case _ => None
+    }
+
+  private def of(
+      window: Window,
+      union: Union,
+      source: Attribute
+  ): Either[String, LabelUnion] = {
+    val at = union.output.indexWhere(_.semanticEquals(source))
+    val numbers = union.children.map(sourceOf(_, at))
+    val keys = window.partitionSpec.collect { case a: Attribute => a }
+    val times = window.orderSpec.collect { case SortOrder(a: Attribute, Ascending, _, _) => a }
+    val calls = window.windowExpressions.map(callOf(_, source))
+    lazy val refusedKey = keys.find(k => !isKey(k.dataType))
+    if (numbers.contains(None) || !numbers.head.contains(OfLabel) || calls.contains(None))
+      Left(Changed)
+    else if (numbers.flatten.distinct.length < numbers.length) Left(Changed)
+    else if (keys.length < window.partitionSpec.length || keys.isEmpty || times.length != 1)
+      Left(if (window.partitionSpec.isEmpty) NoKeys else Changed)
+    else if (!isTime(times.head.dataType))
+      Left(s"their time is a ${times.head.dataType.sql}, and slices are of whole numbers")
+    else if (refusedKey.nonEmpty)
+      Left(s"a key is a ${refusedKey.get.dataType.sql}, whose equal values may differ in bytes")
+    else
+      Right(
+        LabelUnion(
+          window,
+          union,
+          source,
+          union.children.head,
+          numbers.tail.flatten.zip(union.children.tail).toMap,
+          keys,
+          times.head,
+          calls.flatten
+        )
+      )
+  }
+
+  private val Changed = "the optimizer has changed the union of labels and events"
+  private val NoKeys = "no key of the events equals a key of the labels"
+
+  /** The number of a child's rows. */
+  private def sourceOf(child: LogicalPlan, at: Int): Option[Int] = child match {
+    case Project(list, _) =>
+      list.lift(at).collect { case Alias(Literal(n: Int, _), _) => n }
+    case Filter(_, below) => sourceOf(below, at)
+    case LocalRelation(_, rows, false, _) if rows.nonEmpty =>
+      val numbers = rows.map(_.getInt(at)).distinct
+      Option.when(numbers.length == 1)(numbers.head)
+    case _ => None
+  }
+
+  private def callOf(column: NamedExpression, source: Attribute): Option[LabelCall] =
+    column match {
+      case alias @ Alias(
+            e @ WindowExpression(
+              call @ AggregateExpression(
+                sliding: SlidingAggregate,
+                _,
+                _,
+                Some(WindowFilter(condition)),
+                _
+              ),
+              _
+            ),
+            _
+          ) =>
+        val (ofSource, others) = splitConjunctivePredicates(condition).partition {
+          case EqualTo(a: Attribute, Literal(_: Int, IntegerType)) => a.semanticEquals(source)
+          case _                                                   => false
+        }
+        ofSource match {
+          case Seq(EqualTo(_, Literal(n: Int, _)))
+              if n != OfLabel && !others.exists(_.references.contains(source)) =>
+            Some(LabelCall(alias, e, call, sliding, n, others))
+          case _ => None
+        }
+      case _ => None
+    }
+
+  /** Whether the values of a type are whole numbers of some unit. */
+  private def isTime(dataType: DataType): Boolean = dataType match {
+    case IntegerType | LongType                  => true
+    case TimeUnit(TimeUnit.Day | TimeUnit.Micro) => true
+    case _                                       => false
+  }
+
+  /** Whether equal values have equal bytes, after those of NaN and -0.0 have been made equal. */
+  private def isKey(dataType: DataType): Boolean = dataType match {
+    case BooleanType | ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
+    case FloatType | DoubleType | BinaryType                                          => true
+    case TimeUnit(TimeUnit.Day | TimeUnit.Micro)                                      => true
+    case s: StringType => org.apache.spark.sql.catalyst.util.UnsafeRowUtils.isBinaryStable(s)
+    case _             => false
+  }
+}
+
+/**
+ * The times of a label's events for one call, as BIGINTs over the labels' columns.
+ *
+ * @param first NULL if there are none
+ * @param last likewise
+ * @param isSound whether an addition has not wrapped around
+ */
+private[slices] final case class LabelTimes(
+    first: Expression,
+    last: Expression,
+    isSound: Option[Expression]
+)
+
+private[slices] object LabelTimes {
+
+  /** The times, or the reason why they are not known. */
+  def of(union: LabelUnion, call: LabelCall, zone: String): Option[LabelTimes] = {
+    val position = union.over(union.labels, union.time: Expression)
+    val frame = call.expression.windowSpec.frameSpecification
+    (call.sliding.windows, frame) match {
+      case (Seq(), SpecifiedWindowFrame(RangeFrame, lower, upper)) =>
+        for {
+          (first, checkFirst) <- offset(position, lower, zone)
+          (last, checkLast) <- offset(position, upper, zone)
+        } yield LabelTimes(first, last, (checkFirst ++ checkLast).reduceOption(And))
+      case (Seq(BoundsWindow(lower, upper)), _) =>
+        def value(of: OwnBound) = union.over(union.labels, of.value)
+        Some(
+          LabelTimes(
+            lower.fold[Expression](Literal(Long.MinValue))(b => end(value(b), b, 1L)),
+            upper.fold[Expression](Literal(Long.MaxValue))(b => end(value(b), b, -1L)),
+            None
+          )
+        )
+      case _ => None
+    }
+  }
+
+  /** A value of the label, or the next time where it does not belong to the range itself. */
+  private def end(value: Expression, bound: OwnBound, step: Long): Expression = {
+    val time = number(value)
+    val outermost = Literal(if (step > 0) Long.MaxValue else Long.MinValue)
+    if (bound.isIncluded) time
+    else If(EqualTo(time, outermost), Literal(null, LongType), plus(time, step))
+  }
+
+  private def plus(time: Expression, step: Long): Expression =
+    Add(time, Literal(step), NumericEvalContext(EvalMode.LEGACY))
+
+  private type End = (Expression, Option[Expression])
+
+  private def offset(position: Expression, bound: Expression, zone: String): Option[End] = {
+    def ifPlaced(time: Long) =
+      If(IsNull(position), Literal(null, LongType), Literal(time))
+    bound match {
+      case UnboundedPreceding => Some((ifPlaced(Long.MinValue), None))
+      case UnboundedFollowing => Some((ifPlaced(Long.MaxValue), None))
+      case CurrentRow         => Some((number(position), None))
+      case offset =>
+        val moved = number(KeyDistance.shifted(position, Ascending, offset, zone))
+        val check = offset.eval() match {
+          case n: Number if n.longValue < 0 => Some(LessThan(moved, number(position)))
+          case n: Number if n.longValue > 0 => Some(GreaterThan(moved, number(position)))
+          case _                            => None
+        }
+        Some((moved, check))
+    }
+  }
+
+  /** The number inside a time. */
+  def number(time: Expression): Expression =
+    if (time.dataType == LongType) time else ReadAs(time, LongType)
+
+  /** The time of a number. */
+  def time(number: Expression, dataType: DataType): Expression =
+    if (dataType == LongType) number else ReadAs(number, dataType)
+}

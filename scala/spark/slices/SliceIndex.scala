@@ -1,0 +1,134 @@
+package io.sash.spark.slices
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.array.ByteArrayMethods
+
+/**
+ * The slices of time of each key, as [[SliceIndexBuilder]] has written them. The ends of a key's
+ * ranges cut time into slices, and no range divides a slice. Immutable; tasks share its bytes.
+ *
+ *  - (I1) a slice reaches from its start to the start of the key's next slice
+ *  - (I2) the slices of a key have neighbouring numbers, in order of time
+ *  - (I3) the last slice of a key has no end; a range holds it only if that range has no end
+ *
+ * Cost of a look-up: a probe of the table of keys, and a binary search among the key's slices.
+ *
+ * @param table the header, then for each entry its key (8 bytes), the number of its first slice
+ *   and the number after its last one (4 bytes each). If keys are rows, the key is the place of
+ *   the row's bytes in `rows` (4 bytes) and its hash (4 bytes). An entry without slices is free
+ * @param starts the starts of the slices (8 bytes each), then a bit for each slice that is held
+ * @param rows the keys' rows, each with its size before it (8 bytes); without bytes if keys are
+ *   numbers
+ */
+private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows: UnsafeRow) {
+  import SliceIndex._
+
+  private[this] val tableBase = table.getBaseObject
+  private[this] val tableAt = table.getBaseOffset
+  private[this] val entriesAt = tableAt + HeaderBytes
+  private[this] val startsBase = starts.getBaseObject
+  private[this] val startsAt = starts.getBaseOffset
+  private[this] val rowsBase = rows.getBaseObject
+  private[this] val rowsAt = rows.getBaseOffset
+
+  /** Whether there is an index. If not, each event has to pass. */
+  val isComplete: Boolean = Platform.getInt(tableBase, tableAt) == Complete
+
+  private[this] val mask = Platform.getInt(tableBase, tableAt + 4)
+
+  /** The number of slices. */
+  val slices: Int = Platform.getInt(tableBase, tableAt + 8)
+
+  /** The number of rows that the index was made from. */
+  val labels: Int = Platform.getInt(tableBase, tableAt + 12)
+
+  /** The entry of a number, or -1. */
+  def entryOf(key: Long): Int = {
+    var entry = hash(key) & mask
+    var at = entriesAt + entry.toLong * EntryBytes
+    while (endAt(at) != 0) {
+      if (Platform.getLong(tableBase, at) == key) return entry
+      entry = (entry + 1) & mask
+      at = entriesAt + entry.toLong * EntryBytes
+    }
+    -1
+  }
+
+  /** The entry of the key NULL, or -1. */
+  def entryOfNull: Int = {
+    val entry = mask + 1
+    if (endAt(entriesAt + entry.toLong * EntryBytes) == 0) -1 else entry
+  }
+
+  /** The entry of a row, or -1. */
+  def entryOf(key: UnsafeRow): Int = {
+    val hash = key.hashCode
+    val size = key.getSizeInBytes
+    var entry = hash & mask
+    var at = entriesAt + entry.toLong * EntryBytes
+    while (endAt(at) != 0) {
+      if (Platform.getInt(tableBase, at + 4) == hash) {
+        val row = rowsAt + Platform.getInt(tableBase, at)
+        if (
+          Platform.getLong(rowsBase, row) == size && ByteArrayMethods.arrayEquals(
+            key.getBaseObject,
+            key.getBaseOffset,
+            rowsBase,
+            row + 8,
+            size.toLong
+          )
+        ) return entry
+      }
+      entry = (entry + 1) & mask
+      at = entriesAt + entry.toLong * EntryBytes
+    }
+    -1
+  }
+
+  private def endAt(entry: Long): Int = Platform.getInt(tableBase, entry + 12)
+
+  /** The number of the slice of an entry's key that a time lies in, or -1 before the first. */
+  def sliceOf(entry: Int, time: Long): Int = {
+    val at = entriesAt + entry.toLong * EntryBytes
+    val first = Platform.getInt(tableBase, at + 8)
+    var low = first // the number of slices that begin at `time` or before
+    var high = endAt(at)
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (Platform.getLong(startsBase, startsAt + middle * 8L) <= time) low = middle + 1
+      else high = middle
+    }
+    if (low == first) -1 else low - 1
+  }
+
+  /** Whether a range holds a slice. */
+  def isHeld(slice: Int): Boolean = {
+    val bits = Platform.getByte(startsBase, startsAt + slices * 8L + (slice >> 3))
+    (bits & (1 << (slice & 7))) != 0
+  }
+
+  /** The key of an entry that is not the one of NULL. */
+  def numberOf(entry: Int): Long =
+    Platform.getLong(tableBase, entriesAt + entry.toLong * EntryBytes)
+
+  /** Whether the entry is the one of the key NULL. */
+  def isOfNull(entry: Int): Boolean = entry > mask
+
+  /** Lets a row point to the key of an entry. */
+  def pointTo(entry: Int, row: UnsafeRow): Unit = {
+    val at = rowsAt + Platform.getInt(tableBase, entriesAt + entry.toLong * EntryBytes)
+    row.pointTo(rowsBase, at + 8, Platform.getLong(rowsBase, at).toInt)
+  }
+}
+
+private[slices] object SliceIndex {
+  val HeaderBytes = 16
+  val EntryBytes = 16
+  val Complete = 1
+
+  def hash(key: Long): Int = {
+    val mixed = key * 0x9e3779b97f4a7c15L
+    (mixed ^ (mixed >>> 32)).toInt
+  }
+}

@@ -1,0 +1,267 @@
+package io.sash.spark.slices
+
+import scala.util.{Left, Right}
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, UNION, WINDOW}
+import org.apache.spark.sql.sash.SqlInternals
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.{Filtered, SashConf, SparkVersions, TimeUnit}
+import io.sash.spark.plan.WindowFilter
+
+/**
+ * Combines events by slices before they are exchanged. The ends of a key's ranges divide time
+ * into slices, and all windows of the key's labels hold a slice wholly or not at all. So the
+ * events of a slice become one row, whose time is any time in the slice, and the window over
+ * labels and events stays as it is.
+ *
+ * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'', section 2 (slicing).
+ */
+private[spark] object SliceWindows extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!SashConf.lateralEnabled(conf) || !SashConf.slices(conf)) plan
+    else
+      plan.transformUpWithPruning(_.containsAllPatterns(FILTER, WINDOW, UNION)) {
+        case filter @ Filter(condition, window: Window) =>
+          LabelUnion.of(condition, window).fold[LogicalPlan](filter) {
+            case Right(union) =>
+              new SlicedUnion(union, conf.sessionLocalTimeZone).filtered(filter)
+            case Left(why) => refused(filter, why)
+          }
+      }
+
+  /** Says in EXPLAIN why events are not combined. */
+  def refused(filter: Filter, why: String): Filter = {
+    filter.setTagValue(Refused, why)
+    filter
+  }
+
+  val Refused: TreeNodeTag[String] = TreeNodeTag("sash.slices")
+}
+
+/** The plan of a union whose events are combined, where they can be. */
+private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
+  import SlicedUnion.Source
+  import union.{events, keys, labels, source, time}
+
+  private val limit = SashConf.sliceLimit(SliceWindows.conf)
+
+  private val sources: Map[Int, Source] = events.flatMap { case (number, rows) =>
+    val calls = union.of(number)
+    val times = calls.map(LabelTimes.of(union, _, zone))
+    Option.when(calls.nonEmpty && !times.contains(None)) {
+      val unfiltered = SlicedUnion.withoutFilters(rows)
+      number -> Source(number, unfiltered, times.flatten.distinct, partialsOf(unfiltered, calls))
+    }
+  }
+
+  /** The partials of all calls, or none if some call has no partial. */
+  private def partialsOf(
+      rows: LogicalPlan,
+      calls: Seq[LabelCall]
+  ): Seq[(LabelCall, SlicePartial)] = {
+    val monoids = calls.map { c =>
+      val function = union.over(rows, c.sliding.function: Expression)
+      val call = AggregateExpression(
+        function.asInstanceOf[AggregateFunction],
+        Complete,
+        isDistinct = false,
+        c.conditions.map(union.over(rows, _)).reduceOption(And)
+      )
+      val monoid = AnyOrder.monoid(call, union.over(rows, time: Expression))
+      monoid.map((c, call.canonicalized, _))
+    }
+    if (monoids.contains(None)) Nil
+    else {
+      val partials = monoids.flatten.groupBy(_._2).map { case (call, alike) =>
+        val monoid = alike.head._3
+        val cells = monoid.left.map(c => AttributeReference("cell", c.dataType, c.nullable)())
+        call -> SlicePartial(monoid, monoid.lift, cells)
+      }
+      monoids.flatten.map { case (c, call, _) => (c, partials(call)) }
+    }
+  }
+
+  /** The key as a number, if it is one. */
+  private def keyOf(values: Seq[Expression]): Seq[Expression] = values match {
+    case Seq(one) if isNumber(one.dataType) => Seq(LabelTimes.number(one))
+    case several                            => several.map(SqlInternals.normalized)
+  }
+
+  private def isNumber(dataType: DataType): Boolean = dataType match {
+    case IntegerType | LongType | TimeUnit(TimeUnit.Day | TimeUnit.Micro) => true
+    case _                                                                => false
+  }
+
+  /** The labels' keys and ranges, as the index reads them. */
+  private def ranges(of: Source): LogicalPlan = {
+    val ofLabels = keyOf(keys.map(k => union.over(labels, k: Expression)))
+    val sound = of.times.flatMap(_.isSound).distinct.reduceOption(And).getOrElse(TrueLiteral)
+    val columns = ofLabels ++ of.times.flatMap(t => Seq(t.first, t.last)) :+ sound
+    Project(columns.map(Alias(_, "range")()), labels)
+  }
+
+  private def sliced(of: Source): EventSlices = {
+    val ofEvents = keyOf(keys.map(k => union.over(of.rows, k: Expression)))
+    val key = ofEvents.map(Alias(_, "key")())
+    val at = Alias(LabelTimes.number(union.over(of.rows, time: Expression)), "time")()
+    val partials = of.partials.map(_._2).distinct
+    val combines = partials.nonEmpty
+    val read = AttributeSet.fromAttributeSets(partials.map(_.references))
+    val columns = if (combines) of.rows.output.filter(read.contains) else of.rows.output
+    val ofLabels = ranges(of)
+    val places = (at +: key).map { a =>
+      AttributeReference(a.name, a.dataType, a.nullable)()
+    }
+    EventSlices(
+      key.map(_.toAttribute),
+      at.toAttribute,
+      partials,
+      if (combines) places else Nil,
+      ofLabels.output,
+      limit,
+      Project(columns ++ key :+ at, of.rows),
+      ofLabels
+    )
+  }
+
+  private val slicedSources: Map[Int, (Source, EventSlices)] =
+    sources.map { case (number, of) => number -> ((of, sliced(of))) }
+
+  private val combining: Seq[(Source, EventSlices)] =
+    slicedSources.toSeq.sortBy(_._1).map(_._2).filter(_._2.combines)
+
+  /** The columns of combined events, which nobody reads any more. */
+  private val gone: AttributeSet = {
+    val ofCombined = combining.flatMap { case (of, _) => union.of(of.number) }
+    val others = union.calls.filterNot(ofCombined.contains)
+    val kept = AttributeSet.fromAttributeSets(
+      others.map(_.expression.references) ++
+        ofCombined.map(c => AttributeSet(c.sliding.windows.flatMap(_.references)))
+    ) ++ AttributeSet(keys :+ time :+ source)
+    AttributeSet.fromAttributeSets(ofCombined.map(_.expression.references)) -- kept
+  }
+
+  private val stay: Seq[Int] =
+    union.union.output.indices.filterNot(i => gone.contains(union.union.output(i)))
+
+  private val cells: Seq[(Int, Attribute)] = combining.flatMap { case (of, node) =>
+    node.partials.flatMap(_.cells).map(of.number -> _)
+  }
+
+  private def nothing(of: Attribute): Alias = Alias(Literal(null, of.dataType), of.name)()
+
+  /** The rows of a child of the union, in the new columns. */
+  private def rowsOf(child: LogicalPlan, number: Option[Int]): LogicalPlan =
+    number.flatMap(slicedSources.get) match {
+      case Some((of, node)) if node.combines =>
+        val (at, key) = (node.places.head, node.places.tail)
+        val columns = stay.map { i =>
+          val column = union.union.output(i)
+          val value =
+            if (column.semanticEquals(time)) LabelTimes.time(at, time.dataType)
+            else if (column.semanticEquals(source)) Literal(of.number)
+            else
+              keys
+                .zip(key)
+                .collectFirst { case (k, value) if k.semanticEquals(column) => (k, value) }
+                .fold[Expression](unread(child.output(i))) { case (k, value) =>
+                  val restored =
+                    if (value.dataType == k.dataType) value
+                    else LabelTimes.time(value, k.dataType)
+                  if (child.output(i).nullable) restored else KnownNotNull(restored)
+                }
+          Alias(value, column.name)()
+        }
+        Project(
+          columns ++ cells.map { case (n, c) =>
+            if (n == of.number) Alias(c, c.name)() else nothing(c)
+          },
+          node
+        )
+      case other =>
+        val rows = other.fold(child) { case (_, node) => node }
+        Project(stay.map(child.output) ++ cells.map(c => nothing(c._2)), rows)
+    }
+
+  /** A value that nobody reads, in a column of the labels. */
+  private def unread(of: Attribute): Expression =
+    if (of.nullable) Literal(null, of.dataType)
+    else scala.util.Try(Literal.default(of.dataType)).getOrElse(Literal(null, of.dataType))
+
+  private def windowed: Window = {
+    val children = rowsOf(labels, None) +: union.union.children.tail.map { child =>
+      rowsOf(child, events.collectFirst { case (number, of) if of eq child => number })
+    }
+    val merged = union.union.copy(children = children)
+    val columns = AttributeMap(cells.map(_._2).zip(merged.output.drop(stay.length)))
+    val partials =
+      combining.flatMap(_._1.partials).map { case (c, p) => c.column.exprId -> p }.toMap
+    val expressions = union.calls.map { c =>
+      partials.get(c.column.exprId).fold[NamedExpression](c.column)(aggregate(c, _, columns))
+    }
+    SparkVersions
+      .withExpressions(union.window, expressions)
+      .withNewChildren(Seq(merged))
+      .asInstanceOf[Window]
+  }
+
+  /** The same column, of an aggregate over partials. */
+  private def aggregate(
+      c: LabelCall,
+      partial: SlicePartial,
+      columns: AttributeMap[Attribute]
+  ): NamedExpression = {
+    val function = SlicedAggregate(c.sliding.function, partial.monoid, partial.cells.map(columns))
+    val call = c.call.copy(
+      aggregateFunction = c.sliding.copy(function = function),
+      filter = Some(WindowFilter(EqualTo(source, Literal(c.source))))
+    )
+    val expression = c.expression.copy(windowFunction = call)
+    expression.copyTagsFrom(c.expression)
+    c.column.withNewChildren(Seq(expression)).asInstanceOf[NamedExpression]
+  }
+
+  /** The labels with their answers. */
+  def filtered(filter: Filter): LogicalPlan =
+    if (slicedSources.isEmpty) filter
+    else {
+      val answered = filter.copy(child = windowed)
+      if (gone.isEmpty) answered
+      else
+        Project(
+          filter.output.map { a =>
+            if (gone.contains(a)) Alias(Literal(null, a.dataType), a.name)(a.exprId) else a
+          },
+          answered
+        )
+    }
+}
+
+private object SlicedUnion extends PredicateHelper {
+
+  /** A source of events, over whose rows the index and the partials are known. */
+  private final case class Source(
+      number: Int,
+      rows: LogicalPlan,
+      times: Seq[LabelTimes],
+      partials: Seq[(LabelCall, SlicePartial)]
+  )
+
+  /** The events without their Bloom filter. */
+  private def withoutFilters(rows: LogicalPlan): LogicalPlan = rows.transform {
+    case Filter(condition, child) if condition.exists(_.prettyName == "might_have_label") =>
+      Filtered(
+        splitConjunctivePredicates(condition)
+          .filterNot(_.exists(_.prettyName == "might_have_label")),
+        child
+      )
+  }
+}
