@@ -10,16 +10,33 @@ import io.sash.spark.multisets.WindowMonoid
 private[slices] object AnyOrder {
 
   /**
-   * The monoid of a call in a form that merges in any order, if it has one.
+   * The partial of a call in a form that merges in any order, if it has one.
    *
    * @param call over the events' columns
    * @param time the event's time, by which the first and the last event are found
    */
-  def monoid(call: AggregateExpression, time: Expression): Option[AggregateMonoid] =
+  def partial(call: AggregateExpression, time: Expression): Option[SlicePartial] =
     timed(call, time)
       .filter(c => !c.isDistinct && merges(c.aggregateFunction))
-      .flatMap(WindowMonoid.of(_).toOption)
-      .filter(m => m.running.isEmpty && !m.grows)
+      .flatMap(c => WindowMonoid.of(c).toOption.map(c -> _))
+      .collect {
+        case (c, monoid) if monoid.running.isEmpty && !monoid.grows =>
+          val cells = monoid.left.map(a => AttributeReference("cell", a.dataType, a.nullable)())
+          SlicePartial(monoid, monoid.lift, update(c, monoid), cells)
+      }
+
+  /** The aggregate's own update where it has the cells, else a lift and a combine. */
+  private def update(call: AggregateExpression, monoid: AggregateMonoid): Seq[Expression] =
+    call.aggregateFunction match {
+      case f: DeclarativeAggregate
+          if f.aggBufferAttributes.map(_.exprId) == monoid.left.map(_.exprId) =>
+        call.filter.fold(f.updateExpressions) { condition =>
+          f.updateExpressions.zip(monoid.left).map { case (u, cell) => If(condition, u, cell) }
+        }
+      case _ =>
+        val lifted = AttributeMap(monoid.right.zip(monoid.lift))
+        monoid.combine.map(_.transform { case a: Attribute => lifted.getOrElse(a, a) })
+    }
 
   /** The call with the first or last event found by its time. */
   private def timed(call: AggregateExpression, time: Expression): Option[AggregateExpression] =

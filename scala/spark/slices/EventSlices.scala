@@ -41,7 +41,7 @@ private[slices] trait OverSlices[P <: QueryPlan[P]] extends QueryPlan[P] {
     if (combines) partials.flatMap(_.cells) ++ places else left.output
 
   override def producedAttributes: AttributeSet =
-    if (combines) AttributeSet(output) else AttributeSet.empty
+    if (combines) AttributeSet(output ++ partials.flatMap(_.monoid.left)) else AttributeSet.empty
 }
 
 private[spark] final case class EventSlices(

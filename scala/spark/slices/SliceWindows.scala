@@ -67,7 +67,7 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
       rows: LogicalPlan,
       calls: Seq[LabelCall]
   ): Seq[(LabelCall, SlicePartial)] = {
-    val monoids = calls.map { c =>
+    val found = calls.map { c =>
       val function = union.over(rows, c.sliding.function: Expression)
       val call = AggregateExpression(
         function.asInstanceOf[AggregateFunction],
@@ -75,17 +75,13 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
         isDistinct = false,
         c.conditions.map(union.over(rows, _)).reduceOption(And)
       )
-      val monoid = AnyOrder.monoid(call, union.over(rows, time: Expression))
-      monoid.map((c, call.canonicalized, _))
+      val partial = AnyOrder.partial(call, union.over(rows, time: Expression))
+      partial.map((c, call.canonicalized, _))
     }
-    if (monoids.contains(None)) Nil
+    if (found.contains(None)) Nil
     else {
-      val partials = monoids.flatten.groupBy(_._2).map { case (call, alike) =>
-        val monoid = alike.head._3
-        val cells = monoid.left.map(c => AttributeReference("cell", c.dataType, c.nullable)())
-        call -> SlicePartial(monoid, monoid.lift, cells)
-      }
-      monoids.flatten.map { case (c, call, _) => (c, partials(call)) }
+      val partials = found.flatten.groupBy(_._2).map { case (call, alike) => call -> alike.head._3 }
+      found.flatten.map { case (c, call, _) => (c, partials(call)) }
     }
   }
 

@@ -53,21 +53,27 @@ private[slices] final case class SlicedAggregate(
 /**
  * The partial of a slice's events for one aggregate.
  *
- * @param monoid the aggregate's monoid; `lift` is over the events' columns
+ * @param monoid the aggregate's monoid
+ * @param lift the cells of one event, over the events' columns
+ * @param update the cells of a partial and one event more, over these columns and `monoid.left`
  * @param cells the columns of the partials, of the types of the monoid's cells
  */
 private[slices] final case class SlicePartial(
     monoid: AggregateMonoid,
     lift: Seq[Expression],
+    update: Seq[Expression],
     cells: Seq[Attribute]
 ) extends Expression
     with Unevaluable {
-  override def children: Seq[Expression] = lift
+  override def children: Seq[Expression] = lift ++ update
   override protected def stringArgs: Iterator[Any] = lift.iterator
   override def dataType: DataType = cells.head.dataType
   override def nullable: Boolean = false
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
-  ): SlicePartial = copy(lift = newChildren)
+  ): SlicePartial = {
+    val (lifted, updated) = newChildren.splitAt(lift.length)
+    copy(lift = lifted, update = updated)
+  }
 }

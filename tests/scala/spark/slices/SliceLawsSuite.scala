@@ -189,7 +189,7 @@ final class SliceLawsSuite extends LateralSuite {
       val zone = draw.one(Seq("UTC", "Europe/Berlin"))
       withSettings(
         "spark.sql.session.timeZone" -> zone,
-        "spark.sql.codegen.wholeStage" -> draw.one(Seq("true", "false", "false")),
+        "spark.sql.codegen.wholeStage" -> draw.one(Seq("true", "false")),
         "spark.sql.adaptive.enabled" -> draw.one(Seq("true", "false")),
         "spark.sql.shuffle.partitions" -> draw.one(Seq("1", "2", "20")),
         "spark.sql.codegen.factoryMode" -> draw.one(Seq("FALLBACK", "NO_CODEGEN"))

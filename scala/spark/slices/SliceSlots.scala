@@ -1,0 +1,257 @@
+package io.sash.spark.slices
+
+import java.util.Arrays
+
+import org.apache.spark.TaskContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sash.SparkInternals
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.sash.spark.base.Metrics
+import io.sash.spark.memory.TaskWindowMemory
+
+/**
+ * Gives slots to slices in one task. Each slice that has an event has a slot, as long as the task
+ * has memory for slots and they pay; the events of other slices are alone.
+ *
+ *  - (S1) slot 0 is for events that are alone
+ *  - (S2) the slots from 1 to `last` have one slice each, with the time of an event in it
+ *
+ * @param columns the number of the key's columns
+ * @param slotBytes the bytes of a slot's cells
+ * @param keeps whether this account has the cells' memory; if not, their owner acquires it
+ */
+private[slices] final class SliceSlots(
+    index: SliceIndex,
+    columns: Int,
+    slotBytes: Int,
+    keeps: Boolean,
+    context: TaskContext,
+    metrics: Metrics
+) {
+  import SliceSlots._
+
+  private[this] val counts = SliceMetrics.counts()
+  private[this] val manager = SparkInternals.taskMemoryManager(context)
+
+  val memory: TaskWindowMemory = new TaskWindowMemory(manager)
+
+  /** What other operators of the task, above all the exchange, need to begin with. */
+  private[this] val reserve = 2 * manager.pageSizeBytes
+
+  private[this] val isComplete = index.isComplete
+
+  /** For each slice its slot, or 0 if it has none, or [[NotHeld]]; null without memory for it. */
+  private[this] var slotOfSlice: Array[Int] = _
+
+  // for each slot the time of an event in it, and the entry of its key
+  private[this] var times = new Array[Long](1)
+  private[this] var entries = new Array[Int](1)
+
+  private[this] var isFull = false
+  private[this] var last = 0
+  private[this] var began = false
+  private[this] var events = 0L
+  private[this] var dropped = 0L
+  private[this] var alone = 0L
+  private[this] var emitted = 0
+  private[this] val key = new UnsafeRow(columns)
+
+  context.addTaskCompletionListener[Unit](_ => close())
+
+  memory.turns.during {
+    if (isComplete && memory.tryAcquire(8 + index.slices * 4L)) {
+      slotOfSlice = new Array[Int](index.slices)
+      var slice = 0
+      while (slice < slotOfSlice.length) {
+        if (!index.isHeld(slice)) slotOfSlice(slice) = NotHeld
+        slice += 1
+      }
+    } else isFull = true
+  }
+
+  /** The number of slots for which there is room, with slot 0. */
+  def capacity: Int = times.length
+
+  /** Whether the slot of the last event holds nothing yet. */
+  def begins: Boolean = began
+
+  /** No slice gets a slot any more. */
+  def fill(): Unit = isFull = true
+
+  private[this] var values = 0L
+  private[this] var granted = 0L
+
+  /** Counts a change in the size of values that vary in size. */
+  def grew(bytes: Long): Unit = {
+    values += bytes
+    if (values > granted && !isFull) {
+      if (memory.turns.during(memory.tryAcquire(values - granted + ValueStep)))
+        granted = values + ValueStep
+      else isFull = true
+    }
+  }
+
+  /** The slot of an event; 0 if it is alone, -1 if it is of no label. */
+  def slotOf(key: Long, time: Long): Int = {
+    events += 1
+    if (isComplete) placed(index.entryOf(key), time) else aside()
+  }
+
+  /** Likewise, for the key NULL of numbers. */
+  def slotOfNull(time: Long): Int = {
+    events += 1
+    if (isComplete) placed(index.entryOfNull, time) else aside()
+  }
+
+  /** Likewise, for a key of several columns. */
+  def slotOf(key: UnsafeRow, time: Long): Int = {
+    events += 1
+    if (isComplete) placed(index.entryOf(key), time) else aside()
+  }
+
+  /** Counts an event without a time. */
+  def drop(): Int = {
+    dropped += 1
+    events += 1
+    -1
+  }
+
+  private def placed(entry: Int, time: Long): Int = {
+    val slice = if (entry < 0) -1 else index.sliceOf(entry, time)
+    if (slice < 0) {
+      dropped += 1
+      -1
+    } else if (slotOfSlice == null) {
+      if (index.isHeld(slice)) aside()
+      else {
+        dropped += 1
+        -1
+      }
+    } else {
+      val slot = slotOfSlice(slice)
+      if (slot > 0) {
+        began = false
+        slot
+      } else if (slot < 0) {
+        dropped += 1
+        -1
+      } else if (!isFull && hasRoom()) {
+        last += 1
+        slotOfSlice(slice) = last
+        times(last) = time
+        entries(last) = entry
+        began = true
+        last
+      } else aside()
+    }
+  }
+
+  private def aside(): Int = {
+    alone += 1
+    began = true
+    0
+  }
+
+  /** Whether there is a free slot, or memory for more of them. */
+  private def hasRoom(): Boolean = {
+    if (last + 1 >= times.length) {
+      SparkInternals.throwIfKilled(context)
+      val wanted = math.max(FirstSlots, 2 * times.length)
+      if (pays && memory.turns.during(grows(wanted))) {
+        times = Arrays.copyOf(times, wanted)
+        entries = Arrays.copyOf(entries, wanted)
+      } else isFull = true
+    }
+    !isFull
+  }
+
+  private def grows(wanted: Int): Boolean = {
+    val more = (wanted - times.length).toLong
+    val ofSlots = more * slotBytes
+    memory.tryAcquire(more * PlaceBytes + ofSlots + reserve) && {
+      memory.release(if (keeps) reserve else ofSlots + reserve)
+      true
+    }
+  }
+
+  /**
+   * Whether slots pay. At first each event has a slice of its own, so that only many slots tell.
+   */
+  private def pays: Boolean =
+    last < Sample || events - dropped >= last * LeastEvents || index.slices < last * MostAhead
+
+  /** Moves to the next slot; 0 after the last. */
+  def next(): Int =
+    if (emitted == last) 0
+    else {
+      emitted += 1
+      emitted
+    }
+
+  def timeOf(slot: Int): Long = times(slot)
+
+  /** Whether a slot's key is NULL, for numbers. */
+  def isOfNull(slot: Int): Boolean = index.isOfNull(entries(slot))
+
+  def numberOf(slot: Int): Long = index.numberOf(entries(slot))
+
+  /** The key of a slot, which stays as it is until the next call. */
+  def keyOf(slot: Int): UnsafeRow = {
+    index.pointTo(entries(slot), key)
+    key
+  }
+
+  /** Gives back all memory and counts. A second call does nothing. */
+  def close(): Unit = if (times != null) {
+    slotOfSlice = null
+    times = null
+    entries = null
+    counts(SliceMetrics.Events) = events
+    counts(SliceMetrics.Dropped) = dropped
+    counts(SliceMetrics.Slices) = last
+    counts(SliceMetrics.Single) = alone
+    counts(SliceMetrics.OutputRows) = emitted + alone
+    counts(SliceMetrics.PeakMemory) = memory.peakBytes
+    metrics.report(counts)
+    memory.close()
+  }
+}
+
+private[slices] object SliceSlots {
+  private val NotHeld = -1
+  private val FirstSlots = 1024
+
+  /** The bytes of a slot's time and entry. */
+  private val PlaceBytes = 12L
+
+  /** Some more bytes than are needed, to ask less often. */
+  private val ValueStep = 256L * 1024
+
+  /** So many slots tell whether they pay. */
+  private val Sample = 1 << 16
+
+  /** The least number of events a slot, once there are many slots. */
+  private val LeastEvents = 1.25
+
+  /** With fewer slices for each slot, many of the events to come have a slot already. */
+  private val MostAhead = 8L
+
+  /** Makes the slots of a task, over an index that was broadcast. */
+  final class Factory(
+      index: Broadcast[Array[InternalRow]],
+      columns: Int,
+      slotBytes: Int,
+      keeps: Boolean,
+      metrics: Metrics
+  ) extends Serializable {
+    def create(): SliceSlots =
+      new SliceSlots(searched, columns, slotBytes, keeps, TaskContext.get(), metrics)
+
+    def searched: SliceIndex = {
+      val Array(table, starts, rows) = index.value.map(_.asInstanceOf[UnsafeRow])
+      new SliceIndex(table, starts, rows)
+    }
+  }
+}
