@@ -1,26 +1,16 @@
 package io.sash.spark.aggregates
 
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, DoubleType}
 
 import io.sash.spark.base.SashFunction
-import io.sash.spark.times.IntervalText
 
 /**
  * A sum over rows that each halve in each half-life, as of the latest time of all rows, or of the
  * label that asks. Two parts combine at the later of their times, in any order.
  */
-private[aggregates] sealed abstract class HalvedByTime extends AsOfTime {
+private[aggregates] sealed abstract class HalvedByTime extends AsOfTime with OfHalfLife {
   override def dataType(arguments: Seq[Expression]): DataType = DoubleType
-
-  override protected def read(arguments: Seq[Expression]): Seq[Expression] =
-    arguments.init :+ IntervalText.of(name, "half_life", arguments.last)
-
-  override def check(arguments: Seq[Expression]): TypeCheckResult = {
-    val Seq(ts, halfLife) = arguments.takeRight(2)
-    HalfLife.check("half_life", halfLife, ts)
-  }
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
     val values :+ ts :+ _ = arguments
@@ -51,9 +41,6 @@ private[aggregates] sealed abstract class HalvedByTime extends AsOfTime {
     val at = Greatest(Seq(latest, now))
     Seq(at, weightsOf(arguments).aged(sum, latest, at)) ++ others
   }
-
-  private def weightsOf(arguments: Seq[Expression]): HalfLife =
-    new HalfLife(arguments.last, arguments(timePlace(arguments)))
 
   /** The cell of the sum, and perhaps one that says whether nothing was summed. */
   protected def summed(values: Seq[Expression]): Seq[OneCell]

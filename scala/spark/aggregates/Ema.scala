@@ -1,30 +1,20 @@
 package io.sash.spark.aggregates
 
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DoubleType
 
 import io.sash.spark.aggregates.Doubles.{plus, times}
 import io.sash.spark.base.SashFunction
-import io.sash.spark.times.IntervalText
 
 /**
  * The exponential moving average by the recursion s = s · d + x · (1 - d), where d is the decay
  * since the row before, and s is x in the first row. Over several rows the step is a function
  * s -> slope · s + offset of the average at their first row.
  */
-private[spark] case object Ema extends OfDouble {
-  override protected def read(arguments: Seq[Expression]): Seq[Expression] = {
-    val Seq(x, ts, halfLife) = arguments
-    Seq(x, ts, IntervalText.of(name, "half_life", halfLife))
-  }
-
-  override def check(arguments: Seq[Expression]): TypeCheckResult =
-    HalfLife.check("half_life", arguments(2), arguments(1))
-
+private[spark] case object Ema extends OfDouble with OfHalfLife {
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val Seq(x, ts, halfLife) = arguments
-    val weights = new HalfLife(halfLife, ts)
+    val Seq(x, ts, _) = arguments
+    val weights = weightsOf(arguments)
     val at = TimeAxis.number(ts, name)
     MonoidParts(
       Seq(x, ts),
@@ -36,10 +26,7 @@ private[spark] case object Ema extends OfDouble {
         OneCell.number("slope", Literal(1.0), none = 1.0),
         OneCell.number("offset", Literal(0.0))
       ),
-      combine = (o, y) =>
-        joined(weights, o, y).lazyZip(o).lazyZip(y).toSeq.map { case (both, older, younger) =>
-          If(o.head, younger, If(y.head, older, both))
-        },
+      combine = MonoidParts.ofRows(isEmpty = _.head)(joined(weights, _, _)),
       lower = { case Seq(isEmpty, _, _, start, slope, offset) =>
         If(isEmpty, nothing(DoubleType), plus(Doubles.weighted(start, slope), offset))
       }

@@ -6,22 +6,15 @@ import org.apache.spark.sql.types.DoubleType
 
 import io.sash.spark.aggregates.Doubles.{plus, times}
 import io.sash.spark.base.{ArgumentChecks, SashFunction}
-import io.sash.spark.times.IntervalText
 
 /**
  * A mean in which a weight halves in each half-life. The sums are those at the time of the
  * youngest row, so two parts combine at the later of their times, in any order.
  */
-private[spark] case object EwmMean extends OfDouble {
-  override protected def read(arguments: Seq[Expression]): Seq[Expression] =
-    arguments.init :+ IntervalText.of(name, "half_life", arguments.last)
-
-  override def check(arguments: Seq[Expression]): TypeCheckResult =
-    HalfLife.check("half_life", arguments(2), arguments(1))
-
+private[spark] case object EwmMean extends OfDouble with OfHalfLife {
   override def parts(arguments: Seq[Expression]): MonoidParts = {
-    val Seq(x, ts, halfLife) = arguments
-    val weights = new HalfLife(halfLife, ts)
+    val Seq(x, ts, _) = arguments
+    val weights = weightsOf(arguments)
     MonoidParts(
       Seq(x, ts),
       Seq(

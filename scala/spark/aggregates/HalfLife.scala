@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types.DoubleType
 
 import io.sash.spark.base.ArgumentChecks
+import io.sash.spark.times.IntervalText
 
 /** Weights that halve in each half-life. */
 private[aggregates] final class HalfLife(length: Expression, time: Expression) {
@@ -22,14 +23,23 @@ private[aggregates] final class HalfLife(length: Expression, time: Expression) {
     StaticInvoke(Decay.getClass, DoubleType, method, arguments :+ rate, returnNullable = false)
 }
 
-private[aggregates] object HalfLife {
+/** The last two arguments are the time and the half-life. */
+private[aggregates] trait OfHalfLife extends MonoidKind {
+  override protected def read(arguments: Seq[Expression]): Seq[Expression] =
+    arguments.init :+ IntervalText.of(name, "half_life", arguments.last)
 
-  /** @param name the half-life's name among the arguments */
-  def check(name: String, length: Expression, time: Expression): TypeCheckResult =
+  override def check(arguments: Seq[Expression]): TypeCheckResult = {
+    val Seq(ts, halfLife) = arguments.takeRight(2)
     ArgumentChecks.inTurn(
-      TimeAxis.check("ts", time),
-      TimeAxis.checkDistance(name, length, time)
+      TimeAxis.check("ts", ts),
+      TimeAxis.checkDistance("half_life", halfLife, ts)
     )
+  }
+
+  protected final def weightsOf(arguments: Seq[Expression]): HalfLife = {
+    val Seq(ts, halfLife) = arguments.takeRight(2)
+    new HalfLife(halfLife, ts)
+  }
 }
 
 /** Generated code calls these methods. */

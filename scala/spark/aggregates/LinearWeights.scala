@@ -48,11 +48,9 @@ private[aggregates] sealed abstract class LinearWeights extends AsOfTime with Of
         OneCell.number("moved_sum", Literal(0.0)),
         OneCell.number("moved_rows", Literal(0.0))
       ),
-      combine = (o, y) =>
-        joined(length, o, y).lazyZip(o).lazyZip(y).toSeq.map { case (both, older, younger) =>
-          def isEmpty(part: Seq[Expression]) = EqualTo(part(0), Literal(0.0))
-          If(isEmpty(o), younger, If(isEmpty(y), older, both))
-        },
+      combine = MonoidParts.ofRows(isEmpty = c => EqualTo(c(0), Literal(0.0)))(
+        joined(length, _, _)
+      ),
       lower = { case Seq(rows, oldest, youngest, sum, movedSum, movedRows) =>
         val before = Doubles.quotient(
           beforeOldest(length, Doubles.distance(oldest, youngest)),

@@ -39,11 +39,8 @@ private[spark] case object LongestIncreasingRun extends MonoidKind {
         OneCell.nullable("longest_end", ts),
         OneCell.count("longest_length")
       ),
-      combine = (o, y) => {
-        def isEmpty(part: Seq[Expression]) = EqualTo(part.head, Literal(0L))
-        joined(new RunCells(o), new RunCells(y)).lazyZip(o).lazyZip(y).toSeq.map {
-          case (both, older, younger) => If(isEmpty(o), younger, If(isEmpty(y), older, both))
-        }
+      combine = MonoidParts.ofRows(isEmpty = c => EqualTo(c.head, Literal(0L))) { (o, y) =>
+        joined(new RunCells(o), new RunCells(y))
       },
       lower = cells => {
         val fields = Seq("start", "end", "length").zip(cells.takeRight(3))

@@ -83,6 +83,14 @@ private[spark] object MonoidParts {
     lower
   )
 
+  /** Combines two parts that have rows. A part without rows leaves the other as it is. */
+  def ofRows(isEmpty: Seq[Expression] => Expression)(
+      joined: (Seq[Expression], Seq[Expression]) => Seq[Expression]
+  ): (Seq[Expression], Seq[Expression]) => Seq[Expression] = (o, y) =>
+    joined(o, y).lazyZip(o).lazyZip(y).toSeq.map { case (both, older, younger) =>
+      If(isEmpty(o), younger, If(isEmpty(y), older, both))
+    }
+
   /** All cells of the younger part if `younger` is true, else all of the older. */
   def pick(younger: Expression)(
       older: Seq[Expression],
