@@ -248,17 +248,12 @@ def test_complete_mode_names_the_subquery(spark: SparkSession, tables: Path) -> 
     for name, folder, schema in (("l", "labels", LABELS), ("e", "events", EVENTS)):
         frame = read(spark, tables / folder, schema, stream=True)
         frame.withWatermark("ts", "1 hour").createOrReplaceTempView(name)
-    for select, written in (
-        (f"count(*) FROM e WHERE {OWN}", f"(SELECT count(1) … WHERE {OWN})"),
-        (
-            f"amount FROM e WHERE {OWN} ORDER BY e.ts DESC LIMIT 1",
-            f"(SELECT e.amount … WHERE {OWN} ORDER BY e.ts DESC NULLS LAST LIMIT 1)",
-        ),
-    ):
+    for select in ("count(*) FROM e WHERE {}", "amount FROM e WHERE {} ORDER BY e.ts LIMIT 1"):
+        select = select.format(OWN)
         frame = spark.sql(f"SELECT * FROM l, LATERAL (SELECT {select})")
         with pytest.raises(AnalysisException) as caught:
             frame.writeStream.format("memory").queryName("c").outputMode("complete").start()
-        assert written.replace("INTERVAL 1 HOUR", "INTERVAL '01' HOUR") in str(caught.value)
+        assert f"LATERAL (SELECT {select})" in str(caught.value)
 
 
 def test_the_explanation_names_the_call(spark: SparkSession, tables: Path) -> None:
@@ -268,7 +263,7 @@ def test_the_explanation_names_the_call(spark: SparkSession, tables: Path) -> No
     )
     feature = (F.count("*"), "1 hour")
     said = sash.explanation(sash.window_join(labels, events, on="user", by="ts", n=feature))
-    assert "slides on a stream: window_join (SELECT n …) by " in said
+    assert "slides on a stream: window_join (SELECT count(1) …) by " in said
 
 
 def test_the_event_time_need_not_be_selected(spark: SparkSession, tables: Path) -> None:
