@@ -80,7 +80,8 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
     }
     if (found.contains(None)) Nil
     else {
-      val partials = found.flatten.groupBy(_._2).map { case (call, alike) => call -> alike.head._3 }
+      val partials =
+        found.flatten.groupBy(_._2).map { case (call, alike) => call -> alike.head._3 }
       found.flatten.map { case (c, call, _) => (c, partials(call)) }
     }
   }

@@ -354,8 +354,7 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 }
 
 /** @param rises whether no bound of a row lies before the same bound of an earlier row */
-private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean)
-    extends FrameSpec {
+private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) extends FrameSpec {
   override def text: String = kind.sql
 
   override def isImmediate: Boolean = false
