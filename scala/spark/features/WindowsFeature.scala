@@ -15,6 +15,7 @@ import io.sash.spark.plan.{
   SlidingWindowExec,
   SlidingWindowStrategy
 }
+import io.sash.spark.python.SlidePythonAggregators
 import io.sash.spark.windows.OfSubquery
 
 /** Moving and shrinking frames of OVER, in batch. */
@@ -27,6 +28,7 @@ private[spark] object WindowsFeature extends Feature {
     extensions.injectResolutionRule(guard.rule(CommonBounds(_)))
     // aggregates over moving frames that Spark's analyzer refuses
     extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = false)))
+    extensions.injectOptimizerRule(guard.rule(SlidePythonAggregators(_)))
     extensions.injectOptimizerRule(guard.rule(_ => MergeWindows))
   }
 

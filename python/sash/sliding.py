@@ -1,0 +1,333 @@
+"""Aggregators over moving windows in a Python worker.
+
+Workers unpickle this module by value, since they may not have Sash installed: it imports nothing of
+the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+_LEFT_OUT: Any = object()
+"""In the place of a row that does not meet the condition of FILTER."""
+
+
+class Folding:
+    """The steps of an aggregator, whose errors name the step and the row's keys.
+
+    Args:
+        aggregator: An object with ``merge`` and either ``zero`` and ``reduce`` or ``lift``.
+    """
+
+    def __init__(self, aggregator: Any) -> None:
+        """Take the methods, and derive those that are not there."""
+        self._of = type(aggregator).__name__
+        self.merge = aggregator.merge
+        self.finish = getattr(aggregator, "finish", _itself)
+        lift = getattr(aggregator, "lift", None)
+        if hasattr(aggregator, "reduce"):
+            self.zero, self.reduce = aggregator.zero, aggregator.reduce
+        else:
+            self.zero = getattr(aggregator, "zero", _nothing)
+            merge = aggregator.merge
+
+            def reduce(buffer: Any, *values: Any) -> Any:
+                return lift(*values) if buffer is None else merge(buffer, lift(*values))
+
+            self.reduce = reduce
+
+    def error(self, cause: Exception, where: str) -> Exception:
+        """The error that the user reads: the class, the method and the row's keys."""
+        method, trace = "finish", cause.__traceback__
+        while trace is not None:
+            name = trace.tb_frame.f_code.co_name
+            if name in ("zero", "reduce", "merge", "lift", "finish"):
+                method = name
+            trace = trace.tb_next
+        return RuntimeError(
+            f"{self._of}.{method} failed{where}: {type(cause).__name__}: {cause}"
+        )
+
+
+def _itself(buffer: Any) -> Any:
+    return buffer
+
+
+def _nothing() -> Any:
+    return None
+
+
+class TwoStacksLite:
+    """A window over rows that enter at one end and leave at the other.
+
+    Per row at most one ``reduce`` for the younger rows, one ``reduce`` and one ``merge`` when the
+    stacks flip, and one ``merge`` for an answer, however long the window is.
+
+    Paper: *In-order sliding-window aggregation in worst-case constant time*, section 4.2.
+
+    Args:
+        steps: The aggregator.
+        grows: Whether no row ever leaves, so that none is kept.
+    """
+
+    __slots__ = ("_steps", "_grows", "_front", "_back", "_younger", "first", "end")
+
+    def __init__(self, steps: Folding, *, grows: bool) -> None:
+        """Make an empty window."""
+        self._steps = steps
+        self._grows = grows
+        self._front: list[Any] = []  # the partials from a row to the front's end, the oldest last
+        self._back: list[Any] = []  # the rows behind the front
+        self._younger: Any = _LEFT_OUT  # their partial
+        self.first = 0
+        self.end = 0
+
+    def insert(self, row: Any) -> None:
+        """Add the next row, or ``_LEFT_OUT``."""
+        self.end += 1
+        if not self._grows:
+            self._back.append(row)
+        if row is not _LEFT_OUT:
+            steps = self._steps
+            of = self._younger
+            self._younger = steps.reduce(steps.zero() if of is _LEFT_OUT else of, *row)
+
+    def evict(self) -> None:
+        """Remove the oldest row."""
+        if not self._front:
+            self._flip()
+        self._front.pop()
+        self.first += 1
+
+    def _flip(self) -> None:
+        steps, front = self._steps, self._front
+        suffix: Any = _LEFT_OUT
+        for row in reversed(self._back):
+            if row is not _LEFT_OUT:
+                lifted = steps.reduce(steps.zero(), *row)
+                suffix = lifted if suffix is _LEFT_OUT else steps.merge(lifted, suffix)
+            front.append(suffix)
+        self._back = []
+        self._younger = _LEFT_OUT
+
+    def query(self) -> Any:
+        """The answer for the rows in the window."""
+        steps = self._steps
+        older = self._front[-1] if self._front else _LEFT_OUT
+        younger = self._younger
+        if older is _LEFT_OUT:
+            return steps.finish(steps.zero() if younger is _LEFT_OUT else younger)
+        return steps.finish(older if younger is _LEFT_OUT else steps.merge(older, younger))
+
+
+class Function:
+    """An aggregator as the function that Spark calls in a Python worker.
+
+    Spark calls it with a group's columns, or with the rows of one window, and gets one answer. The
+    operator of `SlidePythonAggregators` calls it with an iterator of batches.
+    """
+
+    def __init__(self, aggregator: Any, name: str, answer: pa.DataType) -> None:
+        """Take the aggregator, the function's name in plans, and the answers' type."""
+        self.__name__ = name
+        self._aggregator = aggregator
+        self._answer = answer
+        self._whole: _Whole | None = None
+
+    def __call__(self, *columns: Any) -> Any:
+        """Answer for some rows, or slide over batches."""
+        if len(columns) == 1 and not isinstance(columns[0], pa.Array):
+            return self._slid(columns[0])
+        if self._whole is None:
+            self._whole = _Whole(Folding(self._aggregator))
+        return self._checked(self._whole.answer(columns))
+
+    def _checked(self, answer: Any) -> Any:
+        try:
+            pa.array([answer], self._answer)
+        except (pa.ArrowException, TypeError, ValueError) as cause:
+            raise self._mistyped(answer, cause) from cause
+        return answer
+
+    def _mistyped(self, answer: Any, cause: Exception) -> Exception:
+        name = type(self._aggregator).__name__
+        return TypeError(
+            f"{name}.finish returned {answer!r}, which is no {self._answer}, the answer's type: {cause}"
+        )
+
+    def _slid(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
+        task = _Task(Folding(self._aggregator))
+        for batch in batches:
+            yield self._array(task.come(batch))
+        yield self._array(task.ended())
+
+    def _array(self, answers: list[Any]) -> pa.Array:
+        try:
+            return pa.array(answers, self._answer)
+        except (pa.ArrowException, TypeError, ValueError):
+            for answer in answers:
+                self._checked(answer)
+            raise
+
+
+class _Task:
+    """The windows of a task's rows, one key after another."""
+
+    def __init__(self, steps: Folding) -> None:
+        self._steps = steps
+        self._answers: list[Any] = []
+        self._begin_key(grows=False)
+
+    def _begin_key(self, *, grows: bool) -> None:
+        self._window = TwoStacksLite(self._steps, grows=grows)
+        self._rows: list[Any] = []  # those that have come, and are not in the window yet
+        self._ends: list[tuple[int | None, int | None]] = []  # of the rows without an answer
+        self._come = 0
+
+    def come(self, batch: Sequence[pa.Array]) -> list[Any]:
+        """Take in the next rows; returns the answers that they make known."""
+        *values, wanted, keys, grows, places, begins, ends = batch
+        rows: Any = zip(*(column.to_pylist() for column in values), strict=True)
+        if pa.compute.all(wanted).as_py() is False:
+            rows = (r if w else _LEFT_OUT for r, w in zip(rows, wanted.to_pylist(), strict=True))
+        at = 0
+        try:
+            for at, (row, place, begin, end) in enumerate(
+                zip(rows, places.to_pylist(), begins.to_pylist(), ends.to_pylist(), strict=True)
+            ):
+                if place == 1:
+                    self._answer_rest()
+                    self._begin_key(grows=grows[at].as_py())
+                elif place != self._come + 1:
+                    message = f"row {place} of a key came after row {self._come}"
+                    raise AssertionError(message)
+                self._come = place
+                self._rows.append(row)
+                self._ends.append((begin, end))
+                self._answer()
+        except Exception as cause:
+            if isinstance(cause, AssertionError) and cause.__traceback__.tb_next is None:
+                raise
+            raise self._steps.error(cause, _where(keys[at].as_py())) from cause
+        return self._taken()
+
+    def ended(self) -> list[Any]:
+        """The answers of the rows that waited for others."""
+        self._answer_rest()
+        return self._taken()
+
+    def _taken(self) -> list[Any]:
+        answers, self._answers = self._answers, []
+        return answers
+
+    def _answer_rest(self) -> None:
+        self._answer()
+        if self._ends:
+            message = f"a window ends behind the last row, {self._come}"
+            raise AssertionError(message)
+
+    def _answer(self) -> None:
+        """Answer rows whose windows have come, the oldest first."""
+        window, come, done = self._window, self._come, 0
+        rows = self._rows
+        for begin, end in self._ends:
+            if begin is None or end is None:
+                self._answers.append(self._steps.finish(self._steps.zero()))
+                done += 1
+                continue
+            entered = window.end
+            until = min(end, come)
+            if entered < until:
+                for row in rows[: until - entered]:
+                    window.insert(row)
+                del rows[: until - entered]
+            if end > come:
+                break
+            if begin <= window.first:
+                if begin < window.first:
+                    message = "a window begins before the window of the row before"
+                    raise AssertionError(message)
+            else:
+                while window.first < begin - 1:
+                    window.evict()
+            self._answers.append(window.query())
+            done += 1
+        del self._ends[:done]
+
+
+def _where(keys: Any) -> str:
+    if not isinstance(keys, dict):
+        return ""
+    return " at " + ", ".join(f"{name} = {value!r}" for name, value in keys.items())
+
+
+class _Whole:
+    """Answers of Spark's own operators, which pass on all rows of a group, or of one window.
+
+    The windows of a key are slices of the same Arrow arrays. So two calls tell which rows have come
+    and gone between them, and the window slides as in `TwoStacksLite`; the slice itself holds the
+    rows that a flip needs. A key's arrays are kept until the next key's come, so that no two keys
+    have arrays of one address.
+    """
+
+    def __init__(self, steps: Folding) -> None:
+        self._steps = steps
+        self._kept: Sequence[pa.Array] = ()
+        self._address: int | None = None
+        self._begin_anew(0)
+
+    def _begin_anew(self, row: int) -> None:
+        self._front: list[Any] = []  # the partials from a row to the front's end, the oldest last
+        self._younger: Any = _LEFT_OUT  # the partial of the rows behind the front
+        self._first = self._middle = self._end = row
+
+    def answer(self, columns: Sequence[pa.Array]) -> Any:
+        """The answer for the rows of these columns."""
+        steps = self._steps
+        try:
+            self._move(columns)
+            older = self._front[-1] if self._front else _LEFT_OUT
+            younger = self._younger
+            if older is _LEFT_OUT:
+                return steps.finish(steps.zero() if younger is _LEFT_OUT else younger)
+            return steps.finish(older if younger is _LEFT_OUT else steps.merge(older, younger))
+        except Exception as cause:
+            raise steps.error(cause, "") from cause
+
+    def _move(self, columns: Sequence[pa.Array]) -> None:
+        begin, address = columns[0].offset, _address(columns[0])
+        end = begin + len(columns[0])
+        is_next = self._first <= begin <= self._end <= end
+        if address is None or address != self._address or not is_next:
+            self._begin_anew(begin)
+            self._kept, self._address = columns, address
+        if begin >= self._middle and begin > self._first:
+            self._flip(_rows(columns, 0, self._end - begin))
+        else:
+            del self._front[len(self._front) - (begin - self._first) :]
+        self._first = begin
+        steps, younger = self._steps, self._younger
+        for row in _rows(columns, self._end - begin, end - begin):
+            younger = steps.reduce(steps.zero() if younger is _LEFT_OUT else younger, *row)
+        self._younger, self._end = younger, end
+
+    def _flip(self, rows: Sequence[Any]) -> None:
+        steps = self._steps
+        self._front = []
+        suffix: Any = _LEFT_OUT
+        for row in reversed(rows):
+            lifted = steps.reduce(steps.zero(), *row)
+            suffix = lifted if suffix is _LEFT_OUT else steps.merge(lifted, suffix)
+            self._front.append(suffix)
+        self._younger, self._middle = _LEFT_OUT, self._end
+
+
+def _rows(columns: Sequence[pa.Array], first: int, end: int) -> list[Any]:
+    return list(zip(*(c.slice(first, end - first).to_pylist() for c in columns), strict=True))
+
+
+def _address(array: pa.Array) -> int | None:
+    return next((b.address for b in array.buffers() if b is not None and b.size), None)

@@ -1,0 +1,22 @@
+package org.apache.spark.sql.sash
+
+import org.apache.spark.api.python.PythonEvalType
+import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDAF, PythonUDF}
+
+/** Opens to Sash the `private[spark]` parts of Python's functions. */
+object PythonCalls {
+
+  /**
+   * The call of an aggregator's function by the operator that passes on batches of rows, each in
+   * its place.
+   */
+  def overBatches(of: PythonUDAF, arguments: Seq[Expression]): PythonUDF =
+    PythonUDF(
+      of.name,
+      of.func,
+      of.dataType,
+      arguments,
+      PythonEvalType.SQL_SCALAR_ARROW_ITER_UDF,
+      udfDeterministic = false
+    )
+}
