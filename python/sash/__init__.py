@@ -25,6 +25,7 @@ try:
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
     from sash.session import configure, inactive_reason, is_active
+    from sash.udaf import Aggregator, udaf
     from sash.window import SlidingWindow
 except ImportError as _missing:
     # `python -m sash jar` and `scan` need no PySpark, nor one that Sash can run on
@@ -40,6 +41,7 @@ except ImportError as _missing:
 
 
 __all__ = [
+    "Aggregator",
     "Monoid",
     "SlidingWindow",
     "__version__",
@@ -54,6 +56,7 @@ __all__ = [
     "jar_path",
     "sliding_agg",
     "testing",
+    "udaf",
     "warm_start",
     "window_join",
 ]

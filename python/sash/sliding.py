@@ -1,18 +1,81 @@
 """Aggregators over moving windows in a Python worker.
 
-Workers unpickle this module by value, since they may not have Sash installed: it imports nothing of
-the package.
+Workers unpickle this module by value, since they may not have Sash installed: it imports nothing
+of the package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
-import pyarrow as pa
+with suppress(ImportError):  # sash.testing checks aggregators without it
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 _LEFT_OUT: Any = object()
 """In the place of a row that does not meet the condition of FILTER."""
+
+
+class Aggregator:
+    """An aggregator in Python, in four methods: a base class that only names them.
+
+    The names and their meaning are those of ``pyspark.sql.aggregator.Aggregator`` and of Scala's
+    ``Aggregator``. A class need not extend this one. One with ``merge`` and ``lift``, a buffer of
+    one row, is an aggregator as well; its answer for no rows is None.
+
+    A window that moves calls ``merge`` at most twice a row, and ``reduce`` twice, whatever its
+    length. The one law: ``merge`` is associative. ``sash.testing.check_aggregator`` looks for
+    rows that break it.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> class Longest(sash.Aggregator):
+        ...     def zero(self):
+        ...         return ""
+        ...     def reduce(self, buffer, value):
+        ...         return max(buffer, value or "", key=len)
+        ...     def merge(self, left, right):
+        ...         return max(left, right, key=len)
+        ...     def finish(self, buffer):
+        ...         return buffer
+        >>> longest = sash.udaf(Longest(), "string")
+        >>> df = spark.createDataFrame([(1, "aa"), (2, "b"), (3, None)], ["ts", "word"])
+        >>> last_two = Window.orderBy("ts").rowsBetween(-1, 0)
+        >>> df.select("ts", longest("word").over(last_two).alias("longest")).show()
+        +---+-------+
+        | ts|longest|
+        +---+-------+
+        |  1|     aa|
+        |  2|     aa|
+        |  3|      b|
+        +---+-------+
+        <BLANKLINE>
+    """
+
+    def zero(self) -> Any:
+        """Return a new buffer, of no rows."""
+        raise NotImplementedError
+
+    def reduce(self, buffer: Any, *values: Any) -> Any:
+        """Return the buffer with a row behind its rows; it may change the given one.
+
+        Args:
+            buffer: A buffer that ``zero`` or ``reduce`` has returned.
+            values: The row's arguments. A NULL is None.
+        """
+        raise NotImplementedError
+
+    def merge(self, left: Any, right: Any) -> Any:
+        """Return a buffer of the rows of both, of which those on the left are older.
+
+        It must change neither: a window merges one buffer many times.
+        """
+        raise NotImplementedError
+
+    def finish(self, buffer: Any) -> Any:
+        """Return the answer of a buffer, which it must not change. None is a NULL."""
+        raise NotImplementedError
 
 
 class Folding:
@@ -28,16 +91,20 @@ class Folding:
         self.merge = aggregator.merge
         self.finish = getattr(aggregator, "finish", _itself)
         lift = getattr(aggregator, "lift", None)
-        if hasattr(aggregator, "reduce"):
+        self._lift: Any = lift
+        self.has_zero = hasattr(aggregator, "zero")
+        if lift is None:
             self.zero, self.reduce = aggregator.zero, aggregator.reduce
         else:
             self.zero = getattr(aggregator, "zero", _nothing)
-            merge = aggregator.merge
+            self.reduce = self._lifted
+        if not self.has_zero:
+            finish = self.finish
+            self.finish = lambda buffer: None if buffer is None else finish(buffer)
 
-            def reduce(buffer: Any, *values: Any) -> Any:
-                return lift(*values) if buffer is None else merge(buffer, lift(*values))
-
-            self.reduce = reduce
+    def _lifted(self, buffer: Any, *values: Any) -> Any:
+        one = self._lift(*values)
+        return one if buffer is None else self.merge(buffer, one)
 
     def error(self, cause: Exception, where: str) -> Exception:
         """The error that the user reads: the class, the method and the row's keys."""
@@ -47,9 +114,7 @@ class Folding:
             if name in ("zero", "reduce", "merge", "lift", "finish"):
                 method = name
             trace = trace.tb_next
-        return RuntimeError(
-            f"{self._of}.{method} failed{where}: {type(cause).__name__}: {cause}"
-        )
+        return RuntimeError(f"{self._of}.{method} failed{where}: {type(cause).__name__}: {cause}")
 
 
 def _itself(buffer: Any) -> Any:
@@ -73,7 +138,7 @@ class TwoStacksLite:
         grows: Whether no row ever leaves, so that none is kept.
     """
 
-    __slots__ = ("_steps", "_grows", "_front", "_back", "_younger", "first", "end")
+    __slots__ = ("_back", "_front", "_grows", "_steps", "_younger", "end", "first")
 
     def __init__(self, steps: Folding, *, grows: bool) -> None:
         """Make an empty window."""
@@ -126,8 +191,8 @@ class TwoStacksLite:
 class Function:
     """An aggregator as the function that Spark calls in a Python worker.
 
-    Spark calls it with a group's columns, or with the rows of one window, and gets one answer. The
-    operator of `SlidePythonAggregators` calls it with an iterator of batches.
+    Spark calls it with a group's columns, or with the rows of one window, and gets one answer.
+    The operator of `SlidePythonAggregators` calls it with an iterator of batches.
     """
 
     def __init__(self, aggregator: Any, name: str, answer: pa.DataType) -> None:
@@ -155,7 +220,8 @@ class Function:
     def _mistyped(self, answer: Any, cause: Exception) -> Exception:
         name = type(self._aggregator).__name__
         return TypeError(
-            f"{name}.finish returned {answer!r}, which is no {self._answer}, the answer's type: {cause}"
+            f"{name}.finish returned {answer!r}, which is no {self._answer}, the answer's type: "
+            f"{cause}"
         )
 
     def _slid(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
@@ -171,6 +237,10 @@ class Function:
             for answer in answers:
                 self._checked(answer)
             raise
+
+
+class _OutOfOrderError(RuntimeError):
+    """Rows or windows come in an order that the operator never gives."""
 
 
 class _Task:
@@ -191,7 +261,7 @@ class _Task:
         """Take in the next rows; returns the answers that they make known."""
         *values, wanted, keys, grows, places, begins, ends = batch
         rows: Any = zip(*(column.to_pylist() for column in values), strict=True)
-        if pa.compute.all(wanted).as_py() is False:
+        if wanted.true_count < len(wanted):
             rows = (r if w else _LEFT_OUT for r, w in zip(rows, wanted.to_pylist(), strict=True))
         at = 0
         try:
@@ -203,13 +273,13 @@ class _Task:
                     self._begin_key(grows=grows[at].as_py())
                 elif place != self._come + 1:
                     message = f"row {place} of a key came after row {self._come}"
-                    raise AssertionError(message)
+                    raise _OutOfOrderError(message)
                 self._come = place
                 self._rows.append(row)
                 self._ends.append((begin, end))
                 self._answer()
         except Exception as cause:
-            if isinstance(cause, AssertionError) and cause.__traceback__.tb_next is None:
+            if isinstance(cause, _OutOfOrderError):
                 raise
             raise self._steps.error(cause, _where(keys[at].as_py())) from cause
         return self._taken()
@@ -227,7 +297,7 @@ class _Task:
         self._answer()
         if self._ends:
             message = f"a window ends behind the last row, {self._come}"
-            raise AssertionError(message)
+            raise _OutOfOrderError(message)
 
     def _answer(self) -> None:
         """Answer rows whose windows have come, the oldest first."""
@@ -249,7 +319,7 @@ class _Task:
             if begin <= window.first:
                 if begin < window.first:
                     message = "a window begins before the window of the row before"
-                    raise AssertionError(message)
+                    raise _OutOfOrderError(message)
             else:
                 while window.first < begin - 1:
                     window.evict()
@@ -267,10 +337,10 @@ def _where(keys: Any) -> str:
 class _Whole:
     """Answers of Spark's own operators, which pass on all rows of a group, or of one window.
 
-    The windows of a key are slices of the same Arrow arrays. So two calls tell which rows have come
-    and gone between them, and the window slides as in `TwoStacksLite`; the slice itself holds the
-    rows that a flip needs. A key's arrays are kept until the next key's come, so that no two keys
-    have arrays of one address.
+    The windows of a key are slices of the same Arrow arrays. So two calls tell which rows have
+    come and gone between them, and the window slides as in `TwoStacksLite`; the slice itself has
+    the rows that a flip needs. A key's arrays are kept until the next key's come, so that no two
+    keys have arrays of one address.
     """
 
     def __init__(self, steps: Folding) -> None:

@@ -1,9 +1,12 @@
-"""Does a monoid of your own keep the laws on data of your own?"""
+"""Does a monoid or an aggregator of your own keep the laws on data of your own?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+import copy
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -12,11 +15,12 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapTyp
 from sash.arguments import plain, require_frame, whole
 from sash.errors import type_error, value_error
 from sash.monoid import Monoid, identity_column
+from sash.sliding import Folding
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, Row
 
-__all__ = ["check_monoid"]
+__all__ = ["check_aggregator", "check_monoid"]
 
 # the name of a law, its operands, and the two sides that have to be the same
 _Law = tuple[str, str, str, str, Callable[..., "Column"], Callable[..., "Column"]]
@@ -229,3 +233,123 @@ def _same(a: Column, b: Column, of: DataType, tolerance: float) -> Column:
         entries = [F.array_sort(F.map_entries(m)) for m in (a, b)]
         return _same(entries[0], entries[1], ArrayType(entry), tolerance)
     return a.eqNullSafe(b)
+
+
+def check_aggregator(
+    aggregator: Any, rows: Iterable[Any], *, limit: int = 6, tolerance: float = 1e-9
+) -> None:
+    """Look for rows that break the laws of an aggregator in Python, without Spark.
+
+    ``merge`` is associative, and gives the same as ``reduce`` row by row; ``zero`` is neutral;
+    ``merge`` and ``finish`` change none of their arguments. Answers are compared, so buffers may
+    differ. Finding nothing proves the laws for the rows that were tried, no others.
+
+    Args:
+        aggregator: The aggregator, as in ``sash.udaf``.
+        rows: Values of its argument, or tuples of several arguments.
+        limit: How many of the rows to try. All sequences of three of them are tried.
+        tolerance: By how much floats may differ, relative to the larger. NaN equals NaN.
+
+    Returns:
+        None, if no law is broken.
+
+    Raises:
+        AssertionError: a law is broken; the message has a counterexample.
+        PySparkValueError: there is no row.
+
+    Example:
+        >>> class Mean:
+        ...     def zero(self):
+        ...         return (0.0, 0)
+        ...     def reduce(self, buffer, value):
+        ...         return (buffer[0] + value, buffer[1] + 1)
+        ...     def merge(self, left, right):
+        ...         return (left[0] + right[0], left[1] + right[1])
+        ...     def finish(self, buffer):
+        ...         return buffer[0] / buffer[1] if buffer[1] else None
+        >>> sash.testing.check_aggregator(Mean(), [1.0, 2.5, 4.0])
+        >>> class Wrong(Mean):
+        ...     def merge(self, left, right):
+        ...         return ((left[0] + right[0]) / 2, left[1] + right[1])
+        >>> sash.testing.check_aggregator(Wrong(), [1.0, 2.5, 4.0])
+        Traceback (most recent call last):
+        ...
+        AssertionError: zero is not neutral:
+          rows = (1.0)
+          finish(merge(zero, rows)) = 0.5
+          finish(rows) = 1.0
+    """
+    tried = [row if isinstance(row, tuple) else (row,) for row in itertools.islice(rows, limit)]
+    if not tried:
+        raise value_error("rows", "one row or more", [])
+    steps = Folding(aggregator)
+    for size in (1, 2, 3):
+        for of in itertools.product(tried, repeat=size):
+            for text in _broken(steps, of, tolerance):
+                raise AssertionError(text)
+
+
+def _broken(steps: Folding, rows: tuple[tuple[Any, ...], ...], tolerance: float) -> Iterator[str]:
+    def reduced(of: Iterable[tuple[Any, ...]]) -> Any:
+        buffer = steps.zero()
+        for row in of:
+            buffer = steps.reduce(buffer, *row)
+        return buffer
+
+    def merged(left: Any, right: Any) -> Any:
+        before = copy.deepcopy((left, right))
+        both = steps.merge(left, right)
+        if not _alike(before, (left, right), 0.0):
+            changed.append(f"merge changes an argument: {before!r} became {(left, right)!r}")
+        return both
+
+    changed: list[str] = []
+    shown = ", ".join(repr(row[0] if len(row) == 1 else row) for row in rows)
+    ones = [reduced([row]) for row in rows]
+    whole = reduced(rows)
+    expected = steps.finish(copy.deepcopy(whole))
+    sides: list[tuple[str, str, Any]] = []
+    if steps.has_zero:
+        neutral = "zero is not neutral"
+        sides += [
+            (neutral, "finish(merge(zero, rows))", merged(steps.zero(), reduced(rows))),
+            (neutral, "finish(merge(rows, zero))", merged(reduced(rows), steps.zero())),
+        ]
+    for split in range(1, len(rows)):
+        parts = (reduced(rows[:split]), reduced(rows[split:]))
+        sides.append(
+            ("merge differs from reduce", f"finish(merge(first {split}, rest))", merged(*parts))
+        )
+    if len(rows) == 3:
+        a, b, c = ones
+        law = "merge is not associative"
+        sides.append((law, "finish(merge(merge(a, b), c))", merged(merged(a, b), c)))
+        sides.append((law, "finish(merge(a, merge(b, c)))", merged(a, merged(b, c))))
+    for text in changed:
+        yield f"{text}\n  rows = ({shown})"
+    before = copy.deepcopy(whole)
+    steps.finish(whole)
+    if not _alike(before, whole, 0.0):
+        yield f"finish changes its argument: {before!r} became {whole!r}\n  rows = ({shown})"
+    for law, name, buffer in sides:
+        answer = steps.finish(buffer)
+        if not _alike(answer, expected, tolerance):
+            both = f"  {name} = {answer!r}\n  finish(rows) = {expected!r}"
+            yield f"{law}:\n  rows = ({shown})\n{both}"
+
+
+def _alike(one: Any, other: Any, tolerance: float) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        close = math.isclose(one, other, rel_tol=tolerance, abs_tol=0.0)
+        return close or (math.isnan(one) and math.isnan(other))
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_alike, one, other, [tolerance] * len(one)))
+    if isinstance(one, dict) and isinstance(other, dict):
+        alike = (_alike(one[k], other.get(k), tolerance) for k in one)
+        return one.keys() == other.keys() and all(alike)
+    if hasattr(one, "tolist") and hasattr(other, "tolist"):  # of NumPy
+        return _alike(one.tolist(), other.tolist(), tolerance)
+    is_plain = hasattr(one, "__dict__") and "__eq__" not in type(one).__dict__
+    if is_plain and type(one) is type(other):
+        return _alike(vars(one), vars(other), tolerance)
+    return bool(one == other)

@@ -2,61 +2,110 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark import cloudpickle
+from pyspark.errors import PySparkNotImplementedError
 from pyspark.sql import Column
 from pyspark.sql.types import DataType
 
-from sash.errors import shown, type_error, value_error
+from sash import sliding
+from sash.errors import type_error
+from sash.sliding import Aggregator
 
-if TYPE_CHECKING:
-    from pyspark.sql._typing import ColumnOrName
+__all__ = ["Aggregator", "udaf"]
 
-_METHODS = "an object with the methods zero, reduce, merge and finish, or lift and merge"
+_AGGREGATOR = "an object with the methods zero, reduce, merge and finish, or lift and merge"
+_TYPE = "a DataType, or its text as in 'array<string>'"
 
 
-class Aggregator:
-    """An aggregator in Python: a base class that only names the methods.
+def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
+    """Make a function from columns to a column out of an aggregator in Python.
 
-    The names and their meaning are those of ``pyspark.sql.aggregator.Aggregator``. A class need
-    not extend this one. One with ``lift`` and ``merge`` alone does as well.
+    The function's result stands in ``groupBy(…).agg``, and with ``over`` above any frame. With
+    Sash it slides: each row passes through Python once, and no answer costs more in a longer
+    window. It also takes the kinds of window of ``sash.SlidingWindow``, by ``sash.sliding_agg``.
+    Without Sash's jar Spark passes each window to Python, which takes in the rows that came since
+    the last one.
+
+    Args:
+        aggregator: An ``Aggregator``, or any object with its methods. Workers get a copy.
+        return_type: The type of the answers.
+
+    Returns:
+        A function from one or more columns, or their names, to a Column.
+
+    Cost:
+        At most two calls of ``reduce`` and two of ``merge`` a row, amortised, and one of
+        ``finish``: Two-Stacks Lite (*In-order sliding-window aggregation in worst-case constant
+        time*, section 4.2). The worker holds a window's buffers and rows, and the rows that its
+        frame looks ahead; nothing but a buffer if rows only enter.
+
+    Raises:
+        PySparkTypeError: an argument is of the wrong type.
+        PySparkNotImplementedError: PySpark is older than 4.1, which passes no Arrow arrays.
+        AnalysisException: where the query is planned: on a stream; ``window_exclude`` or
+            ``window_slide``; or a kind of window that may begin before the window of the row
+            before.
+        PythonException: a method failed, and the text names the class, the method and the row's
+            keys; or the answer is not of ``return_type``.
+
+    Example:
+        >>> from pyspark.sql import Window
+        >>> class Both:
+        ...     def lift(self, value):
+        ...         return {value} - {None}
+        ...     def merge(self, left, right):
+        ...         return left | right
+        ...     def finish(self, buffer):
+        ...         return sorted(buffer or ())
+        >>> both = sash.udaf(Both(), "array<string>")
+        >>> df = spark.createDataFrame([(1, "a"), (2, "b"), (3, "b")], ["ts", "item"])
+        >>> last_two = Window.orderBy("ts").rowsBetween(-1, 0)
+        >>> df.select("ts", both("item").over(last_two).alias("items")).show()
+        +---+------+
+        | ts| items|
+        +---+------+
+        |  1|   [a]|
+        |  2|[a, b]|
+        |  3|   [b]|
+        +---+------+
+        <BLANKLINE>
+        >>> df.agg(both("item").alias("items")).show()
+        +------+
+        | items|
+        +------+
+        |[a, b]|
+        +------+
+        <BLANKLINE>
     """
-
-    def zero(self) -> Any:
-        """Return a new buffer, of no rows."""
-        raise NotImplementedError
-
-    def reduce(self, buffer: Any, *values: Any) -> Any:
-        """Add a row to a buffer, which it may change, and return it. A NULL is None."""
-        raise NotImplementedError
-
-    def merge(self, left: Any, right: Any) -> Any:
-        """Return the buffer of two, the older first. It must not change either of them."""
-        raise NotImplementedError
-
-    def finish(self, buffer: Any) -> Any:
-        """Return the answer of a buffer, which it must not change."""
-        raise NotImplementedError
+    needed = ["merge"] if hasattr(aggregator, "lift") else ["zero", "reduce", "merge", "finish"]
+    if isinstance(aggregator, type) or not all(
+        callable(getattr(aggregator, method, None)) for method in needed
+    ):
+        raise type_error("aggregator", _AGGREGATOR, aggregator)
+    if not isinstance(return_type, (str, DataType)):
+        raise type_error("return_type", _TYPE, return_type)
+    answer = DataType.fromDDL(return_type) if isinstance(return_type, str) else return_type
+    return _function(aggregator, answer)
 
 
-def udaf(aggregator: Any, returnType: DataType | str) -> Callable[..., Column]:
-    """An aggregator in Python as a function from columns to a column, for ``over`` and ``agg``."""
-    from sash import sliding
-
-    lacking = [
-        m
-        for m in (["merge"] if hasattr(aggregator, "lift") else ["zero", "reduce", "merge", "finish"])
-        if not callable(getattr(aggregator, m, None))
-    ]
-    if lacking or isinstance(aggregator, type):
-        raise type_error("aggregator", _METHODS, aggregator)
-    from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+def _function(aggregator: Any, answer: DataType) -> Callable[..., Column]:
+    try:
+        from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+    except ImportError as cause:
+        message = "sash.udaf needs PySpark 4.1 or later; write a sash.Monoid, or update PySpark"
+        raise PySparkNotImplementedError(message=message) from cause
     from pyspark.sql.pandas.types import to_arrow_type
 
-    parsed = DataType.fromDDL(returnType) if isinstance(returnType, str) else returnType
-    cloudpickle.register_pickle_by_value(sliding)
+    by_value: Any = cloudpickle.register_pickle_by_value
+    by_value(sliding)
     name = f"sash.udaf({type(aggregator).__name__})"
-    function = sliding.Function(aggregator, name, to_arrow_type(parsed, timezone="UTC"))
-    return arrow_udf(function, parsed, ArrowUDFType.GROUPED_AGG)
+    function = sliding.Function(aggregator, name, to_arrow_type(answer, timezone="UTC"))
+    with warnings.catch_warnings():  # Spark would like to have annotations of types
+        warnings.simplefilter("ignore", UserWarning)
+        make: Any = arrow_udf
+        udf: Callable[..., Column] = make(function, answer, ArrowUDFType.GROUPED_AGG)
+    return udf

@@ -20,6 +20,8 @@ QUIET = {
     "spark.sql.shuffle.partitions": "2",
     "spark.log.level": "ERROR",
 }
+# workers of Python import what this environment has
+os.environ["PYSPARK_PYTHON"] = sys.executable
 # what would bring jars, or another mode, into a test from the outside
 _SPARK_VARIABLES = ("SPARK_", "PYSPARK_")
 

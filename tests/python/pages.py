@@ -29,6 +29,7 @@ PAGES = [
     "rolling-features",
     "training-sets",
     "own-monoids",
+    "python-aggregators",
     "window-kinds",
     "streaming",
     "from-pandas-rolling",

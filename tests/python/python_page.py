@@ -49,6 +49,11 @@ SECTIONS: dict[str, list[tuple[str, Any]]] = {
         ("sash.Monoid", sash.Monoid),
         ("sash.testing.check_monoid", sash.testing.check_monoid),
     ],
+    "Aggregators in Python": [
+        ("sash.Aggregator", sash.Aggregator),
+        ("sash.udaf", sash.udaf),
+        ("sash.testing.check_aggregator", sash.testing.check_aggregator),
+    ],
     "Aggregates": [
         (f"sash.functions.{name}", getattr(sash.functions, name))
         for name in sash.functions.__all__
