@@ -13,7 +13,8 @@ import io.sash.core.elements.{InOrderWindow, Stretches}
  * @param keys the rows' keys, with a bound on either side or on both. If their condition does not
  *   hold for a row, its frame has no rows
  */
-final class BoundsFrame(windows: Array[InOrderWindow], keys: Rows) extends Frame(windows, keys) {
+final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys)
+    extends Frame(windows, keys) {
   private[this] var begin = 0L
   private[this] var until = 0L
 
@@ -40,7 +41,7 @@ final class BoundsFrame(windows: Array[InOrderWindow], keys: Rows) extends Frame
       until = 0L
       true
     } else {
-      enterTo(keys.firstAbove(current, entered, arrived))
+      while (entered < arrived && !keys.isAbove(entered, current)) enter()
       val isWhole = ended || entered < arrived || keys.isAbove(entered - 1, current)
       if (isWhole) {
         until = keys.searchAbove(current, entered)

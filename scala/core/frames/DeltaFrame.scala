@@ -11,14 +11,13 @@ import io.sash.core.elements.InOrderWindow
  *
  * @param attributes the rows' attributes; their lower bound is the current attribute minus delta
  */
-final class DeltaFrame(windows: Array[InOrderWindow], attributes: Rows)
+final class DeltaFrame(windows: Array[InOrderWindow], attributes: RangeKeys)
     extends Frame(windows, attributes) {
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered <= current) {
-      val row = entered
-      enterTo(row + 1)
-      leaveTo(attributes.firstNotBelow(row, evicted, row))
+      enter()
+      while (evicted < entered - 1 && attributes.isBelow(evicted, entered - 1)) leave()
       attributes.forgetBefore(evicted)
     }
     true

@@ -115,35 +115,29 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
    */
   def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean
 
-  /** Lets the rows before `position` enter, which have arrived. */
-  protected final def enterTo(position: Long): Unit = if (entered < position) {
+  protected final def enter(): Unit = {
     var i = 0
     while (i < windows.length) {
-      val window = windows(i)
-      var row = entered
-      while (row < position) {
-        window.insert()
-        row += 1
-      }
+      windows(i).insert()
       i += 1
     }
-    entered = position
+    entered += 1
     if (entered - evicted > peakRows) peakRows = entered - evicted
   }
 
-  /** Lets the rows before `position` leave, which have entered. */
-  protected final def leaveTo(position: Long): Unit = if (evicted < position) {
+  protected final def leave(): Unit = {
     var i = 0
     while (i < windows.length) {
-      val window = windows(i)
-      var row = evicted
-      while (row < position) {
-        window.evict()
-        row += 1
-      }
+      windows(i).evict()
       i += 1
     }
-    evictions += position - evicted
-    evicted = position
+    evicted += 1
+    evictions += 1
   }
+
+  /** Lets the rows before `position` enter, which have arrived. */
+  protected final def enterTo(position: Long): Unit = while (entered < position) enter()
+
+  /** Lets the rows before `position` leave, which have entered. */
+  protected final def leaveTo(position: Long): Unit = while (evicted < position) leave()
 }

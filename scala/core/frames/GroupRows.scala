@@ -14,8 +14,10 @@ private[frames] final class GroupRows(rows: Rows, lower: Long, upper: Long) exte
   private[this] var oldest = 0L
   private[this] var numbered = 0L
 
-  override def isAbove(row: Long, current: Long): Boolean =
+  override def isAbove(row: Long, current: Long): Boolean = {
+    while (numbered <= math.max(row, current)) number()
     groupOf(row) - groupOf(current) > upper
+  }
 
   override def isBelow(row: Long, current: Long): Boolean =
     groupOf(row) - groupOf(current) < lower
@@ -26,11 +28,20 @@ private[frames] final class GroupRows(rows: Rows, lower: Long, upper: Long) exte
 
   override def isUpToPeers: Boolean = upper == 0L
 
-  // rows are numbered one by one, as they come
-  override def firstAbove(current: Long, from: Long, until: Long): Long = {
-    while (numbered < until) number()
-    super.firstAbove(current, from, until)
+  override def firstNotBelow(current: Long, from: Long, until: Long): Long = {
+    var row = from
+    while (row < until && isBelow(row, current)) row += 1
+    row
   }
+
+  override def searchNotBelow(current: Long, until: Long): Long =
+    firstNotBelow(current, oldest, until)
+
+  override def holds(row: Long): Boolean = rows.holds(row)
+
+  override def width(row: Long): Long = rows.width(row)
+
+  override def groups(lower: Long, upper: Long): Rows = rows.groups(lower, upper)
 
   override def forgetBefore(row: Long): Unit = while (oldest < row) {
     numbers.remove()
@@ -44,6 +55,7 @@ private[frames] final class GroupRows(rows: Rows, lower: Long, upper: Long) exte
     numbered = 0L
   }
 
+  // rows are numbered one by one, as they come
   private def number(): Unit = {
     val group =
       if (numbered == 0) 0L

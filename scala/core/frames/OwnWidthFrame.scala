@@ -50,7 +50,7 @@ final class OwnRangeFrame(windows: Array[InOrderWindow], keys: Rows)
     extends OwnWidthFrame(windows, keys) {
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
-    enterTo(keys.firstAbove(current, entered, arrived))
+    while (entered < arrived && !keys.isAbove(entered, current)) enter()
     if (entered == arrived && !ended) {
       false
     } else {

@@ -19,7 +19,7 @@ final class RangeFrame(windows: Array[InOrderWindow], rows: Rows) extends Frame(
    * Takes its steps in the order of Spark's own frames, since only compared bounds are evaluated.
    */
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
-    enterTo(rows.firstAbove(current, entered, arrived))
+    while (entered < arrived && !rows.isAbove(entered, current)) enter()
     if (entered == arrived && !ended) {
       false
     } else {

@@ -76,6 +76,12 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
       isLowerPeers && keys.compare(slot(row), slot(current)) < 0
     }
 
+  override def firstNotBelow(current: Long, from: Long, until: Long): Long = {
+    var row = from
+    while (row < until && isBelow(row, current)) row += 1
+    row
+  }
+
   /**
    * The first row that does not lie below the lower bound of row `current`, or `until` if all do.
    * The search goes back first as far as the last search went, then in steps that double, and
@@ -93,7 +99,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
    * The first row that lies above the upper bound of row `current`, or `until` if none does. It
    * searches as `searchNotBelow` does.
    */
-  override def searchAbove(current: Long, until: Long): Long = {
+  private[frames] def searchAbove(current: Long, until: Long): Long = {
     val first = search(current, until, lastBeyond, ofUpper = true)
     lastBeyond = math.max(1L, until - first)
     first
@@ -125,6 +131,8 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
   override def holds(row: Long): Boolean = keys.holds(slot(row))
 
   override def width(row: Long): Long = keys.width(slot(row))
+
+  override def groups(lower: Long, upper: Long): Rows = new GroupRows(this, lower, upper)
 
   private def slot(row: Long): Int = ring.slot(row)
 

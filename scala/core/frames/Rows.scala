@@ -29,37 +29,20 @@ abstract class Rows {
   def isUpToPeers: Boolean
 
   /**
-   * The first row of [from, until) that lies above the upper bound of row `current`, or `until`
-   * if none does. The rows before `from` do not.
-   */
-  def firstAbove(current: Long, from: Long, until: Long): Long = {
-    var row = from
-    while (row < until && !isAbove(row, current)) row += 1
-    row
-  }
-
-  /**
    * The first row of [from, until) that does not lie below the lower bound of row `current`, or
    * `until` if all do. The rows before `until` have entered the frame, and the rows before `from`
    * are below the bound.
    */
-  def firstNotBelow(current: Long, from: Long, until: Long): Long = {
-    var row = from
-    while (row < until && isBelow(row, current)) row += 1
-    row
-  }
+  def firstNotBelow(current: Long, from: Long, until: Long): Long
 
-  /** Like `firstAbove` from the first row on, for bounds that may move back. */
-  def searchAbove(current: Long, until: Long): Long = firstAbove(current, 0L, until)
-
-  /** Like `firstNotBelow` from the first row on, for bounds that may move back. */
-  def searchNotBelow(current: Long, until: Long): Long = firstNotBelow(current, 0L, until)
+  /** The same from the first row on, for bounds that may move back. */
+  def searchNotBelow(current: Long, until: Long): Long
 
   /** Whether the condition that belongs to these rows holds for `row`. */
-  def holds(row: Long): Boolean = true
+  def holds(row: Long): Boolean
 
   /** The number of rows before it that `row` itself asks for. If negative, it asks for none. */
-  def width(row: Long): Long = -1L
+  def width(row: Long): Long
 
   /**
    * The same rows with whole groups of peers as bounds, counted from the current row's group.
@@ -67,7 +50,7 @@ abstract class Rows {
    * @param lower negative for PRECEDING; Long.MinValue for UNBOUNDED PRECEDING
    * @param upper positive for FOLLOWING; Long.MaxValue for UNBOUNDED FOLLOWING
    */
-  def groups(lower: Long, upper: Long): Rows = new GroupRows(this, lower, upper)
+  def groups(lower: Long, upper: Long): Rows
 
   /** Notes that rows before `row` are no longer compared. */
   def forgetBefore(row: Long): Unit

@@ -70,11 +70,7 @@ private[sash] final class InverseWindow(
 
   override def insertTo(position: Long): Unit = backs = math.max(backs, position)
 
-  override def firstAfter(time: Long): Long = {
-    var at = backs
-    while (at < tree.end && next.time(at) <= time) at += 1
-    at
-  }
+  override def timeOf(position: Long): Long = next.time(position)
 
   override def query(): Int = {
     select()

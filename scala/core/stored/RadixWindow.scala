@@ -62,11 +62,7 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
   override def insertTo(position: Long): Unit = while (backs < position)
     insert(tree.element(backs))
 
-  override def firstAfter(time: Long): Long = {
-    var at = backs
-    while (at < tree.end && tree.timeOf(at) <= time) at += 1
-    at
-  }
+  override def timeOf(position: Long): Long = tree.timeOf(position)
 
   override def query(): Int =
     if (fronts == backs) {

@@ -47,12 +47,6 @@ private[sash] final class TreeRows(
   override val isUpToPeers: Boolean =
     upper == KeyBound.CurrentRow || isByGroup && groupsOn == 0L
 
-  override def firstAbove(current: Long, from: Long, until: Long): Long =
-    if (isUpToPeers) math.min(until, peers.lastPeer)
-    else if (isByGroup) math.min(until, of.firstAfter(peers.group + groupsOn))
-    else if (upperMark >= 0) math.min(until, of.firstAfter(peers.of(current)(upperMark)))
-    else until
-
   override def firstNotBelow(current: Long, from: Long, until: Long): Long =
     if (isFromPeers) math.max(from, peers.firstPeer)
     else if (isUnboundedBelow) from
@@ -62,9 +56,14 @@ private[sash] final class TreeRows(
       math.max(from, of.firstAt(bound))
     }
 
+  override def searchNotBelow(current: Long, until: Long): Long =
+    firstNotBelow(current, 0L, until)
+
   override def isAbove(row: Long, current: Long): Boolean =
-    if (upperMark >= 0) keyOf(row) > peers.of(current)(upperMark)
-    else isUpToPeers && keyOf(row) > keyOf(current)
+    if (isByGroup) of.timeOf(row) > peers.group + groupsOn
+    else if (upperMark >= 0) keyOf(row) > peers.of(current)(upperMark)
+    else
+      isUpToPeers && (if (peers.has(row)) keyOf(row) > keyOf(current) else row >= peers.lastPeer)
 
   override def isBelow(row: Long, current: Long): Boolean =
     if (lowerMark >= 0) keyOf(row) < peers.of(current)(lowerMark)
@@ -74,7 +73,8 @@ private[sash] final class TreeRows(
 
   private def keyOf(row: Long): Long = if (key >= 0) peers.of(row)(key) else timeOf(row)
 
-  private def timeOf(row: Long): Long = if (row == held) heldTime else peers.timeOf(row)
+  private def timeOf(row: Long): Long =
+    if (peers.has(row)) peers.timeOf(row) else if (row == held) heldTime else of.timeOf(row)
 
   override def holds(row: Long): Boolean = condition < 0 || peers.of(row)(condition) == 1L
 
@@ -83,7 +83,7 @@ private[sash] final class TreeRows(
   override def groups(lower: Long, upper: Long): Rows =
     new TreeRows(peers, window, this.lower, this.upper, byGroups = Some((lower, upper)))
 
-  override def forgetBefore(row: Long): Unit = if (row != held && peers.has(row)) {
+  override def forgetBefore(row: Long): Unit = if (peers.has(row)) {
     heldTime = peers.timeOf(row)
     held = row
   }

@@ -24,8 +24,8 @@ abstract class TreeWindow private[sash] () {
   /** Inserts the elements before `position`, which have come. */
   def insertTo(position: Long): Unit
 
-  /** The first element from `back` on whose time is after `time`; the stream's end without one. */
-  def firstAfter(time: Long): Long
+  /** The time of an element that has come and is held. */
+  def timeOf(position: Long): Long
 
   /** The slot of the window's aggregate; valid until the next call. */
   def query(): Int

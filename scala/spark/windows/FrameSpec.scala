@@ -272,9 +272,9 @@ private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(
   }
 
   // a stream keeps no attributes of rows, but has a condition on the window's ends
-  override def frame(of: FrameParts): Frame = of.condition match {
-    case Some(condition) => new PredicateFrame(of.windows, condition)
-    case None            => new DeltaFrame(of.windows, of.keys)
+  override def frame(of: FrameParts): Frame = of.keys match {
+    case keys: RangeKeys => new DeltaFrame(of.windows, keys)
+    case _               => new PredicateFrame(of.windows, of.condition.get)
   }
 }
 
@@ -353,7 +353,10 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
   override def frame(of: FrameParts): Frame = new OwnRangeFrame(of.windows, of.keys)
 }
 
-/** @param rises whether no bound of a row lies before the same bound of an earlier row */
+/**
+ * @param rises whether the bounds lie at fixed distances from a row's own place, so that none moves
+ *   back from row to row
+ */
 private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) extends FrameSpec {
   override def text: String = kind.sql
 
@@ -364,7 +367,7 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) e
   override def place: Place[Algorithm] =
     if (!rises) Place.RingStretches else if (kind.lower.isEmpty) Place.Growing else Place.Ring
 
-  override def isRange: Boolean = rises
+  override def isRange: Boolean = true
 
   override protected def word: String = kind.name
 
@@ -374,8 +377,11 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) e
       else RangeBounds.between(rows, rows.order.head, kind)
     }
 
-  override def frame(of: FrameParts): Frame =
-    if (rises) new RangeFrame(of.windows, of.keys) else new BoundsFrame(of.windows, of.keys)
+  // on a stream no bound of a row lies before the same bound of an earlier row
+  override def frame(of: FrameParts): Frame = of.keys match {
+    case keys: RangeKeys if !rises => new BoundsFrame(of.windows, keys)
+    case keys                      => new RangeFrame(of.windows, keys)
+  }
 }
 
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {

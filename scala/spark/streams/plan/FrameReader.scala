@@ -45,7 +45,7 @@ private[streams] final class FrameReader(
     check(shape.frame)
     if (!isBoundedBack(shape.frame)) refuseOwnWidth(shape.frame)
     new StreamShape(
-      rising(shape.frame),
+      shape.frame,
       shape.frame.parts.map(boundsOf),
       shape.slide,
       shape.slide.flatMap(_.keys(rows)).map(boundsOf)
@@ -56,9 +56,9 @@ private[streams] final class FrameReader(
 
   /** Refuses frames that a stream does not have. */
   private def check(frame: FrameSpec): Unit = frame match {
-    case RowsSpec(of)      => Seq(of.lower, of.upper).foreach(refuseUnbounded)
-    case RangeSpec(of)     => Seq(of.lower, of.upper).foreach(refuseUnbounded)
-    case BoundsSpec(of, _) => if (risingBounds(of).isEmpty) refuseBounds(of)
+    case RowsSpec(of)   => Seq(of.lower, of.upper).foreach(refuseUnbounded)
+    case RangeSpec(of)  => Seq(of.lower, of.upper).foreach(refuseUnbounded)
+    case BoundsSpec(of) => if (risingBounds(of).isEmpty) refuseBounds(of)
     case j: JoinedSpec =>
       j.joined.foreach(check)
       faultOf(j.parts).foreach(why => refuse(s"${source(j.kind)} $why; $InBatch"))
@@ -97,18 +97,11 @@ private[streams] final class FrameReader(
     case _ => true
   }
 
-  /** The frame in which the bounds of rows never move back. */
-  private def rising(frame: FrameSpec): FrameSpec = frame match {
-    case bounds: BoundsSpec => bounds.copy(rises = true)
-    case joined: JoinedSpec => joined.copy(joined = joined.joined.map(rising))
-    case other              => other
-  }
-
   private def boundsOf(part: FrameSpec): StreamBounds = part match {
     case PredicateSpec(p) => bounded(StreamCondition.of(p))
     case DeltaSpec(d)     => bounded(StreamCondition.of(d, conf.sessionLocalTimeZone))
     case _: GroupsSpec    => StreamBounds()
-    case BoundsSpec(w, _) => risingBounds(w).get
+    case BoundsSpec(w)    => risingBounds(w).get
     case _                => part.keys(rows).fold(StreamBounds())(boundsOf)
   }
 

@@ -514,7 +514,8 @@ private object StoredWindowsSuite {
           window.evictTo(math.min(window.back, math.max(0L, end - 1 - preceding)))
         case Time(width) => window.evictBefore(time - width)
         case Between(width, until) =>
-          window.insertTo(window.firstAfter(time - until))
+          while (window.back < end && window.timeOf(window.back) <= time - until)
+            window.insertTo(window.back + 1)
           window.evictBefore(time - width)
         case Growing     => ()
         case Late(until) => window.insertTo(math.max(0L, end - until))
