@@ -13,24 +13,28 @@ import io.sash.core.slots.Bytes
  * @param window the window of the frame that asks; it is not needed to compare peers alone
  * @param lower the lower bound; its shift is the number of a mark
  * @param upper the upper bound, likewise
- * @param key the mark by which rows are compared; -1 if it is their time
- * @param condition the mark that is 1 in a row for which the condition holds; -1 without one
- * @param widths the mark of the number of rows that a row asks for; -1 without one
+ * @param key the mark by which rows are compared, if it is not their time
+ * @param holds the mark that is 1 in a row for which the condition holds
+ * @param width the mark of the number of rows that a row asks for
+ * @param byGroups the bounds, as numbers of groups, if elements are stored by their group
  */
 private[sash] final class TreeRows(
     peers: PeerMarks,
     window: => TreeWindow,
     lower: KeyBound,
     upper: KeyBound,
-    key: Int = -1,
-    condition: Int = -1,
-    widths: Int = -1,
+    key: Option[Int] = None,
+    holds: Option[Int] = None,
+    width: Option[Int] = None,
     byGroups: Option[(Long, Long)] = None
 ) extends Rows {
   private[this] lazy val of = window
   private[this] val isByGroup = byGroups.nonEmpty
   private[this] val (groupsBack, groupsOn) = byGroups.getOrElse((0L, 0L))
   private[this] val (lowerMark, upperMark) = (markOf(lower), markOf(upper))
+  private[this] val keyMark = key.getOrElse(-1)
+  private[this] val holdsMark = holds.getOrElse(-1)
+  private[this] val widthMark = width.getOrElse(-1)
   private[this] val isFromPeers = lower == KeyBound.CurrentRow
 
   // a row before the peers that is still compared, and its time
@@ -71,14 +75,14 @@ private[sash] final class TreeRows(
 
   override def arePeers(row: Long, other: Long): Boolean = keyOf(row) == keyOf(other)
 
-  private def keyOf(row: Long): Long = if (key >= 0) peers.of(row)(key) else timeOf(row)
+  private def keyOf(row: Long): Long = if (keyMark >= 0) peers.of(row)(keyMark) else timeOf(row)
 
   private def timeOf(row: Long): Long =
     if (peers.has(row)) peers.timeOf(row) else if (row == held) heldTime else of.timeOf(row)
 
-  override def holds(row: Long): Boolean = condition < 0 || peers.of(row)(condition) == 1L
+  override def holds(row: Long): Boolean = holdsMark < 0 || peers.of(row)(holdsMark) == 1L
 
-  override def width(row: Long): Long = peers.of(row)(widths)
+  override def width(row: Long): Long = peers.of(row)(widthMark)
 
   override def groups(lower: Long, upper: Long): Rows =
     new TreeRows(peers, window, this.lower, this.upper, byGroups = Some((lower, upper)))

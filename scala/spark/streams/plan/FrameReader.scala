@@ -43,7 +43,7 @@ private[streams] final class FrameReader(
       )
     }
     check(shape.frame)
-    if (!isBoundedBack(shape.frame)) refuseOwnWidth(shape.frame)
+    unboundedIn(shape.frame).foreach(refuseOwnWidth)
     new StreamShape(
       shape.frame,
       shape.frame.parts.map(boundsOf),
@@ -56,19 +56,14 @@ private[streams] final class FrameReader(
 
   /** Refuses frames that a stream does not have. */
   private def check(frame: FrameSpec): Unit = frame match {
-    case RowsSpec(of)   => Seq(of.lower, of.upper).foreach(refuseUnbounded)
-    case RangeSpec(of)  => Seq(of.lower, of.upper).foreach(refuseUnbounded)
+    case RowsSpec(of)   => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
+    case RangeSpec(of)  => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
     case BoundsSpec(of) => if (risingBounds(of).isEmpty) refuseBounds(of)
     case j: JoinedSpec =>
       j.joined.foreach(check)
       faultOf(j.parts).foreach(why => refuse(s"${source(j.kind)} $why; $InBatch"))
     case _ => ()
   }
-
-  private def refuseUnbounded(bound: Expression): Unit =
-    if (bound == UnboundedFollowing || !bound.foldable && !isSpecial(bound)) refuseAhead(bound)
-
-  private def isSpecial(bound: Expression): Boolean = bound.isInstanceOf[SpecialFrameBoundary]
 
   /** The reason why these parts cannot be joined; None if they can. */
   private def faultOf(parts: Seq[FrameSpec]): Option[String] = {
@@ -89,12 +84,12 @@ private[streams] final class FrameReader(
       )
   }
 
-  /** Whether a frame says how far back later frames begin; one of own widths does not. */
-  private def isBoundedBack(frame: FrameSpec): Boolean = frame match {
-    case _: OwnRowsSpec | _: OwnRangeSpec => false
-    case j: JoinedSpec =>
-      if (j.kind.ofAll) j.joined.exists(isBoundedBack) else j.joined.forall(isBoundedBack)
-    case _ => true
+  /** The kind of a frame that does not say how far back later frames begin. */
+  private def unboundedIn(frame: FrameSpec): Option[WindowKind] = frame match {
+    case OwnRowsSpec(w)  => Some(w)
+    case OwnRangeSpec(w) => Some(w)
+    case j: JoinedSpec   => Option.when(j.joined.forall(unboundedIn(_).nonEmpty))(j.kind)
+    case _               => None
   }
 
   private def boundsOf(part: FrameSpec): StreamBounds = part match {
@@ -170,19 +165,11 @@ private[streams] final class FrameReader(
     }
   }
 
-  private def refuseOwnWidth(frame: FrameSpec): Nothing = {
-    val kind = frame match {
-      case OwnRowsSpec(w)   => w
-      case OwnRangeSpec(w)  => w
-      case JoinedSpec(w, _) => w
-      case _                => throw new IllegalStateException(s"${frame.text} has no own width")
-    }
-    refuse(
-      s"how far ${source(kind)} looks back has no bound, so that a stream would have to keep " +
-        s"all rows; bound it, as in window_and(${source(kind)}, count_window(1000)) or " +
-        s"window_and(${source(kind)}, time_window('7 days'))"
-    )
-  }
+  private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
+    s"how far ${source(kind)} looks back has no bound, so that a stream would have to keep " +
+      s"all rows; bound it, as in window_and(${source(kind)}, count_window(1000)) or " +
+      s"window_and(${source(kind)}, time_window('7 days'))"
+  )
 
   private def refuseBounds(kind: BoundsWindow): Nothing = refuse(
     s"how far ${source(kind)} looks back has no bound, so that a stream would have to keep " +

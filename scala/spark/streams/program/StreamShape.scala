@@ -54,15 +54,15 @@ private[spark] final class StreamShape(
   }
 
   /** The mark of the time that the watermark has to pass, if the window looks ahead in time. */
-  def due: Option[Int] = bounds.collectFirst { case StreamBounds.Ahead(mark) => mark }
+  def due: Option[Int] = bounds.flatMap(_.due).headOption
 
   /**
    * The reason why the window cannot stand beside one that looks ahead, where rows are taken in
    * before they are answered; None if it can.
    */
   def whyNotAhead: Option[String] =
-    slide
-      .map(_ => "slide") orElse frame.parts.flatMap(_.beginning).headOption.map("begin at a " + _)
+    (slide
+      .map(_ => "slide") ++ frame.parts.flatMap(_.beginning).map("begin at a " + _)).headOption
 
   /**
    * The earlier rows that windows after a moment may hold; None if they may hold any.
@@ -120,17 +120,15 @@ private[spark] final case class StreamBounds(
     condition: Option[Int] = None
 ) extends PartBounds {
 
-  /** The rows of a key with these bounds: see `TreeRows`. */
+  /** The rows of a key with these bounds. */
   def rows(peers: PeerMarks, window: => TreeWindow): Rows =
-    new TreeRows(
-      peers,
-      window,
-      lower,
-      upper,
-      key.getOrElse(-1),
-      holds.getOrElse(-1),
-      width.getOrElse(-1)
-    )
+    new TreeRows(peers, window, lower, upper, key, holds, width)
+
+  /** The mark of the upper bound, if that may lie after its row. */
+  def due: Option[Int] = upper match {
+    case KeyBound.Shifted(mark, _) => Option.when(isAhead)(mark)
+    case _                         => None
+  }
 
   override def text(word: String): String = {
     def of(bound: KeyBound) = bound match {
@@ -144,16 +142,5 @@ private[spark] final case class StreamBounds(
     val others = condition.map(_.toString) ++ key.map(k => s"of bound $k") ++
       width.map(w => s"of bound $w") ++ holds.map(h => s"at bound $h")
     (word +: (others ++ between).toSeq).mkString(" ")
-  }
-}
-
-private[spark] object StreamBounds {
-
-  /** Bounds whose upper one may lie after its row, and the mark of that. */
-  object Ahead {
-    def unapply(of: StreamBounds): Option[Int] = of.upper match {
-      case KeyBound.Shifted(mark, _) => Option.when(of.isAhead)(mark)
-      case _                         => None
-    }
   }
 }

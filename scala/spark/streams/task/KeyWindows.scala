@@ -253,13 +253,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     }
   }
 
-  private def clearSlides(): Unit = {
-    var w = 0
-    while (w < slides.length) {
-      if (slides(w) != null) slides(w).clear()
-      w += 1
-    }
-  }
+  private def clearSlides(): Unit = slides.foreach(s => if (s != null) s.clear())
 
   private def dropBetweenSlides(count: Int): Unit = {
     var w = 0

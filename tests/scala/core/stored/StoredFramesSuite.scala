@@ -3,7 +3,7 @@ package io.sash.core.stored
 import java.nio.ByteBuffer
 
 import org.scalacheck.{Gen, Prop}
-import org.scalacheck.Prop.{forAll, propBoolean}
+import org.scalacheck.Prop.{forAllNoShrink, propBoolean}
 
 import io.sash.core.{Element, Laws, Operation, TestColumn}
 import io.sash.core.elements.InOrderWindow
@@ -31,7 +31,7 @@ class StoredFramesSuite extends Laws {
   }
 
   law("a window over a store holds the rows of the same window in batch, across restarts") {
-    forAll(rows, windows, Gen.choose(1, 3), Gen.choose(0.0, 0.5), Gen.long) {
+    forAllNoShrink(rows, windows, Gen.choose(1, 3), Gen.choose(0.0, 0.5), Gen.long) {
       (rows, window, logFanOut, restarts, seed) =>
         val random = new scala.util.Random(seed)
         val found = streamed(rows, window, logFanOut)(random.nextDouble() < restarts)
@@ -40,7 +40,7 @@ class StoredFramesSuite extends Laws {
   }
 
   law("rows that a frame is over with are missed by no later row") {
-    forAll(rows, windows, Gen.choose(0.0, 1.0)) { (rows, window, part) =>
+    forAllNoShrink(rows, windows, Gen.choose(0.0, 1.0)) { (rows, window, part) =>
       val (before, after) = rows.splitAt((rows.length * part).toInt)
       val isOver = before.nonEmpty && after.nonEmpty &&
         isOverWith(window, before.last.time, after.head.time)
@@ -245,7 +245,7 @@ private object StoredFramesSuite {
           if (!shifts.contains(by)) shifts :+= by
           KeyBound.Shifted(2 + shifts.indexOf(by))
       }
-      new TreeRows(peers, window, bound(lower), bound(upper), condition = 0, widths = 1)
+      new TreeRows(peers, window, bound(lower), bound(upper), holds = Some(0), width = Some(1))
     }
 
     /** A row that an earlier batch has left is known by its time alone. */
