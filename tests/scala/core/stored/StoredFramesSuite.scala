@@ -68,6 +68,19 @@ class StoredFramesSuite extends Laws {
     }
   }
 
+  test("a joined frame is not over with rows that decide where a session of it ends") {
+    val range =
+      Window("range", ofPeers = true)((w, rows, _) => new RangeFrame(w, rows(Shift(-3), Current)))
+    val session = Window("session")((w, rows, _) =>
+      new GapFrame(w, rows(Shift(-12), Shift(8)), isBounded = true)
+    )
+    val both = joined(Seq(range, session), ofAll = true)
+    // the session from 1 on ends before 14, and one from 13 on would not
+    assert(!isOverWith(both, 7L, 13L))
+    assert(isOverWith(both, 7L, 16L))
+    assert(!isOverWith(joined(Seq(range, session), ofAll = false), 7L, 13L))
+  }
+
   private def same(
       window: Window,
       found: Seq[Vector[Element]],
