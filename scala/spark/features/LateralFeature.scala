@@ -44,8 +44,8 @@ private[spark] object LateralFeature extends Feature {
   private def sliced(plan: SparkPlan): Option[String] = plan match {
     case s: EventSlicesExec => Some(s"subquery's ${s.text}")
     case p =>
-      p.logicalLink
-        .flatMap(_.getTagValue(SliceWindows.Refused))
+      SliceWindows
+        .refusal(p)
         .map(why => s"subquery's events are exchanged one by one: $why")
   }
 

@@ -13,6 +13,7 @@ import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{Filtered, SashConf, TimeUnit}
+import io.sash.spark.plan.WithoutErrors
 import io.sash.spark.times.PaneNumber
 
 /**
@@ -163,29 +164,9 @@ private[spark] object ChooseEventFilters extends Rule[LogicalPlan] with Predicat
       new BloomFilterAggregate(bloom.child, labels.max(1).min(Int.MaxValue).toLong)
   }
 
-  /**
-   * The same job with NULL in the place of an error. A label whose key or time fails has no
-   * events, or fails in the query itself, with the error that Spark has there.
-   */
-  private def withoutErrors(job: LogicalPlan): LogicalPlan = job.transform {
-    case p: Project => p.copy(p.projectList.map(LateralColumns.mapped(_)(orNull)))
-    case f: Filter  => Filtered(splitConjunctivePredicates(f.condition).map(orNull), f.child)
+  /** The same job. A label whose key or time fails has no events, or fails in the query. */
+  private def withoutErrors(job: LogicalPlan): LogicalPlan = WithoutErrors(job).transform {
     case a: Aggregate =>
-      a.transformExpressions { case x: XxHash64 => x.copy(x.children.map(orNull)) }
-  }
-
-  private def orNull(e: Expression): Expression = if (cannotFail(e)) e else TryEval(e)
-
-  private def cannotFail(e: Expression): Boolean = e match {
-    case _: TryEval => true
-    case _: Attribute | _: Literal | _: BinaryComparison | _: And | _: Or | _: Not | _: IsNull |
-        _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: PaneNumber |
-        _: TaggingExpression =>
-      e.children.forall(cannotFail)
-    case c @ Cast(child, to, _, _) =>
-      // a timestamp holds fewer years than a date
-      !TimeUnit.Day.isUnitOf(child.dataType) && Cast.canUpCast(child.dataType, to) &&
-      cannotFail(c.child)
-    case _ => false
+      a.transformExpressions { case x: XxHash64 => x.copy(x.children.map(WithoutErrors.orNull)) }
   }
 }

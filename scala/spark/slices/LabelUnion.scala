@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.TimeUnit
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
-import io.sash.spark.monoids.ReadAs
+import io.sash.spark.monoids.{ReadAs, WrappingLong}
 import io.sash.spark.plan.WindowFilter
 import io.sash.spark.times.KeyDistance
 
@@ -59,17 +59,40 @@ private[slices] final case class LabelCall(
 private[slices] object LabelUnion extends PredicateHelper {
   private val OfLabel = -1
 
+  /** Whether a plan answers labels, and the labels are the union's first child. */
+  def isOfLabels(condition: Expression, window: Window): Boolean = window.child match {
+    case union: Union =>
+      sourceIn(condition, union).exists { a =>
+        val at = union.output.indexWhere(_.semanticEquals(a))
+        sourceOf(union.children.head, union.children.head.output(at)).contains(OfLabel)
+      }
+    case _ => false
+  }
+
+  /** The column of the source, where a condition asks for labels. */
+  private def sourceIn(condition: Expression, union: Union): Option[Attribute] =
+    splitConjunctivePredicates(condition).collectFirst {
+      case EqualTo(a: Attribute, Literal(OfLabel, IntegerType))
+          if union.output.exists(_.semanticEquals(a)) =>
+        a
+    }
+
   /** None if the plan is another one; Left, with the reason, if it cannot be cut into slices. */
   def of(condition: Expression, window: Window): Option[Either[String, LabelUnion]] =
     window.child match {
-      case union: Union if union.children.length > 1 && !union.isStreaming =>
-        splitConjunctivePredicates(condition).collectFirst {
-          case EqualTo(a: Attribute, Literal(OfLabel, IntegerType))
-              if union.output.exists(_.semanticEquals(a)) =>
-            of(window, union, a)
-        }
+      case union: Union
+          if union.children.length > 1 && !union.isStreaming &&
+            !union.children.tail.exists(isSliced) =>
+        sourceIn(condition, union).map(of(window, union, _))
       case _ => None
     }
+
+  /** Whether events are cut already. */
+  private def isSliced(events: LogicalPlan): Boolean = events match {
+    case _: EventSlices    => true
+    case p: Project        => isSliced(p.child)
+    case _                 => false
+  }
 
   private def of(
       window: Window,
@@ -77,7 +100,7 @@ private[slices] object LabelUnion extends PredicateHelper {
       source: Attribute
   ): Either[String, LabelUnion] = {
     val at = union.output.indexWhere(_.semanticEquals(source))
-    val numbers = union.children.map(sourceOf(_, at))
+    val numbers = union.children.map(c => sourceOf(c, c.output(at)))
     val keys = window.partitionSpec.collect { case a: Attribute => a }
     val times = window.orderSpec.collect { case SortOrder(a: Attribute, Ascending, _, _) => a }
     val calls = window.windowExpressions.map(callOf(_, source))
@@ -109,15 +132,27 @@ private[slices] object LabelUnion extends PredicateHelper {
   private val Changed = "the optimizer has changed the union of labels and events"
   private val NoKeys = "no key of the events equals a key of the labels"
 
-  /** The number of a child's rows. */
-  private def sourceOf(child: LogicalPlan, at: Int): Option[Int] = child match {
-    case Project(list, _) =>
-      list.lift(at).collect { case Alias(Literal(n: Int, _), _) => n }
-    case Filter(_, below) => sourceOf(below, at)
-    case LocalRelation(_, rows, false, _) if rows.nonEmpty =>
-      val numbers = rows.map(_.getInt(at)).distinct
+  /** The number of a child's rows, which is in a column of it. */
+  private def sourceOf(plan: LogicalPlan, column: Attribute): Option[Int] = plan match {
+    case Project(list, child)      => sourceOf(list, child, column)
+    case a: Aggregate              => sourceOf(a.aggregateExpressions, a.child, column)
+    case local: LocalRelation if !local.isStreaming && local.data.nonEmpty =>
+      val at = local.output.indexWhere(_.exprId == column.exprId)
+      val numbers = local.data.map(_.getInt(at)).distinct
       Option.when(numbers.length == 1)(numbers.head)
-    case _ => None
+    case u: UnaryNode if u.child.outputSet.contains(column) => sourceOf(u.child, column)
+    case _                                                  => None
+  }
+
+  private def sourceOf(
+      list: Seq[NamedExpression],
+      child: LogicalPlan,
+      column: Attribute
+  ): Option[Int] = list.find(_.exprId == column.exprId).flatMap {
+    case Alias(Literal(n: Int, _), _)                      => Some(n)
+    case Alias(a: Attribute, _) if child.outputSet.contains(a) => sourceOf(child, a)
+    case a: Attribute if child.outputSet.contains(a)       => sourceOf(child, a)
+    case _                                                 => None
   }
 
   private def callOf(column: NamedExpression, source: Attribute): Option[LabelCall] =
@@ -212,7 +247,7 @@ private[slices] object LabelTimes {
   }
 
   private def plus(time: Expression, step: Long): Expression =
-    Add(time, Literal(step), NumericEvalContext(EvalMode.LEGACY))
+    WrappingLong.add(time, Literal(step))
 
   private type End = (Expression, Option[Expression])
 

@@ -9,11 +9,13 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, UNION, WINDOW}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{Filtered, SashConf, SparkVersions, TimeUnit}
-import io.sash.spark.plan.WindowFilter
+import io.sash.spark.plan.{WindowFilter, WithoutErrors}
+import io.sash.spark.windows.OfSubquery
 
 /**
  * Combines events by slices before they are exchanged. The ends of a key's ranges divide time
@@ -32,33 +34,62 @@ private[spark] object SliceWindows extends Rule[LogicalPlan] {
         case filter @ Filter(condition, window: Window) =>
           LabelUnion.of(condition, window).fold[LogicalPlan](filter) {
             case Right(union) =>
-              new SlicedUnion(union, conf.sessionLocalTimeZone).filtered(filter)
+              new SlicedUnion(union, conf.sessionLocalTimeZone, new SliceChoice(conf))
+                .filtered(filter)
             case Left(why) => refused(filter, why)
           }
       }
 
-  /** Says in EXPLAIN why events are not combined. */
+  /**
+   * Says in EXPLAIN why events are not combined. The condition that asks for labels keeps the
+   * reason, since rules that come later copy the filter without its tags.
+   */
   def refused(filter: Filter, why: String): Filter = {
-    filter.setTagValue(Refused, why)
+    filter.condition.foreach {
+      case asks: EqualTo if asks.getTagValue(OfSubquery.Asks).nonEmpty => asks.setTagValue(Refused, why)
+      case _                                                  =>
+    }
     filter
   }
 
-  val Refused: TreeNodeTag[String] = TreeNodeTag("sash.slices")
+  /** The reason in a node of Spark's plan. */
+  def refusal(plan: SparkPlan): Option[String] =
+    plan.expressions.flatMap(_.collect { case e: EqualTo => e.getTagValue(Refused) }).flatten.headOption
+
+  private val Refused: TreeNodeTag[String] = TreeNodeTag("sash.slices")
 }
 
 /** The plan of a union whose events are combined, where they can be. */
-private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
+private[slices] final class SlicedUnion(
+    union: LabelUnion,
+    zone: String,
+    choice: SliceChoice
+) {
   import SlicedUnion.Source
   import union.{events, keys, labels, source, time}
 
   private val limit = SashConf.sliceLimit(SliceWindows.conf)
 
-  private val sources: Map[Int, Source] = events.flatMap { case (number, rows) =>
+  private val (sources: Map[Int, Source], refusals: Seq[String]) = {
+    val (refused, taken) = events.toSeq.sortBy(_._1).partitionMap { case (number, rows) =>
+      sourceOf(number, rows).map(number -> _)
+    }
+    (taken.toMap, refused)
+  }
+
+  private def sourceOf(number: Int, rows: LogicalPlan): Either[String, Source] = {
     val calls = union.of(number)
     val times = calls.map(LabelTimes.of(union, _, zone))
-    Option.when(calls.nonEmpty && !times.contains(None)) {
+    if (calls.isEmpty || times.contains(None)) Left("their ranges are not of two values of a label")
+    else {
+      val ranges = times.flatten.distinct
       val unfiltered = SlicedUnion.withoutFilters(rows)
-      number -> Source(number, unfiltered, times.flatten.distinct, partialsOf(unfiltered, calls))
+      val partials = partialsOf(unfiltered, calls)
+      val ends = ranges.flatMap(t => Seq(t.first, t.last)).distinct.count(_.references.nonEmpty)
+      val index = indexed(ranges)
+      choice.refusal(index, unfiltered, ends, partials.nonEmpty).toLeft {
+        Source(number, unfiltered, index, partials)
+      }
     }
   }
 
@@ -98,11 +129,12 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
   }
 
   /** The labels' keys and ranges, as the index reads them. */
-  private def ranges(of: Source): LogicalPlan = {
+  private def indexed(times: Seq[LabelTimes]): LogicalPlan = {
     val ofLabels = keyOf(keys.map(k => union.over(labels, k: Expression)))
-    val sound = of.times.flatMap(_.isSound).distinct.reduceOption(And).getOrElse(TrueLiteral)
-    val columns = ofLabels ++ of.times.flatMap(t => Seq(t.first, t.last)) :+ sound
-    Project(columns.map(Alias(_, "range")()), labels)
+    val sound = times.flatMap(_.isSound).distinct.reduceOption(And).getOrElse(TrueLiteral)
+    val columns = ofLabels ++ times.flatMap(t => Seq(t.first, t.last)) :+ sound
+    val read = AttributeSet.fromAttributeSets(columns.map(_.references))
+    WithoutErrors(Project(columns.map(Alias(_, "range")()), SecondReading.of(labels, read)))
   }
 
   private def sliced(of: Source): EventSlices = {
@@ -113,7 +145,6 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
     val combines = partials.nonEmpty
     val read = AttributeSet.fromAttributeSets(partials.map(_.references))
     val columns = if (combines) of.rows.output.filter(read.contains) else of.rows.output
-    val ofLabels = ranges(of)
     val places = (at +: key).map { a =>
       AttributeReference(a.name, a.dataType, a.nullable)()
     }
@@ -122,10 +153,10 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
       at.toAttribute,
       partials,
       if (combines) places else Nil,
-      ofLabels.output,
+      of.index.output,
       limit,
       Project(columns ++ key :+ at, of.rows),
-      ofLabels
+      of.index
     )
   }
 
@@ -226,11 +257,14 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
     c.column.withNewChildren(Seq(expression)).asInstanceOf[NamedExpression]
   }
 
+  private def refused(filter: Filter): Filter =
+    refusals.headOption.fold(filter)(SliceWindows.refused(filter, _))
+
   /** The labels with their answers. */
   def filtered(filter: Filter): LogicalPlan =
-    if (slicedSources.isEmpty) filter
+    if (slicedSources.isEmpty) refused(filter)
     else {
-      val answered = filter.copy(child = windowed)
+      val answered = refused(filter.copy(child = windowed))
       if (gone.isEmpty) answered
       else
         Project(
@@ -244,11 +278,16 @@ private[slices] final class SlicedUnion(union: LabelUnion, zone: String) {
 
 private object SlicedUnion extends PredicateHelper {
 
-  /** A source of events, over whose rows the index and the partials are known. */
+  /**
+   * A source of events that are cut into slices.
+   *
+   * @param index the labels' keys and ranges
+   * @param partials none if the events are not combined
+   */
   private final case class Source(
       number: Int,
       rows: LogicalPlan,
-      times: Seq[LabelTimes],
+      index: LogicalPlan,
       partials: Seq[(LabelCall, SlicePartial)]
   )
 

@@ -1,0 +1,38 @@
+package io.sash.spark.plan
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+
+import io.sash.spark.base.{Filtered, TimeUnit}
+import io.sash.spark.times.PaneNumber
+
+/**
+ * A plan with NULL in the place of an error. A job beside the query that reads the same rows must
+ * not fail before the query does, or where the query does not.
+ */
+private[spark] object WithoutErrors extends PredicateHelper {
+
+  def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
+    case p: Project =>
+      p.copy(p.projectList.map {
+        case a: Alias => a.withNewChildren(Seq(orNull(a.child))).asInstanceOf[Alias]
+        case other    => other
+      })
+    case f: Filter => Filtered(splitConjunctivePredicates(f.condition).map(orNull), f.child)
+  }
+
+  def orNull(e: Expression): Expression = if (cannotFail(e)) e else TryEval(e)
+
+  private def cannotFail(e: Expression): Boolean = e match {
+    case _: TryEval => true
+    case _: Attribute | _: Literal | _: BinaryComparison | _: And | _: Or | _: Not | _: IsNull |
+        _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: PaneNumber |
+        _: TaggingExpression =>
+      e.children.forall(cannotFail)
+    case c @ Cast(child, to, _, _) =>
+      // a timestamp holds fewer years than a date
+      !TimeUnit.Day.isUnitOf(child.dataType) && Cast.canUpCast(child.dataType, to) &&
+      cannotFail(c.child)
+    case _ => false
+  }
+}

@@ -1,0 +1,78 @@
+package io.sash.spark.slices
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern._
+import org.apache.spark.sql.execution.datasources._
+
+import io.sash.spark.base.Filtered
+import io.sash.spark.windows.Ties
+
+/** The labels as the index reads them, beside the union that reads them, too. */
+private[slices] object SecondReading extends PredicateHelper {
+
+  /**
+   * A plan of all labels, and perhaps of more rows, with the columns that are asked. Answers of
+   * other subqueries are left out, and conditions on them.
+   */
+  def of(plan: LogicalPlan, asked: AttributeSet): LogicalPlan = plan match {
+    case Project(list, child) =>
+      val kept = list.filter(asked.contains)
+      Project(kept, of(child, AttributeSet.fromAttributeSets(kept.map(_.references))))
+    case Filter(condition, window: Window) if LabelUnion.isOfLabels(condition, window) =>
+      val union = window.child.asInstanceOf[Union]
+      val labels = union.children.head
+      if (!asked.subsetOf(union.outputSet)) plan
+      else {
+        val columns = AttributeMap(union.output.zip(labels.output))
+        val kept = union.output.filter(asked.contains).map { a =>
+          val column = columns(a)
+          if (column.exprId == a.exprId) column else Alias(column, a.name)(a.exprId)
+        }
+        Project(kept, of(labels, AttributeSet(kept.flatMap(_.references))))
+      }
+    case Filter(condition, child) if hasAnswers(child) =>
+      val (known, _) = splitConjunctivePredicates(condition).partition { c =>
+        c.deterministic && c.references.subsetOf(asked)
+      }
+      Filtered(known, of(child, asked))
+    case g: Generate if hasAnswers(g.child) && asked.subsetOf(g.child.outputSet) =>
+      of(g.child, asked)
+    case other => other
+  }
+
+  private def hasAnswers(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[Window])
+
+  /** The reason why a plan may have other rows when it is read again, if so. */
+  def refusal(plan: LogicalPlan): Option[String] = plan.collectFirst {
+    case p if p.isStreaming || p.expressions.exists(isOpaque) || !isRepeatable(p) => p.nodeName
+  }.map(name => s"the labels' $name may give other rows when it is read again")
+
+  private def isRepeatable(plan: LogicalPlan): Boolean = plan match {
+    case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: ResolvedHint => true
+    case _: RepartitionOperation | _: Sort | _: Join | _: Generate             => true
+    case _: LocalRelation | _: Range | _: OneRowRelation                       => true
+    case a: Aggregate =>
+      a.aggregateExpressions.forall(!_.exists {
+        case call: AggregateExpression => call.isDistinct || !Ties.isExact(call.aggregateFunction)
+        case _                         => false
+      })
+    case r: LogicalRelation =>
+      r.relation match {
+        case files: HadoopFsRelation => files.location.isInstanceOf[PartitioningAwareFileIndex]
+        case _                       => false
+      }
+    case _ => false
+  }
+
+  /** Whether an expression is random, a query of its own or code of the user's. */
+  private def isOpaque(e: Expression): Boolean =
+    !e.deterministic || e.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, SCALA_UDF, INVOKE)
+
+  /** Whether a plan costs little more than to read its tables. */
+  def isCheap(plan: LogicalPlan): Boolean = !plan.exists {
+    case _: Project | _: Filter | _: Union | _: RepartitionOperation | _: LeafNode => false
+    case _                                                                         => true
+  }
+}
