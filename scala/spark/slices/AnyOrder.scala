@@ -2,6 +2,7 @@ package io.sash.spark.slices
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, PYTHON_UDF}
 
 import io.sash.spark.monoids.{AggregateMonoid, MonoidTraits}
 import io.sash.spark.multisets.WindowMonoid
@@ -17,7 +18,9 @@ private[slices] object AnyOrder {
    */
   def partial(call: AggregateExpression, time: Expression): Option[SlicePartial] =
     timed(call, time)
-      .filter(c => !c.isDistinct && merges(c.aggregateFunction))
+      .filter(c => !c.isDistinct && c.deterministic && merges(c.aggregateFunction))
+      // the queries and the processes that they ask are the window's
+      .filterNot(_.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF))
       .flatMap(c => WindowMonoid.of(c).toOption.map(c -> _))
       .collect {
         case (c, monoid) if monoid.running.isEmpty && !monoid.grows =>

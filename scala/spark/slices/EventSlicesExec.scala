@@ -97,8 +97,8 @@ private[spark] final case class EventSlicesExec(
   private[this] var slotsCode: SlicesCodegen = _
   private[this] var emit: String = _
 
-  private def keyCode: KeyCode =
-    if (isNumber) NumberCode else new RowCode(keys.map(_.dataType))
+  private def keyCode: KeySource =
+    if (isNumber) KeyNumberSource else new KeyRowSource(keys.map(_.dataType))
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val made = ctx.addReferenceObj("factory", factory(keeps = true))

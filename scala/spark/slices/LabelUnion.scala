@@ -89,9 +89,9 @@ private[slices] object LabelUnion extends PredicateHelper {
 
   /** Whether events are cut already. */
   private def isSliced(events: LogicalPlan): Boolean = events match {
-    case _: EventSlices    => true
-    case p: Project        => isSliced(p.child)
-    case _                 => false
+    case _: EventSlices => true
+    case p: Project     => isSliced(p.child)
+    case _              => false
   }
 
   private def of(
@@ -134,8 +134,8 @@ private[slices] object LabelUnion extends PredicateHelper {
 
   /** The number of a child's rows, which is in a column of it. */
   private def sourceOf(plan: LogicalPlan, column: Attribute): Option[Int] = plan match {
-    case Project(list, child)      => sourceOf(list, child, column)
-    case a: Aggregate              => sourceOf(a.aggregateExpressions, a.child, column)
+    case Project(list, child) => sourceOf(list, child, column)
+    case a: Aggregate         => sourceOf(a.aggregateExpressions, a.child, column)
     case local: LocalRelation if !local.isStreaming && local.data.nonEmpty =>
       val at = local.output.indexWhere(_.exprId == column.exprId)
       val numbers = local.data.map(_.getInt(at)).distinct
@@ -149,10 +149,10 @@ private[slices] object LabelUnion extends PredicateHelper {
       child: LogicalPlan,
       column: Attribute
   ): Option[Int] = list.find(_.exprId == column.exprId).flatMap {
-    case Alias(Literal(n: Int, _), _)                      => Some(n)
+    case Alias(Literal(n: Int, _), _)                          => Some(n)
     case Alias(a: Attribute, _) if child.outputSet.contains(a) => sourceOf(child, a)
-    case a: Attribute if child.outputSet.contains(a)       => sourceOf(child, a)
-    case _                                                 => None
+    case a: Attribute if child.outputSet.contains(a)           => sourceOf(child, a)
+    case _                                                     => None
   }
 
   private def callOf(column: NamedExpression, source: Attribute): Option[LabelCall] =

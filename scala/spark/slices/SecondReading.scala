@@ -45,14 +45,16 @@ private[slices] object SecondReading extends PredicateHelper {
   private def hasAnswers(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[Window])
 
   /** The reason why a plan may have other rows when it is read again, if so. */
-  def refusal(plan: LogicalPlan): Option[String] = plan.collectFirst {
-    case p if p.isStreaming || p.expressions.exists(isOpaque) || !isRepeatable(p) => p.nodeName
-  }.map(name => s"the labels' $name may give other rows when it is read again")
+  def refusal(plan: LogicalPlan): Option[String] = plan
+    .collectFirst {
+      case p if p.isStreaming || p.expressions.exists(isOpaque) || !isRepeatable(p) => p.nodeName
+    }
+    .map(name => s"the labels' $name may give other rows when it is read again")
 
   private def isRepeatable(plan: LogicalPlan): Boolean = plan match {
     case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: ResolvedHint => true
-    case _: RepartitionOperation | _: Sort | _: Join | _: Generate             => true
-    case _: LocalRelation | _: Range | _: OneRowRelation                       => true
+    case _: RepartitionOperation | _: Sort | _: Join | _: Generate              => true
+    case _: LocalRelation | _: Range | _: OneRowRelation                        => true
     case a: Aggregate =>
       a.aggregateExpressions.forall(!_.exists {
         case call: AggregateExpression => call.isDistinct || !Ties.isExact(call.aggregateFunction)

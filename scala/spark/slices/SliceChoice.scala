@@ -25,7 +25,9 @@ private[slices] final class SliceChoice(conf: SQLConf) {
       ends: Int,
       combines: Boolean
   ): Option[String] =
-    SecondReading.refusal(labels).orElse(if (isForced) None else cost(labels, events, ends, combines))
+    SecondReading
+      .refusal(labels)
+      .orElse(if (isForced) None else cost(labels, events, ends, combines))
 
   private def cost(
       labels: LogicalPlan,

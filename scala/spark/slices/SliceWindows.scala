@@ -46,15 +46,19 @@ private[spark] object SliceWindows extends Rule[LogicalPlan] {
    */
   def refused(filter: Filter, why: String): Filter = {
     filter.condition.foreach {
-      case asks: EqualTo if asks.getTagValue(OfSubquery.Asks).nonEmpty => asks.setTagValue(Refused, why)
-      case _                                                  =>
+      case asks: EqualTo if asks.getTagValue(OfSubquery.Asks).nonEmpty =>
+        asks.setTagValue(Refused, why)
+      case _ =>
     }
     filter
   }
 
   /** The reason in a node of Spark's plan. */
   def refusal(plan: SparkPlan): Option[String] =
-    plan.expressions.flatMap(_.collect { case e: EqualTo => e.getTagValue(Refused) }).flatten.headOption
+    plan.expressions
+      .flatMap(_.collect { case e: EqualTo => e.getTagValue(Refused) })
+      .flatten
+      .headOption
 
   private val Refused: TreeNodeTag[String] = TreeNodeTag("sash.slices")
 }
@@ -80,7 +84,8 @@ private[slices] final class SlicedUnion(
   private def sourceOf(number: Int, rows: LogicalPlan): Either[String, Source] = {
     val calls = union.of(number)
     val times = calls.map(LabelTimes.of(union, _, zone))
-    if (calls.isEmpty || times.contains(None)) Left("their ranges are not of two values of a label")
+    if (calls.isEmpty || times.contains(None))
+      Left("their ranges are not of two values of a label")
     else {
       val ranges = times.flatten.distinct
       val unfiltered = SlicedUnion.withoutFilters(rows)

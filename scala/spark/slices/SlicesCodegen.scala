@@ -174,7 +174,7 @@ private[slices] final class SlicesCodegen(
 }
 
 /** The key of an event or of a slot in whole-stage code. */
-private[slices] sealed abstract class KeyCode {
+private[slices] sealed abstract class KeySource {
 
   /** The parameters of a function that has a key. */
   def parameters: String
@@ -187,7 +187,7 @@ private[slices] sealed abstract class KeyCode {
 }
 
 /** A key that is a BIGINT. */
-private[slices] object NumberCode extends KeyCode {
+private[slices] object KeyNumberSource extends KeySource {
   override def parameters: String = "long number, boolean numberIsNull"
 
   override def columns(ctx: CodegenContext): (String, Seq[ExprCode]) = (
@@ -206,7 +206,7 @@ private[slices] object NumberCode extends KeyCode {
 }
 
 /** A key of other columns, in a row. */
-private[slices] final class RowCode(types: Seq[DataType]) extends KeyCode {
+private[slices] final class KeyRowSource(types: Seq[DataType]) extends KeySource {
   override def parameters: String = "UnsafeRow keyRow"
 
   override def columns(ctx: CodegenContext): (String, Seq[ExprCode]) = {

@@ -10,8 +10,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * The index against its definition: a slice is held if a range holds its times, and no range holds
- * some of its times alone.
+ * The index against its definition: a slice is held if a range holds its times, and no range
+ * holds some of its times alone.
  */
 final class SliceIndexSuite extends AnyFunSuite {
   private type Range = (Any, java.lang.Long, java.lang.Long)
@@ -33,7 +33,8 @@ final class SliceIndexSuite extends AnyFunSuite {
     for (key <- ranges.map(_._1).distinct :+ absent) {
       val entry = entryOf(index, key)
       val ofKey = ranges.filter(_._1 == key).collect {
-        case (_, from, until) if from != null && until != null => (from.longValue, until.longValue)
+        case (_, from, until) if from != null && until != null =>
+          (from.longValue, until.longValue)
       }
       def holding(time: Long) =
         ofKey.indices.filter(i => ofKey(i)._1 <= time && time <= ofKey(i)._2)
@@ -65,8 +66,12 @@ final class SliceIndexSuite extends AnyFunSuite {
     def ranges(key: => Any): Seq[Range] =
       Seq.fill(random.nextInt(25))((key, time, time))
     val times = (-8L to 18L) ++ Seq(Long.MinValue, Long.MaxValue, Long.MaxValue - 1)
-    check(Seq(LongType), ranges(if (random.nextInt(5) == 0) null else random.nextInt(4).toLong), times) {
-      (index, key) => if (key == null) index.entryOfNull else index.entryOf(key.asInstanceOf[Long])
+    check(
+      Seq(LongType),
+      ranges(if (random.nextInt(5) == 0) null else random.nextInt(4).toLong),
+      times
+    ) { (index, key) =>
+      if (key == null) index.entryOfNull else index.entryOf(key.asInstanceOf[Long])
     }
     val texts = Seq("", "a", "longer than eight bytes").map(UTF8String.fromString) :+ null
     val project = UnsafeProjection.create(Array[DataType](StringType))
@@ -78,15 +83,20 @@ final class SliceIndexSuite extends AnyFunSuite {
   test("keys of numbers that are far apart, and the key of an entry") {
     val random = new Random(1)
     val keys = Seq.fill(3000)(random.nextLong()).distinct
-    val index = built(Seq(LongType), (keys.map(k => (k, 1L, 2L)) :+ ((null, 1L, 2L))).map {
-      case (k, a, b) => InternalRow(k, a, b, true)
-    })
+    val index = built(
+      Seq(LongType),
+      (keys.map(k => (k, 1L, 2L)) :+ ((null, 1L, 2L))).map { case (k, a, b) =>
+        InternalRow(k, a, b, true)
+      }
+    )
     for (k <- keys) {
       val entry = index.entryOf(k)
       assert(index.numberOf(entry) == k && !index.isOfNull(entry))
     }
     assert(index.isOfNull(index.entryOfNull))
-    assert(Seq.fill(1000)(random.nextLong()).filterNot(keys.contains).forall(index.entryOf(_) < 0))
+    assert(
+      Seq.fill(1000)(random.nextLong()).filterNot(keys.contains).forall(index.entryOf(_) < 0)
+    )
   }
 
   test("an index beyond its limit, or over an end that wrapped around, is not complete") {

@@ -4,6 +4,8 @@ import scala.util.Random
 
 import org.apache.spark.sql.Row
 
+import org.scalatest.tagobjects.Slow
+
 import io.sash.spark.Thorough
 import io.sash.spark.base.SashConf
 import io.sash.spark.lateral.LateralSuite
@@ -182,7 +184,7 @@ final class SliceLawsSuite extends LateralSuite {
       else s"SELECT * FROM labels l ${(0 to random.nextInt(3)).map(lateral).mkString(" ")}"
   }
 
-  for (part <- 1 to 3) test(s"random queries, part $part", each(3): _*) {
+  for (part <- 1 to 3) test(s"random queries, part $part", Slow +: each(3): _*) {
     var (all, sliced) = (0, 0)
     for (n <- 1 to Thorough.times(160)) {
       val draw = new Draw(new Random(seed + 1000 * part + n))

@@ -6,7 +6,8 @@ import io.sash.spark.lateral.FileTables
 /** Which queries run with slices, and what EXPLAIN says of the others. */
 final class SlicesSuite extends FileTables {
   private val always = SashConf.LateralSlices.key -> "always"
-  private val combined = "subquery's events are combined by slices of the labels before the exchange"
+  private val combined =
+    "subquery's events are combined by slices of the labels before the exchange"
 
   private def explained(query: String): String = told(check(spark.sql(query)))
 
@@ -22,7 +23,9 @@ final class SlicesSuite extends FileTables {
     withSettings(always) {
       val frame = check(spark.sql(s"$counted FROM labels l"))
       assert(told(frame).linesIterator.count(_ == combined) == 1, told(frame))
-      val slices = collect(frame.queryExecution.executedPlan) { case s: EventSlicesExec => s }.head
+      val slices = collect(frame.queryExecution.executedPlan) { case s: EventSlicesExec =>
+        s
+      }.head
       val counts = slices.metrics.map { case (name, metric) => name -> metric.value }
       assert(counts("events") == 40 && counts("dropped") > 0)
       assert(counts("slices") <= counts("events") - counts("dropped"))
@@ -33,7 +36,9 @@ final class SlicesSuite extends FileTables {
   test("an index that is too large: each event passes alone") {
     withSettings(always, SashConf.LateralSliceLimit.key -> "100") {
       val frame = check(spark.sql(s"$counted FROM labels l"))
-      val slices = collect(frame.queryExecution.executedPlan) { case s: EventSlicesExec => s }.head
+      val slices = collect(frame.queryExecution.executedPlan) { case s: EventSlicesExec =>
+        s
+      }.head
       assert(slices.metrics("single").value == 40 && slices.metrics("slices").value == 0)
     }
   }
@@ -47,8 +52,10 @@ final class SlicesSuite extends FileTables {
     val few = s"$counted FROM labels l WHERE id < 1"
     assert(chosen("100MB", s"$counted FROM labels l").contains("fewer bytes than"))
     assert(chosen("0", s"$counted FROM labels l").contains("of them for about"))
-    assert(chosen("0", s"$counted FROM (SELECT k, ts FROM range(1) JOIN labels USING (id)) l")
-      .contains("costs more than to read a table"))
+    assert(
+      chosen("0", s"$counted FROM (SELECT k, ts FROM range(1) JOIN labels USING (id)) l")
+        .contains("costs more than to read a table")
+    )
     withSettings(SashConf.LateralSliceLimit.key -> "8") {
       assert(chosen("0", few).contains("have more bytes than"))
     }
@@ -101,7 +108,8 @@ final class SlicesSuite extends FileTables {
         "SELECT * FROM labels l " +
           s"JOIN LATERAL (SELECT e.s, e.a FROM events e WHERE ${last("l.k")} " +
           "ORDER BY e.ts DESC LIMIT 2) " +
-          s"JOIN LATERAL (SELECT max(b) AS m FROM events e WHERE ${last("l.z")} HAVING max(b) > 1)"
+          s"JOIN LATERAL (SELECT max(b) AS m FROM events e WHERE ${last("l.z")} " +
+          "HAVING max(b) > 1)"
       )
       check(frame)
       assert(!told(frame).contains("one by one"))
@@ -110,8 +118,10 @@ final class SlicesSuite extends FileTables {
 
   test("an event's key that is an error where no label asks for it") {
     withSettings(always, "spark.sql.ansi.enabled" -> "true") {
-      spark.sql("SELECT * FROM VALUES (1, 5, 'x'), (2, 6, '7') AS l(k, ts, key)")
-        .repartition(1).createOrReplaceTempView("texts")
+      spark
+        .sql("SELECT * FROM VALUES (1, 5, 'x'), (2, 6, '7') AS l(k, ts, key)")
+        .repartition(1)
+        .createOrReplaceTempView("texts")
       val text = explained(
         "SELECT *, (SELECT count(*) FROM events e WHERE e.k = CAST(l.key AS INT) " +
           "AND e.ts <= l.ts) FROM (SELECT * FROM texts WHERE key = '7') l"

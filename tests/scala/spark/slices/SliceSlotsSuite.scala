@@ -1,0 +1,80 @@
+package io.sash.spark.slices
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sash.FakeTask
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.LongType
+
+import io.sash.spark.SashSuite
+
+/** The slots of a task's slices, with memory and without. */
+final class SliceSlotsSuite extends SashSuite {
+  private val keys = 3000L
+
+  /** Each key has a slice from 10 to 19. */
+  private def index: SliceIndex = {
+    val rows = (0L until keys).map(k => InternalRow(k, 10L, 19L, true))
+    val Array(table, starts, ofKeys) = new SliceIndexBuilder(Seq(LongType), 1 << 20)
+      .build(rows.iterator)
+      .map(_.asInstanceOf[UnsafeRow])
+    new SliceIndex(table, starts, ofKeys)
+  }
+
+  /** The slots that the events of all keys get, twice. */
+  private def placed(refused: Int) =
+    FakeTask.run(spark.sparkContext, refused) {
+      val metrics = SliceMetrics.create(spark.sparkContext)
+      val slots = new SliceSlots(index, 1, 16, keeps = true, TaskContext.get(), metrics)
+      def all(time: Long) = (0L until keys).map { k =>
+        val slot = slots.slotOf(k, time)
+        (slot, slots.begins)
+      }
+      val rounds = (all(12), all(15), all(9) ++ all(20))
+      val kept = Iterator.continually(slots.next()).takeWhile(_ > 0).toSeq.map { slot =>
+        (slot, slots.numberOf(slot), slots.timeOf(slot))
+      }
+      slots.close()
+      (rounds, kept, metrics.byName.map { case (name, m) => name -> m.value })
+    }
+
+  test("each slice has a slot, from its first event on") {
+    val (((first, second, outside), kept, counts), _, held) = placed(refused = 0)
+    assert(first == (1 to keys.toInt).map(_ -> true))
+    assert(second == (1 to keys.toInt).map(_ -> false))
+    assert(outside.forall(_._1 == -1))
+    assert(kept == (1 to keys.toInt).map(slot => (slot, slot - 1L, 12L)))
+    assert(counts("events") == 4 * keys && counts("dropped") == 2 * keys)
+    assert(counts("numOutputRows") == keys && counts("single") == 0 && held == 0)
+  }
+
+  for (refused <- 1 to 4) test(s"request $refused for memory is refused") {
+    val (((first, second, outside), kept, counts), requests, held) = placed(refused)
+    assert(requests >= refused && held == 0)
+    assert(outside.forall(_._1 == -1))
+    // the slices that have a slot keep it, and the events of the others are alone
+    for (((a, begins), (b, goesOn)) <- first.zip(second)) {
+      assert(a == b && begins && goesOn == (a == 0))
+    }
+    assert(first.exists(_._1 == 0) && kept.map(_._1) == first.map(_._1).filter(_ > 0))
+    assert(counts("single") == first.count(_._1 == 0) * 2)
+    assert(counts("numOutputRows") == kept.length + counts("single"))
+  }
+
+  test("slots that hold one event each do not pay") {
+    val many = 1 << 20
+    val rows = Iterator.range(0, many).map(k => InternalRow(k.toLong, 10L, 19L, true))
+    val (counts, _, _) = FakeTask.run(spark.sparkContext, refused = 0) {
+      val Array(table, starts, ofKeys) = new SliceIndexBuilder(Seq(LongType), 1L << 30)
+        .build(rows)
+        .map(_.asInstanceOf[UnsafeRow])
+      val metrics = SliceMetrics.create(spark.sparkContext)
+      val of = new SliceIndex(table, starts, ofKeys)
+      val slots = new SliceSlots(of, 1, 16, keeps = true, TaskContext.get(), metrics)
+      (0L until many / 2L).foreach(slots.slotOf(_, 11L))
+      slots.close()
+      metrics.byName.map { case (name, m) => name -> m.value }
+    }
+    assert(counts("slices") < many / 4 && counts("single") > many / 4, counts)
+  }
+}
