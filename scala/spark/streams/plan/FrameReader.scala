@@ -56,9 +56,9 @@ private[streams] final class FrameReader(
 
   /** Refuses frames that a stream does not have. */
   private def check(frame: FrameSpec): Unit = frame match {
-    case RowsSpec(of)   => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
-    case RangeSpec(of)  => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
-    case BoundsSpec(of) => if (risingBounds(of).isEmpty) refuseBounds(of)
+    case RowsSpec(of)      => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
+    case RangeSpec(of)     => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
+    case BoundsSpec(of, _) => if (risingBounds(of).isEmpty) refuseBounds(of)
     case j: JoinedSpec =>
       j.joined.foreach(check)
       faultOf(j.parts).foreach(why => refuse(s"${source(j.kind)} $why; $InBatch"))
@@ -96,7 +96,7 @@ private[streams] final class FrameReader(
     case PredicateSpec(p) => bounded(StreamCondition.of(p))
     case DeltaSpec(d)     => bounded(StreamCondition.of(d, conf.sessionLocalTimeZone))
     case _: GroupsSpec    => StreamBounds()
-    case BoundsSpec(w)    => risingBounds(w).get
+    case BoundsSpec(w, _) => risingBounds(w).get
     case _                => part.keys(rows).fold(StreamBounds())(boundsOf)
   }
 

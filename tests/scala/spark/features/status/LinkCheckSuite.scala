@@ -33,7 +33,7 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Absent(s"$execution.CodegenSupport"),
-      Set(Windows),
+      Set(Windows, Lateral),
       lacks(s"the class $execution.CodegenSupport")
     ),
     (
@@ -43,17 +43,17 @@ class LinkCheckSuite extends AnyFunSuite {
     ),
     (
       Longer(s"$execution.CodegenSupport", "consume"),
-      Set(Windows),
+      Set(Windows, Lateral),
       lacks(s"$execution.CodegenSupport.consume(CodegenContext, Seq, String)")
     ),
     (
       Asks(s"$execution.CodegenSupport", "groups"),
-      Set(Windows),
+      Set(Windows, Lateral),
       s"this Spark asks for $execution.CodegenSupport.groups(), which Sash does not have"
     ),
     (
       Longer(s"$logical.Statistics", "<init>"),
-      Set(Hops),
+      Set(Hops, Lateral),
       lacks(s"new $logical.Statistics(BigInt, Option, AttributeMap, boolean)")
     ),
     (
