@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 import org.apache.spark.sql.sash.PythonCalls
+import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{SashConf, SashErrors, SparkVersions}
 import io.sash.spark.kinds._
@@ -129,14 +130,20 @@ private[spark] object SlidePythonAggregators {
       case _                                              => false
     })
 
-  /** The keys of a row, for the text of an error. */
-  private def keys(partitionSpec: Seq[Expression]): Expression =
-    if (partitionSpec.isEmpty) Literal(true)
-    else
-      CreateNamedStruct(partitionSpec.zipWithIndex.flatMap {
-        case (a: NamedExpression, _) => Seq(Literal(a.name), a)
-        case (e, i)                  => Seq(Literal(s"key$i"), e)
-      })
+  /** The keys of a row, for the text of an error, as far as Python knows their types. */
+  private def keys(partitionSpec: Seq[Expression]): Expression = {
+    val named = partitionSpec.zipWithIndex.collect {
+      case (a: NamedExpression, _) if isPlain(a.dataType) => Seq(Literal(a.name), a)
+      case (e, i) if isPlain(e.dataType)                  => Seq(Literal(s"key${i + 1}"), e)
+    }
+    if (named.isEmpty) Literal(true) else CreateNamedStruct(named.flatten)
+  }
+
+  private def isPlain(dataType: DataType): Boolean = dataType match {
+    case _: NumericType | _: StringType | BooleanType | BinaryType => true
+    case DateType | TimestampType | TimestampNTZType               => true
+    case _                                                         => false
+  }
 
   private def windowOf(like: Window, answers: Seq[NamedExpression], child: LogicalPlan): Window =
     SparkVersions.window(answers, like.partitionSpec, like.orderSpec, child)
