@@ -6,6 +6,7 @@ of the package.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -253,8 +254,8 @@ class _Task:
 
     def _begin_key(self, *, grows: bool) -> None:
         self._window = TwoStacksLite(self._steps, grows=grows)
-        self._rows: list[Any] = []  # those that have come, and are not in the window yet
-        self._ends: list[tuple[int | None, int | None]] = []  # of the rows without an answer
+        self._rows: deque[Any] = deque()  # those that have come, and are not in the window yet
+        self._ends: deque[tuple[int | None, int | None]] = deque()  # of rows without an answer
         self._come = 0
 
     def come(self, batch: Sequence[pa.Array]) -> list[Any]:
@@ -301,31 +302,24 @@ class _Task:
 
     def _answer(self) -> None:
         """Answer rows whose windows have come, the oldest first."""
-        window, come, done = self._window, self._come, 0
-        rows = self._rows
-        for begin, end in self._ends:
+        window, come, rows, ends = self._window, self._come, self._rows, self._ends
+        while ends:
+            begin, end = ends[0]
             if begin is None or end is None:
                 self._answers.append(self._steps.finish(self._steps.zero()))
-                done += 1
+                ends.popleft()
                 continue
-            entered = window.end
-            until = min(end, come)
-            if entered < until:
-                for row in rows[: until - entered]:
-                    window.insert(row)
-                del rows[: until - entered]
+            for _ in range(window.end, min(end, come)):
+                window.insert(rows.popleft())
             if end > come:
                 break
             if begin <= window.first:
-                if begin < window.first:
-                    message = "a window begins before the window of the row before"
-                    raise _OutOfOrderError(message)
-            else:
-                while window.first < begin - 1:
-                    window.evict()
+                message = "a window begins before the window of the row before"
+                raise _OutOfOrderError(message)
+            while window.first < begin - 1:
+                window.evict()
             self._answers.append(window.query())
-            done += 1
-        del self._ends[:done]
+            ends.popleft()
 
 
 def _where(keys: Any) -> str:

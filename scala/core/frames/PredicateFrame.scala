@@ -16,7 +16,7 @@ import io.sash.core.elements.InOrderWindow
  */
 final class PredicateFrame(
     windows: Array[InOrderWindow],
-    condition: RowsCondition
+    condition: BoundingCondition
 ) extends Frame(windows) {
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {

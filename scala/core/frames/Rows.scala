@@ -66,6 +66,6 @@ abstract class Rows {
 }
 
 /** A condition on the rows [first, end) of a frame, which have entered it. */
-trait RowsCondition {
+trait BoundingCondition {
   def holds(first: Long, end: Long): Boolean
 }

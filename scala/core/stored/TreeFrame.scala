@@ -2,7 +2,7 @@ package io.sash.core.stored
 
 import java.nio.ByteBuffer
 
-import io.sash.core.frames.{Frame, RowsCondition}
+import io.sash.core.frames.{Frame, BoundingCondition}
 import io.sash.core.slots.Bytes
 
 /**
@@ -16,7 +16,7 @@ import io.sash.core.slots.Bytes
  * @param condition whether the condition holds for the window
  */
 private[sash] final class TreeFrame(
-    make: RowsCondition => Frame,
+    make: BoundingCondition => Frame,
     isLater: Boolean,
     window: => TreeWindow,
     condition: => Boolean = true

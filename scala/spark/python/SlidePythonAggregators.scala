@@ -47,7 +47,7 @@ private[spark] object SlidePythonAggregators {
   val Prefix = "sash.udaf("
 
   /** The call of a Python aggregator over a window. */
-  private final case class Call(
+  private final case class UdafCall(
       answer: Alias,
       window: WindowExpression,
       udaf: PythonUDAF,
@@ -57,7 +57,7 @@ private[spark] object SlidePythonAggregators {
 
   private def isOurs(e: Expression): Boolean = callOf(e).nonEmpty
 
-  private def callOf(e: Expression): Option[Call] = e match {
+  private def callOf(e: Expression): Option[UdafCall] = e match {
     case a @ Alias(w @ WindowExpression(AggregateExpression(f, _, _, filter, _), _), _) =>
       (f match {
         case u: PythonUDAF                             => Some((u, Nil))
@@ -65,7 +65,7 @@ private[spark] object SlidePythonAggregators {
         case _                                         => None
       }).collect {
         case (udaf, kinds) if udaf.name.startsWith(Prefix) =>
-          Call(a, w, udaf, kinds, filter)
+          UdafCall(a, w, udaf, kinds, filter)
       }
     case _ => None
   }
@@ -112,7 +112,7 @@ private[spark] object SlidePythonAggregators {
     Project(window.output.map(a => answered.getOrElse(a, a)), moved)
   }
 
-  private def refusal(call: Call): Option[String] = call.kinds.collectFirst {
+  private def refusal(call: UdafCall): Option[String] = call.kinds.collectFirst {
     case m: WindowModifier =>
       s"${m.sql} does not go with an aggregator in Python; write a sash.Monoid, or leave it out"
     case k if k.movesBack =>
@@ -120,11 +120,11 @@ private[spark] object SlidePythonAggregators {
         "no older rows; write a sash.Monoid, or take one width for all rows"
   }
 
-  private def refused(call: Call, why: String): Throwable =
+  private def refused(call: UdafCall, why: String): Throwable =
     SashErrors.invalidArgument(call.udaf.name, "window", why)
 
   /** Whether no row leaves the window, so that the worker keeps no rows. */
-  private def grows(call: Call): Boolean =
+  private def grows(call: UdafCall): Boolean =
     call.kinds.isEmpty && (call.window.windowSpec.frameSpecification match {
       case SpecifiedWindowFrame(_, UnboundedPreceding, _) => true
       case _                                              => false

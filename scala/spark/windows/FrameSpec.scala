@@ -76,7 +76,7 @@ private[spark] final case class RowsOfFrame(
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
     partKeys: Seq[Option[Rows]],
-    condition: Option[RowsCondition]
+    condition: Option[BoundingCondition]
 ) {
   def keys: Rows = partKeys.head.get
 }

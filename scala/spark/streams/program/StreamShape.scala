@@ -1,6 +1,6 @@
 package io.sash.spark.streams.program
 
-import io.sash.core.frames.{Frame, KeyBound, Rows, RowsCondition, Slide}
+import io.sash.core.frames.{Frame, KeyBound, Rows, BoundingCondition, Slide}
 import io.sash.core.stored.{PeerMarks, TreeRows, TreeWindow}
 import io.sash.spark.windows._
 
@@ -23,7 +23,7 @@ private[spark] final class StreamShape(
     .mkString(" ")
 
   /** The frame of the core, which says for a row where its window begins and ends. */
-  def createFrame(rows: StreamBounds => Rows, condition: Option[RowsCondition]): Frame =
+  def createFrame(rows: StreamBounds => Rows, condition: Option[BoundingCondition]): Frame =
     frame.frame(FrameParts(Array.empty, bounds.map(b => Some(rows(b))), condition))
 
   /** The slide of the core; null if every row has an answer. */

@@ -102,7 +102,7 @@ private object StoredFramesSuite {
   case object Current extends Bound
   final case class Shift(by: Long) extends Bound
 
-  type Make = (Array[InOrderWindow], (Bound, Bound) => Rows, RowsCondition) => Frame
+  type Make = (Array[InOrderWindow], (Bound, Bound) => Rows, BoundingCondition) => Frame
 
   /**
    * @param ofPeers whether peers have the same window, which ends with the last of them
@@ -193,7 +193,7 @@ private object StoredFramesSuite {
     2 -> Gen.zip(own, parts).map { case (own, part) => joined(Seq(own, part), ofAll = true) }
   )
 
-  private def isUpTo(most: Long): RowsCondition = (first, end) =>
+  private def isUpTo(most: Long): BoundingCondition = (first, end) =>
     (first until end).map(_ % 10).sum <= most
 
   private def elementOf(row: Int) = Element(0, row)
