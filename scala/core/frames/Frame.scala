@@ -80,8 +80,8 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
   def longest: Long = Long.MaxValue
 
   /**
-   * Whether the frames of row `now` and of later rows would be the same without row `last` and the
-   * rows before it. The two rows are the only ones that are compared.
+   * Whether the frames of row `now` and of later rows would be the same without row `last` and
+   * the rows before it. The two rows are the only ones that are compared.
    */
   def isOver(last: Long, now: Long): Boolean = false
 

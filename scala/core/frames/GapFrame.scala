@@ -6,8 +6,8 @@ import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.Bytes
 
 /**
- * The rows from the last beginning up to the current row. Which rows are beginnings is the rule of
- * the subclass; the first row always is one.
+ * The rows from the last beginning up to the current row. Which rows are beginnings is the rule
+ * of the subclass; the first row always is one.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2 (punctuation).
  *

@@ -43,8 +43,8 @@ final class OwnRowsFrame(windows: Array[InOrderWindow], keys: Rows)
  * Cost: at most 2 log m comparisons, and the windows' cost. Here m is the number of rows in this
  * frame or in the frame before it, whichever is longer. Space: n keys besides.
  *
- * @param keys the rows' keys; the lower bound is the key minus the row's width. If their condition
- *   does not hold for a row, it has no width and its frame no rows
+ * @param keys the rows' keys; the lower bound is the key minus the row's width. If their
+ *   condition does not hold for a row, it has no width and its frame no rows
  */
 final class OwnRangeFrame(windows: Array[InOrderWindow], keys: Rows)
     extends OwnWidthFrame(windows, keys) {

@@ -4,8 +4,8 @@ import java.util.Arrays
 
 /**
  * The current rows of a stream, a group of peers, and the row before them: their time and their
- * marks. A mark is a number that a row has for a frame, such as the first time in its window. Rows
- * are numbered as their elements are.
+ * marks. A mark is a number that a row has for a frame, such as the first time in its window.
+ * Rows are numbered as their elements are.
  *
  * @param marks the number of marks of a row
  */

@@ -7,7 +7,8 @@ import io.sash.core.slots.Bytes
 
 /**
  * A frame that moves one of the [[StoredWindows]]. Elements enter as they come, unless the frame
- * lags; rows before the window leave node by node. One instance serves one stream after the other.
+ * lags; rows before the window leave node by node. One instance serves one stream after the
+ * other.
  *
  * @param make makes the frame, without windows, over [[TreeRows]]. It gets the condition on the
  *   content of the window

@@ -6,9 +6,9 @@ import io.sash.core.frames.{KeyBound, Rows}
 import io.sash.core.slots.Bytes
 
 /**
- * The rows of a stream whose elements are in a store. Peers, and the row before them, are compared
- * with one another by their marks. Other rows are elements, which the window finds by their time,
- * or by their group of peers.
+ * The rows of a stream whose elements are in a store. Peers, and the row before them, are
+ * compared with one another by their marks. Other rows are elements, which the window finds by
+ * their time, or by their group of peers.
  *
  * @param window the window of the frame that asks; it is not needed to compare peers alone
  * @param lower the lower bound; its shift is the number of a mark

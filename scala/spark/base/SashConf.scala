@@ -141,24 +141,23 @@ object SashConf {
     .createWithDefaultString("128MB")
 
   val LateralSlices = buildConf("spark.sash.lateral.slices")
-    .doc(
-      "Whether the rows of a correlated aggregate are combined before they are exchanged, by " +
-        "slices of time that no range divides. A job over the rows around makes an index of " +
-        "the slices, and rows of no range are not exchanged. With 'on' they are where there are " +
-        "several times more rows than slices, with 'always' wherever they can be, with 'off' " +
-        "nowhere."
-    )
+    .doc(flowed("""
+      Whether the rows of a correlated aggregate are combined before they are exchanged, by slices
+      of time that no range divides. A job over the rows around makes an index of the slices, and
+      rows of no range are not exchanged. With 'on' they are where there are several times more
+      rows than slices, with 'always' wherever they can be, with 'off' nowhere.
+    """))
     .version("0.1.0")
     .stringConf
     .checkValues(Set("on", "always", "off"))
     .createWithDefault("off")
 
   val LateralSliceLimit = buildConf("spark.sash.lateral.sliceLimit")
-    .doc(
-      "The most bytes of an index of slices, which is broadcast to all executors. It has some " +
-        "8 bytes for each slice and 16 for each key. Where it would be larger, each row of a " +
-        "correlated aggregate is exchanged."
-    )
+    .doc(flowed("""
+      The most bytes of an index of slices, which is broadcast to all executors. It has some 8
+      bytes for each slice and 16 for each key. Where it would be larger, each row of a correlated
+      aggregate is exchanged.
+    """))
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .checkValue(b => b >= 0 && b <= Int.MaxValue, "must be from 0 to 2 GB")

@@ -341,9 +341,9 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
   override def orderFault(order: Seq[SortOrder]): Option[String] = OrderFaults.noOrder(order)
 
   /**
-   * Whether each end is the row's place in the order, or lies at a fixed distance from it. Then no
-   * end moves back from row to row. A place that is NULL has the rows with a NULL alone, if there
-   * is an upper end.
+   * Whether each end is the row's place in the order, or lies at a fixed distance from it. Then
+   * no end moves back from row to row. A place that is NULL has the rows with a NULL alone, if
+   * there is an upper end.
    */
   def isAtDistances(order: Seq[SortOrder]): Boolean = order match {
     case Seq(SortOrder(place, Ascending, NullsFirst, _)) if upper.nonEmpty =>

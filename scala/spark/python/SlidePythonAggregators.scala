@@ -13,9 +13,9 @@ import io.sash.spark.base.{SashConf, SashErrors, SparkVersions}
 import io.sash.spark.kinds._
 
 /**
- * Windows of aggregators that are written in Python (`sash.udaf`). Rows go to a Python worker once,
- * in the window's order, each with the places at which its window begins and ends. The worker
- * slides over them.
+ * Windows of aggregators that are written in Python (`sash.udaf`). Rows go to a Python worker
+ * once, in the window's order, each with the places at which its window begins and ends. The
+ * worker slides over them.
  *
  * {{{
  *   Project    … , TopK(arguments, condition, keys, hint, place, begin, end)   an iterator UDF
@@ -25,8 +25,8 @@ import io.sash.spark.kinds._
  * So each frame and kind of window says where it begins and ends as it does for any aggregate.
  * Spark's own operator runs the UDF, with its batches, its spills and its profilers.
  *
- * The function is not deterministic, although each of its answers is: no rule of the optimizer may
- * then take a row away below it.
+ * The function is not deterministic, although each of its answers is: no rule of the optimizer
+ * may then take a row away below it.
  */
 private[spark] final case class SlidePythonAggregators(session: SparkSession)
     extends Rule[LogicalPlan] {
@@ -116,8 +116,8 @@ private[spark] object SlidePythonAggregators {
     case m: WindowModifier =>
       s"${m.sql} does not go with an aggregator in Python; write a sash.Monoid, or leave it out"
     case k if k.movesBack =>
-      s"${k.sql} may begin before the window of the row before, and an aggregator in Python keeps " +
-        "no older rows; write a sash.Monoid, or take one width for all rows"
+      s"${k.sql} may begin before the window of the row before, and an aggregator in Python " +
+        "keeps no older rows; write a sash.Monoid, or take one width for all rows"
   }
 
   private def refused(call: UdafCall, why: String): Throwable =

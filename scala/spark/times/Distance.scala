@@ -11,8 +11,8 @@ import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.{Day, Micro}
 
 /**
- * A value and a fixed distance from it: a difference of numbers for a number, days for a DATE, else
- * microseconds.
+ * A value and a fixed distance from it: a difference of numbers for a number, days for a DATE,
+ * else microseconds.
  */
 private[spark] final case class Distance(base: Expression, units: Long) {
 

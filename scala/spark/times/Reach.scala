@@ -20,8 +20,8 @@ import io.sash.spark.base.TimeUnit.Day
  * finite double is infinitely far from another; an infinite extent reaches the end from every key
  * but NaN.
  *
- * @param key a number as INT, BIGINT, DECIMAL or DOUBLE (see `Extent`), or another type that moves
- *   without a calendar of hours; see [[CalendarReach]]
+ * @param key a number as INT, BIGINT, DECIMAL or DOUBLE (see `Extent`), or another type that
+ *   moves without a calendar of hours; see [[CalendarReach]]
  * @param extent 0 or more, or more than 0 if `strict`; microseconds for a timestamp
  * @param up whether the result is at or above `key`
  */

@@ -35,12 +35,14 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   def bounding: Option[PredicateWindow] = None
 
   /**
-   * Whether the frame ends with the last row that ties with the current one. Rows that tie then have
-   * the same answer, unless the frame joins others.
+   * Whether the frame ends with the last row that ties with the current one. Rows that tie then
+   * have the same answer, unless the frame joins others.
    */
   def endsWithPeers: Boolean = movesByPeers
 
-  /** Whether the frame is the rows between two bounds of the window's order that never move back. */
+  /**
+   * Whether the frame is the rows between two bounds of the window's order that never move back.
+   */
   def isRange: Boolean = false
 
   /** A noun for the row at which windows begin, if the rows before it leave all at once. */
@@ -354,7 +356,8 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 }
 
 /**
- * @param rises whether the bounds lie at fixed distances from a row's own place, so that none moves
+ * @param rises whether the bounds lie at fixed distances from a row's own place, so that none
+ *   moves
  *   back from row to row
  */
 private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) extends FrameSpec {
