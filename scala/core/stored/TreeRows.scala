@@ -57,7 +57,7 @@ private[sash] final class TreeRows(
     else {
       of.insertTo(until)
       val bound = if (isByGroup) peers.group + groupsBack else peers.of(current)(lowerMark)
-      math.max(from, of.firstAt(bound))
+      math.max(from, of.firstAt(bound, from))
     }
 
   override def searchNotBelow(current: Long, until: Long): Long =

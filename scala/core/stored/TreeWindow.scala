@@ -48,6 +48,19 @@ abstract class TreeWindow private[sash] () {
    */
   def firstAt(time: Long): Long
 
+  /**
+   * The same for a search that has come to `from` before, so that it looks there first. The
+   * elements before `from` are before `time`.
+   */
+  final def firstAt(time: Long, from: Long): Long =
+    if (from <= front) firstAt(time)
+    else {
+      val end = math.min(back, from + TreeWindow.Near)
+      var at = from
+      while (at < end && timeOf(at) < time) at += 1
+      if (at < end || end == back) at else firstAt(time)
+    }
+
   /** Evicts the elements before `position`, which is at most `back`. */
   def evictTo(position: Long): Unit
 
@@ -69,4 +82,10 @@ abstract class TreeWindow private[sash] () {
   private[sash] def write(out: Bytes): Unit
 
   private[sash] def read(in: ByteBuffer): Unit
+}
+
+private object TreeWindow {
+
+  /** So many elements are looked at one by one. */
+  private val Near: Long = 32L
 }
