@@ -2,8 +2,10 @@
 
     python benchmarks/bench_labels.py            # a million labels, ten million events: an hour
     python benchmarks/bench_labels.py --quick    # a look, in minutes
+    python benchmarks/bench_labels.py --few      # 100 to a million labels, 20 million events
 
-Writes labels.json, labels.md and labels.svg to docs/benchmarks. ``--resume`` goes on where a run
+Writes labels.json, labels.md and labels.svg to docs/benchmarks, or with ``--few`` to a folder of
+it. ``--resume`` goes on where a run
 was stopped; ``--report`` only writes page and chart anew from labels.json.
 """
 
@@ -17,7 +19,7 @@ from pathlib import Path
 import label_report
 import label_tables
 import machine
-from label_cells import LABEL_ENGINES, LATERAL, SASH, LabelCell, Tables, queries
+from label_cells import FEW_ENGINES, LABEL_ENGINES, LATERAL, SASH, LabelCell, Tables, queries
 from measure import measure
 from progress import Progress
 from results import Store
@@ -28,6 +30,8 @@ USERS = [20_000, 2_000]
 LARGE = [engine for engine in LABEL_ENGINES if engine != LATERAL]
 MIDDLE = Tables(20_000, 200_000, 200)
 """Over more Spark's LATERAL does not end."""
+FEW, FEW_EVENTS = [100, 10_000, 100_000, 1_000_000], 20_000_000
+"""So few labels that slices of theirs may pay."""
 SMALL = [
     Tables(10, 10, 2),
     Tables(100, 100, 10),
@@ -38,6 +42,9 @@ SMALL = [
 
 def rounds(options: argparse.Namespace) -> list[tuple[Tables, list[list[LabelCell]]]]:
     """The cells by tables; those of one query are measured in turns."""
+    if options.few:
+        few = [Tables(labels, FEW_EVENTS, USERS[0]) for labels in FEW]
+        return [(tables, _turns(tables, FEW_ENGINES, options)) for tables in few]
     found = []
     for users in options.users:
         large = Tables(options.labels, options.events, users)
@@ -80,7 +87,9 @@ def _run(store: Store[LabelCell], options: argparse.Namespace) -> None:
     progress = Progress(sum(len(turn) for _, turns in chosen for turn in turns))
     with (
         tempfile.TemporaryDirectory() as scratch,
-        working(LABEL_ENGINES, options.cores, options.memory) as workers,
+        working(
+            FEW_ENGINES if options.few else LABEL_ENGINES, options.cores, options.memory
+        ) as workers,
     ):
         for number, (tables, turns) in enumerate(chosen):
             folder = Path(scratch) / str(number)
@@ -111,10 +120,13 @@ def _options() -> argparse.Namespace:
     add("--memory", default="6g", help="heap of each JVM; there are three")
     add("--cells", default="", help="regex on engine/labels/events/users/features-spans")
     add("--quick", action="store_true", help="50,000 labels, 500,000 events")
+    add("--few", action="store_true", help="few labels beside 20,000,000 events")
     add("--resume", action="store_true", help="keep what labels.json has, measure the rest")
     add("--report", action="store_true", help="measure nothing")
     add("--out", type=Path, default=OUT)
     options = parser.parse_args()
+    if options.few and options.out == OUT:
+        options.out = OUT / "few"
     if options.quick:
         options.labels, options.events = 50_000, 500_000
     return options

@@ -14,17 +14,17 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 import machine
 import sections
 import summary
-from cells import DUCKDB, NAIVE, POLARS, RUNNING
+from cells import DUCKDB, NAIVE, POLARS, RUNNING, SASH_SORT
 from cells import SASH as SASH_COLOUR
 from charts import COLOURS
 from label_cells import (
     DUCKDB_JOIN,
     DUCKDB_UNION,
-    LABEL_ENGINES,
     LATERAL,
     NAMES,
     RANGE_JOIN,
     SASH,
+    SASH_SLICES,
     SPANS,
     LabelCell,
     LabelQuery,
@@ -38,6 +38,7 @@ Answers = dict[tuple[str, LabelQuery], Result[LabelCell]]
 """By engine and query."""
 ENGINE_COLOURS = {
     SASH: COLOURS[SASH_COLOUR],
+    SASH_SLICES: COLOURS[SASH_SORT],
     DUCKDB_UNION: COLOURS[DUCKDB],
     DUCKDB_JOIN: COLOURS[POLARS],
     RANGE_JOIN: COLOURS[NAIVE],
@@ -91,9 +92,9 @@ def _summary(panels: dict[Tables, Answers]) -> Iterator[str]:
     return summary.table(
         "Sash's time over the time of",
         [
-            Comparison(NAMES[engine], None, [*_ratios(panels, engine)])
-            for engine in LABEL_ENGINES
-            if engine != SASH
+            Comparison(NAMES[engine], None, ratios)
+            for engine in NAMES
+            if engine != SASH and (ratios := [*_ratios(panels, engine)])
         ],
     )
 
@@ -107,7 +108,7 @@ def _ratios(panels: dict[Tables, Answers], engine: str) -> Iterator[Ratio]:
 
 
 def _table(answers: Answers) -> Iterator[str]:
-    engines = [e for e in LABEL_ENGINES if any(engine == e for engine, _ in answers)]
+    engines = [e for e in NAMES if any(engine == e for engine, _ in answers)]
     yield "| features | " + " | ".join(NAMES[engine] for engine in engines) + " |"
     yield "|---|" + "--:|" * len(engines)
     for query in queries():
@@ -139,7 +140,7 @@ def _draw(panels: dict[Tables, Answers], path: Path) -> None:
         sharey=True,
     )
     for (tables, answers), axis in zip(panels.items(), axes.flat, strict=False):
-        for engine in LABEL_ENGINES:
+        for engine in NAMES:
             found = [
                 (span, result.seconds)
                 for span in SPANS

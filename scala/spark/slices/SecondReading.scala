@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern._
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources._
 
 import io.sash.spark.base.Filtered
@@ -60,6 +61,8 @@ private[slices] object SecondReading extends PredicateHelper {
         case call: AggregateExpression => call.isDistinct || !Ties.isExact(call.aggregateFunction)
         case _                         => false
       })
+    case _: View             => true
+    case r: InMemoryRelation => refusal(r.cacheBuilder.logicalPlan).isEmpty
     case r: LogicalRelation =>
       r.relation match {
         case files: HadoopFsRelation => files.location.isInstanceOf[PartitioningAwareFileIndex]

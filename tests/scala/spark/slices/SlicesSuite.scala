@@ -75,6 +75,19 @@ final class SlicesSuite extends FileTables {
     }
   }
 
+  test("labels in the cache are read twice, unless they may be others there") {
+    withSettings(always) {
+      for ((of, isRead) <- Seq("labels WHERE id > 3" -> true, "labels LIMIT 20" -> false)) {
+        val cached = spark.sql(s"SELECT * FROM $of").cache()
+        cached.createOrReplaceTempView("cachedLabels")
+        val text = told(spark.sql(s"$counted FROM cachedLabels l"))
+        assert(text.contains(combined) == isRead, text)
+        if (isRead) check(spark.sql(s"$counted FROM cachedLabels l"))
+        cached.unpersist(blocking = true)
+      }
+    }
+  }
+
   test("events that are aggregated one by one are only left out") {
     withSettings(always) {
       val text = explained(
