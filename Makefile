@@ -164,7 +164,7 @@ define both
 endef
 
 .PHONY: test
-test: $(INSTALLED) ## every kind of test, Scala and Python: a sample, in ten minutes
+test: $(INSTALLED) ## every kind of test, Scala and Python: a sample, in twelve minutes
 	$(call both,quick,test)
 
 .PHONY: test-long
