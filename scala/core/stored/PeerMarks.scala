@@ -14,6 +14,7 @@ private[sash] final class PeerMarks(marks: Int) {
   /** The time of the peers. */
   var time: Long = 0L
   private[this] var timeBefore = 0L
+  private[this] var knowsBefore = false // whether the row before the peers came just before them
 
   /** The number of rows before the first peer, and up to the last peer. */
   var firstPeer: Long = 0L
@@ -29,16 +30,21 @@ private[sash] final class PeerMarks(marks: Int) {
   def open(time: Long, end: Long): Unit = {
     firstPeer = end - 1
     lastPeer = end
+    knowsBefore = false
     this.time = time
   }
 
-  /** Moves on to the next group of peers; the caller sets their marks. */
+  /**
+   * Moves on to another group of peers; the caller sets their marks. Where rows come long before
+   * they are asked for, these need not be the peers after the last ones.
+   */
   def begin(time: Long, firstPeer: Long, count: Int, group: Long): Unit = {
     val last = (lastPeer - this.firstPeer).toInt
     val before = values(last)
     values(last) = values(0)
     values(0) = before
     timeBefore = this.time
+    knowsBefore = firstPeer == lastPeer
     this.time = time
     this.firstPeer = firstPeer
     this.lastPeer = firstPeer + count
@@ -62,6 +68,7 @@ private[sash] final class PeerMarks(marks: Int) {
   /** The time of a peer, or of the row before. */
   def timeOf(row: Long): Long = if (row >= firstPeer) time else timeBefore
 
-  /** Whether `row` is a peer or the row before. */
-  def has(row: Long): Boolean = row >= firstPeer - 1 && row < lastPeer
+  /** Whether `row` is a peer, or the row before if that is known. */
+  def has(row: Long): Boolean =
+    row < lastPeer && (if (knowsBefore) row >= firstPeer - 1 else row >= firstPeer)
 }
