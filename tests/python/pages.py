@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,7 @@ def _run_sql(code: str, spark: SparkSession) -> None:
 
 
 if __name__ == "__main__":
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.log.level", "ERROR")
     session = sash.configure(builder.config("spark.sql.shuffle.partitions", 2)).getOrCreate()
     for page in PAGES:

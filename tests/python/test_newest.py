@@ -30,6 +30,7 @@ POINT = "st_geomfromwkb(unhex(concat('0101000000000000000000F03F00000000000000',
 def newest(spark: SparkSession) -> Iterator[SparkSession]:
     for switch in SWITCHES:
         spark.conf.set(f"spark.sql.{switch}", "true")
+    spark.createDataFrame([(1,)], ["x"])  # makes this the session whose switches Spark asks
     spark.range(12).selectExpr(
         "id", "id % 2 AS k", "double(id) AS x", "timestamp_seconds(id * 60) AS ts"
     ).createOrReplaceTempView("r")

@@ -12,7 +12,12 @@ import io.sash.core.elements.InOrderWindow
  * @param attributes the rows' attributes; their lower bound is the current attribute minus delta
  */
 final class DeltaFrame(windows: Array[InOrderWindow], attributes: RangeKeys)
-    extends Frame(windows, attributes) {
+    extends Frame(windows) {
+
+  override def clear(): Unit = {
+    super.clear()
+    attributes.clear()
+  }
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered <= current) {

@@ -1,9 +1,6 @@
 package io.sash.core.frames
 
-import java.nio.ByteBuffer
-
 import io.sash.core.elements.InOrderWindow
-import io.sash.core.slots.Bytes
 
 /**
  * The rows of each row's window: a frame of SQL (ROWS or RANGE between two bounds), or the rule
@@ -18,19 +15,14 @@ import io.sash.core.slots.Bytes
  *   if (frame.moveTo(0, arrived = 1, ended = false))
  *     column.lower(window.query())
  * }}}
- * A frame without windows says for a row where its window begins and ends, and its owner moves
- * the window: a part of a [[JoinedFrame]], or a frame over elements in a store.
- *
  * A row enters once. In most frames the first row of a window only moves forwards, and a row
  * leaves once. In an [[OwnWidthFrame]] and in a [[BoundsFrame]] the first row may move back. So
  * no row leaves there, and the windows are asked for some of their rows.
  *
  * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the frame;
  * later rows are in open slots.
- *
- * @param rows the rows that the frame compares; null if it compares none
  */
-abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows = null) {
+abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
   protected[this] var entered = 0L
   protected[this] var evicted = 0L
 
@@ -44,7 +36,7 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
   def first: Long = evicted
 
   /** The row before which no later frame begins. */
-  def floor: Long = first
+  private[frames] def floor: Long = first
 
   /** The row after the last row of the frame. */
   final def end: Long = entered
@@ -64,41 +56,7 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
       windows(i).clear()
       i += 1
     }
-    if (rows != null) rows.clear()
   }
-
-  /**
-   * Whether some rows leave before others. If not, all rows before a row leave when it enters, or
-   * none leaves.
-   */
-  def evicts: Boolean = true
-
-  /** Whether a row may enter later than it arrives. */
-  def lags: Boolean = false
-
-  /** The largest number of rows in the frame, as far as it is known. */
-  def longest: Long = Long.MaxValue
-
-  /**
-   * Whether the frames of row `now` and of later rows would be the same without row `last` and
-   * the rows before it. The two rows are the only ones that are compared.
-   */
-  def isOver(last: Long, now: Long): Boolean = false
-
-  /** Whether later frames depend on more than the rows of this frame: see `write`. */
-  def remembers: Boolean = false
-
-  /** Goes on with the rows [first, end) in the frame, which are those of a frame before. */
-  def resume(first: Long, end: Long): Unit = {
-    entered = end
-    evicted = first
-  }
-
-  /** Writes what the frame remembers beside its rows. */
-  def write(out: Bytes): Unit = ()
-
-  /** Reads what `write` has left, after `resume`. */
-  def read(in: ByteBuffer): Unit = ()
 
   /**
    * Says that the row that arrived last stands for more rows, which lie before all rows that are
@@ -134,10 +92,4 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
     evicted += 1
     evictions += 1
   }
-
-  /** Lets the rows before `position` enter, which have arrived. */
-  protected final def enterTo(position: Long): Unit = while (entered < position) enter()
-
-  /** Lets the rows before `position` leave, which have entered. */
-  protected final def leaveTo(position: Long): Unit = while (evicted < position) leave()
 }

@@ -1,9 +1,6 @@
 package io.sash.core.frames
 
-import java.nio.ByteBuffer
-
 import io.sash.core.elements.{InOrderWindow, Stretches}
-import io.sash.core.slots.Bytes
 
 /**
  * The rows that are in the frames of all parts, or from the first row of any part until the last
@@ -23,7 +20,7 @@ final class JoinedFrame(windows: Array[InOrderWindow], parts: Array[Frame], ofAl
 
   override def first: Long = begin
 
-  override def floor: Long = evicted
+  override private[frames] def floor: Long = evicted
 
   override def query(window: InOrderWindow): Int =
     if (begin == evicted) window.query()
@@ -33,29 +30,6 @@ final class JoinedFrame(windows: Array[InOrderWindow], parts: Array[Frame], ofAl
       if (begin < end) stretches.append(place(begin), place(end))
       stretches.answer()
     }
-
-  override def lags: Boolean = parts.exists(_.lags)
-
-  override def longest: Long =
-    if (ofAll) parts.map(_.longest).min else parts.map(_.longest).max
-
-  // A row that one part no longer holds is in no frame of all. But a part may remember it.
-  override def isOver(last: Long, now: Long): Boolean =
-    if (!ofAll) parts.forall(_.isOver(last, now))
-    else
-      parts.exists(_.isOver(last, now)) && parts.forall(p => !p.remembers || p.isOver(last, now))
-
-  override def remembers: Boolean = parts.exists(_.remembers)
-
-  override def resume(first: Long, end: Long): Unit = {
-    super.resume(first, end)
-    begin = first
-    parts.foreach(_.resume(first, end))
-  }
-
-  override def write(out: Bytes): Unit = parts.foreach(_.write(out))
-
-  override def read(in: ByteBuffer): Unit = parts.foreach(_.read(in))
 
   override def clear(): Unit = {
     super.clear()
@@ -84,8 +58,8 @@ final class JoinedFrame(windows: Array[InOrderWindow], parts: Array[Frame], ofAl
       i += 1
     }
     if (isWhole) {
-      enterTo(until)
-      leaveTo(math.min(least, entered))
+      while (entered < until) enter()
+      while (evicted < least && evicted < entered) leave()
       begin = math.max(evicted, math.min(from, entered))
     }
     isWhole

@@ -3,29 +3,27 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * RANGE or GROUPS BETWEEN lower AND upper: the rows between the two bounds of the current row. A
- * row has arrived when it is in `rows`, too.
+ * RANGE BETWEEN lower AND upper: the rows whose order keys lie between two bounds. Each bound is
+ * the current row's key moved by an offset. A row has arrived when its key is in `keys`, too.
  */
-final class RangeFrame(windows: Array[InOrderWindow], rows: Rows) extends Frame(windows, rows) {
+final class RangeFrame(windows: Array[InOrderWindow], keys: RangeKeys) extends Frame(windows) {
 
-  override def evicts: Boolean = !rows.isUnboundedBelow
-
-  override def lags: Boolean = !rows.isUpToPeers
-
-  override def isOver(last: Long, now: Long): Boolean =
-    evicts && rows.isBelow(last, now) && rows.isAbove(now, last)
+  override def clear(): Unit = {
+    super.clear()
+    keys.clear()
+  }
 
   /**
    * Takes its steps in the order of Spark's own frames, since only compared bounds are evaluated.
    */
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
-    while (entered < arrived && !rows.isAbove(entered, current)) enter()
+    while (entered < arrived && !keys.isAbove(entered, current)) enter()
     if (entered == arrived && !ended) {
       false
     } else {
-      leaveTo(rows.firstNotBelow(current, evicted, entered))
+      while (evicted < entered && keys.isBelow(evicted, current)) leave()
       // without a lower bound no row is compared again once it has entered
-      rows.forgetBefore(math.min(if (rows.isUnboundedBelow) entered else evicted, current))
+      keys.forgetBefore(math.min(if (keys.isUnboundedBelow) entered else evicted, current))
       true
     }
   }

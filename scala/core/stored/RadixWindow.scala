@@ -27,7 +27,7 @@ import io.sash.core.slots.Bytes
  * Cost in combines, at height h: insert 1, query 1, amend at most F * h. Evict takes amortised at
  * most 1 + 1 / (F - 1), and at most F * h for each flip. Bulk eviction and restart take at most 2
  * F * h, for any number of elements, and eviction by time one flip more. In nodes loaded: evict
- * amortised 2 / (F - 1), bulk eviction and restart at most 2 h, eviction by time at most 6 h.
+ * amortised 2 / (F - 1), bulk eviction and restart at most 2 h, eviction by time at most 5 h.
  *
  * Papers: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4
  * (Two-Stacks Lite). Its stack over nodes of a tree is in section 4.2 of ''Constant-Time Sliding
@@ -62,7 +62,8 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
   override def insertTo(position: Long): Unit = while (backs < position)
     insert(tree.element(backs))
 
-  override def timeOf(position: Long): Long = tree.timeOf(position)
+  override def insertUntil(time: Long): Unit =
+    while (backs < tree.end && tree.timeOf(backs) <= time) insert(tree.element(backs))
 
   override def query(): Int =
     if (fronts == backs) {
@@ -99,37 +100,29 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
     sumSlot
   }
 
-  override def firstAt(time: Long): Long = {
-    requireEvicting()
-    if (fronts < boundary) {
-      if (stacks(0).firstTime >= time) fronts else firstInFront(time)
-    } else {
-      val at = tree.firstAt(time, fronts, backs)
-      if (at == fronts && fronts < backs) flip() // so that the next call has the time in a stack
-      at
-    }
-  }
-
-  /** The same, where the window's first element is in a stack, and its time before `time`. */
-  private def firstInFront(time: Long): Long = {
-    // the highest level whose first entry is before `time`, and its last such entry
-    var level = 0
-    var i = 1
-    while (i < stacks.length) {
-      if (!stacks(i).isEmpty && stacks(i).firstTime < time) level = i
-      i += 1
-    }
-    use(level)
-    val entry = stacks(level).lastBefore(time)
-    val end = tree.position(level, entry + 1)
-    val at = tree.firstAt(time, tree.position(level, entry) + 1, end)
-    if (at == boundary) tree.firstAt(time, boundary, backs) else at
-  }
+  override def firstAt(time: Long): Long = tree.firstAt(time, fronts, backs)
 
   override def evictTo(position: Long): Unit = {
     requireEvicting()
     if (position > fronts) {
       if (position < boundary) dropTo(position) else restartAt(position)
+    }
+  }
+
+  override def evictBefore(time: Long, position: Long): Unit = {
+    requireEvicting()
+    val end = math.min(backs, position)
+    while (fronts < end && timeOfFront(time, end) < time) {
+      // find the highest level whose first entry is before `time`, and its last such entry
+      var level = 0
+      var i = 1
+      while (i < stacks.length) {
+        if (!stacks(i).isEmpty && stacks(i).firstTime < time) level = i
+        i += 1
+      }
+      use(level)
+      val entry = stacks(level).lastBefore(time)
+      evictTo(math.min(end, tree.position(level, entry) + (if (level == 0) 1 else 0)))
     }
   }
 
@@ -203,6 +196,30 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
       throw new IllegalStateException("elements of this window leave all at once; see `evicting`")
     }
 
+  /** The time of the front, or of a later element before `end` if that is before `time`, too. */
+  private def timeOfFront(time: Long, end: Long): Long = {
+    if (fronts == boundary) {
+      fronts = startOfFlip(time, end)
+      flip()
+    }
+    stacks(0).firstTime
+  }
+
+  /**
+   * The front from which one flip is enough. A flip from an earlier front would only prepare
+   * elements before `time` for eviction. All stacks are empty.
+   */
+  private def startOfFlip(time: Long, end: Long): Long = {
+    val times = new NodeCursor(tree, stack(0).entries)
+    var position = fronts
+    var next = climb(position, stacking = false)
+    while (next < end && times.time(next) < time) {
+      position = next
+      next = climb(position, stacking = false)
+    }
+    position
+  }
+
   /** Moves the front to a position before the boundary. */
   private def dropTo(position: Long): Unit = {
     var level = 0
@@ -237,7 +254,7 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
 
   /** Makes front stacks of the largest entries that hold the window from its front on. */
   private def flip(): Unit = {
-    boundary = climb()
+    boundary = climb(fronts, stacking = true)
     if (boundary < backs) tree.aggregate(backSlot, boundary, backs)
     var level = stacks.length - 1
     while (level >= 0) {
@@ -247,19 +264,20 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
   }
 
   /**
-   * Makes front stacks, which are all empty, of the largest entries that hold the window from its
-   * front on. Returns the end of these entries.
+   * The end of the largest entries that hold the window from `from` on.
+   *
+   * @param stacking whether they become the front stacks, which are all empty
    */
-  private def climb(): Long = {
+  private def climb(from: Long, stacking: Boolean): Long = {
     var level = 0
-    var position = fronts
+    var position = from
     var climbing = true
     while (climbing) {
       val first = entryAt(level, position)
       val node = first >> tree.logFanOut
       val nodeEnd = (node + 1) << tree.logFanOut
       val end = math.min(nodeEnd, entryAt(level, backs))
-      stack(level).set(node, first, end)
+      if (stacking) stack(level).set(node, first, end)
       position = tree.position(level, end)
       climbing = end == nodeEnd && level + 1 < tree.height &&
         entryAt(level + 1, position) < entryAt(level + 1, backs)

@@ -24,8 +24,8 @@ abstract class TreeWindow private[sash] () {
   /** Inserts the elements before `position`, which have come. */
   def insertTo(position: Long): Unit
 
-  /** The time of an element that has come and is held. */
-  def timeOf(position: Long): Long
+  /** Inserts the elements that have come and whose time is at most `time`. */
+  def insertUntil(time: Long): Unit
 
   /** The slot of the window's aggregate; valid until the next call. */
   def query(): Int
@@ -42,30 +42,17 @@ abstract class TreeWindow private[sash] () {
   /** The slot with the aggregate of the appended elements; valid until the next call. */
   def answer(): Int
 
-  /**
-   * The first element of the window whose time is at least `time`; `back` if there is none. The
-   * window holds its elements one by one: see `StoredWindows.Shape.evicts`.
-   */
+  /** The first element of the window whose time is at least `time`; `back` if there is none. */
   def firstAt(time: Long): Long
-
-  /**
-   * The same for a search that has come to `from` before, so that it looks there first. The
-   * elements before `from` are before `time`.
-   */
-  final def firstAt(time: Long, from: Long): Long =
-    if (from <= front) firstAt(time)
-    else {
-      val end = math.min(back, from + TreeWindow.Near)
-      var at = from
-      while (at < end && timeOf(at) < time) at += 1
-      if (at < end || end == back) at else firstAt(time)
-    }
 
   /** Evicts the elements before `position`, which is at most `back`. */
   def evictTo(position: Long): Unit
 
   /** Evicts the elements whose time is before `time`. */
-  final def evictBefore(time: Long): Unit = evictTo(firstAt(time))
+  final def evictBefore(time: Long): Unit = evictBefore(time, Long.MaxValue)
+
+  /** Evicts the elements before `position` whose time is before `time`. */
+  def evictBefore(time: Long, position: Long): Unit
 
   /**
    * Makes the window hold exactly the elements [from, until), which have come. If its elements
@@ -82,10 +69,4 @@ abstract class TreeWindow private[sash] () {
   private[sash] def write(out: Bytes): Unit
 
   private[sash] def read(in: ByteBuffer): Unit
-}
-
-private object TreeWindow {
-
-  /** So many elements are looked at one by one. */
-  private val Near: Long = 32L
 }

@@ -40,14 +40,14 @@ class SuffixFramesSuite extends FrameLaws {
       forAll(partitions(anySteps), Gen.choose(0L, 9L), Gen.choose(1L, 4L), Gen.choose(0L, 12L)) {
         (partitions, rows, gap, delta) =>
           val windows = new Windows
-          val gaps = new LongKeys(Array(gap - 1))
-          val gapKeys = sessions(gaps)
+          val gaps = new LongKeys(Array(gap))
+          val gapKeys = backBy(gap, gaps)
           val deltas = new LongKeys(Array(-delta))
           val deltaKeys = backBy(delta, deltas)
           val inner = new JoinedFrame(
             Array.empty,
             Array(
-              new GapFrame(Array.empty, gapKeys),
+              new GapFrame(Array.empty, gapKeys, peersStay = false),
               new DeltaFrame(Array.empty, deltaKeys)
             ),
             !ofAll
@@ -91,37 +91,23 @@ class SuffixFramesSuite extends FrameLaws {
     }
   }
 
-  private def sessions(column: LongKeys): RangeKeys =
-    new RangeKeys(column, KeyBound.CurrentRow, KeyBound.Shifted(0))
-
-  law("GAP: a frame begins behind the last gap, and peers stay together") {
-    forAll(partitions(anySteps), Gen.choose(-2L, 4L)) { (partitions, gap) =>
-      val windows = new Windows
-      val column = new LongKeys(Array(gap - 1))
-      val keys = sessions(column)
-      val frame = new GapFrame(windows.all, keys)
-      slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
-        (keys, current) =>
-          val steps = (1 to current).map(row => (row, keys(row) - keys(row - 1)))
-          val starts = steps.collect { case (row, step) if step >= gap && step != 0 => row }
-          starts.lastOption.getOrElse(0) to current
+  for (peersStay <- Seq(true, false); boundStays <- Seq(true, false))
+    law(s"GAP: a frame begins behind the last gap; peers stay: $peersStay, bound: $boundStays") {
+      forAll(partitions(anySteps), Gen.choose(-2L, 4L)) { (partitions, gap) =>
+        val windows = new Windows
+        val column = new LongKeys(Array(if (boundStays) gap - 1 else gap))
+        val keys =
+          if (boundStays) new RangeKeys(column, KeyBound.CurrentRow, KeyBound.Shifted(0))
+          else backBy(gap, column)
+        val frame = new GapFrame(windows.all, keys, peersStay, boundStays)
+        def isStart(step: Long): Boolean = step >= gap && !(peersStay && step == 0)
+        slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
+          (keys, current) =>
+            val starts = (1 to current).filter(row => isStart(keys(row) - keys(row - 1)))
+            starts.lastOption.getOrElse(0) to current
+        }
       }
     }
-  }
-
-  law("PUNCTUATION: a frame begins at the last punctuation") {
-    forAll(partitions(anySteps), Gen.choose(-9L, 4L)) { (partitions, least) =>
-      val windows = new Windows
-      val column = new LongKeys(Array.empty, _ >= least)
-      val keys = new RangeKeys(column, KeyBound.Unbounded, KeyBound.Unbounded)
-      val frame = new PunctuationFrame(windows.all, keys)
-      slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
-        (keys, current) =>
-          val starts = (1 to current).filter(row => keys(row) >= least)
-          starts.lastOption.getOrElse(0) to current
-      }
-    }
-  }
 
   law("GAP: a bounded frame begins anew where its first row is too far back, too") {
     forAll(partitions(onwards), Gen.choose(1L, 6L), Gen.choose(1L, 15L)) {
@@ -129,7 +115,13 @@ class SuffixFramesSuite extends FrameLaws {
         val windows = new Windows
         val column = new LongKeys(Array(gap - 1, 1 - longest))
         val keys = new RangeKeys(column, KeyBound.Shifted(1), KeyBound.Shifted(0))
-        val frame = new GapFrame(windows.all, keys, isBounded = true)
+        val frame = new GapFrame(
+          windows.all,
+          keys,
+          peersStay = true,
+          boundStays = true,
+          isBounded = true
+        )
         slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
           (keys, current) =>
             val start = (1 to current).foldLeft(0) { (start, row) =>
@@ -144,9 +136,10 @@ class SuffixFramesSuite extends FrameLaws {
   private def predicateFrame(windows: Windows)(condition: Long => Boolean): Frame =
     new PredicateFrame(
       windows.all,
-      (first, end) => {
-        require(first < end && windows.sum.size == end - first, "nothing is asked of no rows")
-        condition(windows.sumAt(windows.sum.query()))
+      windows.sum,
+      answer => {
+        require(windows.sum.size > 0, "nothing is asked of no rows")
+        condition(windows.sumAt(answer))
       }
     )
 
@@ -209,8 +202,8 @@ class SuffixFramesSuite extends FrameLaws {
 
   test("of a window without a gap just the youngest key is kept") {
     val column = new LongKeys(Array(2L))
-    val keys = sessions(column)
-    val frame = new GapFrame(Array.empty, keys)
+    val keys = backBy(2L, column)
+    val frame = new GapFrame(Array.empty, keys, peersStay = true)
     (0 until 10000).foreach { row =>
       column.lift(keys.open(), row.toLong)
       assert(frame.moveTo(row.toLong, row + 1L, ended = false))

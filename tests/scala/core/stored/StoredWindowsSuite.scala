@@ -230,7 +230,7 @@ class StoredWindowsSuite extends Laws {
       Gen.oneOf(1000, 20000),
       Gen.choose(2, 5),
       Gen.choose(0.0, 1.0),
-      Gen.choose(0, 2)
+      Gen.choose(0, 3)
     ) { (n, log, part, by) =>
       val store = new MapStore
       val windows =
@@ -247,9 +247,8 @@ class StoredWindowsSuite extends Laws {
       by match {
         case 0 => windows.window(0).evictBefore(to)
         case 1 => windows.window(0).evictTo(to)
-        case _ =>
-          val window = windows.window(0)
-          window.evictTo(math.min(window.firstAt(n), to))
+        case 2 => windows.window(0).evictBefore(to, n)
+        case 3 => windows.window(0).evictBefore(n, to)
       }
       val sum = windows.column.asInstanceOf[LongSums](windows.window(0).query())
       (sum == LongSums.expected(to, (n - to).toInt)) :| s"the sum is $sum" &&
@@ -277,7 +276,7 @@ class StoredWindowsSuite extends Laws {
           (99L, 98L, 98L)
         )
       ) {
-        window.evictTo(math.min(window.firstAt(time), place))
+        window.evictBefore(time, place)
         val sum = windows.column.asInstanceOf[LongSums](window.query())
         assert(window.front == front && sum == LongSums.expected(front, (100 - front).toInt))
       }
@@ -514,8 +513,7 @@ private object StoredWindowsSuite {
           window.evictTo(math.min(window.back, math.max(0L, end - 1 - preceding)))
         case Time(width) => window.evictBefore(time - width)
         case Between(width, until) =>
-          while (window.back < end && window.timeOf(window.back) <= time - until)
-            window.insertTo(window.back + 1)
+          window.insertUntil(time - until)
           window.evictBefore(time - width)
         case Growing     => ()
         case Late(until) => window.insertTo(math.max(0L, end - until))

@@ -7,6 +7,7 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.tags.Slow
 
 import io.sash.spark.StreamSuite
+import io.sash.spark.streams.plan.OfStream
 
 /** Kinds of windows joined by window_and and window_or, on streams as in batch. */
 @Slow
@@ -60,6 +61,23 @@ class StreamJoinedKindsSuite extends StreamSuite {
         query
       )
     }
+  }
+
+  test("windows that begin at the same rows note them once") {
+    streaming()(inDirectory { at =>
+      val source = new Source("1 second", at)
+      val answers = sql(
+        """SELECT id, sum(x) OVER (PARTITION BY k, gap_window('2 seconds', '4 seconds') ORDER BY ts) AS a,
+          |  sum(x) OVER (PARTITION BY k, window_or(count_window(2), gap_window('2 seconds', '4 seconds'))
+          |    ORDER BY ts) AS b,
+          |  sum(x) OVER (PARTITION BY k, gap_window('2 seconds') ORDER BY ts) AS c FROM events""".stripMargin
+      )(source.frame)
+      val Seq(program) =
+        answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.program }
+      assert(program.windows.length == 3)
+      assert(program.beginnings.length == 2)
+      assert(program.joinedBeginnings == Seq(0))
+    })
   }
 }
 

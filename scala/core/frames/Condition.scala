@@ -1,4 +1,4 @@
-package io.sash.papers.policy
+package io.sash.core.frames
 
 /** A condition on a window, tested on the slot of its aggregate. */
 trait Condition {
