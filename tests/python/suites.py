@@ -27,7 +27,7 @@ in the room of the sources that it tests; one of a whole session lies in `spark`
 
 `make test` runs the quick tests, `make test-long` the long ones, and `make test-all` all of them,
 the thorough ones, too: of a loop of alike cases, of kinds of kills and of examples, the first two
-have a sample. The seconds are those of a suite's last report: `make test-scala
+have a sample. The seconds come from a suite's last report: `make test-scala
 test-python` runs the quick and the long tests, and `make suites` reads the reports in `target`.
 """
 _CLASS = re.compile(

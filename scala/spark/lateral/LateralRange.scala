@@ -116,15 +116,15 @@ private[lateral] object LateralRange {
   private def ofNumbers(query: CorrelatedAggregate, most: Long): Option[OffsetRange] =
     between(query, Distance.ofNumber(_), most).filter { _ =>
       val moved = ends(query).count(isMoved)
-      moved == 0 || query.lower.nonEmpty && (moved == 1 || ends(query).forall(failsBeyond))
+      moved == 0 || query.lower.nonEmpty && (moved == 1 || ends(query).forall(
+        Distance.failsBeyond
+      ))
     }
 
   private def ends(query: CorrelatedAggregate): Seq[Expression] =
     (query.lower ++ query.upper).map(_.value).toSeq
 
   private def isMoved(end: Expression): Boolean = Distance.ofNumber(end).exists(_.base != end)
-
-  private def failsBeyond(end: Expression): Boolean = Distance.failsBeyond(end)
 
   def isWhole(time: DataType): Boolean = time == IntegerType || time == LongType
 

@@ -273,11 +273,11 @@ private[spark] object LateralUnion {
         windowOf(over, spec.copy(frameSpecification = Growing), kind)
       }
       val moved = ranges(i) match {
-        case offsets: OffsetRange
-            if offsets.isOfNumbers && LateralRange.isAt(position, query, offsets.base) =>
+        case offsets: OffsetRange if !LateralRange.isAt(position, query, offsets.base) =>
+          bounded(ownBound(query, _))
+        case offsets: OffsetRange if offsets.isOfNumbers =>
           windowOf(over, spec.copy(frameSpecification = Growing), offsets.window(keyColumns.last))
-        case offsets: OffsetRange if offsets.isOfNumbers => bounded(ownBound(query, _))
-        case offsets: OffsetRange if LateralRange.isAt(position, query, offsets.base) =>
+        case offsets: OffsetRange =>
           val framed = spec.copy(frameSpecification = offsets.frame(query.time.dataType, zone))
           if (overStreams) WrapMovingAggregates.moved(WindowExpression(over, framed))
           else windowOf(over, framed)

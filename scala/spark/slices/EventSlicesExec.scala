@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.sash.spark.base.MetricTable
 import io.sash.spark.slots.SlotProgram
 
-/** Combines events by slices. The parameters are those of [[EventSlices]]. */
+/** Combines events by slices, with the parameters of [[EventSlices]]. */
 private[spark] final case class EventSlicesExec(
     keys: Seq[Attribute],
     time: Attribute,

@@ -190,7 +190,7 @@ private[slices] object LabelUnion extends PredicateHelper {
     case _                                       => false
   }
 
-  /** Whether equal values have equal bytes, after those of NaN and -0.0 have been made equal. */
+  /** Whether equal values have equal bytes, once NaN and -0.0 are normalized. */
   private def isKey(dataType: DataType): Boolean = dataType match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
     case FloatType | DoubleType | BinaryType                                          => true
