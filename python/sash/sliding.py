@@ -107,6 +107,33 @@ class Folding:
         one = self._lift(*values)
         return one if buffer is None else self.merge(buffer, one)
 
+    def reduced(self, buffer: Any, row: Any) -> Any:
+        """The buffer, or ``_LEFT_OUT`` for none, with a row behind it."""
+        return self.reduce(self.zero() if buffer is _LEFT_OUT else buffer, *row)
+
+    def suffixes(self, rows: Sequence[Any]) -> list[Any]:
+        """The buffers of the rows from each one on to the last, the oldest row's at the end."""
+        suffix: Any = _LEFT_OUT
+        suffixes = []
+        for row in reversed(rows):
+            if row is not _LEFT_OUT:
+                lifted = self.reduced(_LEFT_OUT, row)
+                suffix = lifted if suffix is _LEFT_OUT else self.merge(lifted, suffix)
+            suffixes.append(suffix)
+        return suffixes
+
+    def answer(self, front: list[Any], younger: Any) -> Any:
+        """The answer for the oldest suffix of a front, and the buffer of the rows behind it.
+
+        It shares no part with a buffer: ``reduce`` may change that before the answer is read.
+        """
+        older = front[-1] if front else _LEFT_OUT
+        if older is _LEFT_OUT:
+            whole = self.zero() if younger is _LEFT_OUT else younger
+        else:
+            whole = older if younger is _LEFT_OUT else self.merge(older, younger)
+        return _unshared(self.finish(whole))
+
     def error(self, cause: Exception, where: str) -> Exception:
         """The error that the user reads: the class, the method and the row's keys."""
         method, trace = "finish", cause.__traceback__
@@ -124,6 +151,18 @@ def _itself(buffer: Any) -> Any:
 
 def _nothing() -> Any:
     return None
+
+
+def _unshared(value: Any) -> Any:
+    """A copy, as far as somebody could change the value; types of numbers and texts have none."""
+    if isinstance(value, list):
+        return [_unshared(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple(map(_unshared, value))
+    if isinstance(value, dict):
+        return {k: _unshared(v) for k, v in value.items()}
+    is_changeable = isinstance(value, (set, bytearray)) or hasattr(value, "__array__")
+    return value.copy() if is_changeable else value
 
 
 class TwoStacksLite:
@@ -157,36 +196,19 @@ class TwoStacksLite:
         if not self._grows:
             self._back.append(row)
         if row is not _LEFT_OUT:
-            steps = self._steps
-            of = self._younger
-            self._younger = steps.reduce(steps.zero() if of is _LEFT_OUT else of, *row)
+            self._younger = self._steps.reduced(self._younger, row)
 
     def evict(self) -> None:
         """Remove the oldest row."""
         if not self._front:
-            self._flip()
+            self._front = self._steps.suffixes(self._back)
+            self._back, self._younger = [], _LEFT_OUT
         self._front.pop()
         self.first += 1
 
-    def _flip(self) -> None:
-        steps, front = self._steps, self._front
-        suffix: Any = _LEFT_OUT
-        for row in reversed(self._back):
-            if row is not _LEFT_OUT:
-                lifted = steps.reduce(steps.zero(), *row)
-                suffix = lifted if suffix is _LEFT_OUT else steps.merge(lifted, suffix)
-            front.append(suffix)
-        self._back = []
-        self._younger = _LEFT_OUT
-
     def query(self) -> Any:
         """The answer for the rows in the window."""
-        steps = self._steps
-        older = self._front[-1] if self._front else _LEFT_OUT
-        younger = self._younger
-        if older is _LEFT_OUT:
-            return steps.finish(steps.zero() if younger is _LEFT_OUT else younger)
-        return steps.finish(older if younger is _LEFT_OUT else steps.merge(older, younger))
+        return self._steps.answer(self._front, self._younger)
 
 
 class Function:
@@ -306,7 +328,7 @@ class _Task:
         while ends:
             begin, end = ends[0]
             if begin is None or end is None:
-                self._answers.append(self._steps.finish(self._steps.zero()))
+                self._answers.append(self._steps.answer([], _LEFT_OUT))
                 ends.popleft()
                 continue
             for _ in range(window.end, min(end, come)):
@@ -353,11 +375,7 @@ class _Whole:
         steps = self._steps
         try:
             self._move(columns)
-            older = self._front[-1] if self._front else _LEFT_OUT
-            younger = self._younger
-            if older is _LEFT_OUT:
-                return steps.finish(steps.zero() if younger is _LEFT_OUT else younger)
-            return steps.finish(older if younger is _LEFT_OUT else steps.merge(older, younger))
+            return steps.answer(self._front, self._younger)
         except Exception as cause:
             raise steps.error(cause, "") from cause
 
@@ -369,24 +387,14 @@ class _Whole:
             self._begin_anew(begin)
             self._kept, self._address = columns, address
         if begin >= self._middle and begin > self._first:
-            self._flip(_rows(columns, 0, self._end - begin))
+            self._front = self._steps.suffixes(_rows(columns, 0, self._end - begin))
+            self._younger, self._middle = _LEFT_OUT, self._end
         else:
             del self._front[len(self._front) - (begin - self._first) :]
         self._first = begin
-        steps, younger = self._steps, self._younger
         for row in _rows(columns, self._end - begin, end - begin):
-            younger = steps.reduce(steps.zero() if younger is _LEFT_OUT else younger, *row)
-        self._younger, self._end = younger, end
-
-    def _flip(self, rows: Sequence[Any]) -> None:
-        steps = self._steps
-        self._front = []
-        suffix: Any = _LEFT_OUT
-        for row in reversed(rows):
-            lifted = steps.reduce(steps.zero(), *row)
-            suffix = lifted if suffix is _LEFT_OUT else steps.merge(lifted, suffix)
-            self._front.append(suffix)
-        self._younger, self._middle = _LEFT_OUT, self._end
+            self._younger = self._steps.reduced(self._younger, row)
+        self._end = end
 
 
 def _rows(columns: Sequence[pa.Array], first: int, end: int) -> list[Any]:

@@ -262,6 +262,25 @@ def test_slices_of_one_array_slide() -> None:
     assert len(merges) <= 3 * 4_000
 
 
+@pytest.mark.parametrize("sash_on", ["true", "false"])
+def test_an_answer_is_not_the_buffer_that_a_later_row_changes(
+    spark: SparkSession, df: DataFrame, sash_on: str
+) -> None:
+    class Listed(Mutated):
+        def finish(self, buffer):
+            return buffer
+
+    window = by().rowsBetween(-4, 0)
+    expected = {i: [s or "-" for (s,) in rows] for i, rows in windows_of(df, window).items()}
+    listed = sash.udaf(Listed(), "array<string>")
+    spark.conf.set("spark.sash.enabled", sash_on)
+    try:
+        got = {r.id: r.a for r in df.select("id", listed("s").over(window).alias("a")).collect()}
+    finally:
+        spark.conf.set("spark.sash.enabled", "true")
+    assert got == expected
+
+
 def test_a_window_merges_a_constant_number_of_times() -> None:
     class Sum:
         merges = 0
