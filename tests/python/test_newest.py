@@ -127,6 +127,35 @@ def test_recursive_queries(newest):
     assert not slides(inside)
 
 
+METRICS = """CREATE OR REPLACE VIEW metrics_of_r WITH METRICS LANGUAGE YAML AS $$
+version: "0.1"
+source: SELECT k, id DIV 3 AS part, x, sum(x) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING)
+  AS recent FROM (SELECT id, id % 2 AS k, double(id) AS x FROM range(12))
+dimensions:
+  - name: part
+    expr: part
+measures:
+  - name: total
+    expr: SUM(x)
+  - name: most
+    expr: MAX(recent)
+$$"""
+
+
+@since_42
+def test_metric_views(newest):
+    """Windows in the source of a metric view, and windows over its measures."""
+    newest.sql(METRICS)
+    try:
+        inside = "SELECT part, measure(most) AS most FROM metrics_of_r GROUP BY part"
+        assert_same(newest, inside)
+        assert sorted(row.most for row in newest.sql(inside).collect()) == [2, 9, 18, 27]
+        over = "sum(measure(total)) OVER (ORDER BY part ROWS 1 PRECEDING) AS two"
+        assert_same(newest, f"SELECT part, {over} FROM metrics_of_r GROUP BY part")
+    finally:
+        newest.sql("DROP VIEW metrics_of_r")
+
+
 VARIANT = "parse_json(concat('{\"a\":', id, '}'))"
 
 

@@ -14,6 +14,12 @@ private[sash] object Refusal {
         "the frame only grows (UNBOUNDED PRECEDING), which Spark aggregates incrementally"
       )
 
+  final case class GrowingBuffer(function: String)
+      extends Refusal(
+        "the frame only grows (UNBOUNDED PRECEDING), and Spark adds each row to one buffer; each " +
+          s"answer of $function costs as much as that buffer is large"
+      )
+
   case object GrowingSorted
       extends Refusal(
         "the frame only grows (UNBOUNDED PRECEDING), and Spark sorts all values for each row; " +

@@ -5,6 +5,7 @@ import scala.util.{Left, Right}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateExpression,
+  ImperativeAggregate,
   Mode,
   PercentileBase
 }
@@ -146,9 +147,10 @@ private[spark] object WindowCall {
   private def growing(call: AggregateExpression): Option[Refusal] =
     Option.unless(WindowMonoid.running(call).exists(_.isIncremental)) {
       call.aggregateFunction match {
-        case _: PercentileBase => Refusal.GrowingSorted
-        case _: Mode           => Refusal.GrowingCounted
-        case _                 => Refusal.Growing
+        case _: PercentileBase             => Refusal.GrowingSorted
+        case _: Mode                       => Refusal.GrowingCounted
+        case buffered: ImperativeAggregate => Refusal.GrowingBuffer(buffered.prettyName)
+        case _                             => Refusal.Growing
       }
     }
 

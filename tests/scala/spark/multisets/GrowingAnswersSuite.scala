@@ -77,9 +77,10 @@ final class GrowingAnswersSuite extends SashSuite {
     "percentile(x, 0.9, 1 + id % 2)" -> Refusal.GrowingSorted,
     "percentile(big, 0.9)" -> Refusal.GrowingSorted,
     "mode(make_interval(0, 0, 0, CAST(x AS INT)))" -> Refusal.GrowingCounted,
-    "collect_list(x)" -> Refusal.Growing,
-    "collect_set(x)" -> Refusal.Growing,
-    "percentile_approx(x, 0.5)" -> Refusal.Growing,
+    "collect_list(x)" -> Refusal.GrowingBuffer("collect_list"),
+    "collect_set(x)" -> Refusal.GrowingBuffer("collect_set"),
+    "percentile_approx(x, 0.5)" -> Refusal.GrowingBuffer("percentile_approx"),
+    "approx_count_distinct(x)" -> Refusal.GrowingBuffer("approx_count_distinct"),
     "sum(x)" -> Refusal.Growing
   )
 
