@@ -72,8 +72,8 @@ def check(spark: SparkSession) -> int:
     """Compare the answers of each query, which Sash runs; return the number of queries."""
     spark.sql(LABELS).repartition(2).createOrReplaceTempView("labels")
     spark.sql(EVENTS).repartition(3).createOrReplaceTempView("events")
-    # events of small tables are filtered, too
-    with setting(spark, "spark.sash.lateral.filterThreshold", "0"):
+    # events of small tables are combined, too
+    with setting(spark, "spark.sash.lateral.sliceThreshold", "0"):
         for name, query in QUERIES.items():
             try:
                 assert_slides_as_spark(spark, lambda query=query: spark.sql(query))

@@ -130,27 +130,16 @@ object SashConf {
     .booleanConf
     .createWithDefault(true)
 
-  val LateralFilterThreshold = buildConf("spark.sash.lateral.filterThreshold")
+  val LateralSliceThreshold = buildConf("spark.sash.lateral.sliceThreshold")
     .doc(flowed("""
-      The estimated size from which the rows of a correlated aggregate are filtered: a job over
-      the rows around makes a Bloom filter of their keys and times, and only rows of some key
-      and time are exchanged. 0 for always, -1 for never.
+      The estimated size from which the rows of a correlated aggregate are cut into slices of
+      time, before they are exchanged. A job over the rows around makes an index of the slices.
+      Rows of no range are not exchanged, and where there are several rows for each slice, those
+      of a slice are combined. With 0 they are cut wherever they can be, with -1 nowhere.
     """))
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("128MB")
-
-  val LateralSlices = buildConf("spark.sash.lateral.slices")
-    .doc(flowed("""
-      Whether the rows of a correlated aggregate are combined before they are exchanged, by slices
-      of time that no range divides. A job over the rows around makes an index of the slices, and
-      rows of no range are not exchanged. With 'on' they are where there are several times more
-      rows than slices, with 'always' wherever they can be, with 'off' nowhere.
-    """))
-    .version("0.1.0")
-    .stringConf
-    .checkValues(Set("on", "always", "off"))
-    .createWithDefault("off")
 
   val LateralSliceLimit = buildConf("spark.sash.lateral.sliceLimit")
     .doc(flowed("""
@@ -182,8 +171,7 @@ object SashConf {
       OrderingEnabled,
       HopsEnabled,
       LateralEnabled,
-      LateralFilterThreshold,
-      LateralSlices,
+      LateralSliceThreshold,
       LateralSliceLimit,
       StreamBuckets,
       StreamKeyTimeToLive,
@@ -218,11 +206,8 @@ object SashConf {
 
   def lateralEnabled(conf: SQLConf): Boolean = enabled(conf) && conf.getConf(LateralEnabled)
 
-  /** Whether rows around a subquery may be cut into slices. */
-  def slices(conf: SQLConf): Boolean = conf.getConf(LateralSlices) != "off"
-
-  /** Whether they are wherever they can be. */
-  def slicesAlways(conf: SQLConf): Boolean = conf.getConf(LateralSlices) == "always"
+  /** The estimated size of rows from which they are cut into slices; negative for never. */
+  def sliceThreshold(conf: SQLConf): Long = conf.getConf(LateralSliceThreshold)
 
   def sliceLimit(conf: SQLConf): Long = conf.getConf(LateralSliceLimit)
 

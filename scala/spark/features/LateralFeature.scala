@@ -1,12 +1,11 @@
 package io.sash.spark.features
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+import org.apache.spark.sql.execution.SparkPlan
 
 import io.sash.spark.features.status.FeatureName
 import io.sash.spark.lateral.{
   AsOfLabel,
-  ChooseEventFilters,
   LabelConditions,
   LateralWindows,
   LeftSubqueries,
@@ -27,7 +26,6 @@ private[spark] object LateralFeature extends Feature {
     extensions.injectOptimizerRule(guard.rule(_ => SlimFoundRows))
     extensions.injectOptimizerRule(guard.rule(_ => LabelConditions))
     extensions.injectPreCBORule(guard.rule(_ => SliceWindows))
-    extensions.injectPreCBORule(guard.rule(_ => ChooseEventFilters))
     extensions.injectPlannerStrategy(guard.strategy(_ => SliceStrategy))
     // before a subquery is planned, by whomever
     extensions.injectPostHocResolutionRule(guard.rule(_ => AsOfLabel))
@@ -38,7 +36,7 @@ private[spark] object LateralFeature extends Feature {
   }
 
   override def explained(plan: SparkPlan): Seq[String] = {
-    LeftSubqueries.in(plan).map(line => s"left to Spark: $line") ++ filtered(plan) ++ sliced(plan)
+    LeftSubqueries.in(plan).map(line => s"left to Spark: $line") ++ sliced(plan)
   }
 
   private def sliced(plan: SparkPlan): Option[String] = plan match {
@@ -47,10 +45,5 @@ private[spark] object LateralFeature extends Feature {
       SliceWindows
         .refusal(p)
         .map(why => s"subquery's events are exchanged one by one: $why")
-  }
-
-  private def filtered(plan: SparkPlan): Option[String] = Some(plan).collect {
-    case f: FilterExec if ChooseEventFilters.isChosen(f.condition) =>
-      "subquery's events that are of no label are not exchanged"
   }
 }

@@ -140,16 +140,6 @@ private[lateral] object LateralRange {
       case _ => None
     }
 
-  /** The range that contains all ranges, if both ends lie at fixed distances from one value. */
-  def span(ranges: Seq[LateralRange]): Option[OffsetRange] = {
-    val fixed = ranges.collect { case r @ OffsetRange(_, Some(_), _) => r }
-    Option.when(
-      fixed.length == ranges.length && fixed.forall(_.base.semanticEquals(fixed.head.base))
-    ) {
-      OffsetRange(fixed.head.base, fixed.flatMap(_.lower).minOption, fixed.map(_.upper).max)
-    }
-  }
-
   /** The place among the events for the labels of all queries. */
   def position(queries: Seq[CorrelatedAggregate], ranges: Seq[LateralRange]): Expression =
     queries

@@ -50,11 +50,11 @@ private[spark] object LateralUnion {
       labels: LogicalPlan,
       queries: Seq[CorrelatedAggregate],
       zone: String,
-      filters: Option[EventFilters]
+      overStreams: Boolean
   ): LateralUnion = {
     val checks = new OverflowChecks(queries, zone)
     val overTimes =
-      if (filters.nonEmpty) checks.queries
+      if (!overStreams) checks.queries
       else queries.map(StreamTimeRange.overTimes(_, labels, zone))
     val sorted = overTimes.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
@@ -62,9 +62,9 @@ private[spark] object LateralUnion {
     }
     val ordered = groups.values.toSeq.sortBy(_.head)
     val none: (LogicalPlan, Map[Int, Map[Expression, Attribute]]) =
-      (if (filters.nonEmpty) checks.over(labels) else labels, Map.empty)
+      (if (overStreams) labels else checks.over(labels), Map.empty)
     val (plan, answers) = ordered.foldLeft(none) { case ((below, before), group) =>
-      val one = new OneUnion(below, labels, group.map(sorted), zone, filters)
+      val one = new OneUnion(below, group.map(sorted), zone, overStreams)
       (one.plan, before ++ group.zip(one.answers))
     }
     new LateralUnion(plan, queries.indices.map(answers))
@@ -103,16 +103,13 @@ private[spark] object LateralUnion {
    * One union of labels and all events with the same keys of the label.
    *
    * @param labels the labels with the answers of other unions
-   * @param unanswered the labels alone
    */
   private final class OneUnion(
       labels: LogicalPlan,
-      unanswered: LogicalPlan,
       queries: Seq[CorrelatedAggregate],
       zone: String,
-      filters: Option[EventFilters]
+      overStreams: Boolean
   ) {
-    private val overStreams = filters.isEmpty
     private val sources = EventSource.of(queries)
     private val sourceOf = queries.indices.map(i => sources.indexWhere(_.queries.contains(i)))
     private val ranges = queries.map { q =>
@@ -194,15 +191,7 @@ private[spark] object LateralUnion {
         },
         source = Alias(Literal(number), "source")()
       )
-      val rows = Filtered(wanted.flatten, source.rows)
-      Project(unlike(row.columns), Filtered(filter(number).toSeq, rows))
-    }
-
-    /** The condition on the events to be of some label, in batch. */
-    private def filter(number: Int): Option[Expression] = filters.flatMap { f =>
-      val source = sources(number)
-      val span = LateralRange.span(source.queries.keys.toSeq.map(ranges))
-      f.of(unanswered, source.keys.zip(keys), source.time, span)
+      Project(unlike(row.columns), Filtered(wanted.flatten, source.rows))
     }
 
     /**

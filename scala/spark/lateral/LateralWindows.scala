@@ -28,7 +28,7 @@ private[spark] object LateralWindows extends Rule[LogicalPlan] {
     if (!SashConf.enabled(conf)) plan
     else {
       val isOn = SashConf.lateralEnabled(conf)
-      val rewrite = new LateralRewrite(conf.sessionLocalTimeZone, Some(new EventFilters(plan)))
+      val rewrite = new LateralRewrite(conf.sessionLocalTimeZone, overStreams = false)
       val rewritten = plan.transformDownWithSubqueriesAndPruning(
         _.containsAnyPattern(
           LATERAL_JOIN,
@@ -52,12 +52,11 @@ private[spark] object LateralWindows extends Rule[LogicalPlan] {
 /**
  * Replaces one operator with correlated subqueries.
  *
- * @param filters the filters of events in batch; none if labels and events are streams
+ * @param overStreams whether labels and events are streams
  */
-private[lateral] final class LateralRewrite(zone: String, filters: Option[EventFilters])
+private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
     extends PartialFunction[LogicalPlan, LogicalPlan]
     with PredicateHelper {
-  private val overStreams = filters.isEmpty
 
   /** The subqueries that are left to Spark. */
   val reasons = new LeftSubqueries
@@ -128,7 +127,7 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
     }
 
   private def joined(labels: LogicalPlan, steps: Seq[LateralStep]): LogicalPlan = {
-    val answered = LateralUnion(labels, steps.map(_.query), zone, filters)
+    val answered = LateralUnion(labels, steps.map(_.query), zone, overStreams)
     // a step may read the columns of the steps before it
     val plan = steps.zipWithIndex.foldLeft(answered.plan) { case (below, (step, i)) =>
       step.joined(below, answered.over(i, _))
@@ -288,7 +287,7 @@ private[lateral] final class LateralRewrite(zone: String, filters: Option[EventF
       .flatten
       .distinctBy(_._1)
     Option.when(rewritable.nonEmpty) {
-      val answered = LateralUnion(labels, rewritable.map(_._2), zone, filters)
+      val answered = LateralUnion(labels, rewritable.map(_._2), zone, overStreams)
       val values = rewritable.zipWithIndex.map { case ((id, query), i) =>
         id -> answered.over(i, query.orNull(LateralColumns.value(query.results.head)))
       }.toMap

@@ -16,7 +16,7 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.lateralEnabled(conf)) plan
     else {
-      val rewrite = new LateralRewrite(conf.sessionLocalTimeZone, filters = None)
+      val rewrite = new LateralRewrite(conf.sessionLocalTimeZone, overStreams = true)
       plan.resolveOperatorsDownWithPruning(
         _.containsAnyPattern(LATERAL_JOIN, SCALAR_SUBQUERY, EXISTS_SUBQUERY, LIST_SUBQUERY)
       ) {

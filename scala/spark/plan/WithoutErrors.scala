@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 import io.sash.spark.base.{Filtered, TimeUnit}
-import io.sash.spark.times.PaneNumber
 
 /**
  * A plan with NULL in the place of an error. A job beside the query that reads the same rows must
@@ -26,8 +25,7 @@ private[spark] object WithoutErrors extends PredicateHelper {
   private def cannotFail(e: Expression): Boolean = e match {
     case _: TryEval => true
     case _: Attribute | _: Literal | _: BinaryComparison | _: And | _: Or | _: Not | _: IsNull |
-        _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: PaneNumber |
-        _: TaggingExpression =>
+        _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: TaggingExpression =>
       e.children.forall(cannotFail)
     case c @ Cast(child, to, _, _) =>
       // a timestamp holds fewer years than a date

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 /**
  * Events that some label's range holds, combined where they lie: for each task and each slice of
  * a key, one row at least of its partials, a time that lies in the slice, and its key. Without
- * partials, the events themselves.
+ * partials, the events themselves, and perhaps some that no range holds.
  *
  * The right child has the labels' keys and ranges, as [[SliceIndexBuilder]] reads them.
  */
@@ -35,6 +35,9 @@ private[slices] trait OverSlices[P <: QueryPlan[P]] extends QueryPlan[P] {
   /** The most bytes of the index. */
   def limit: Long
 
+  /** The least number of events a slice, once a task has met many slices. */
+  def leastEvents: Double
+
   def combines: Boolean = partials.nonEmpty
 
   override def output: Seq[Attribute] =
@@ -51,6 +54,7 @@ private[spark] final case class EventSlices(
     places: Seq[Attribute],
     ranges: Seq[Attribute],
     limit: Long,
+    leastEvents: Double,
     left: LogicalPlan,
     right: LogicalPlan
 ) extends BinaryNode
@@ -70,17 +74,18 @@ private[spark] final case class EventSlices(
 /** Plans [[EventSlicesExec]]. */
 private[spark] object SliceStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case EventSlices(keys, time, partials, places, ranges, limit, events, labels) =>
+    case s: EventSlices =>
       Seq(
         EventSlicesExec(
-          keys,
-          time,
-          partials,
-          places,
-          ranges,
-          limit,
-          planLater(events),
-          planLater(labels)
+          s.keys,
+          s.time,
+          s.partials,
+          s.places,
+          s.ranges,
+          s.limit,
+          s.leastEvents,
+          planLater(s.left),
+          planLater(s.right)
         )
       )
     case _ => Nil

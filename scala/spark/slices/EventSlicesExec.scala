@@ -5,14 +5,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.execution.{BinaryExecNode, CodegenSupport, SparkPlan}
+import org.apache.spark.sql.execution.{BinaryExecNode, CodegenSupport, SparkPlan, SQLExecution}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.LongType
-import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.sash.spark.base.MetricTable
+import io.sash.spark.base.{MetricTable, SashConf}
 import io.sash.spark.slots.SlotProgram
 
-/** Combines events by slices, with the parameters of [[EventSlices]]. */
+/** Combines events by slices, or leaves out, with the parameters of [[EventSlices]]. */
 private[spark] final case class EventSlicesExec(
     keys: Seq[Attribute],
     time: Attribute,
@@ -20,6 +20,7 @@ private[spark] final case class EventSlicesExec(
     places: Seq[Attribute],
     ranges: Seq[Attribute],
     limit: Long,
+    leastEvents: Double,
     left: SparkPlan,
     right: SparkPlan
 ) extends BinaryExecNode
@@ -37,10 +38,28 @@ private[spark] final case class EventSlicesExec(
 
   override lazy val metrics: Map[String, SQLMetric] = counted.byName
 
-  /** The text for EXPLAIN. */
-  def text: String =
-    if (combines) "events are combined by slices of the labels before the exchange"
-    else "events of no label are not exchanged"
+  /** The text for EXPLAIN, with counts once the query has run. */
+  def text: String = {
+    def count(metric: String) = metrics(metric).value
+    def of(metric: String) = SliceChoice.of(count(metric))
+    val (labels, events) = (count("labels"), count("events"))
+    val alone = count("single")
+    if (count("tooLarge") > 0)
+      "events are exchanged one by one: the index has more bytes than " +
+        s"${SashConf.LateralSliceLimit.key} after ${of("labels")} labels"
+    else if (labels > 0 && count("labelSlices") == 0 && events > 0 && alone == events)
+      "events are exchanged one by one: an end of a label's range overflows"
+    else if (!combines)
+      "events of no label are not exchanged" +
+        (if (events > 0) s": ${of("dropped")} of ${of("events")}" else "")
+    else {
+      val ofSlices =
+        if (labels == 0) "slices of the labels"
+        else s"${of("labelSlices")} slices of ${of("labels")} labels"
+      s"events are combined by $ofSlices before the exchange" +
+        (if (alone > 0) s"; ${of("single")} of ${of("events")} events pass alone" else "")
+    }
+  }
 
   /** The partials in slots. */
   private def program: SlotProgram = {
@@ -58,17 +77,33 @@ private[spark] final case class EventSlicesExec(
 
   private def isNumber: Boolean = SliceIndexBuilder.isNumber(keys.map(_.dataType))
 
-  /** @param keeps see [[SliceSlots]] */
-  private def factory(keeps: Boolean): SliceSlots.Factory = new SliceSlots.Factory(
-    right.executeBroadcast[Array[InternalRow]](),
-    keys.length,
-    if (combines) program.bytesPerSlot else 0,
-    keeps,
-    counted
-  )
+  /** @param keeps see [[SliceSlots.Combining]] */
+  private def factory(keeps: Boolean): SliceSlots.Factory = {
+    val bytes = right.executeBroadcast[Array[InternalRow]]()
+    count(SliceIndex(bytes.value))
+    val combining = Option.when(combines) {
+      SliceSlots.Combining(program.bytesPerSlot, keeps, leastEvents)
+    }
+    new SliceSlots.Factory(bytes, keys.length, combining, counted)
+  }
+
+  /** Tells Spark's UI and EXPLAIN of the index. */
+  private def count(index: SliceIndex): Unit = {
+    val counts = Seq(
+      "labels" -> index.labels,
+      "labelSlices" -> index.slices,
+      "tooLarge" -> (if (index.isTooLarge) 1 else 0)
+    )
+    counts.foreach { case (name, n) => metrics(name).set(n) }
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      counts.map { case (name, _) => metrics(name) }
+    )
+  }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (events, keyColumns, metrics) = (left.output, keys, counted)
+    val (events, keyColumns) = (left.output, keys)
     val timeAt = events.indexWhere(_.exprId == time.exprId)
     val numberAt = if (isNumber) events.indexWhere(_.exprId == keys.head.exprId) else -1
     val slots = Option.when(combines)(program)
@@ -77,13 +112,12 @@ private[spark] final case class EventSlicesExec(
       val place =
         if (numberAt >= 0) new NumberedPlace(numberAt, timeAt)
         else new KeyedPlace(UnsafeProjection.create(keyColumns, events), timeAt)
-      slots.fold[Iterator[InternalRow]](new HeldEvents(rows, made.searched, place, metrics)) {
-        new SliceIterator(rows, made.create(), place, _, keyColumns.map(_.dataType))
+      val placed = made.create()
+      slots.fold(rows.filter(place.slotIn(placed, _) == 0)) {
+        new SliceIterator(rows, placed, place, _, keyColumns.map(_.dataType))
       }
     }
   }
-
-  override def supportCodegen: Boolean = combines
 
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     left.asInstanceOf[CodegenSupport].inputRDDs()
@@ -93,9 +127,9 @@ private[spark] final case class EventSlicesExec(
 
   override def needCopyResult: Boolean = left.asInstanceOf[CodegenSupport].needCopyResult
 
-  private[this] var slotsTerm: String = _
-  private[this] var slotsCode: SlicesCodegen = _
-  private[this] var emit: String = _
+  @transient private[this] var slotsTerm: String = _
+  @transient private[this] var slotsCode: SlicesCodegen = _
+  @transient private[this] var emit: String = _
 
   private def keyCode: KeySource =
     if (isNumber) KeyNumberSource else new KeyRowSource(keys.map(_.dataType))
@@ -108,6 +142,10 @@ private[spark] final case class EventSlicesExec(
       v => s"$v = $made.create();",
       forceInline = true
     )
+    if (combines) produceCombined(ctx) else left.asInstanceOf[CodegenSupport].produce(ctx, this)
+  }
+
+  private def produceCombined(ctx: CodegenContext): String = {
     slotsCode = new SlicesCodegen(partials, left.output, ctx, slotsTerm)
     emit = emitFunction(ctx)
     val isAtEnd = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "isAtEnd")
@@ -174,17 +212,27 @@ private[spark] final case class EventSlicesExec(
     }
     val placed =
       if (at.isNull == FalseLiteral) found else s"${at.isNull} ? $slotsTerm.drop() : ($found)"
-    val read = AttributeSet.fromAttributeSets(partials.map(_.references))
+    val taken =
+      if (combines) consumeCombined(input, slot, s"${at.value}, $ofKey")
+      else consume(ctx, input)
     s"""
        |$place
        |$keyEval
        |int $slot = $placed;
        |if ($slot >= 0) {
-       |  if ($slotsTerm.begins()) ${slotsCode.begin}($slot);
-       |  ${evaluateRequiredVariables(events, input, read)}
-       |  ${slotsCode.combine(slot, input)}
-       |  if ($slot == 0) $emit(0, ${at.value}, $ofKey);
+       |  $taken
        |}
+       |""".stripMargin
+  }
+
+  /** Code that combines an event with its slot. */
+  private def consumeCombined(input: Seq[ExprCode], slot: String, place: String): String = {
+    val read = AttributeSet.fromAttributeSets(partials.map(_.references))
+    s"""
+       |if ($slotsTerm.begins()) ${slotsCode.begin}($slot);
+       |${evaluateRequiredVariables(left.output, input, read)}
+       |${slotsCode.combine(slot, input)}
+       |if ($slot == 0) $emit(0, $place);
        |""".stripMargin
   }
 
@@ -201,5 +249,8 @@ private[slices] object SliceMetrics extends MetricTable {
   val Dropped: Int = sum("dropped", "events of no label")
   val Slices: Int = sum("slices", "slices with events")
   val Single: Int = sum("single", "events that are not combined")
+  val Labels: Int = sum("labels", "labels in the index")
+  val LabelSlices: Int = sum("labelSlices", "slices of labels")
+  val TooLarge: Int = sum("tooLarge", "indexes over their limit")
   val PeakMemory: Int = bytes("peakMemory", "peak memory")
 }

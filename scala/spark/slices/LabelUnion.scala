@@ -19,14 +19,14 @@ import io.sash.spark.times.KeyDistance
  *
  * @param source the column that has the number of a row's source
  * @param labels the union's first child
- * @param events the other children, by their numbers
+ * @param events the other children, each with its number. Several may have one number
  */
 private[slices] final case class LabelUnion(
     window: Window,
     union: Union,
     source: Attribute,
     labels: LogicalPlan,
-    events: Map[Int, LogicalPlan],
+    events: Seq[(Int, LogicalPlan)],
     keys: Seq[Attribute],
     time: Attribute,
     calls: Seq[LabelCall]
@@ -105,11 +105,9 @@ private[slices] object LabelUnion extends PredicateHelper {
     val times = window.orderSpec.collect { case SortOrder(a: Attribute, Ascending, _, _) => a }
     val calls = window.windowExpressions.map(callOf(_, source))
     lazy val refusedKey = keys.find(k => !isKey(k.dataType))
-    if (numbers.contains(None) || !numbers.head.contains(OfLabel) || calls.contains(None))
+    if (numbers.contains(None) || calls.contains(None) || numbers.count(_.contains(OfLabel)) != 1)
       Left(Changed)
-    else if (numbers.flatten.distinct.length < numbers.length) Left(Changed)
-    else if (keys.length < window.partitionSpec.length || keys.isEmpty || times.length != 1)
-      Left(if (window.partitionSpec.isEmpty) NoKeys else Changed)
+    else if (keys.length < window.partitionSpec.length || times.length != 1) Left(Changed)
     else if (!isTime(times.head.dataType))
       Left(s"their time is a ${times.head.dataType.sql}, and slices are of whole numbers")
     else if (refusedKey.nonEmpty)
@@ -121,7 +119,7 @@ private[slices] object LabelUnion extends PredicateHelper {
           union,
           source,
           union.children.head,
-          numbers.tail.flatten.zip(union.children.tail).toMap,
+          numbers.tail.flatten.zip(union.children.tail),
           keys,
           times.head,
           calls.flatten
@@ -130,7 +128,6 @@ private[slices] object LabelUnion extends PredicateHelper {
   }
 
   private val Changed = "the optimizer has changed the union of labels and events"
-  private val NoKeys = "no key of the events equals a key of the labels"
 
   /** The number of a child's rows, which is in a column of it. */
   private def sourceOf(plan: LogicalPlan, column: Attribute): Option[Int] = plan match {
@@ -267,6 +264,12 @@ private[slices] object LabelTimes {
         }
         Some((moved, check))
     }
+  }
+
+  /** Whether an end of ranges differs from label to label. */
+  def cuts(end: Expression): Boolean = end match {
+    case If(_: IsNull, _, _: Literal) => false
+    case e                            => e.references.nonEmpty
   }
 
   /** The number inside a time. */

@@ -55,6 +55,7 @@ private[slices] object SecondReading extends PredicateHelper {
   private def isRepeatable(plan: LogicalPlan): Boolean = plan match {
     case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: ResolvedHint => true
     case _: RepartitionOperation | _: Sort | _: Join | _: Generate              => true
+    case _: Distinct                                                            => true
     case _: LocalRelation | _: Range | _: OneRowRelation                        => true
     case a: Aggregate =>
       a.aggregateExpressions.forall(!_.exists {

@@ -1,54 +1,64 @@
 package io.sash.spark.slices
 
+import java.util.Locale
+
+import scala.util.{Left, Right}
+
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.SashConf
 
-/** Chooses whether the events of a table are cut into slices. */
+/** Chooses by estimates whether the events of a table are combined, left out or exchanged. */
 private[slices] final class SliceChoice(conf: SQLConf) {
   import SliceChoice._
 
-  private val isForced = SashConf.slicesAlways(conf)
+  private val threshold = SashConf.sliceThreshold(conf)
+
+  /** Whether a plan has too few bytes for a job over the labels. */
+  def isSmall(plan: LogicalPlan): Boolean = plan.stats.sizeInBytes < threshold
 
   /**
-   * The reason why events are exchanged one by one, if they are.
+   * Whether the events of a slice become one row, or events of no label are only left out; Left
+   * with the reason if all events are exchanged.
    *
    * @param labels the labels as the index reads them
    * @param ends the number of ends that cut time, for each label
-   * @param combines whether the events of a slice become one row
+   * @param width the size of a combined row over the size of an event's row, if it has partials
    */
-  def refusal(
+  def combines(
       labels: LogicalPlan,
       events: LogicalPlan,
       ends: Int,
-      combines: Boolean
-  ): Option[String] =
-    SecondReading
-      .refusal(labels)
-      .orElse(if (isForced) None else cost(labels, events, ends, combines))
+      width: Option[Double]
+  ): Either[String, Boolean] =
+    SecondReading.refusal(labels) match {
+      case Some(why)           => Left(why)
+      case _ if threshold == 0 => Right(width.nonEmpty)
+      case _                   => cheaper(labels, events, ends, width)
+    }
 
-  private def cost(
+  private def cheaper(
       labels: LogicalPlan,
       events: LogicalPlan,
       ends: Int,
-      combines: Boolean
-  ): Option[String] = {
-    val threshold = conf.getConf(SashConf.LateralFilterThreshold)
+      width: Option[Double]
+  ): Either[String, Boolean] = {
     val (ofLabels, ofEvents) = (rowsOf(labels), rowsOf(events))
     val slices = ofLabels * math.max(ends, 1)
-    val limit = SashConf.sliceLimit(conf)
-    val least = if (combines) LeastEvents * slices else LeastRatio * ofLabels
-    if (threshold < 0 || events.stats.sizeInBytes < threshold)
-      Some(s"they have fewer bytes than ${SashConf.LateralFilterThreshold.key}")
-    else if (!SecondReading.isCheap(labels))
-      Some("the labels are the rows of a query that costs more than to read a table")
-    else if (slices * SliceBytes > limit)
-      Some(s"about $slices slices have more bytes than ${SashConf.LateralSliceLimit.key}")
-    else if (ofEvents < least)
-      Some(s"there are about $ofEvents of them for about $slices slices")
-    else None
+    def atLeast(events: BigInt, times: Double) =
+      width.exists(w => BigDecimal(events) >= BigDecimal(slices) * times * math.max(w, 1.0))
+    if (!SecondReading.isCheap(labels))
+      Left("the labels are the rows of a query that costs more than to read a table")
+    else if (labels.stats.sizeInBytes >= conf.defaultSizeInBytes)
+      Left("the number of labels is not known")
+    else if (slices * SliceBytes > SashConf.sliceLimit(conf))
+      Left(s"about ${of(slices)} slices have more bytes than ${SashConf.LateralSliceLimit.key}")
+    else if (atLeast(ofEvents, LeastEvents) && atLeast(ofEvents / tasks(events), LeastInTask))
+      Right(true)
+    else if (ofEvents >= ofLabels * LeastRatio) Right(false)
+    else Left(s"there are about ${of(ofEvents)} of them for about ${of(slices)} slices")
   }
 
   private def rowsOf(plan: LogicalPlan): BigInt = {
@@ -57,16 +67,29 @@ private[slices] final class SliceChoice(conf: SQLConf) {
       stats.sizeInBytes / EstimationUtils.getSizePerRow(plan.output).max(1)
     )
   }
+
+  /** How many tasks read a plan, if its tables are files. */
+  private def tasks(plan: LogicalPlan): BigInt =
+    plan.collectLeaves().map(_.stats.sizeInBytes).sum / conf.filesMaxPartitionBytes + 1
 }
 
-private object SliceChoice {
+private[slices] object SliceChoice {
 
   /** The least number of events a slice: with fewer, the exchange costs less than slots. */
-  private val LeastEvents = 4
+  private val LeastEvents = 4.0
+
+  /**
+   * The least number of events a slice in one task, where events lie in no order. With fewer,
+   * hardly two of them are in one slice.
+   */
+  private val LeastInTask = 2.0
 
   /** The least number of events for each label where events of no label are only left out. */
   private val LeastRatio = 50
 
   /** Its start, and its share of its key. */
   private val SliceBytes = 16
+
+  /** A number in groups of three digits. */
+  def of(number: BigInt): String = String.format(Locale.ROOT, "%,d", number.bigInteger)
 }

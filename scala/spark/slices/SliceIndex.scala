@@ -1,5 +1,6 @@
 package io.sash.spark.slices
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.ByteArrayMethods
@@ -32,8 +33,13 @@ private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows
   private[this] val rowsBase = rows.getBaseObject
   private[this] val rowsAt = rows.getBaseOffset
 
+  private[this] val state = Platform.getInt(tableBase, tableAt)
+
   /** Whether there is an index. If not, each event has to pass. */
-  val isComplete: Boolean = Platform.getInt(tableBase, tableAt) == Complete
+  val isComplete: Boolean = state == Complete
+
+  /** Whether there is none because it would have too many bytes. */
+  def isTooLarge: Boolean = state == TooLarge
 
   private[this] val mask = Platform.getInt(tableBase, tableAt + 4)
 
@@ -125,7 +131,17 @@ private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows
 private[slices] object SliceIndex {
   val HeaderBytes = 16
   val EntryBytes = 16
+  val TooLarge = 0
   val Complete = 1
+
+  /** An end of a range has wrapped around. */
+  val Wrapped = 2
+
+  /** The index whose bytes were broadcast. */
+  def apply(bytes: Array[InternalRow]): SliceIndex = {
+    val Array(table, starts, rows) = bytes.map(_.asInstanceOf[UnsafeRow])
+    new SliceIndex(table, starts, rows)
+  }
 
   def hash(key: Long): Int = {
     val mixed = key * 0x9e3779b97f4a7c15L

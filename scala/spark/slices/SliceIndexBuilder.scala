@@ -36,17 +36,25 @@ private[slices] final class SliceIndexBuilder(keys: Seq[DataType], limit: Long) 
 
   /** The bytes of the table, of the starts and of the keys' rows. */
   def build(rows: Iterator[InternalRow]): Array[InternalRow] = {
-    var fits = true
-    while (fits && rows.hasNext) {
-      fits = add(rows.next()) && numbers.size.toLong * EntryBytes + rowBytes <= limit &&
-        ranges <= math.min(limit / 4, SliceIndexBuilder.MostRanges)
+    var state = Complete
+    while (state == Complete && rows.hasNext) {
+      if (!add(rows.next())) state = Wrapped
+      else if (!fits) state = TooLarge
     }
-    val index = if (fits) built() else nothing
+    val index = if (state == Complete) built() else nothing(state)
     val size = index.map(_.asInstanceOf[UnsafeRow].getSizeInBytes.toLong).sum
-    if (size <= limit) index else nothing
+    if (size <= limit || state != Complete) index else nothing(TooLarge)
   }
 
-  private def nothing: Array[InternalRow] = Array(bytes(HeaderBytes), bytes(0), bytes(0))
+  private def fits: Boolean = numbers.size.toLong * EntryBytes + rowBytes <= limit &&
+    ranges <= math.min(limit / 4, SliceIndexBuilder.MostRanges)
+
+  private def nothing(state: Int): Array[InternalRow] = {
+    val table = bytes(HeaderBytes)
+    Platform.putInt(table.getBaseObject, table.getBaseOffset, state)
+    Platform.putInt(table.getBaseObject, table.getBaseOffset + 12, labels)
+    Array(table, bytes(0), bytes(0))
+  }
 
   private def bytes(size: Int): UnsafeRow = {
     val row = new UnsafeRow(0)
@@ -145,7 +153,7 @@ private[slices] final class SliceIndexBuilder(keys: Seq[DataType], limit: Long) 
     while (capacity < count + count / 2) capacity *= 2
     // the last entry is the one of NULL
     val size = HeaderBytes + (capacity + 1L) * EntryBytes
-    if (size + rowBytes + slices.bytes > limit) nothing
+    if (size + rowBytes + slices.bytes > limit) nothing(TooLarge)
     else {
       val table = bytes(size.toInt)
       val rows = bytes(rowBytes.toInt)

@@ -1,11 +1,9 @@
 package io.sash.spark.slices
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import io.sash.spark.base.Metrics
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /** Reads an event's key and time, and finds its slot or slice. */
@@ -15,17 +13,7 @@ private[slices] abstract class EventPlace(timeAt: Int) {
   final def slotIn(slots: SliceSlots, event: InternalRow): Int =
     if (event.isNullAt(timeAt)) slots.drop() else slotOf(slots, event)
 
-  /** Whether a range holds an event. */
-  final def isHeld(index: SliceIndex, event: InternalRow): Boolean =
-    !index.isComplete || !event.isNullAt(timeAt) && {
-      val entry = entryOf(index, event)
-      val slice = if (entry < 0) -1 else index.sliceOf(entry, timeOf(event))
-      slice >= 0 && index.isHeld(slice)
-    }
-
   protected def slotOf(slots: SliceSlots, event: InternalRow): Int
-
-  protected def entryOf(index: SliceIndex, event: InternalRow): Int
 
   /** The key of an event, which stays as it is until the next call. */
   def keyOf(event: InternalRow): InternalRow
@@ -41,9 +29,6 @@ private[slices] final class NumberedPlace(keyAt: Int, timeAt: Int) extends Event
   override protected def slotOf(slots: SliceSlots, event: InternalRow): Int =
     if (event.isNullAt(keyAt)) slots.slotOfNull(timeOf(event))
     else slots.slotOf(event.getLong(keyAt), timeOf(event))
-
-  override protected def entryOf(index: SliceIndex, event: InternalRow): Int =
-    if (event.isNullAt(keyAt)) index.entryOfNull else index.entryOf(event.getLong(keyAt))
 
   override def keyOf(event: InternalRow): InternalRow =
     numbered(event.isNullAt(keyAt), if (event.isNullAt(keyAt)) 0L else event.getLong(keyAt))
@@ -64,42 +49,9 @@ private[slices] final class KeyedPlace(project: UnsafeProjection, timeAt: Int)
   override protected def slotOf(slots: SliceSlots, event: InternalRow): Int =
     slots.slotOf(project(event), timeOf(event))
 
-  override protected def entryOf(index: SliceIndex, event: InternalRow): Int =
-    index.entryOf(project(event))
-
   override def keyOf(event: InternalRow): InternalRow = project(event)
 
   override def keyOf(slots: SliceSlots, slot: Int): InternalRow = slots.keyOf(slot)
-}
-
-/** The events that some label's range holds, as they are. */
-private[slices] final class HeldEvents(
-    rows: Iterator[InternalRow],
-    index: SliceIndex,
-    place: EventPlace,
-    metrics: Metrics
-) extends Iterator[InternalRow] {
-  private[this] val counts = SliceMetrics.counts()
-  TaskContext.get().addTaskCompletionListener[Unit](_ => metrics.report(counts))
-
-  private[this] var ahead: InternalRow = _
-
-  override def hasNext: Boolean = {
-    while (ahead == null && rows.hasNext) {
-      val row = rows.next()
-      counts(SliceMetrics.Events) += 1
-      if (place.isHeld(index, row)) ahead = row else counts(SliceMetrics.Dropped) += 1
-    }
-    ahead != null
-  }
-
-  override def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException("no more events")
-    val row = ahead
-    ahead = null
-    counts(SliceMetrics.OutputRows) += 1
-    row
-  }
 }
 
 /**

@@ -17,16 +17,15 @@ import io.sash.spark.memory.TaskWindowMemory
  *
  *  - (S1) slot 0 is for events that are alone
  *  - (S2) the slots from 1 to `last` have one slice each, with the time of an event in it
+ *  - (S3) an event of no label may be alone; no other event is left out
  *
  * @param columns the number of the key's columns
- * @param slotBytes the bytes of a slot's cells
- * @param keeps whether this account has the cells' memory; if not, their owner acquires it
+ * @param combining none if all events are alone
  */
 private[slices] final class SliceSlots(
     index: SliceIndex,
     columns: Int,
-    slotBytes: Int,
-    keeps: Boolean,
+    combining: Option[SliceSlots.Combining],
     context: TaskContext,
     metrics: Metrics
 ) {
@@ -57,11 +56,12 @@ private[slices] final class SliceSlots(
   private[this] var alone = 0L
   private[this] var emitted = 0
   private[this] val key = new UnsafeRow(columns)
+  private[this] val sieve = new Sieve
 
   context.addTaskCompletionListener[Unit](_ => close())
 
   memory.turns.during {
-    if (isComplete && memory.tryAcquire(8 + index.slices * 4L)) {
+    if (combining.nonEmpty && isComplete && memory.tryAcquire(8 + index.slices * 4L)) {
       slotOfSlice = new Array[Int](index.slices)
       var slice = 0
       while (slice < slotOfSlice.length) {
@@ -95,20 +95,23 @@ private[slices] final class SliceSlots(
 
   /** The slot of an event; 0 if it is alone, -1 if it is of no label. */
   def slotOf(key: Long, time: Long): Int = {
-    events += 1
-    if (isComplete) placed(index.entryOf(key), time) else aside()
+    if (passes()) aside() else placed(index.entryOf(key), time)
   }
 
   /** Likewise, for the key NULL of numbers. */
   def slotOfNull(time: Long): Int = {
-    events += 1
-    if (isComplete) placed(index.entryOfNull, time) else aside()
+    if (passes()) aside() else placed(index.entryOfNull, time)
   }
 
   /** Likewise, for a key of several columns. */
   def slotOf(key: UnsafeRow, time: Long): Int = {
+    if (passes()) aside() else placed(index.entryOf(key), time)
+  }
+
+  /** Counts an event; whether it is alone without a look. */
+  private def passes(): Boolean = {
     events += 1
-    if (isComplete) placed(index.entryOf(key), time) else aside()
+    isFull && (!isComplete || sieve.rests())
   }
 
   /** Counts an event without a time. */
@@ -124,7 +127,7 @@ private[slices] final class SliceSlots(
       dropped += 1
       -1
     } else if (slotOfSlice == null) {
-      if (index.isHeld(slice)) aside()
+      if (index.isHeld(slice)) pass()
       else {
         dropped += 1
         -1
@@ -144,8 +147,13 @@ private[slices] final class SliceSlots(
         entries(last) = entry
         began = true
         last
-      } else aside()
+      } else pass()
     }
+  }
+
+  private def pass(): Int = {
+    sieve.pass()
+    aside()
   }
 
   private def aside(): Int = {
@@ -169,9 +177,9 @@ private[slices] final class SliceSlots(
 
   private def grows(wanted: Int): Boolean = {
     val more = (wanted - times.length).toLong
-    val ofSlots = more * slotBytes
+    val ofSlots = more * combining.get.slotBytes
     memory.tryAcquire(more * PlaceBytes + ofSlots + reserve) && {
-      memory.release(if (keeps) reserve else ofSlots + reserve)
+      memory.release(if (combining.get.keeps) reserve else ofSlots + reserve)
       true
     }
   }
@@ -180,7 +188,8 @@ private[slices] final class SliceSlots(
    * Whether slots pay. At first each event has a slice of its own, so that only many slots tell.
    */
   private def pays: Boolean =
-    last < Sample || events - dropped >= last * LeastEvents || index.slices < last * MostAhead
+    last < Sample || events - dropped >= last * combining.get.leastEvents ||
+      index.slices < last * MostAhead
 
   /** Moves to the next slot; 0 after the last. */
   def next(): Int =
@@ -232,26 +241,26 @@ private[slices] object SliceSlots {
   /** So many slots tell whether they pay. */
   private val Sample = 1 << 16
 
-  /** The least number of events a slot, once there are many slots. */
-  private val LeastEvents = 1.25
-
   /** With fewer slices for each slot, many of the events to come have a slot already. */
   private val MostAhead = 8L
+
+  /**
+   * How events are combined.
+   *
+   * @param slotBytes the bytes of a slot's cells
+   * @param keeps whether the slots' account has the cells' memory; if not, their owner has
+   * @param leastEvents the least number of events a slot, once there are many slots
+   */
+  final case class Combining(slotBytes: Int, keeps: Boolean, leastEvents: Double)
 
   /** Makes the slots of a task, over an index that was broadcast. */
   final class Factory(
       index: Broadcast[Array[InternalRow]],
       columns: Int,
-      slotBytes: Int,
-      keeps: Boolean,
+      combining: Option[SliceSlots.Combining],
       metrics: Metrics
   ) extends Serializable {
     def create(): SliceSlots =
-      new SliceSlots(searched, columns, slotBytes, keeps, TaskContext.get(), metrics)
-
-    def searched: SliceIndex = {
-      val Array(table, starts, rows) = index.value.map(_.asInstanceOf[UnsafeRow])
-      new SliceIndex(table, starts, rows)
-    }
+      new SliceSlots(SliceIndex(index.value), columns, combining, TaskContext.get(), metrics)
   }
 }

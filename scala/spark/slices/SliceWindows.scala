@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, UNION, WINDOW}
@@ -13,7 +14,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{Filtered, SashConf, SparkVersions, TimeUnit}
+import io.sash.spark.base.{SashConf, SparkVersions, TimeUnit}
 import io.sash.spark.plan.{WindowFilter, WithoutErrors}
 import io.sash.spark.windows.OfSubquery
 
@@ -28,21 +29,21 @@ import io.sash.spark.windows.OfSubquery
 private[spark] object SliceWindows extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SashConf.lateralEnabled(conf) || !SashConf.slices(conf)) plan
+    if (!SashConf.lateralEnabled(conf) || SashConf.sliceThreshold(conf) < 0) plan
     else
       plan.transformUpWithPruning(_.containsAllPatterns(FILTER, WINDOW, UNION)) {
         case filter @ Filter(condition, window: Window) =>
+          val choice = new SliceChoice(conf)
           LabelUnion.of(condition, window).fold[LogicalPlan](filter) {
             case Right(union) =>
-              new SlicedUnion(union, conf.sessionLocalTimeZone, new SliceChoice(conf))
-                .filtered(filter)
-            case Left(why) => refused(filter, why)
+              new SlicedUnion(union, conf.sessionLocalTimeZone, choice).filtered(filter)
+            case Left(why) => if (choice.isSmall(window.child)) filter else refused(filter, why)
           }
       }
 
   /**
-   * Says in EXPLAIN why events are not combined. The condition that asks for labels keeps the
-   * reason, since rules that come later copy the filter without its tags.
+   * Says in EXPLAIN why events are exchanged one by one. The condition that asks for labels keeps
+   * the reason, since rules that come later copy the filter without its tags.
    */
   def refused(filter: Filter, why: String): Filter = {
     filter.condition.foreach {
@@ -69,61 +70,77 @@ private[slices] final class SlicedUnion(
     zone: String,
     choice: SliceChoice
 ) {
-  import SlicedUnion.Source
+  import SlicedUnion.{LeastEvents, Source}
   import union.{events, keys, labels, source, time}
 
   private val limit = SashConf.sliceLimit(SliceWindows.conf)
 
-  private val (sources: Map[Int, Source], refusals: Seq[String]) = {
-    val (refused, taken) = events.toSeq.sortBy(_._1).partitionMap { case (number, rows) =>
-      sourceOf(number, rows).map(number -> _)
+  private val (sources: Seq[Source], refusals: Seq[String]) = {
+    val large = events.zipWithIndex.filterNot { case ((_, rows), _) => choice.isSmall(rows) }
+    val (refused, taken) = large.partitionMap { case ((number, rows), at) =>
+      sourceOf(number, rows, at)
     }
-    (taken.toMap, refused)
+    // the rows of one table have partials or have none
+    val combined = taken.groupBy(_.number).filter { case (number, of) =>
+      of.forall(_.partials.nonEmpty) && of.length == events.count(_._1 == number)
+    }
+    (taken.map(s => if (combined.contains(s.number)) s else s.copy(partials = Nil)), refused)
   }
 
-  private def sourceOf(number: Int, rows: LogicalPlan): Either[String, Source] = {
+  private def sourceOf(number: Int, rows: LogicalPlan, at: Int): Either[String, Source] = {
     val calls = union.of(number)
     val times = calls.map(LabelTimes.of(union, _, zone))
     if (calls.isEmpty || times.contains(None))
       Left("their ranges are not of two values of a label")
     else {
       val ranges = times.flatten.distinct
-      val unfiltered = SlicedUnion.withoutFilters(rows)
-      val partials = partialsOf(unfiltered, calls)
-      val ends = ranges.flatMap(t => Seq(t.first, t.last)).distinct.count(_.references.nonEmpty)
+      val partials = partialsOf(rows, calls)
+      val ends = ranges.flatMap(t => Seq(t.first, t.last)).distinct.count(LabelTimes.cuts)
       val index = indexed(ranges)
-      choice.refusal(index, unfiltered, ends, partials.nonEmpty).toLeft {
-        Source(number, unfiltered, index, partials)
+      val width = Option.when(partials.nonEmpty)(widthOf(calls, partials.map(_._2)))
+      choice.combines(index, rows, ends, width).map { combines =>
+        Source(number, at, rows, index, if (combines) partials else Nil, width.getOrElse(1.0))
       }
     }
   }
+
+  /** The size of a combined row over the size of an event's row, in the exchange. */
+  private def widthOf(calls: Seq[LabelCall], partials: Seq[SlicePartial]): Double = {
+    val all = union.union.output
+    val read = AttributeSet.fromAttributeSets(calls.map(_.expression.references))
+    val others = all.filterNot(read.contains) ++ partials.distinct.flatMap(_.cells)
+    sizeOf(others).toDouble / sizeOf(all).toDouble
+  }
+
+  private def sizeOf(columns: Seq[Attribute]): BigInt = EstimationUtils.getSizePerRow(columns)
 
   /** The partials of all calls, or none if some call has no partial. */
   private def partialsOf(
       rows: LogicalPlan,
       calls: Seq[LabelCall]
   ): Seq[(LabelCall, SlicePartial)] = {
-    val found = calls.map { c =>
-      val function = union.over(rows, c.sliding.function: Expression)
-      val call = AggregateExpression(
-        function.asInstanceOf[AggregateFunction],
-        Complete,
-        isDistinct = false,
-        c.conditions.map(union.over(rows, _)).reduceOption(And)
-      )
-      val partial = AnyOrder.partial(call, union.over(rows, time: Expression))
-      partial.map((c, call.canonicalized, _))
+    def callOf(c: LabelCall): AggregateExpression = AggregateExpression(
+      c.sliding.function,
+      Complete,
+      isDistinct = false,
+      c.conditions.reduceOption(And)
+    )
+    val alike = calls.groupBy(callOf(_).canonicalized)
+    val at = union.over(rows, time: Expression)
+    val partials = alike.values.map { same =>
+      val call = union.over(rows, callOf(same.head))
+      (same, AnyOrder.partial(call, at))
     }
-    if (found.contains(None)) Nil
+    if (partials.exists(_._2.isEmpty)) Nil
     else {
-      val partials =
-        found.flatten.groupBy(_._2).map { case (call, alike) => call -> alike.head._3 }
-      found.flatten.map { case (c, call, _) => (c, partials(call)) }
+      val byCall = partials.flatMap { case (same, p) => same.map(_.column.exprId -> p.get) }.toMap
+      calls.map(c => (c, byCall(c.column.exprId)))
     }
   }
 
-  /** The key as a number, if it is one. */
+  /** The key as a number, if it is one. Without keys, all labels and events have one. */
   private def keyOf(values: Seq[Expression]): Seq[Expression] = values match {
+    case Seq()                              => Seq(Literal(0L))
     case Seq(one) if isNumber(one.dataType) => Seq(LabelTimes.number(one))
     case several                            => several.map(SqlInternals.normalized)
   }
@@ -160,16 +177,22 @@ private[slices] final class SlicedUnion(
       if (combines) places else Nil,
       of.index.output,
       limit,
+      LeastEvents * math.max(of.width, 1.0),
       Project(columns ++ key :+ at, of.rows),
       of.index
     )
   }
 
+  /** By their places among the union's events. */
   private val slicedSources: Map[Int, (Source, EventSlices)] =
-    sources.map { case (number, of) => number -> ((of, sliced(of))) }
+    sources.map(of => of.at -> ((of, sliced(of)))).toMap
 
-  private val combining: Seq[(Source, EventSlices)] =
-    slicedSources.toSeq.sortBy(_._1).map(_._2).filter(_._2.combines)
+  /** The first part of each table that is combined. */
+  private val combining: Seq[(Source, EventSlices)] = slicedSources.toSeq
+    .sortBy(_._1)
+    .map(_._2)
+    .filter(_._2.combines)
+    .distinctBy(_._1.number)
 
   /** The columns of combined events, which nobody reads any more. */
   private val gone: AttributeSet = {
@@ -192,8 +215,8 @@ private[slices] final class SlicedUnion(
   private def nothing(of: Attribute): Alias = Alias(Literal(null, of.dataType), of.name)()
 
   /** The rows of a child of the union, in the new columns. */
-  private def rowsOf(child: LogicalPlan, number: Option[Int]): LogicalPlan =
-    number.flatMap(slicedSources.get) match {
+  private def rowsOf(child: LogicalPlan, at: Option[Int]): LogicalPlan =
+    at.flatMap(slicedSources.get) match {
       case Some((of, node)) if node.combines =>
         val (at, key) = (node.places.head, node.places.tail)
         val columns = stay.map { i =>
@@ -213,9 +236,10 @@ private[slices] final class SlicedUnion(
                 }
           Alias(value, column.name)()
         }
+        val own = node.partials.flatMap(_.cells).iterator
         Project(
           columns ++ cells.map { case (n, c) =>
-            if (n == of.number) Alias(c, c.name)() else nothing(c)
+            if (n == of.number) Alias(own.next(), c.name)() else nothing(c)
           },
           node
         )
@@ -230,8 +254,8 @@ private[slices] final class SlicedUnion(
     else scala.util.Try(Literal.default(of.dataType)).getOrElse(Literal(null, of.dataType))
 
   private def windowed: Window = {
-    val children = rowsOf(labels, None) +: union.union.children.tail.map { child =>
-      rowsOf(child, events.collectFirst { case (number, of) if of eq child => number })
+    val children = rowsOf(labels, None) +: events.zipWithIndex.map { case ((_, child), i) =>
+      rowsOf(child, Some(i))
     }
     val merged = union.union.copy(children = children)
     val columns = AttributeMap(cells.map(_._2).zip(merged.output.drop(stay.length)))
@@ -281,28 +305,26 @@ private[slices] final class SlicedUnion(
     }
 }
 
-private object SlicedUnion extends PredicateHelper {
+private object SlicedUnion {
+
+  /** The least number of events a slice where a row of a slice is as wide as an event. */
+  private val LeastEvents = 1.25
 
   /**
-   * A source of events that are cut into slices.
+   * Events of one table, or a part of them, that are cut into slices.
    *
+   * @param number of the table
+   * @param at the place among the union's events
    * @param index the labels' keys and ranges
    * @param partials none if the events are not combined
+   * @param width the size of a combined row over the size of an event's
    */
   private final case class Source(
       number: Int,
+      at: Int,
       rows: LogicalPlan,
       index: LogicalPlan,
-      partials: Seq[(LabelCall, SlicePartial)]
+      partials: Seq[(LabelCall, SlicePartial)],
+      width: Double
   )
-
-  /** The events without their Bloom filter. */
-  private def withoutFilters(rows: LogicalPlan): LogicalPlan = rows.transform {
-    case Filter(condition, child) if condition.exists(_.prettyName == "might_have_label") =>
-      Filtered(
-        splitConjunctivePredicates(condition)
-          .filterNot(_.exists(_.prettyName == "might_have_label")),
-        child
-      )
-  }
 }

@@ -210,7 +210,6 @@ final class LateralWindowsSuite extends LateralSuite {
         "spark.sql.codegen.wholeStage" -> "false",
         "spark.sql.adaptive.enabled" -> "false",
         "spark.sql.shuffle.partitions" -> "2",
-        SashConf.LateralFilterThreshold.key -> "0",
         "spark.sql.codegen.factoryMode" -> draw.one(Seq("FALLBACK", "NO_CODEGEN"))
       ) {
         draw.tables()
@@ -219,8 +218,8 @@ final class LateralWindowsSuite extends LateralSuite {
           val spark0 = withSash(enabled = false)(scala.util.Try(spark.sql(query).collect().toSeq))
           spark0.foreach { expected =>
             checked += 1
-            for (slices <- Seq("off", "always"))
-              withSettings(SashConf.LateralSlices.key -> slices) {
+            for (slices <- Seq("-1", "0"))
+              withSettings(SashConf.LateralSliceThreshold.key -> slices) {
                 val frame = spark.sql(query)
                 val actual =
                   try frame.collect().toSeq
@@ -228,9 +227,9 @@ final class LateralWindowsSuite extends LateralSuite {
                 assert(sorted(actual) == sorted(expected), s"slices $slices")
                 if (sliding(frame).nonEmpty) {
                   val text = told(frame)
-                  if (slices == "off") ran += 1
-                  if (text.contains("are not exchanged") && slices == "off") filtered += 1
-                  if (text.contains("combined by slices")) sliced += 1
+                  if (slices == "-1") ran += 1
+                  if (text.contains("are not exchanged")) filtered += 1
+                  if (text.contains("events are combined by")) sliced += 1
                   assert(!joinsPairs(frame), text)
                 }
               }

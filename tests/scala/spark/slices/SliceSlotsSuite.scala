@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.LongType
 
 import io.sash.spark.SashSuite
+import io.sash.spark.base.Metrics
 
 /** The slots of a task's slices, with memory and without. */
 final class SliceSlotsSuite extends SashSuite {
@@ -21,11 +22,16 @@ final class SliceSlotsSuite extends SashSuite {
     new SliceIndex(table, starts, ofKeys)
   }
 
+  private def slotsOf(index: SliceIndex, metrics: Metrics, combining: Boolean = true) = {
+    val how = SliceSlots.Combining(slotBytes = 16, keeps = true, leastEvents = 1.25)
+    new SliceSlots(index, 1, Option.when(combining)(how), TaskContext.get(), metrics)
+  }
+
   /** The slots that the events of all keys get, twice. */
   private def placed(refused: Int) =
     FakeTask.run(spark.sparkContext, refused) {
       val metrics = SliceMetrics.create(spark.sparkContext)
-      val slots = new SliceSlots(index, 1, 16, keeps = true, TaskContext.get(), metrics)
+      val slots = slotsOf(index, metrics)
       def all(time: Long) = (0L until keys).map { k =>
         val slot = slots.slotOf(k, time)
         (slot, slots.begins)
@@ -51,13 +57,14 @@ final class SliceSlotsSuite extends SashSuite {
   for (refused <- 1 to 4) test(s"request $refused for memory is refused") {
     val (((first, second, outside), kept, counts), requests, held) = placed(refused)
     assert(requests >= refused && held == 0)
-    assert(outside.forall(_._1 == -1))
+    // where look-ups rest, events of no label pass
+    assert(outside.forall(_._1 <= 0))
     // the slices that have a slot keep it, and the events of the others are alone
     for (((a, begins), (b, goesOn)) <- first.zip(second)) {
       assert(a == b && begins && goesOn == (a == 0))
     }
     assert(first.exists(_._1 == 0) && kept.map(_._1) == first.map(_._1).filter(_ > 0))
-    assert(counts("single") == first.count(_._1 == 0) * 2)
+    assert(counts("single") == first.count(_._1 == 0) * 2 + outside.count(_._1 == 0))
     assert(counts("numOutputRows") == kept.length + counts("single"))
   }
 
@@ -70,11 +77,25 @@ final class SliceSlotsSuite extends SashSuite {
         .map(_.asInstanceOf[UnsafeRow])
       val metrics = SliceMetrics.create(spark.sparkContext)
       val of = new SliceIndex(table, starts, ofKeys)
-      val slots = new SliceSlots(of, 1, 16, keeps = true, TaskContext.get(), metrics)
+      val slots = slotsOf(of, metrics)
       (0L until many / 2L).foreach(slots.slotOf(_, 11L))
       slots.close()
       metrics.byName.map { case (name, m) => name -> m.value }
     }
     assert(counts("slices") < many / 4 && counts("single") > many / 4, counts)
+  }
+
+  test("where slots do not pay, most events pass without a look") {
+    val (found, _, _) = FakeTask.run(spark.sparkContext, refused = 0) {
+      val metrics = SliceMetrics.create(spark.sparkContext)
+      val slots = slotsOf(index, metrics, combining = false)
+      val held = (1 to 100 * 4096).count(_ => slots.slotOf(1L, 12L) == 0)
+      val others = (1 to 100 * 4096).count(_ => slots.slotOf(1L, 20L) == 0)
+      slots.close()
+      (held, others, metrics.byName("dropped").value)
+    }
+    val (held, others, dropped) = found
+    assert(held == 100 * 4096 && others + dropped == 100 * 4096)
+    assert(others > 4096 && others < 20 * 4096, others)
   }
 }

@@ -10,7 +10,7 @@ import io.sash.spark.base.SashConf
 class SplitLateralSuite extends SplitSuite {
   private val settings = inManyTasks ++ Seq(
     SashConf.WindowSplit.key -> "always",
-    SashConf.LateralFilterThreshold.key -> "1GB",
+    SashConf.LateralSliceThreshold.key -> "-1",
     "spark.sql.session.timeZone" -> "UTC"
   )
 

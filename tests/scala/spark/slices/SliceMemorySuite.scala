@@ -1,0 +1,54 @@
+package io.sash.spark.slices
+
+import org.apache.spark.sql.DataFrame
+
+import org.scalatest.tags.Slow
+
+import io.sash.spark.LittleMemory
+import io.sash.spark.base.SashConf
+
+/** Slices whose partials do not fit the task's memory. */
+@Slow
+class SliceMemorySuite extends LittleMemory {
+  override protected def heapBytes: Long = 3L << 20
+
+  override protected def otherSettings: Map[String, String] =
+    Map("spark.sql.shuffle.partitions" -> "2")
+
+  private def text(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).sorted.toSeq
+
+  /** The same rows with slices and without; the metrics of the slices. */
+  private def counts(asked: String): Map[String, Long] = {
+    spark
+      .sql("SELECT id AS k, 50 AS t FROM range(0, 3000, 1, 2)")
+      .createOrReplaceTempView("labels")
+    spark
+      .sql(
+        "SELECT id % 3000 AS k, id DIV 3000 AS t, id AS x, " +
+          "concat(hash(id), repeat('x', 900)) AS s FROM range(0, 12000, 1, 2)"
+      )
+      .createOrReplaceTempView("events")
+    val query = s"SELECT l.*, f.* FROM labels l, LATERAL (SELECT $asked FROM events e " +
+      "WHERE e.k = l.k AND e.t <= l.t) f"
+    def rows(threshold: String) = withSettings(SashConf.LateralSliceThreshold.key -> threshold) {
+      val frame = spark.sql(query)
+      (text(frame), frame)
+    }
+    val (expected, _) = rows("-1")
+    val (found, frame) = rows("0")
+    assert(found.length == 3000 && found == expected)
+    val slices = collect(frame.queryExecution.executedPlan) { case s: EventSlicesExec => s }
+    slices.head.metrics.map { case (name, metric) => name -> metric.value }
+  }
+
+  for (whole <- Seq("true", "false"))
+    test(s"long texts pass alone once memory is short, whole stages: $whole", each(2): _*) {
+      withSettings("spark.sql.codegen.wholeStage" -> whole) {
+        val texts = counts("hash(max(s)) AS h, count(*) AS n")
+        assert(texts("single") > 100 && texts("slices") > 100, texts)
+        assert(texts("numOutputRows") == texts("single") + texts("slices"))
+        val numbers = counts("sum(x) AS s, count(*) AS n")
+        assert(numbers("slices") > 1000, numbers)
+      }
+    }
+}
