@@ -217,6 +217,9 @@ def aggregate_of(column: Column, monoid: str | Unary) -> Column:
         hint = "An aggregate that has its column goes as in F.sum('x').over(window)."
         raise type_error("monoid", MONOID, monoid, hint)
     if not isinstance(monoid, Monoid):
+        if hasattr(monoid, "merge") and not callable(monoid):
+            hint = "An aggregator in Python goes as sash.udaf(aggregator, 'the answers' type')."
+            raise type_error("monoid", MONOID, monoid, hint)
         require_function("monoid", monoid, 1, MONOID)
     aggregate = monoid(column)
     if not isinstance(aggregate, Column):

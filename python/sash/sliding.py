@@ -1,15 +1,28 @@
 """Aggregators over moving windows in a Python worker.
 
-Workers unpickle this module by value, since they may not have Sash installed: it imports nothing
-of the package.
+Workers unpickle this module and ``sliding_arrays`` by value, since they may not have Sash
+installed: the two import nothing else of the package.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
+
+from sash.sliding_arrays import (
+    BACK,
+    GROWS,
+    HOLES,
+    STAYS,
+    Arrays,
+    ArrayTask,
+    MethodError,
+    OutOfOrderError,
+    WholeArrays,
+    array_of,
+)
 
 with suppress(ImportError):  # sash.testing checks aggregators without it
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -28,6 +41,10 @@ class Aggregator:
     A window that moves calls ``merge`` at most twice a row, and ``reduce`` twice, whatever its
     length. The one law: ``merge`` is associative. ``sash.testing.check_aggregator`` looks for
     rows that break it.
+
+    With ``vectorized = True`` the methods take arrays of NumPy, element by element: a partial is
+    a number, a row of a matrix, or an element of a structured array. Rows with a NULL argument
+    are left out.
 
     Example:
         >>> from pyspark.sql import Window
@@ -88,7 +105,6 @@ class Folding:
 
     def __init__(self, aggregator: Any) -> None:
         """Take the methods, and derive those that are not there."""
-        self._of = type(aggregator).__name__
         self.merge = aggregator.merge
         self.finish = getattr(aggregator, "finish", _itself)
         lift = getattr(aggregator, "lift", None)
@@ -109,7 +125,22 @@ class Folding:
 
     def reduced(self, buffer: Any, row: Any) -> Any:
         """The buffer, or ``_LEFT_OUT`` for none, with a row behind it."""
-        return self.reduce(self.zero() if buffer is _LEFT_OUT else buffer, *row)
+        before = self.zero() if buffer is _LEFT_OUT else buffer
+        after = self.reduce(before, *row)
+        if after is None and before is not None:
+            raise MethodError("reduce", _NO_BUFFER)
+        return after
+
+    def merged(self, left: Any, right: Any) -> Any:
+        """The buffer of both; a buffer ``_LEFT_OUT`` is of no rows."""
+        if left is _LEFT_OUT:
+            return right
+        if right is _LEFT_OUT:
+            return left
+        both = self.merge(left, right)
+        if both is None and left is not None and right is not None:
+            raise MethodError("merge", _NO_BUFFER)
+        return both
 
     def suffixes(self, rows: Sequence[Any]) -> list[Any]:
         """The buffers of the rows from each one on to the last, the oldest row's at the end."""
@@ -117,32 +148,37 @@ class Folding:
         suffixes = []
         for row in reversed(rows):
             if row is not _LEFT_OUT:
-                lifted = self.reduced(_LEFT_OUT, row)
-                suffix = lifted if suffix is _LEFT_OUT else self.merge(lifted, suffix)
+                suffix = self.merged(self.reduced(_LEFT_OUT, row), suffix)
             suffixes.append(suffix)
         return suffixes
 
     def answer(self, front: list[Any], younger: Any) -> Any:
-        """The answer for the oldest suffix of a front, and the buffer of the rows behind it.
+        """The answer for the oldest suffix of a front, and the buffer of the rows behind it."""
+        return self.answer_of(self.merged(front[-1] if front else _LEFT_OUT, younger))
+
+    def answer_of(self, buffer: Any) -> Any:
+        """The answer of a buffer, or of ``_LEFT_OUT``.
 
         It shares no part with a buffer: ``reduce`` may change that before the answer is read.
         """
-        older = front[-1] if front else _LEFT_OUT
-        if older is _LEFT_OUT:
-            whole = self.zero() if younger is _LEFT_OUT else younger
-        else:
-            whole = older if younger is _LEFT_OUT else self.merge(older, younger)
-        return _unshared(self.finish(whole))
+        return _unshared(self.finish(self.zero() if buffer is _LEFT_OUT else buffer))
 
-    def error(self, cause: Exception, where: str) -> Exception:
-        """The error that the user reads: the class, the method and the row's keys."""
-        method, trace = "finish", cause.__traceback__
-        while trace is not None:
-            name = trace.tb_frame.f_code.co_name
-            if name in ("zero", "reduce", "merge", "lift", "finish"):
-                method = name
-            trace = trace.tb_next
-        return RuntimeError(f"{self._of}.{method} failed{where}: {type(cause).__name__}: {cause}")
+
+_NO_BUFFER = "it returned None, and must return a buffer"
+
+
+def _failed(aggregator: Any, cause: Exception, where: str) -> Exception:
+    """The error that the user reads: the class, the method and the row's keys."""
+    of = type(aggregator).__name__
+    if isinstance(cause, MethodError):
+        return RuntimeError(f"{of}.{cause.method} failed{where}: {cause}")
+    method, trace = "finish", cause.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_name
+        if name in ("zero", "reduce", "merge", "lift", "finish"):
+            method = name
+        trace = trace.tb_next
+    return RuntimeError(f"{of}.{method} failed{where}: {type(cause).__name__}: {cause}")
 
 
 def _itself(buffer: Any) -> Any:
@@ -176,14 +212,17 @@ class TwoStacksLite:
     Args:
         steps: The aggregator.
         grows: Whether no row ever leaves, so that none is kept.
+        keeps_copies: Whether the rows that are kept are copies, since ``reduce`` could change
+            them.
     """
 
-    __slots__ = ("_back", "_front", "_grows", "_steps", "_younger", "end", "first")
+    __slots__ = ("_back", "_copies", "_front", "_grows", "_steps", "_younger", "end", "first")
 
-    def __init__(self, steps: Folding, *, grows: bool) -> None:
+    def __init__(self, steps: Folding, *, grows: bool, keeps_copies: bool = False) -> None:
         """Make an empty window."""
         self._steps = steps
         self._grows = grows
+        self._copies = keeps_copies
         self._front: list[Any] = []  # the partials from a row to the front's end, the oldest last
         self._back: list[Any] = []  # the rows behind the front
         self._younger: Any = _LEFT_OUT  # their partial
@@ -194,7 +233,7 @@ class TwoStacksLite:
         """Add the next row, or ``_LEFT_OUT``."""
         self.end += 1
         if not self._grows:
-            self._back.append(row)
+            self._back.append(_unshared(row) if self._copies else row)
         if row is not _LEFT_OUT:
             self._younger = self._steps.reduced(self._younger, row)
 
@@ -211,6 +250,60 @@ class TwoStacksLite:
         return self._steps.answer(self._front, self._younger)
 
 
+class Levels:
+    """A window over rows of which any range may be asked for: blocks of 1, 2, 4, … rows.
+
+    A row costs one ``merge`` when it comes, amortised, and an answer one for each second level.
+
+    Args:
+        steps: The aggregator.
+    """
+
+    def __init__(self, steps: Folding) -> None:
+        """Make an empty window."""
+        self._steps = steps
+        self._levels: list[list[Any]] = [[]]  # each of blocks twice as long as those before
+        self._dropped = [0]  # how many blocks of each level are gone
+        self.end = 0
+
+    def insert(self, row: Any) -> None:
+        """Add the next row, or ``_LEFT_OUT``."""
+        steps, level = self._steps, 0
+        block = row if row is _LEFT_OUT else steps.reduced(_LEFT_OUT, row)
+        self._levels[0].append(block)
+        self.end += 1
+        while (self.end >> level) % 2 == 0:
+            older, younger = self._levels[level][-2:]
+            level += 1
+            if level == len(self._levels):
+                self._levels.append([])
+                self._dropped.append(0)
+            self._levels[level].append(steps.merged(older, younger))
+
+    def buffer(self, begin: int, end: int) -> Any:
+        """The buffer of the rows from one to before another, counted from 0."""
+        steps, older, younger, level = self._steps, _LEFT_OUT, _LEFT_OUT, 0
+        while begin < end:
+            blocks, dropped = self._levels[level], self._dropped[level]
+            if begin % 2:
+                older = steps.merged(older, blocks[begin - dropped])
+                begin += 1
+            if end % 2:
+                end -= 1
+                younger = steps.merged(blocks[end - dropped], younger)
+            begin, end, level = begin >> 1, end >> 1, level + 1
+        return steps.merged(older, younger)
+
+    def drop(self, begin: int) -> None:
+        """Forget rows before one, now or later."""
+        for level, blocks in enumerate(self._levels):
+            # a level needs its last two, of which the level above is made
+            old = min((begin >> level) - self._dropped[level], len(blocks) - 2)
+            if 2 * old > len(blocks):
+                del blocks[:old]
+                self._dropped[level] += old
+
+
 class Function:
     """An aggregator as the function that Spark calls in a Python worker.
 
@@ -223,104 +316,183 @@ class Function:
         self.__name__ = name
         self._aggregator = aggregator
         self._answer = answer
-        self._whole: _Whole | None = None
+        self._whole: _Whole | WholeArrays | None = None
 
     def __call__(self, *columns: Any) -> Any:
         """Answer for some rows, or slide over batches."""
         if len(columns) == 1 and not isinstance(columns[0], pa.Array):
             return self._slid(columns[0])
         if self._whole is None:
-            self._whole = _Whole(Folding(self._aggregator))
-        return self._checked(self._whole.answer(columns))
+            whole = WholeArrays if self._is_vectorized else _Whole
+            self._whole = whole(self._steps())
+        try:
+            answer = self._whole.answer(columns, _address(columns[0]))
+        except Exception as cause:
+            raise _failed(self._aggregator, cause, "") from cause
+        if not self._is_vectorized:
+            self._require_type(answer)
+            return answer
+        return None if answer is None else self._array(answer)[0].as_py()
 
-    def _checked(self, answer: Any) -> Any:
+    @property
+    def _is_vectorized(self) -> bool:
+        return bool(getattr(self._aggregator, "vectorized", False))
+
+    def _steps(self) -> Any:
+        return (Arrays if self._is_vectorized else Folding)(self._aggregator)
+
+    def _slid(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
+        task = (ArrayTask if self._is_vectorized else _Task)(self._steps(), self._array)
+        keys = _Keys()
+        for batch in batches:
+            yield from self._tried(task.come(batch), task, keys, batch)
+            keys.pass_by(batch)
+        yield from self._tried(task.ended(), task, keys, ())
+
+    def _tried(
+        self,
+        answers: Iterator[pa.Array],
+        task: ArrayTask | _Task,
+        keys: _Keys,
+        batch: Sequence[pa.Array],
+    ) -> Iterator[pa.Array]:
+        try:
+            yield from answers
+        except (OutOfOrderError, _MistypedError):
+            raise
+        except Exception as cause:
+            raise _failed(self._aggregator, cause, keys.where(batch, task.at)) from cause
+
+    def _array(self, answers: Any) -> pa.Array:
+        try:
+            return array_of(answers, self._answer)
+        except (pa.ArrowException, TypeError, ValueError) as cause:
+            for answer in answers:
+                self._require_type(answer)
+            raise self._mistyped(answers, cause) from cause
+
+    def _require_type(self, answer: Any) -> None:
         try:
             pa.array([answer], self._answer)
         except (pa.ArrowException, TypeError, ValueError) as cause:
             raise self._mistyped(answer, cause) from cause
-        return answer
 
     def _mistyped(self, answer: Any, cause: Exception) -> Exception:
         name = type(self._aggregator).__name__
-        return TypeError(
+        return _MistypedError(
             f"{name}.finish returned {answer!r}, which is no {self._answer}, the answer's type: "
             f"{cause}"
         )
 
-    def _slid(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
-        task = _Task(Folding(self._aggregator))
-        for batch in batches:
-            yield self._array(task.come(batch))
-        yield self._array(task.ended())
 
-    def _array(self, answers: list[Any]) -> pa.Array:
-        try:
-            return pa.array(answers, self._answer)
-        except (pa.ArrowException, TypeError, ValueError):
-            for answer in answers:
-                self._checked(answer)
-            raise
+class _MistypedError(TypeError):
+    """An answer is of another type than the function's."""
 
 
-class _OutOfOrderError(RuntimeError):
-    """Rows or windows come in an order that the operator never gives."""
+class _Keys:
+    """The keys of rows, for the text of an error. The first row of each key has them."""
+
+    def __init__(self) -> None:
+        self._last: Any = None  # the newest batch with a key
+
+    def pass_by(self, batch: Sequence[pa.Array]) -> None:
+        """Keep a batch's keys."""
+        keys = batch[-5]
+        if keys.null_count < len(keys):
+            self._last = keys
+
+    def where(self, batch: Sequence[pa.Array], at: int | None) -> str:
+        """The keys of a row of the next batch, or of all of its rows."""
+        rows = batch[-5].to_pylist() if batch else []
+        if at is not None:
+            rows = rows[: at + 1]
+        named = [_named(keys) for keys in rows if keys is not None]
+        if self._last is not None and (not rows or rows[0] is None):
+            before = [keys for keys in self._last.to_pylist() if keys is not None]
+            named.insert(0, _named(before[-1]))
+        if not named or not named[-1]:
+            return ""
+        if at is not None or named[0] == named[-1]:
+            return f" at {named[-1]}"
+        return f" in the rows from {named[0]} to {named[-1]}"
+
+
+def _named(keys: Any) -> str:
+    if not isinstance(keys, dict):
+        return ""
+    return ", ".join(f"{name} = {value!r}" for name, value in keys.items())
 
 
 class _Task:
     """The windows of a task's rows, one key after another."""
 
-    def __init__(self, steps: Folding) -> None:
+    def __init__(self, steps: Folding, to_array: Callable[[list[Any]], pa.Array]) -> None:
         self._steps = steps
+        self._to_array = to_array
         self._answers: list[Any] = []
-        self._begin_key(grows=False)
+        self.at = 0
+        """The row of a batch that came last."""
+        self._begin_key(0, keeps_copies=False)
 
-    def _begin_key(self, *, grows: bool) -> None:
-        self._window = TwoStacksLite(self._steps, grows=grows)
+    def _begin_key(self, shape: int, *, keeps_copies: bool) -> None:
+        self._shape = shape
+        grows = bool(shape & GROWS)
+        self._window = TwoStacksLite(self._steps, grows=grows, keeps_copies=keeps_copies)
+        self._levels = Levels(self._steps) if shape & (BACK | HOLES) else None
         self._rows: deque[Any] = deque()  # those that have come, and are not in the window yet
-        self._ends: deque[tuple[int | None, int | None]] = deque()  # of rows without an answer
+        self._ends: deque[tuple[Any, ...]] = deque()  # the windows of rows without an answer
         self._come = 0
 
-    def come(self, batch: Sequence[pa.Array]) -> list[Any]:
+    def come(self, batch: Sequence[pa.Array]) -> Iterator[pa.Array]:
         """Take in the next rows; returns the answers that they make known."""
-        *values, wanted, keys, grows, places, begins, ends = batch
+        *values, wanted, _, shapes, places, begins, ends = batch
+        if not len(places):
+            return
+        shape = shapes[0].as_py()
+        bounds = [begins, ends]
+        if shape & HOLES:
+            *values, first, last = values
+            bounds += [first, last]
         rows: Any = zip(*(column.to_pylist() for column in values), strict=True)
         if wanted.true_count < len(wanted):
             rows = (r if w else _LEFT_OUT for r, w in zip(rows, wanted.to_pylist(), strict=True))
-        at = 0
-        try:
-            for at, (row, place, begin, end) in enumerate(
-                zip(rows, places.to_pylist(), begins.to_pylist(), ends.to_pylist(), strict=True)
-            ):
-                if place == 1:
-                    self._answer_rest()
-                    self._begin_key(grows=grows[at].as_py())
-                elif place != self._come + 1:
-                    message = f"row {place} of a key came after row {self._come}"
-                    raise _OutOfOrderError(message)
-                self._come = place
+        windows = zip(*(column.to_pylist() for column in bounds), strict=True)
+        # reduce may change a list that it has kept as its buffer
+        changeable = any(pa.types.is_nested(column.type) for column in values)
+        for at, (row, place, window) in enumerate(
+            zip(rows, places.to_pylist(), windows, strict=True)
+        ):
+            if place == 1:
+                self.at = at - 1
+                self._answer_rest()
+                self._begin_key(shape, keeps_copies=changeable)
+            elif place != self._come + 1:
+                message = f"row {place} of a key came after row {self._come}"
+                raise OutOfOrderError(message)
+            self.at = at
+            self._come = place
+            self._ends.append(window)
+            if self._levels is not None:
+                self._levels.insert(row)
+                self._answer_anywhere(self._levels)
+            else:
                 self._rows.append(row)
-                self._ends.append((begin, end))
                 self._answer()
-        except Exception as cause:
-            if isinstance(cause, _OutOfOrderError):
-                raise
-            raise self._steps.error(cause, _where(keys[at].as_py())) from cause
-        return self._taken()
+        yield self._taken()
 
-    def ended(self) -> list[Any]:
+    def ended(self) -> Iterator[pa.Array]:
         """The answers of the rows that waited for others."""
         self._answer_rest()
-        return self._taken()
+        yield self._taken()
 
-    def _taken(self) -> list[Any]:
+    def _taken(self) -> pa.Array:
         answers, self._answers = self._answers, []
-        return answers
+        return self._to_array(answers)
 
     def _answer_rest(self) -> None:
-        self._answer()
         if self._ends:
             message = f"a window ends behind the last row, {self._come}"
-            raise _OutOfOrderError(message)
+            raise OutOfOrderError(message)
 
     def _answer(self) -> None:
         """Answer rows whose windows have come, the oldest first."""
@@ -337,17 +509,36 @@ class _Task:
                 break
             if begin <= window.first:
                 message = "a window begins before the window of the row before"
-                raise _OutOfOrderError(message)
+                raise OutOfOrderError(message)
             while window.first < begin - 1:
                 window.evict()
             self._answers.append(window.query())
             ends.popleft()
 
+    def _answer_anywhere(self, levels: Levels) -> None:
+        """The same for windows that may begin anywhere, and may have a hole."""
+        steps, come, ends = self._steps, self._come, self._ends
+        while ends:
+            begin, end, *hole = ends[0]
+            if begin is None or end is None:
+                self._answers.append(steps.answer_of(_LEFT_OUT))
+            elif end > come:
+                break
+            elif not hole:
+                self._answers.append(steps.answer_of(levels.buffer(begin - 1, end)))
+            else:
+                self._answers.append(steps.answer_of(self._beside(levels, begin - 1, end, hole)))
+            if begin is not None and not self._shape & BACK:
+                levels.drop(begin - 1)
+            ends.popleft()
 
-def _where(keys: Any) -> str:
-    if not isinstance(keys, dict):
-        return ""
-    return " at " + ", ".join(f"{name} = {value!r}" for name, value in keys.items())
+    def _beside(self, levels: Levels, begin: int, end: int, hole: list[int]) -> Any:
+        """The buffer of the rows around a hole, and of the current row if it stays."""
+        steps, row = self._steps, self._come - len(self._ends)
+        buffer = levels.buffer(begin, min(end, hole[0] - 1))
+        if self._shape & STAYS and begin <= row < end:
+            buffer = steps.merged(buffer, levels.buffer(row, row + 1))
+        return steps.merged(buffer, levels.buffer(max(begin, hole[1]), end))
 
 
 class _Whole:
@@ -370,17 +561,13 @@ class _Whole:
         self._younger: Any = _LEFT_OUT  # the partial of the rows behind the front
         self._first = self._middle = self._end = row
 
-    def answer(self, columns: Sequence[pa.Array]) -> Any:
-        """The answer for the rows of these columns."""
-        steps = self._steps
-        try:
-            self._move(columns)
-            return steps.answer(self._front, self._younger)
-        except Exception as cause:
-            raise steps.error(cause, "") from cause
+    def answer(self, columns: Sequence[pa.Array], address: int | None) -> Any:
+        """The answer for the rows of these columns, which lie at an address."""
+        self._move(columns, address)
+        return self._steps.answer(self._front, self._younger)
 
-    def _move(self, columns: Sequence[pa.Array]) -> None:
-        begin, address = columns[0].offset, _address(columns[0])
+    def _move(self, columns: Sequence[pa.Array], address: int | None) -> None:
+        begin = columns[0].offset
         end = begin + len(columns[0])
         is_next = self._first <= begin <= self._end <= end
         if address is None or address != self._address or not is_next:

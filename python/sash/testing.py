@@ -6,8 +6,11 @@ import copy
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+with suppress(ImportError):  # only aggregators over arrays need it
+    import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
@@ -16,6 +19,7 @@ from sash.arguments import plain, require_frame, whole
 from sash.errors import type_error, value_error
 from sash.monoid import Monoid, identity_column
 from sash.sliding import Folding
+from sash.sliding_arrays import Arrays
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, Row
@@ -242,7 +246,9 @@ def check_aggregator(
 
     ``merge`` is associative, and gives the same as ``reduce`` row by row; ``zero`` is neutral;
     ``merge`` and ``finish`` change none of their arguments. Answers are compared, so buffers may
-    differ. Finding nothing proves the laws for the rows that were tried, no others.
+    differ. Methods over arrays also have to do with an array what they do with each of its
+    elements; rows with a None are not tried, since they are left out. Finding nothing proves the
+    laws for the rows that were tried, no others.
 
     Args:
         aggregator: The aggregator, as in ``sash.udaf``.
@@ -280,13 +286,68 @@ def check_aggregator(
           finish(rows) = 1.0
     """
     tried = [row if isinstance(row, tuple) else (row,) for row in itertools.islice(rows, limit)]
+    steps = Folding(aggregator)
+    if getattr(aggregator, "vectorized", False):
+        tried = [row for row in tried if None not in row]
+        one_by_one = _OneByOne(aggregator)
+        steps = Folding(one_by_one)
+        for text in one_by_one.broken(tried, tolerance):
+            raise AssertionError(text)
     if not tried:
         raise value_error("rows", "one row or more", [])
-    steps = Folding(aggregator)
     for size in (1, 2, 3):
         for of in itertools.product(tried, repeat=size):
             for text in _broken(steps, of, tolerance):
                 raise AssertionError(text)
+
+
+class _OneByOne:
+    """An aggregator over arrays as one over single rows, each in an array of one."""
+
+    def __init__(self, aggregator: Any) -> None:
+        self._steps = Arrays(aggregator)
+        self.merge = self._steps.merge
+        if self._steps.has_zero:
+            self.zero = lambda: self._steps.zeros(1)
+        if hasattr(aggregator, "lift"):
+            self.lift = lambda *values: self._lifted([values])
+        else:
+            self.reduce = lambda buffer, *values: aggregator.reduce(
+                buffer, *(column.to_numpy(zero_copy_only=False) for column in _columns([values]))
+            )
+
+    def _lifted(self, rows: list[tuple[Any, ...]]) -> Any:
+        return self._steps.lifted(_columns(rows))
+
+    def _answers(self, partials: Any) -> list[Any]:
+        answers = self._steps.finish(partials)
+        return list(answers.tolist() if hasattr(answers, "tolist") else answers)
+
+    def finish(self, partial: Any) -> Any:
+        """The answer of a partial."""
+        return self._answers(partial)[0]
+
+    def broken(self, rows: list[tuple[Any, ...]], tolerance: float) -> Iterator[str]:
+        """Whether an array's elements have to do with each other."""
+        if not rows:
+            return
+        ones, all_rows = [self._lifted([row]) for row in rows], self._lifted(rows)
+        twos = [self.merge(a.copy(), b.copy()) for a, b in zip(ones, ones[::-1], strict=True)]
+        merged = self.merge(all_rows.copy(), all_rows[::-1].copy())
+        for name, batch, single in (
+            ("finish(of the rows)", all_rows, ones),
+            ("finish(merge(rows, rows in reverse))", merged, twos),
+        ):
+            answers, by_row = self._answers(batch), [self.finish(one) for one in single]
+            if not _alike(answers, by_row, tolerance):
+                yield (
+                    f"an array's elements depend on each other:\n  rows = {rows!r}\n"
+                    f"  {name} = {answers!r}\n  row by row = {by_row!r}"
+                )
+
+
+def _columns(rows: list[tuple[Any, ...]]) -> list[Any]:
+    return [pa.array(column) for column in zip(*rows, strict=True)]
 
 
 def _broken(steps: Folding, rows: tuple[tuple[Any, ...], ...], tolerance: float) -> Iterator[str]:

@@ -11,8 +11,8 @@ from pyspark.errors import PySparkNotImplementedError
 from pyspark.sql import Column
 from pyspark.sql.types import DataType
 
-from sash import sliding
-from sash.errors import type_error
+from sash import sliding, sliding_arrays
+from sash.errors import type_error, value_error
 from sash.sliding import Aggregator
 
 __all__ = ["Aggregator", "udaf"]
@@ -30,6 +30,9 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
     Without Sash's jar Spark passes each window to Python, which takes in the rows that came since
     the last one.
 
+    Where the aggregator's attribute ``vectorized`` is true, its methods take NumPy arrays of one
+    value or one partial a row, and return such arrays. No method is called for a single row.
+
     Args:
         aggregator: An ``Aggregator``, or any object with its methods. Workers get a copy.
         return_type: The type of the answers.
@@ -41,14 +44,15 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
         At most two calls of ``reduce`` and two of ``merge`` a row, amortised, and one of
         ``finish``: Two-Stacks Lite (*In-order sliding-window aggregation in worst-case constant
         time*, section 4.2). The worker holds a window's buffers and rows, and the rows that its
-        frame looks ahead; nothing but a buffer if rows only enter.
+        frame looks ahead; nothing but a buffer if rows only enter. ``exclude``, and windows of
+        each row's own width, cost O(log W) merges a row, and the latter keep a key's rows. With
+        arrays a row is merged about five times where windows have one length, else O(log W).
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
+        PySparkValueError: the aggregator cannot be pickled.
         PySparkNotImplementedError: PySpark is older than 4.1, which passes no Arrow arrays.
-        AnalysisException: where the query is planned: on a stream; ``window_exclude`` or
-            ``window_slide``; or a kind of window that may begin before the window of the row
-            before.
+        AnalysisException: where the query is planned: on a stream, or with ``window_slide``.
         PythonException: a method failed, and the text names the class, the method and the row's
             keys; or the answer is not of ``return_type``.
 
@@ -101,7 +105,14 @@ def _function(aggregator: Any, answer: DataType) -> Callable[..., Column]:
     from pyspark.sql.pandas.types import to_arrow_type
 
     by_value: Any = cloudpickle.register_pickle_by_value
+    pickled: Any = cloudpickle.dumps
     by_value(sliding)
+    by_value(sliding_arrays)
+    try:
+        pickled(aggregator)
+    except Exception as cause:  # of any type: objects say how they are pickled
+        expected = "an object that can be pickled, since workers get a copy"
+        raise value_error("aggregator", expected, aggregator, f"{cause}.") from cause
     name = f"sash.udaf({type(aggregator).__name__})"
     function = sliding.Function(aggregator, name, to_arrow_type(answer, timezone="UTC"))
     with warnings.catch_warnings():  # Spark would like to have annotations of types

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
-from pyspark.errors import AnalysisException, PySparkTypeError, PythonException
+from pyspark.errors import (
+    AnalysisException,
+    PySparkTypeError,
+    PySparkValueError,
+    PythonException,
+)
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
-from sash.sliding import Folding, Function, TwoStacksLite
+from sash.sliding import Folding, Function, Levels, TwoStacksLite
+from sash.sliding_arrays import Arrays
 from sash.testing import check_aggregator
 
 # a worker has no module of the tests
@@ -81,6 +90,92 @@ class Matrix:
 AGGREGATORS = {"text": Text, "mutated": Mutated, "matrix": Matrix}
 
 
+class Product:
+    """A product of matrices over arrays, by lift and merge alone: a partial is a matrix."""
+
+    vectorized = True
+
+    def lift(self, value):
+        one = np.ones_like(value)
+        return np.stack([one, value % 5, value % 3, one], axis=1).reshape(-1, 2, 2)
+
+    def merge(self, left, right):
+        return left @ right % 1_000_003
+
+    def finish(self, partials):
+        return [f"{a} {b} {c} {d}" for a, b, c, d in partials.reshape(-1, 4).tolist()]
+
+
+class Joined:
+    """Strings over arrays of objects, with zero and reduce."""
+
+    vectorized = True
+
+    def zero(self):
+        return np.array("", object)
+
+    def reduce(self, buffer, value):
+        return buffer + np.array([f"{v}," for v in value.tolist()], object)
+
+    def merge(self, left, right):
+        return left + right
+
+    def finish(self, partials):
+        return partials
+
+
+class Spread:
+    """A structured array, and a row without an answer."""
+
+    vectorized = True
+    partial = "i8,i8"
+
+    def lift(self, value):
+        lifted = np.empty(len(value), self.partial)
+        lifted["f0"] = lifted["f1"] = value
+        return lifted
+
+    def merge(self, left, right):
+        merged = np.empty(len(left), self.partial)
+        merged["f0"] = np.minimum(left["f0"], right["f0"])
+        merged["f1"] = np.maximum(left["f1"], right["f1"])
+        return merged
+
+    def finish(self, partials):
+        spread = partials["f1"] - partials["f0"]
+        return np.ma.masked_array(spread, spread == 0)
+
+
+def product(values: list[int]) -> str | None:
+    """The answers of loops, over the values that are not NULL."""
+    a, b, c, d = 1, 0, 0, 1
+    for n in values:
+        e, f, g, h = 1, n % 5, n % 3, 1
+        m = 1_000_003
+        a, b, c, d = (
+            (a * e + b * g) % m,
+            (a * f + b * h) % m,
+            (c * e + d * g) % m,
+            (c * f + d * h) % m,
+        )
+    return f"{a} {b} {c} {d}" if values else None
+
+
+def joined(values: list[int]) -> str:
+    return "".join(f"{v}," for v in values)
+
+
+def spread(values: list[int]) -> int | None:
+    return (max(values) - min(values) or None) if values else None
+
+
+VECTORIZED: dict[str, tuple[type, str, Callable[[list[int]], Any]]] = {
+    "product": (Product, "string", product),
+    "joined": (Joined, "string", joined),
+    "spread": (Spread, "int", spread),
+}
+
+
 def answer(of: Any, rows: list[tuple[Any, ...]]) -> Any:
     """The answer of a loop."""
     steps = Folding(of)
@@ -99,6 +194,8 @@ def df(spark: SparkSession) -> DataFrame:
             "id % 3 AS k",
             "id * 7 % 20 AS t",
             "CASE WHEN id % 5 = 0 THEN NULL ELSE char(97 + id % 26) END AS s",
+            "CASE WHEN id % 7 = 0 THEN NULL ELSE id * id % 50 END AS n",
+            "id * 3 % 8 AS w",
         )
         .repartition(3)
     )
@@ -138,13 +235,34 @@ KINDS: dict[str, Callable[[], Any]] = {
     "delta": lambda: sliding().delta("t", 6),
     "left": lambda: sliding().time(4, "left"),
     "groups": lambda: sliding().groups(1, 1),
+    "own rows": lambda: sliding().rows(preceding="w"),
+    "own range": lambda: sliding().range(preceding="w"),
+    "own within": lambda: sliding().session(3) & sliding().rows(preceding="w"),
+    "without itself": lambda: sliding().time(6).exclude("current row"),
+    "without group": lambda: sliding().groups(2, 1).exclude("group"),
+    "without ties": lambda: sliding().session(2).exclude("ties"),
+    "own without ties": lambda: sliding().range(preceding="w").exclude("ties"),
 }
 
 
-def windows_of(df: DataFrame, window: Any) -> dict[int, list[tuple[Any, ...]]]:
+def windows_of(df: DataFrame, window: Any, of: str = "s") -> dict[int, list[tuple[Any, ...]]]:
     """Each row's window, by Sash's or Spark's list of its rows."""
-    rows = sash.sliding_agg("s", lambda s: F.collect_list(F.struct(s.alias("s"))), window)
+    rows = sash.sliding_agg(of, lambda s: F.collect_list(F.struct(s.alias("s"))), window)
     return {r.id: [(e.s,) for e in r.w] for r in df.select("id", rows.alias("w")).collect()}
+
+
+@contextmanager
+def setting(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    before = spark.conf.get(key)
+    spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        spark.conf.set(key, before)
+
+
+def batches_of(spark: SparkSession, rows: int) -> AbstractContextManager[None]:
+    return setting(spark, "spark.sql.execution.arrow.maxRecordsPerBatch", str(rows))
 
 
 @pytest.mark.parametrize("frame", [*FRAMES, *KINDS])
@@ -174,14 +292,113 @@ def test_aggregators_in_batches(
     window = by().rowsBetween(-4, 1)
     expected = windows_of(df, window)
     of = sash.udaf(AGGREGATORS[name](), "string")
-    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    before = spark.conf.get(key)
-    spark.conf.set(key, batch)
-    try:
+    with batches_of(spark, batch):
         got = {r.id: r.a for r in df.select("id", of("s").over(window).alias("a")).collect()}
-    finally:
-        spark.conf.set(key, before)
     assert got == {row: answer(AGGREGATORS[name](), rows) for row, rows in expected.items()}
+
+
+@pytest.mark.parametrize("frame", [*FRAMES, *KINDS])
+def test_arrays_over_each_frame_against_a_loop(
+    spark: SparkSession, df: DataFrame, frame: str
+) -> None:
+    window = {**FRAMES, **KINDS}[frame]()
+    expected = windows_of(df, window, "n")
+    for batch in (1, 10_000):
+        with batches_of(spark, batch):
+            answers = [
+                sash.sliding_agg("n", sash.udaf(of(), kind), window).alias(name)
+                for name, (of, kind, _) in VECTORIZED.items()
+            ]
+            got = {r.id: r for r in df.select("id", *answers).collect()}
+        assert got.keys() == expected.keys()
+        for row, rows in expected.items():
+            values = [n for (n,) in rows if n is not None]
+            for name, (_, _, loop) in VECTORIZED.items():
+                if frame != "no order" or name == "spread":
+                    assert got[row][name] == loop(values), (row, name, batch)
+
+
+def test_arrays_in_groups_and_without_sash(spark: SparkSession, df: DataFrame) -> None:
+    of = {name: sash.udaf(of(), kind) for name, (of, kind, _) in VECTORIZED.items()}
+    ordered = df.coalesce(1).orderBy("id")
+    groups = ordered.groupBy("k").agg(*(f("n").alias(name) for name, f in of.items())).collect()
+    for r in groups:
+        values = [i * i % 50 for i in range(60) if i % 3 == r.k and i % 7]
+        assert r.spread == spread(values)
+        assert sorted(r.joined.split(",")) == sorted(joined(values).split(","))
+    names = [name for name in FRAMES if name != "no order"]
+    expected = {name: windows_of(df, FRAMES[name](), "n") for name in names}
+    with setting(spark, "spark.sash.enabled", "false"):
+        for name in names:
+            columns = [f("n").over(FRAMES[name]()).alias(of_) for of_, f in of.items()]
+            for r in df.select("id", *columns).collect():
+                values = [n for (n,) in expected[name][r.id] if n is not None]
+                for of_, (_, _, loop) in VECTORIZED.items():
+                    assert r[of_] == loop(values), (name, of_)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 64, 100, 1_000])
+def test_windows_of_arrays(rows: int) -> None:
+    rng = random.Random(rows)  # noqa: S311
+    steps = Arrays(Joined())
+    values = [rng.randrange(10) for _ in range(rows)]
+    partials = steps.lifted([pa.array(values)])
+    assert steps.total(partials)[0] == joined(values)
+    for width in {1, 2, 3, 7, 32, rows // 2 or 1, rows}:
+        if width > rows:
+            continue
+        begins = np.arange(rows - width + 1)
+        # mostly of one length
+        ends = begins + width
+        ends[: len(ends) // 3] = begins[: len(ends) // 3] + 1
+        windows = steps.windows(partials, begins, ends)
+        assert windows.tolist() == [
+            joined(values[b:e]) for b, e in zip(begins, ends, strict=True)
+        ]
+    begins = np.array([rng.randrange(rows) for _ in range(200)])
+    ends = np.array([rng.randrange(b, rows) + 1 for b in begins])
+    windows = steps.windows(partials, begins, ends)
+    assert windows.tolist() == [joined(values[b:e]) for b, e in zip(begins, ends, strict=True)]
+
+
+def test_arrays_are_merged_a_constant_number_of_times() -> None:
+    class Counted:
+        merged = 0
+        calls = 0
+
+        def lift(self, value):
+            return value
+
+        def merge(self, left, right):
+            Counted.merged += len(left)
+            Counted.calls += 1
+            return left + right
+
+    steps, rows = Arrays(Counted()), 60_000
+    for width in (10, 1_000, 20_000):
+        Counted.merged = Counted.calls = 0
+        begins = np.arange(rows - width + 1)
+        windows = steps.windows(np.ones(rows), begins, begins + width)
+        assert (windows == width).all()
+        assert Counted.merged <= 5 * rows
+        assert Counted.calls <= 6 * 17
+
+
+def test_levels_answer_any_range() -> None:
+    rng = random.Random(5)  # noqa: S311
+    for drops in (False, True):
+        levels, values, first = Levels(Folding(Text())), [], 0
+        for i in range(300):
+            values.append(rng.choice("abc"))
+            levels.insert((values[-1],))
+            begin = rng.randint(first, i)
+            end = rng.randint(begin, i) + 1
+            assert levels.buffer(begin, end) == "".join(values[begin:end])
+            if drops:
+                first = max(first, begin - 20)
+                levels.drop(first)
+        if drops:
+            assert sum(map(len, levels._levels)) < 300
 
 
 def test_the_rows_pass_through_python_once(df: DataFrame) -> None:
@@ -306,9 +523,8 @@ def test_a_window_merges_a_constant_number_of_times() -> None:
 @pytest.mark.parametrize(
     ("window", "word"),
     [
-        (lambda: sliding().rows(preceding="k"), "rows_window"),
-        (lambda: sliding().session(2).exclude("current row"), "window_exclude"),
         (lambda: sliding().session(2).slide(2), "window_slide"),
+        (lambda: sliding().count(2).slide(2), "window_slide"),
     ],
 )
 def test_windows_that_are_refused(df: DataFrame, window: Any, word: str) -> None:
@@ -338,6 +554,266 @@ def test_errors_of_methods_name_the_class_the_method_and_the_keys(df: DataFrame)
     number = sash.udaf(Text(), "int")
     with pytest.raises(PythonException, match=r"Text.finish returned '.+', which is no int32"):
         df.select(number("s").over(by().rowsBetween(-2, 0))).collect()
+
+
+def test_a_method_that_returns_none_and_partials_that_are_no_array(df: DataFrame) -> None:
+    class Lost(Text):
+        def merge(self, left, right):
+            return None
+
+    class LostRow(Text):
+        def reduce(self, buffer, value):
+            return None
+
+    class Scalar(Spread):
+        def lift(self, value):
+            return 1
+
+    class Wider(Spread):
+        def merge(self, left, right):
+            return np.zeros((len(left), 2))
+
+    class Short(Spread):
+        def finish(self, partials):
+            return [1]
+
+    window = by().rowsBetween(-2, 0)
+    none = "returned None, and must return a buffer"
+    wrong = "must return a NumPy array of one partial for each"
+    for of, column, text in (
+        (Lost, "s", rf"Lost.merge failed at k = \d: it {none}"),
+        (LostRow, "s", rf"LostRow.reduce failed at k = \d: it {none}"),
+        (Scalar, "n", rf"Scalar.lift failed in the rows from k = \d to k = \d: .*{wrong}"),
+        (Wider, "n", r"Wider.merge failed .*k = \d: it returned partials of type float64 and sh"),
+        (Short, "n", r"Short.finish failed .*: it returned a list for .*one answer for each"),
+    ):
+        with pytest.raises(PythonException, match=text):
+            df.coalesce(1).select(sash.udaf(of(), "int")(column).over(window)).collect()
+    with pytest.raises(PythonException, match=r"Product.finish returned '.*', which is no int32"):
+        df.select(sash.udaf(Product(), "int")("n").over(window)).collect()
+
+
+def test_rows_that_reduce_changes(df: DataFrame) -> None:
+    class Extends:
+        def zero(self):
+            return None
+
+        def reduce(self, buffer, value):
+            if buffer is None:
+                return value  # the row's own list
+            buffer.extend(value)
+            return buffer
+
+        def merge(self, left, right):
+            return (left or []) + (right or [])
+
+        def finish(self, buffer):
+            return buffer
+
+    window = by().rowsBetween(-4, 0)
+    lists = df.select("*", F.array(F.coalesce("s", F.lit("-")), F.lit("|")).alias("l"))
+    got = lists.select("id", sash.udaf(Extends(), "array<string>")("l").over(window).alias("a"))
+    expected = windows_of(df, window)
+    assert {r.id: "".join(r.a) for r in got.collect()} == {
+        i: "".join(f"{s or '-'}|" for (s,) in rows) for i, rows in expected.items()
+    }
+
+
+def test_a_buffer_of_none_is_a_buffer(df: DataFrame) -> None:
+    class Last:
+        def zero(self):
+            return None
+
+        def reduce(self, buffer, value):
+            return value or buffer
+
+        def merge(self, left, right):
+            return right or left
+
+        def finish(self, buffer):
+            return buffer
+
+    window = by().rowsBetween(-2, 0)
+    expected = windows_of(df, window)
+    got = df.select("id", sash.udaf(Last(), "string")("s").over(window).alias("a")).collect()
+    for r in got:
+        assert r.a == next((s for (s,) in reversed(expected[r.id]) if s), None)
+
+
+LABELS_OF = {"text": (Text, "s", "string"), "joined": (Joined, "n", "string")}
+
+
+@pytest.mark.parametrize("name", LABELS_OF)
+def test_features_of_labels(spark: SparkSession, df: DataFrame, name: str) -> None:
+    of, column, kind = LABELS_OF[name]
+    f = sash.udaf(of(), kind)
+    seconds = F.timestamp_seconds("t")
+    events = df.withColumn("at", seconds)
+    labels = events.select(F.col("id").alias("label"), "k", "t", "at", "w").where("label % 2 = 0")
+    rows = {r.label: r for r in labels.collect()}
+    of_k = df.orderBy("t", "id").collect()
+    loops = {"text": lambda vs: answer(Text(), [(v,) for v in vs]), "joined": joined}
+    for by_, wide, windows in (
+        ("at", "7 seconds", {"a": "7 seconds", "b": ("-3 seconds", "4 seconds")}),
+        ("t", 7, {"a": 7, "b": (-3, 4), "own": "w"}),
+    ):
+        features = {feature: (f(column), window) for feature, window in windows.items()}
+        asked = sash.window_join(
+            labels, events, on="k", by=by_, n=(F.count("*"), wide), **features
+        )
+        plan = sash.explanation(asked)
+        assert "left to Spark" not in plan, plan
+        got = asked.collect()
+        assert len(got) == len(rows)
+        ends = {"a": lambda r: (r.t - 7, r.t), "b": lambda r: (r.t - 3, r.t + 4)}
+        ends["own"] = lambda r: (r.t - r.w, r.t)
+        for r in got:
+            for feature in windows:
+                low, high = ends[feature](rows[r.label])
+                values = [e[column] for e in of_k if e.k == r.k and low <= e.t < high]
+                if name == "joined":
+                    values = [v for v in values if v is not None]
+                # events of one time come in any order
+                want = loops[name](values)
+                assert sorted(r[feature]) == sorted(want), (r.label, feature)
+
+
+def test_lateral_leaves_no_python_aggregator_to_spark(spark: SparkSession, df: DataFrame) -> None:
+    text = sash.udaf(Text(), "string")
+    df.createOrReplaceTempView("udaf_events")
+    events = spark.table("udaf_events").alias("e")
+    outer = F.col("l.t").outer()
+    of_label = events.where(
+        (F.col("e.k") == F.col("l.k").outer())
+        & (F.col("e.t") >= outer - 3)
+        & (F.col("e.t") <= outer)
+    ).select(text("s").alias("a"), F.count("*").alias("n"))
+    asked = df.alias("l").select("id", "k", "t").alias("l").lateralJoin(of_label)
+    assert "left to Spark" not in sash.explanation(asked)
+    rows = {r.id: r for r in asked.collect()}
+    for i, of in windows_of(df, by_t().rangeBetween(-3, 0)).items():
+        assert sorted(rows[i].a) == sorted(answer(Text(), of))
+        assert rows[i].n == len(of)
+
+
+@pytest.mark.parametrize("of", [Text, Joined])
+def test_rows_that_spill(spark: SparkSession, of: type) -> None:
+    # each row waits for the last one of its key
+    rows = spark.range(3_000).selectExpr(
+        "id", "id % 2 AS k", "id % 9 AS n", "repeat('x', 99) AS s"
+    )
+    window = Window.partitionBy("k").orderBy("id").rowsBetween(0, 2_000)
+    column = "n" if of is Joined else F.col("n").cast("string")
+    with setting(spark, "spark.sql.execution.arrow.maxRecordsPerBatch", "50"):
+        asked = rows.select("id", "s", sash.udaf(of(), "string")(column).over(window).alias("a"))
+        got = {r.id: r.a for r in asked.collect()}
+    assert len(got) == 3_000
+    for i in (0, 1, 1_234, 2_999):
+        values = [j % 9 for j in range(i, 3_000, 2)][:2_001]
+        assert got[i] == (joined(values) if of is Joined else "".join(map(str, values)))
+
+
+KILLED = """
+import os, signal, sys
+import sash
+from pyspark.sql import SparkSession, Window, functions as F
+marker = sys.argv[1]
+
+class Dies:
+    def lift(self, value):
+        if value == 700 and not os.path.exists(marker):
+            open(marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return value
+    def merge(self, left, right):
+        return left + right
+
+class Arrays(Dies):
+    vectorized = True
+    def lift(self, value):
+        if 700 in value and not os.path.exists(marker):
+            super().lift(700)
+        return value
+
+builder = SparkSession.builder.master("local[2,2]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.log.level", "OFF")
+spark = sash.configure(builder).getOrCreate()
+spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+df = spark.range(2000).selectExpr("id", "id % 4 AS k")
+window = Window.partitionBy("k").orderBy("id").rowsBetween(-9, 0)
+for of in (Dies(), Arrays()):
+    ours = sash.udaf(of, "bigint")("id").over(window)
+    asked = df.select(ours.alias("a"), F.sum("id").over(window))
+    rows = asked.collect()
+    assert len(rows) == 2000
+    assert all(ours == theirs for ours, theirs in rows)
+    assert os.path.exists(marker)
+    os.unlink(marker)
+print("answered")
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed(run_python: Callable[..., Any], tmp_path: Any) -> None:
+    done = run_python("-c", KILLED, str(tmp_path / "died"))
+    assert "answered" in done.stdout, done.stderr
+
+
+CONNECT = """
+import sash
+from pyspark.sql import SparkSession, Window, functions as F
+
+class Text:
+    def zero(self):
+        return ""
+    def reduce(self, buffer, value):
+        return buffer + value
+    def merge(self, left, right):
+        return left + right
+    def finish(self, buffer):
+        return buffer
+
+class Sum:
+    vectorized = True
+    def lift(self, value):
+        return value
+    def merge(self, left, right):
+        return left + right
+
+builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
+spark = sash.configure(builder).getOrCreate()
+df = spark.range(50).selectExpr("id", "id % 3 AS k", "char(97 + id % 26) AS s")
+for window in (Window.partitionBy("k").orderBy("id").rowsBetween(-2, 0),
+               sash.SlidingWindow.partitionBy("k").orderBy("id").session(4)):
+    asked = df.select("id",
+        sash.sliding_agg("s", sash.udaf(Text(), "string"), window).alias("t"),
+        sash.sliding_agg("s", "collect_list", window).alias("want"),
+        sash.sliding_agg("id", sash.udaf(Sum(), "bigint"), window).alias("n"),
+        sash.sliding_agg("id", "sum", window).alias("sum"))
+    rows = asked.collect()
+    assert len(rows) == 50
+    assert all(r.t == "".join(r.want) and r.n == r.sum for r in rows)
+assert "ArrowEvalPython" in asked._explain_string()
+print("answered")
+"""
+
+
+@pytest.mark.slow
+def test_a_connect_session(run_python: Callable[..., Any]) -> None:
+    done = run_python("-c", CONNECT)
+    assert "answered" in done.stdout, done.stderr
+
+
+def test_an_aggregator_is_no_monoid_and_may_be_no_pickle(df: DataFrame) -> None:
+    with pytest.raises(PySparkTypeError, match=r"monoid.*sash.udaf\(aggregator"):
+        sash.sliding_agg("s", Text(), by().rowsBetween(-2, 0))
+
+    class Locked(Text):
+        def __init__(self):
+            self.lock = threading.Lock()
+
+    with pytest.raises(PySparkValueError, match=r"aggregator.*can be pickled.*cannot pickle"):
+        sash.udaf(Locked(), "string")
 
 
 @pytest.mark.parametrize("wrong", [Text, object(), max, None])
@@ -385,6 +861,25 @@ class StartsAtOne(Text):
         return "0"
 
 
+@law("an array's elements depend on each other")
+class Cumulates(Joined):
+    def finish(self, partials):
+        return np.add.accumulate(partials)
+
+
+@law("merge differs from reduce")
+class Backwards(Joined):
+    def merge(self, left, right):
+        return right + left
+
+
+@law("merge changes an argument")
+class AddsInPlace(Joined):
+    def merge(self, left, right):
+        left += right
+        return left
+
+
 @pytest.mark.parametrize("name", LAWS)
 def test_a_broken_law_is_found(name: str) -> None:
     of, message = LAWS[name]
@@ -395,3 +890,8 @@ def test_a_broken_law_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", AGGREGATORS)
 def test_laws_that_hold(name: str) -> None:
     check_aggregator(AGGREGATORS[name](), ["a", "b", None, "z"])
+
+
+@pytest.mark.parametrize("name", VECTORIZED)
+def test_laws_that_hold_over_arrays(name: str) -> None:
+    check_aggregator(VECTORIZED[name][0](), [3, 1, None, 4])

@@ -12,6 +12,7 @@ import io.sash.spark.base.{Filtered, SparkVersions}
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
 import io.sash.spark.monoids.{Algorithm, OfCurrentRow}
 import io.sash.spark.plan.WrapMovingAggregates
+import io.sash.spark.python.SlidePythonAggregators
 import io.sash.spark.windows.{OfSubquery, WindowCall}
 
 /**
@@ -71,10 +72,14 @@ private[spark] object LateralUnion {
   }
 
   /** The reason why no window can answer an aggregate. */
-  private[lateral] def refusal(call: AggregateExpression): Option[String] =
+  private[lateral] def refusal(
+      call: AggregateExpression,
+      overStreams: Boolean
+  ): Option[String] =
     call.aggregateFunction match {
       case f: OfCurrentRow => Some(s"${f.prettyName} is of a row of the window, not of a label")
-      case _               => refusalOfWindow(call)
+      case f if !overStreams && SlidePythonAggregators.isAggregator(f) => None
+      case _                                                           => refusalOfWindow(call)
     }
 
   private def refusalOfWindow(call: AggregateExpression): Option[String] = {

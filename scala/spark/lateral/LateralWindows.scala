@@ -176,7 +176,10 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   def refusal(subquery: SubqueryExpression, labels: LogicalPlan): Option[String] =
     parsed(subquery).flatMap {
       case Right(query) =>
-        query.calls.flatMap(LateralUnion.refusal).headOption.orElse(refusal(query, labels))
+        query.calls
+          .flatMap(LateralUnion.refusal(_, overStreams))
+          .headOption
+          .orElse(refusal(query, labels))
       case Left(why) => Some(why)
     }
 
@@ -206,7 +209,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   private def query(subquery: SubqueryExpression): Option[CorrelatedAggregate] =
     parsed(subquery) match {
       case Some(Right(query)) =>
-        val refused = query.calls.flatMap(LateralUnion.refusal).headOption
+        val refused = query.calls.flatMap(LateralUnion.refusal(_, overStreams)).headOption
         refused.fold(reasons.forget(subquery.plan))(reasons.add(subquery, _))
         Option.when(refused.isEmpty)(query.copy(text = SubquerySourceText(subquery)))
       case Some(Left(why)) =>

@@ -11,6 +11,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{SashConf, SashErrors, SparkVersions}
 import io.sash.spark.kinds._
+import io.sash.spark.plan.WindowFilter
 
 /**
  * Windows of aggregators that are written in Python (`sash.udaf`). Rows go to a Python worker
@@ -18,11 +19,13 @@ import io.sash.spark.kinds._
  * worker slides over them.
  *
  * {{{
- *   Project    … , TopK(arguments, condition, keys, hint, place, begin, end)   an iterator UDF
+ *   Project    … , TopK(arguments, condition, keys, shape, place, begin, end)   an iterator UDF
  *     Window   min(place) and max(place) over the window: begin and end
  *       Window count(*) over ROWS UNBOUNDED PRECEDING: place
  * }}}
  * So each frame and kind of window says where it begins and ends as it does for any aggregate.
+ * The rows that EXCLUDE leaves out are those from one place to another, too: the current row, or
+ * its peers.
  * Spark's own operator runs the UDF, with its batches, its spills and its profilers.
  *
  * The function is not deterministic, although each of its answers is: no rule of the optimizer
@@ -53,21 +56,29 @@ private[spark] object SlidePythonAggregators {
       udaf: PythonUDAF,
       kinds: Seq[WindowKind],
       filter: Option[Expression]
-  )
+  ) {
+    val (modifiers, rows) = kinds.partition(_.isInstanceOf[WindowModifier])
+
+    def exclude: Option[WindowExclude] = modifiers.collectFirst { case e: WindowExclude => e }
+  }
 
   private def isOurs(e: Expression): Boolean = callOf(e).nonEmpty
 
   private def callOf(e: Expression): Option[UdafCall] = e match {
     case a @ Alias(w @ WindowExpression(AggregateExpression(f, _, _, filter, _), _), _) =>
-      (f match {
-        case u: PythonUDAF                             => Some((u, Nil))
-        case SlidingAggregate(u: PythonUDAF, ks, _, _) => Some((u, ks))
-        case _                                         => None
-      }).collect {
-        case (udaf, kinds) if udaf.name.startsWith(Prefix) =>
-          UdafCall(a, w, udaf, kinds, filter)
+      udafIn(f).map { case (udaf, kinds) =>
+        UdafCall(a, w, udaf, kinds, filter.map { case WindowFilter(c) => c; case c => c })
       }
     case _ => None
+  }
+
+  /** Whether an aggregate is written in Python, and slides over windows in batch. */
+  def isAggregator(f: AggregateFunction): Boolean = udafIn(f).nonEmpty
+
+  private def udafIn(f: AggregateFunction): Option[(PythonUDAF, Seq[WindowKind])] = f match {
+    case u: PythonUDAF if u.name.startsWith(Prefix)   => Some((u, Nil))
+    case SlidingAggregate(u: PythonUDAF, kinds, _, _) => udafIn(u).map(_._1 -> kinds)
+    case _                                            => None
   }
 
   private def slid(window: Window): LogicalPlan = {
@@ -85,23 +96,34 @@ private[spark] object SlidePythonAggregators {
       "place"
     )()
     val placed = windowOf(window, Seq(place), below)
-    val ends = calls.map { call =>
-      val frame = call.window.windowSpec.frameSpecification
-      def end(of: AggregateFunction, name: String) =
-        Alias(over(window, of, call.kinds, frame), name)()
-      (end(Min(place.toAttribute), "begin"), end(Max(place.toAttribute), "end"))
-    }
-    val moved = windowOf(window, ends.flatMap { case (begin, end) => Seq(begin, end) }, placed)
-    val answers = calls.zip(ends).map { case (call, (begin, end)) =>
-      val arguments = call.udaf.children ++ Seq(
-        call.filter
-          .fold[Expression](Literal.TrueLiteral)(c => Coalesce(Seq(c, Literal.FalseLiteral))),
-        keys(window.partitionSpec),
-        Literal(grows(call)),
-        place.toAttribute,
-        begin.toAttribute,
-        end.toAttribute
+    def bounds(kinds: Seq[WindowKind], frame: WindowFrame, from: String, until: String) =
+      Seq(
+        Alias(over(window, Min(place.toAttribute), kinds, frame), from)(),
+        Alias(over(window, Max(place.toAttribute), kinds, frame), until)()
       )
+    val ends = calls.map { call =>
+      bounds(call.rows, call.window.windowSpec.frameSpecification, "begin", "end")
+    }
+    // the first and the last place that EXCLUDE leaves out; the current row's if nothing is here
+    val holes = calls.map { call =>
+      if (call.exclude.exists(_.what != WindowExclude.CurrentRow))
+        bounds(Nil, Peers, "hole_begin", "hole_end")
+      else Nil
+    }
+    val moved = windowOf(window, (ends ++ holes).flatten, placed)
+    val answers = calls.zip(ends.zip(holes)).map { case (call, (ends, peers)) =>
+      val hole =
+        if (call.exclude.isEmpty) Nil
+        else if (peers.isEmpty) Seq(place, place)
+        else peers
+      val condition = call.filter
+        .fold[Expression](Literal.TrueLiteral)(c => Coalesce(Seq(c, Literal.FalseLiteral)))
+      val arguments = call.udaf.children ++ hole.map(_.toAttribute) ++ Seq(
+        condition,
+        keys(window.partitionSpec, place.toAttribute),
+        Literal(shape(call, window.orderSpec)),
+        place.toAttribute
+      ) ++ ends.map(_.toAttribute)
       Alias(PythonCalls.overBatches(call.udaf, arguments), call.answer.name)(
         call.answer.exprId,
         call.answer.qualifier,
@@ -112,31 +134,50 @@ private[spark] object SlidePythonAggregators {
     Project(window.output.map(a => answered.getOrElse(a, a)), moved)
   }
 
-  private def refusal(call: UdafCall): Option[String] = call.kinds.collectFirst {
-    case m: WindowModifier =>
+  private def refusal(call: UdafCall): Option[String] =
+    call.modifiers.filterNot(call.exclude.contains(_)).headOption.map { m =>
       s"${m.sql} does not go with an aggregator in Python; write a sash.Monoid, or leave it out"
-    case k if k.movesBack =>
-      s"${k.sql} may begin before the window of the row before, and an aggregator in Python " +
-        "keeps no older rows; write a sash.Monoid, or take one width for all rows"
-  }
+    }
 
   private def refused(call: UdafCall, why: String): Throwable =
     SashErrors.invalidArgument(call.udaf.name, "window", why)
 
-  /** Whether no row leaves the window, so that the worker keeps no rows. */
-  private def grows(call: UdafCall): Boolean =
-    call.kinds.isEmpty && (call.window.windowSpec.frameSpecification match {
+  /**
+   * How windows move, as Python's `sliding_arrays` adds it up: no row leaves them, so that the
+   * worker keeps none; they may begin before the window of the row before, so that it keeps all
+   * rows of a key; EXCLUDE leaves out rows; but the current row stays.
+   */
+  private def shape(call: UdafCall, order: Seq[SortOrder]): Int = {
+    val grows = call.kinds.isEmpty && (call.window.windowSpec.frameSpecification match {
       case SpecifiedWindowFrame(_, UnboundedPreceding, _) => true
       case _                                              => false
     })
+    val movesBack = call.rows.exists {
+      case b: BoundsWindow => !b.isAtDistances(order)
+      case k               => k.movesBack
+    }
+    val stays = call.exclude.exists(_.what == WindowExclude.Ties)
+    Seq(grows, movesBack, call.exclude.nonEmpty, stays).zipWithIndex.collect { case (true, bit) =>
+      1 << bit
+    }.sum
+  }
 
-  /** The keys of a row, for the text of an error, as far as Python knows their types. */
-  private def keys(partitionSpec: Seq[Expression]): Expression = {
+  private val Peers = SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow)
+
+  /**
+   * The keys of a row, for the text of an error, as far as Python knows their types. Only the
+   * first row of each key has them.
+   */
+  private def keys(partitionSpec: Seq[Expression], place: Attribute): Expression = {
     val named = partitionSpec.zipWithIndex.collect {
       case (a: NamedExpression, _) if isPlain(a.dataType) => Seq(Literal(a.name), a)
       case (e, i) if isPlain(e.dataType)                  => Seq(Literal(s"key${i + 1}"), e)
     }
-    if (named.isEmpty) Literal(true) else CreateNamedStruct(named.flatten)
+    if (named.isEmpty) Literal(true)
+    else {
+      val all = CreateNamedStruct(named.flatten)
+      If(EqualTo(place, Literal(1L)), all, Literal(null, all.dataType))
+    }
   }
 
   private def isPlain(dataType: DataType): Boolean = dataType match {
