@@ -50,17 +50,22 @@ class Arrays:
         self._zero: Any = getattr(aggregator, "zero", None)
         self._lift: Any = getattr(aggregator, "lift", None)
         self._reduce: Any = getattr(aggregator, "reduce", None)
+        self._like: Any = None  # an array without partials, of their type and shape
 
     @property
     def has_zero(self) -> bool:
         """Whether no rows have a partial; else their answer is NULL."""
         return self._zero is not None
 
-    def zeros(self, rows: int, like: Any = None) -> Any:
-        """So many partials of no rows, of the type of other partials."""
+    def zeros(self, rows: int) -> Any:
+        """So many partials of no rows."""
+        zeros = self._zeros(rows)
+        return zeros if self._like is None else self._packed("zero", zeros)
+
+    def _zeros(self, rows: int) -> Any:
         one = np.asarray(self._zero())
-        like = one if like is None else like[:1].reshape(like.shape[1:])
-        zeros = np.empty((rows, *like.shape), like.dtype)
+        like = one[np.newaxis] if self._like is None else self._like
+        zeros = np.empty((rows, *like.shape[1:]), like.dtype)
         zeros[...] = one
         return zeros
 
@@ -69,21 +74,45 @@ class Arrays:
         rows = len(columns[0])
         arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
         if self._lift is not None:
-            return _of_rows("lift", self._lift(*arrays), rows)
-        return _of_rows("reduce", self._reduce(self.zeros(rows), *arrays), rows)
+            return self._packed("lift", _of_rows("lift", self._lift(*arrays), rows))
+        reduced = _of_rows("reduce", self._reduce(self._zeros(rows), *arrays), rows)
+        return self._packed("reduce", reduced)
 
     def merge(self, left: Any, right: Any) -> Any:
         """The partials of pairs, of which those on the left are older."""
-        both = _of_rows("merge", self._merge(left, right), len(left))
-        _require_alike("merge", left, both)
-        return both
+        both = _of_rows("merge", self._merge(self.opened(left), self.opened(right)), len(left))
+        return self._packed("merge", both)
 
-    def require_alike(self, one: Any, other: Any) -> None:
-        """Refuse partials of single rows that are of another type than those before."""
-        _require_alike("reduce" if self._lift is None else "lift", one, other)
+    def _packed(self, method: str, partials: Any) -> Any:
+        """Partials as they are moved: those of several numbers as so many bytes.
+
+        NumPy moves rows of two or three numbers number by number.
+        """
+        if self._like is None:
+            self._like = np.empty((0, *partials.shape[1:]), partials.dtype)
+        like = self._like
+        if like.dtype != partials.dtype or like.shape[1:] != partials.shape[1:]:
+            text = (
+                f"it returned partials of type {partials.dtype} and shape {partials.shape[1:]}, "
+                f"and others are of type {like.dtype} and shape {like.shape[1:]}"
+            )
+            raise MethodError(method, text)
+        if partials.ndim == 1 or partials.dtype.hasobject or not partials.size:
+            return partials
+        flat = np.ascontiguousarray(partials).reshape(len(partials), -1)
+        return flat.view(f"V{flat.shape[1] * flat.itemsize}")[:, 0]
+
+    def opened(self, partials: Any) -> Any:
+        """Partials as methods take them."""
+        like = self._like
+        if like is None or like.ndim == partials.ndim:
+            return partials
+        flat = np.ascontiguousarray(partials)
+        return flat.view(like.dtype).reshape(len(partials), *like.shape[1:])
 
     def finish(self, partials: Any) -> Any:
         """The answers of partials."""
+        partials = self.opened(partials)
         if self._finish is None:
             return partials
         answers = self._finish(partials)
@@ -100,40 +129,37 @@ class Arrays:
             partials = np.concatenate((merged, partials[pairs:]))
         return partials
 
-    def prefixes(self, blocks: Any, *, backwards: bool = False) -> Any:
-        """For each row of each block, the partial of the rows from the block's first to it.
+    def ends(self, blocks: Any) -> tuple[Any, Any]:
+        """For each row of each block the partials of the rows up to it, and from it on.
 
-        Blocks are along the first axis, their rows along the second. Backwards, a row's partial
-        is of the rows from it to the block's last. Two merges a row, in arrays of half the rows,
-        of a quarter, and so on.
+        Blocks are along the first axis, their rows along the second. Three merges a row, in
+        arrays of half the rows, of a quarter, and so on: both come from the same pairs.
         """
-        if blocks.shape[1] == 1:
-            return blocks
-        if backwards:
-            return self._scanned(blocks[:, ::-1], backwards=True)[:, ::-1]
-        return self._scanned(blocks, backwards=False)
-
-    def _scanned(self, blocks: Any, *, backwards: bool) -> Any:
         width = blocks.shape[1]
-        scanned = np.empty(blocks.shape, blocks.dtype)
-        scanned[:, 0] = blocks[:, 0]
-        if width > 1:
-            pairs = width // 2 * 2
-            ends = self._merged(blocks[:, 0:pairs:2], blocks[:, 1:pairs:2], backwards)
-            ends = self._scanned(ends, backwards=backwards)
-            scanned[:, 1::2] = ends
-            if width > 2:
-                behind = blocks[:, 2::2]
-                scanned[:, 2::2] = self._merged(ends[:, : behind.shape[1]], behind, backwards)
-        return scanned
+        if width == 1:
+            return blocks, blocks
+        pairs = width // 2 * 2
+        joined = self._merged(blocks[:, 0:pairs:2], blocks[:, 1:pairs:2])
+        if pairs < width:
+            joined = np.concatenate((joined, blocks[:, pairs:]), axis=1)
+        before, behind = self.ends(joined)
+        prefix, suffix = (
+            np.empty(blocks.shape, blocks.dtype),
+            np.empty(blocks.shape, blocks.dtype),
+        )
+        prefix[:, 0] = blocks[:, 0]
+        prefix[:, 1::2] = before[:, : pairs // 2]
+        suffix[:, 0::2] = behind
+        suffix[:, -1] = blocks[:, -1]
+        if width > 2:
+            later, earlier = blocks[:, 2::2], blocks[:, 1 : width - 1 : 2]
+            prefix[:, 2::2] = self._merged(before[:, : later.shape[1]], later)
+            suffix[:, 1 : width - 1 : 2] = self._merged(earlier, behind[:, 1:])
+        return prefix, suffix
 
-    def _merged(self, older: Any, younger: Any, backwards: bool) -> Any:
+    def _merged(self, older: Any, younger: Any) -> Any:
         flat = (-1, *older.shape[2:])
-        left, right = older.reshape(flat), younger.reshape(flat)
-        if len(left) == 0:
-            return older
-        merged = self.merge(right, left) if backwards else self.merge(left, right)
-        return merged.reshape(older.shape)
+        return self.merge(older.reshape(flat), younger.reshape(flat)).reshape(older.shape)
 
     def windows(self, partials: Any, begins: Any, ends: Any) -> Any:
         """The partials of windows of rows, none of which is empty.
@@ -165,15 +191,12 @@ class Arrays:
         begins = begins - first
         whole = len(partials) // width * width
         blocks = partials[:whole].reshape(-1, width, *partials.shape[1:])
-        from_first, to_last = self.prefixes(blocks), self.prefixes(blocks, backwards=True)
-        prefix = from_first.reshape(-1, *partials.shape[1:])
+        prefix, suffix = (of.reshape(-1, *partials.shape[1:]) for of in self.ends(blocks))
         if whole < len(partials):
-            rest = self.prefixes(partials[np.newaxis, whole:])[0]
-            prefix = np.concatenate((prefix, rest))
+            prefix = np.concatenate((prefix, self.ends(partials[np.newaxis, whole:])[0][0]))
         answers = prefix[begins + (width - 1)]
         cut = np.flatnonzero(begins % width)
         if len(cut):
-            suffix = to_last.reshape(-1, *partials.shape[1:])
             answers[cut] = self.merge(suffix[begins[cut]], answers[cut])
         return answers
 
@@ -221,15 +244,6 @@ def _of_rows(method: str, partials: Any, rows: int) -> Any:
         return partials
     text = f"it returned {_shown(partials)} for {rows} rows; it must return a NumPy array"
     raise MethodError(method, f"{text} of one partial for each")
-
-
-def _require_alike(method: str, one: Any, other: Any) -> None:
-    if one.dtype != other.dtype or one.shape[1:] != other.shape[1:]:
-        text = (
-            f"it returned partials of type {other.dtype} and shape {other.shape[1:]}, beside "
-            f"others of type {one.dtype} and shape {one.shape[1:]}; all must be alike"
-        )
-        raise MethodError(method, text)
 
 
 def _shown(value: Any) -> str:
@@ -329,10 +343,7 @@ class ArrayTask:
         self._counts.append(counts + self._counted)
         self._counted = int(self._counts[-1][-1])
         if len(values[0]):
-            lifted = self._steps.lifted(values)
-            if self._partials:
-                self._steps.require_alike(self._partials[0], lifted)
-            self._partials.append(lifted)
+            self._partials.append(self._steps.lifted(values))
 
     def _answered(self, *, is_last: bool) -> Iterator[pa.Array]:
         """Answer rows whose windows have come, if they are half of those that are held.
@@ -393,9 +404,9 @@ class ArrayTask:
             there[some] = True
         if steps.has_zero and not there.all():
             if whole is None:
-                whole = steps.zeros(rows, self._partials[0] if self._partials else None)
+                whole = steps.zeros(rows)
             else:
-                whole[~there] = steps.zeros(1, whole)
+                whole[~there] = steps.zeros(1)
             there[:] = True
         if not there.any():
             return self._to_array([None] * rows)
@@ -499,7 +510,7 @@ class WholeArrays:
         self._front, self._middle, self._younger = begin, self._end, None
         self._suffixes = self._older = None
         if partials is not None:
-            self._suffixes = self._steps.prefixes(partials[np.newaxis], backwards=True)[0]
+            self._suffixes = self._steps.ends(partials[np.newaxis])[1][0]
             there = np.ones(len(rows[0]), np.int64) if mask is None else mask.astype(np.int64)
             self._older = np.cumsum(there[::-1])[::-1]
 

@@ -313,7 +313,8 @@ class _OneByOne:
             self.lift = lambda *values: self._lifted([values])
         else:
             self.reduce = lambda buffer, *values: aggregator.reduce(
-                buffer, *(column.to_numpy(zero_copy_only=False) for column in _columns([values]))
+                self._steps.opened(buffer),
+                *(column.to_numpy(zero_copy_only=False) for column in _columns([values])),
             )
 
     def _lifted(self, rows: list[tuple[Any, ...]]) -> Any:

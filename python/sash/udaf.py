@@ -46,7 +46,7 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
         time*, section 4.2). The worker holds a window's buffers and rows, and the rows that its
         frame looks ahead; nothing but a buffer if rows only enter. ``exclude``, and windows of
         each row's own width, cost O(log W) merges a row, and the latter keep a key's rows. With
-        arrays a row is merged about five times where windows have one length, else O(log W).
+        arrays a row is merged about four times where windows have one length, else O(log W).
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
