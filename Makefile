@@ -38,7 +38,8 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 # examples run as users run them
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
-EXAMPLES := call_centre glucose debs2012 budget business_days one_long_series own_monoid features \
+EXAMPLES := call_centre glucose debs2012 budget business_days one_long_series own_monoid python_aggregator \
+	features \
 	training_set alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections \
 	kafka_features real_time_features pipeline
 # behind $(SUBMIT), whose last word is a list of jars
@@ -294,6 +295,11 @@ bench-order: $(INSTALLED) ## the order below a window: hashing, Spark's sort, Du
 bench-monoids: $(INSTALLED) ## DISTINCT, medians, lists, lambdas, window kinds, shared ranges
 	$(call step,benchmark of monoids and windows)
 	$(BIN)/python benchmarks/bench_monoids.py
+
+.PHONY: bench-python
+bench-python: $(INSTALLED) ## aggregators in Python beside Spark's pandas UDF, Catalyst and pandas
+	$(call step,benchmark of aggregators in Python)
+	$(BIN)/python benchmarks/bench_python.py
 
 .PHONY: bench-limits
 bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windows that outgrow a heap of 1 GiB

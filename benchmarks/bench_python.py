@@ -1,0 +1,562 @@
+"""Aggregators in Python beside what else computes them: Spark's pandas UDF, Catalyst, pandas.
+
+    python benchmarks/bench_python.py            # about ten minutes
+    python benchmarks/bench_python.py --quick    # a twentieth of the rows: does it run?
+
+Two cores. Rows in memory in time order, to Spark's ``noop`` sink. Writes
+docs/benchmarks/python.md, .json and .svg.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+import machine
+import sash
+from engines_spark import session, versions
+from progress import Progress
+from results import save
+from sash.plan import explanation
+from sash.sliding_arrays import Arrays
+
+OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
+ROWS = 1_000_000
+LONG_KEY = 10_000_000
+KEYS, FEW_KEYS = 1_000, 4
+RUNS = 3
+LONG = 8.0
+"""Seconds from which a query is run once."""
+CORES = 2
+FRAMES_OF_SPARK = 15_000_000
+"""How many rows Spark's UDF gets in all of its frames together, where it is measured."""
+
+
+class TopThree(sash.Aggregator):
+    """The three last of some strings, in plain Python."""
+
+    def zero(self) -> Any:
+        """No strings."""
+        return []
+
+    def reduce(self, buffer: Any, *values: Any) -> Any:
+        """A buffer that is sorted, with one more of them."""
+        (value,) = values
+        if len(buffer) == 3:
+            if value <= buffer[2]:
+                return buffer
+            buffer.pop()
+        buffer.append(value)
+        buffer.sort(reverse=True)
+        return buffer
+
+    def merge(self, left: Any, right: Any) -> Any:
+        """The three last of both."""
+        return sorted(left + right, reverse=True)[:3]
+
+    def finish(self, buffer: Any) -> Any:
+        """Itself."""
+        return buffer
+
+
+class Counts(sash.Aggregator):
+    """As little work as an aggregator can have."""
+
+    def zero(self) -> Any:
+        """None."""
+        return 0
+
+    def reduce(self, buffer: Any, *values: Any) -> Any:
+        """One more."""
+        return buffer + 1
+
+    def merge(self, left: Any, right: Any) -> Any:
+        """Both."""
+        return left + right
+
+    def finish(self, buffer: Any) -> Any:
+        """Itself."""
+        return buffer
+
+
+class Sum:
+    """Over arrays: the base of the others."""
+
+    vectorized = True
+
+    def lift(self, x: Any) -> Any:
+        """Itself."""
+        return x
+
+    def merge(self, left: Any, right: Any) -> Any:
+        """Pair by pair."""
+        return left + right
+
+
+class Max(Sum):
+    """The greatest."""
+
+    def merge(self, left: Any, right: Any) -> Any:
+        """The greater of each pair."""
+        return np.maximum(left, right)
+
+
+class Mean(Sum):
+    """A sum and a count, in two columns."""
+
+    def lift(self, x: Any) -> Any:
+        """Of one row."""
+        return np.stack((x, np.ones_like(x)), axis=1)
+
+    def finish(self, partials: Any) -> Any:
+        """The quotients."""
+        return partials[:, 0] / partials[:, 1]
+
+
+class Variance(Sum):
+    """Count, mean and sum of squares (Chan, Golub and LeVeque)."""
+
+    def lift(self, x: Any) -> Any:
+        """Of one row."""
+        return np.stack((np.ones_like(x), x, np.zeros_like(x)), axis=1)
+
+    def merge(self, left: Any, right: Any) -> Any:
+        """Pair by pair."""
+        n, m = left[:, 0], right[:, 0]
+        both = np.empty_like(left)
+        both[:, 0] = whole = n + m
+        delta = right[:, 1] - left[:, 1]
+        share = delta * (m / whole)
+        both[:, 1] = left[:, 1] + share
+        both[:, 2] = left[:, 2] + right[:, 2] + share * delta * n
+        return both
+
+    def finish(self, partials: Any) -> Any:
+        """Of a sample; NULL for one row."""
+        n = partials[:, 0]
+        return np.ma.masked_array(partials[:, 2] / np.maximum(n - 1, 1), n < 2)
+
+
+VECTORIZED = {"sum": Sum, "max": Max, "mean": Mean, "var": Variance}
+CATALYST = {"sum": F.sum, "max": F.max, "mean": F.avg, "var": F.var_samp}
+
+
+@dataclass
+class Figure:
+    """What was measured, and the most that it may be."""
+
+    section: str
+    title: str
+    window: int
+    unit: str
+    ours: float
+    theirs: float | None
+    asked: float
+    beside: str
+    note: str = ""
+    ratio: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ours over theirs, or ours where there is nothing beside it."""
+        self.ratio = self.ours if self.theirs is None else self.ours / self.theirs
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bar is met."""
+        return self.ratio <= self.asked
+
+
+class Bench:
+    """One session, and the rows that its queries read."""
+
+    def __init__(self, quick: bool) -> None:
+        self.rows = ROWS // 20 if quick else ROWS
+        self.long_key = LONG_KEY // 40 if quick else LONG_KEY
+        self.scanned = FRAMES_OF_SPARK // 20 if quick else FRAMES_OF_SPARK
+        self.wide = 5_000 if quick else 100_000
+        more = {
+            "spark.sql.shuffle.partitions": str(CORES),
+            "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        }
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        self.spark: SparkSession = session(CORES, "6g", with_sash=True, **more)
+        self._tables: dict[tuple[int, int], DataFrame] = {}
+        self.figures: list[Figure] = []
+
+    def table(self, keys: int, rows: int | None = None) -> DataFrame:
+        """The rows ``k, ts, x, item``, in memory."""
+        rows = rows or self.rows
+        if (keys, rows) not in self._tables:
+            data = self.spark.range(0, rows, 1, CORES).selectExpr(
+                f"id % {keys} AS k",
+                f"id div {keys} AS ts",
+                "CAST(hash(id) AS DOUBLE) / 1000 AS x",
+                "CONCAT('item ', pmod(hash(id, 1), 100000)) AS item",
+            )
+            data = data.cache()
+            data.count()
+            self._tables[keys, rows] = data
+        return self._tables[keys, rows]
+
+    def seconds(self, frame: Callable[[], DataFrame]) -> float:
+        """The least of some runs after one that warms up, if that is not long."""
+        times: list[float] = []
+        for turn in range(RUNS + 1):
+            if turn and (times[0] > LONG or sum(times) > 3 * LONG):
+                break
+            start = time.perf_counter()
+            frame().write.format("noop").mode("overwrite").save()
+            times.append(time.perf_counter() - start)
+        return min(times[1:] or times)
+
+    def sliding(self, of: Callable[..., Column], column: str, keys: int, window: int) -> float:
+        """Seconds of an aggregator over the last rows."""
+        data = self.table(keys)
+
+        def frame() -> DataFrame:
+            return data.select(of(column).over(last(window)))
+
+        if "SlidingWindow" not in explanation(frame()):
+            raise SystemExit("Sash does not run it")
+        return self.seconds(frame)
+
+
+def last(rows: int) -> Any:
+    """The last rows of a key."""
+    return Window.partitionBy("k").orderBy("ts").rowsBetween(1 - rows, 0)
+
+
+def frame_rows(keys: int, rows: int, window: int) -> int:
+    """How many rows all frames of a table hold together."""
+    of_key = rows // keys
+    full = max(0, of_key - window)
+    begun = min(of_key, window)
+    return keys * (full * window + begun * (begun + 1) // 2)
+
+
+def top_of_spark() -> Callable[..., Column]:
+    """The same answer by a pandas UDF, which gets each frame as a Series."""
+
+    def top(items: pd.Series) -> list[str]:
+        return heapq.nlargest(3, items)
+
+    made: Callable[..., Column] = F.pandas_udf(top, "array<string>")  # type: ignore[call-overload]
+    return made
+
+
+def tops(bench: Bench) -> None:
+    """A top 3 of strings over windows of three lengths."""
+    ours = sash.udaf(TopThree(), "array<string>")
+    theirs = top_of_spark()
+    by_window: dict[int, float] = {}
+    for keys, window, asked in (
+        (KEYS, 100, 1.0),
+        (KEYS, 1_000, 1 / 100),
+        (FEW_KEYS, 100, 1.0),
+        (FEW_KEYS, 1_000, 1 / 100),
+        (FEW_KEYS, bench.wide, 1 / 1_000),
+    ):
+        own = bench.sliding(ours, "item", keys, window)
+        if keys == FEW_KEYS:
+            by_window[window] = own
+        # few rows of one key, so that frames hold so many rows in all
+        narrow = min(window, 5_000)
+        rows = max(bench.scanned // narrow, narrow) if window > 100 else 20_000
+        few = bench.table(1, min(rows, bench.rows))
+        taken = bench.seconds(partial(_select, few, theirs("item").over(last(narrow))))
+        scale = frame_rows(keys, bench.rows, window) / frame_rows(1, few.count(), narrow)
+        note = f"{taken:.2f} s for {few.count():,} rows at W = {narrow:,}, times {scale:,.0f}"
+        bench.figures.append(
+            Figure(
+                "A top 3 of strings",
+                f"{keys:,} keys",
+                window,
+                "s",
+                own,
+                taken * scale,
+                asked,
+                "Spark's pandas UDF",
+                note,
+            )
+        )
+    bench.figures.append(
+        Figure(
+            "A top 3 of strings",
+            f"{FEW_KEYS} keys, the widest beside W = 100",
+            bench.wide,
+            "s",
+            by_window[bench.wide],
+            by_window[100],
+            1.1,
+            "itself at W = 100",
+        )
+    )
+
+
+def _select(data: DataFrame, column: Column) -> DataFrame:
+    data.sparkSession.conf.set("spark.sash.enabled", "true")
+    return data.select(column)
+
+
+def overhead(bench: Bench) -> None:
+    """A row's time of a core, less the calls of the methods in a loop of their own."""
+    taken = bench.sliding(sash.udaf(Counts(), "bigint"), "x", KEYS, 1_000) * CORES
+    of = Counts()
+    start = time.perf_counter()
+    for value in range(bench.rows):
+        of.reduce(of.reduce(of.zero(), value), value)
+        of.finish(of.merge(of.merge(1, 2), 3))
+    calls = time.perf_counter() - start
+    micros = (taken - calls) / bench.rows * 1e6
+    note = f"{taken / bench.rows * 1e6:.2f} µs less {calls / bench.rows * 1e6:.2f} of the calls"
+    title = "a count in plain Python, µs of a core a row"
+    bench.figures.append(
+        Figure("Overhead", title, 1_000, "µs", micros, None, 3.0, "nothing", note)
+    )
+
+
+def arrays(bench: Bench) -> None:
+    """Aggregators over arrays beside Sash in Catalyst, and pandas."""
+    data = bench.table(KEYS)
+    frame = data.select("k", "x").toPandas()
+    for name, of in VECTORIZED.items():
+        own = bench.sliding(sash.udaf(of(), "double"), "x", KEYS, 1_000)
+        catalyst = bench.sliding(CATALYST[name], "x", KEYS, 1_000)
+        section = "Aggregators over arrays"
+        title = f"{name} of {KEYS:,} keys"
+        bench.figures.append(
+            Figure(section, title, 1_000, "s", own, catalyst, 5.0, "Sash in Catalyst")
+        )
+        rolling = frame.groupby("k")["x"].rolling(1_000, min_periods=1)
+        took = _best(lambda rolling=rolling, name=name: getattr(rolling, name)())
+        beside = "pandas' groupby(…).rolling, in its own process"
+        bench.figures.append(Figure(section, title, 1_000, "s", own, took, 1.0, beside))
+        # the arrays alone: what a worker does, in batches as Spark makes them
+        steps, values = Arrays(of()), pa.array(frame["x"])
+        alone = _best(partial(_in_batches, steps, values))
+        one = frame["x"].rolling(1_000, min_periods=1)
+        took = _best(lambda one=one, name=name: getattr(one, name)())
+        title = f"{name} of one key, without Spark"
+        bench.figures.append(
+            Figure(section, title, 1_000, "s", alone, took, 1.0, "pandas' rolling")
+        )
+
+
+def _in_batches(steps: Arrays, values: Any) -> None:
+    rows = 20_000
+    for first in range(0, len(values), rows):
+        begin = max(0, first - 999)
+        lifted = steps.lifted([values.slice(begin, first - begin + rows)])
+        ends = np.arange(first - begin, len(lifted)) + 1
+        steps.finish(steps.windows(lifted, (ends - 1_000).clip(0), ends))
+
+
+def _best(run: Callable[[], object]) -> float:
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def groups(bench: Bench) -> None:
+    """The same class in GROUP BY."""
+    data = bench.table(KEYS)
+    ours = sash.udaf(TopThree(), "array<string>")
+
+    def in_loop(items: pd.Series) -> list[str]:
+        of = TopThree()
+        buffer = of.zero()
+        for item in items:
+            buffer = of.reduce(buffer, item)
+        answer: list[str] = of.finish(buffer)
+        return answer
+
+    theirs: Any = F.pandas_udf(in_loop, "array<string>")  # type: ignore[call-overload]
+    own = bench.seconds(lambda: data.groupBy("k").agg(ours("item")))
+    other = bench.seconds(lambda: data.groupBy("k").agg(theirs("item")))
+    beside = "a pandas UDF that calls the same class"
+    title = f"top 3 of {KEYS:,} keys"
+    bench.figures.append(Figure("GROUP BY", title, 0, "s", own, other, 1.1, beside))
+
+
+def memory(bench: Bench) -> None:
+    """The memory of the worker of one long key."""
+    data = bench.spark.range(0, bench.long_key, 1, 1).selectExpr(
+        "shiftright(id, 62) AS k", "id AS ts", "CAST(id % 1000 AS DOUBLE) AS x"
+    )
+    for title, of, kind in (
+        ("a count", Counts(), "bigint"),
+        ("a sum of arrays", Sum(), "double"),
+    ):
+        column = sash.udaf(of, kind)("x").over(last(1_000))
+        with _workers() as samples:
+            data.select(column).write.format("noop").mode("overwrite").save()
+        # the worker that holds the rows is the largest; the first tenth of its life fills buffers
+        largest = max(samples.values(), key=max)
+        early = max(largest[: max(1, len(largest) // 4)])
+        note = f"{max(largest):,.0f} MB at most, {early:,.0f} in the first quarter of its time"
+        bench.figures.append(
+            Figure(
+                "Memory of a worker",
+                f"{title}, one key of {bench.long_key:,} rows",
+                1_000,
+                "MB",
+                max(largest),
+                early,
+                1.1,
+                "the first quarter",
+                note,
+            )
+        )
+
+
+@contextmanager
+def _workers() -> Iterator[dict[int, list[float]]]:
+    """The resident megabytes of each worker of Python, sampled."""
+    samples: dict[int, list[float]] = {}
+    ended = threading.Event()
+
+    def sample() -> None:
+        page = os.sysconf("SC_PAGE_SIZE") / 2**20
+        while not ended.wait(0.1):
+            for process in Path("/proc").glob("[0-9]*"):
+                try:
+                    command = (process / "cmdline").read_bytes()
+                    if b"pyspark.daemon" not in command or not _is_ours(process):
+                        continue
+                    resident = int((process / "statm").read_text().split()[1]) * page
+                except (OSError, IndexError, ValueError):
+                    continue
+                samples.setdefault(int(process.name), []).append(resident)
+
+    thread = threading.Thread(target=sample, daemon=True)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _is_ours(process: Path) -> bool:
+    """Whether a process was started by this one, or by one of those."""
+    pid = int(process.name)
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        pid = int((Path("/proc") / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    return False
+
+
+PARTS: dict[str, Callable[[Bench], None]] = {
+    "tops": tops,
+    "overhead": overhead,
+    "arrays": arrays,
+    "groups": groups,
+    "memory": memory,
+}
+
+
+def table(figures: list[Figure]) -> str:
+    """A table for each section."""
+    lines: list[str] = []
+    for section in dict.fromkeys(f.section for f in figures):
+        lines += [
+            f"## {section}",
+            "",
+            "| | W | Sash | beside it | | ratio | must be at most | |",
+            "|---|--:|--:|--:|---|--:|--:|---|",
+        ]
+        for f in (f for f in figures if f.section == section):
+            theirs = "" if f.theirs is None else f"{f.theirs:,.3g} {f.unit}"
+            verdict = "holds" if f.holds else "**does not hold**"
+            notes = f"{f.beside}: {f.note}" if f.note else f.beside
+            width = f"{f.window:,}" if f.window else ""
+            lines.append(
+                f"| {f.title} | {width} | {f.ours:,.3g} {f.unit} | {theirs} | {notes} | "
+                f"{f.ratio:.2g} | {f.asked:.2g} | {verdict} |"
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def draw(figures: list[Figure], path: Path) -> None:
+    """Seconds against the window's length."""
+    shown = [f for f in figures if f.title == f"{FEW_KEYS} keys"]
+    if not shown:
+        return
+    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
+    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
+    figure.suptitle("Seconds for a million rows, by window length", weight="bold")
+    windows = [f.window for f in shown]
+    ours, theirs = [f.ours for f in shown], [f.theirs for f in shown]
+    axis.plot(windows, ours, marker="o", color="#0072B2", lw=2.5, label="sash.udaf")
+    axis.plot(windows, theirs, marker="o", color="#D55E00", lw=2.5, label="pandas UDF, scaled")
+    axis.set(xscale="log", yscale="log", xticks=windows, xlabel="rows in the window")
+    axis.set_xticklabels([f"{w:,}" for w in windows])
+    axis.minorticks_off()
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def main() -> None:
+    """Measure the parts and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=PARTS, help="one part, which is printed alone")
+    parser.add_argument("--quick", action="store_true", help="few rows; nothing is written")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    bench = Bench(options.quick)
+    chosen = [options.only] if options.only else list(PARTS)
+    progress = Progress(len(chosen))
+    for name in chosen:
+        PARTS[name](bench)
+        progress.advance(1, name)
+    print(table(bench.figures))
+    if options.only or options.quick:
+        return
+    about = machine.about(**versions(bench.spark), pandas=pd.__version__, NumPy=np.__version__)
+    options.out.mkdir(parents=True, exist_ok=True)
+    draw(bench.figures, options.out / "python.svg")
+    figures = [asdict(f) for f in bench.figures]
+    save(options.out / "python.json", {**about, "rows": bench.rows, "figures": figures})
+    (options.out / "python.md").write_text(
+        "# Aggregators in Python\n\n"
+        f"Seconds for {bench.rows:,} rows, scan, shuffle and order included, if not said "
+        f"otherwise. The best of {RUNS} runs after one warm-up, of one where it takes more than "
+        f"{LONG:g} s. {CORES} cores, rows in time order in memory, to the `noop` sink. Spark's "
+        "pandas UDF gets each frame anew. It would take hours, so it ran over few rows, and its "
+        "time is scaled by the number of rows in all frames together. A window of 100,000 rows "
+        f"needs keys of so many, and there are {FEW_KEYS}.\n\n"
+        f"{machine.sentence(about)}\n\n![](python.svg)\n\n{table(bench.figures)}",
+        encoding="utf-8",
+    )
+
+
+if __name__ == "__main__":
+    main()
