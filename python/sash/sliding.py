@@ -1,7 +1,7 @@
 """Aggregators over moving windows in a Python worker.
 
 Workers unpickle this module and ``sliding_arrays`` by value, since they may not have Sash
-installed: the two import nothing else of the package.
+installed: the two import nothing else of the package. They may not have NumPy, either.
 """
 
 from __future__ import annotations
@@ -11,24 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from sash.sliding_arrays import (
-    BACK,
-    GROWS,
-    HOLES,
-    STAYS,
-    Arrays,
-    ArrayTask,
-    MethodError,
-    OutOfOrderError,
-    WholeArrays,
-    array_of,
-)
-
 with suppress(ImportError):  # sash.testing checks aggregators without it
     import pyarrow as pa  # type: ignore[import-untyped]
 
 _LEFT_OUT: Any = object()
 """In the place of a row that does not meet the condition of FILTER."""
+
+
+GROWS, BACK, HOLES, STAYS = 1, 2, 4, 8
+"""The shapes of windows, which a number adds up.
+
+No row ever leaves a window; a window may begin before the window of the row before; rows are left
+out of it, from one place to another; but the current row stays.
+"""
 
 
 class Aggregator:
@@ -94,6 +89,19 @@ class Aggregator:
     def finish(self, buffer: Any) -> Any:
         """Return the answer of a buffer, which it must not change. None is a NULL."""
         raise NotImplementedError
+
+
+class MethodError(TypeError):
+    """What a method of an aggregator returned is of no use, and the method's name."""
+
+    def __init__(self, method: str, text: str) -> None:
+        """Take the method's name, and the text with "it" for the method."""
+        super().__init__(text)
+        self.method = method
+
+
+class OutOfOrderError(RuntimeError):
+    """Rows or windows come in an order that the operator never gives."""
 
 
 class Folding:
@@ -304,6 +312,15 @@ class Levels:
                 self._dropped[level] += old
 
 
+def array_of(answers: Any, kind: pa.DataType) -> pa.Array:
+    """The answers of ``finish`` as an Arrow array: those in a masked array may be NULL."""
+    if isinstance(answers, pa.Array):
+        return answers.cast(kind)
+    if getattr(answers, "ndim", 1) > 1:
+        answers = list(answers)
+    return pa.array(answers, kind)
+
+
 class Function:
     """An aggregator as the function that Spark calls in a Python worker.
 
@@ -314,36 +331,37 @@ class Function:
     def __init__(self, aggregator: Any, name: str, answer: pa.DataType) -> None:
         """Take the aggregator, the function's name in plans, and the answers' type."""
         self.__name__ = name
-        self._aggregator = aggregator
+        self.aggregator = aggregator
         self._answer = answer
-        self._whole: _Whole | WholeArrays | None = None
+        self._whole: Any = None
 
     def __call__(self, *columns: Any) -> Any:
         """Answer for some rows, or slide over batches."""
         if len(columns) == 1 and not isinstance(columns[0], pa.Array):
             return self._slid(columns[0])
         if self._whole is None:
-            whole = WholeArrays if self._is_vectorized else _Whole
-            self._whole = whole(self._steps())
+            self._whole = self.whole()
         try:
             answer = self._whole.answer(columns, _address(columns[0]))
         except Exception as cause:
-            raise _failed(self._aggregator, cause, "") from cause
-        if not self._is_vectorized:
-            self._require_type(answer)
-            return answer
-        return None if answer is None else self._array(answer)[0].as_py()
+            raise _failed(self.aggregator, cause, "") from cause
+        return self.answer_of(answer)
 
-    @property
-    def _is_vectorized(self) -> bool:
-        return bool(getattr(self._aggregator, "vectorized", False))
+    def whole(self) -> Any:
+        """The state of the calls by Spark's own operators: see `_Whole`."""
+        return _Whole(Folding(self.aggregator))
 
-    def _steps(self) -> Any:
-        return (Arrays if self._is_vectorized else Folding)(self._aggregator)
+    def task(self) -> Any:
+        """The state of a task that slides: see `_Task`."""
+        return _Task(Folding(self.aggregator), self.array)
+
+    def answer_of(self, answer: Any) -> Any:
+        """The answer that a whole has given, if it is of the answers' type."""
+        self._require_type(answer)
+        return answer
 
     def _slid(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
-        task = (ArrayTask if self._is_vectorized else _Task)(self._steps(), self._array)
-        keys = _Keys()
+        task, keys = self.task(), _Keys()
         for batch in batches:
             yield from self._tried(task.come(batch), task, keys, batch)
             keys.pass_by(batch)
@@ -352,7 +370,7 @@ class Function:
     def _tried(
         self,
         answers: Iterator[pa.Array],
-        task: ArrayTask | _Task,
+        task: Any,
         keys: _Keys,
         batch: Sequence[pa.Array],
     ) -> Iterator[pa.Array]:
@@ -361,9 +379,10 @@ class Function:
         except (OutOfOrderError, _MistypedError):
             raise
         except Exception as cause:
-            raise _failed(self._aggregator, cause, keys.where(batch, task.at)) from cause
+            raise _failed(self.aggregator, cause, keys.where(batch, task.at)) from cause
 
-    def _array(self, answers: Any) -> pa.Array:
+    def array(self, answers: Any) -> pa.Array:
+        """Answers as an Arrow array, or an error that names one of another type."""
         try:
             return array_of(answers, self._answer)
         except (pa.ArrowException, TypeError, ValueError) as cause:
@@ -378,7 +397,7 @@ class Function:
             raise self._mistyped(answer, cause) from cause
 
     def _mistyped(self, answer: Any, cause: Exception) -> Exception:
-        name = type(self._aggregator).__name__
+        name = type(self.aggregator).__name__
         return _MistypedError(
             f"{name}.finish returned {answer!r}, which is no {self._answer}, the answer's type: "
             f"{cause}"

@@ -1,7 +1,8 @@
 """Aggregators whose methods take arrays, over moving windows in a Python worker.
 
 The unit of work is a batch: no method is called for a single row. Workers unpickle this module by
-value, since they may not have Sash installed: it imports nothing of the package.
+value, since they may not have Sash installed: it imports only ``sliding``, which they unpickle,
+too.
 """
 
 from __future__ import annotations
@@ -15,25 +16,7 @@ with suppress(ImportError):  # sash.testing checks aggregators without them
     import numpy as np
     import pyarrow as pa  # type: ignore[import-untyped]
 
-GROWS, BACK, HOLES, STAYS = 1, 2, 4, 8
-"""The shapes of windows, which a number adds up.
-
-No row ever leaves a window; a window may begin before the window of the row before; rows are left
-out of it, from one place to another; but the current row stays.
-"""
-
-
-class MethodError(TypeError):
-    """What a method of an aggregator returned is of no use, and the method's name."""
-
-    def __init__(self, method: str, text: str) -> None:
-        """Take the method's name, and the text with "it" for the method."""
-        super().__init__(text)
-        self.method = method
-
-
-class OutOfOrderError(RuntimeError):
-    """Rows or windows come in an order that the operator never gives."""
+from sash.sliding import BACK, GROWS, HOLES, STAYS, Function, MethodError, OutOfOrderError
 
 
 class Arrays:
@@ -265,15 +248,6 @@ def present(columns: Sequence[pa.Array], wanted: pa.Array | None = None) -> Any:
     return mask
 
 
-def array_of(answers: Any, kind: pa.DataType) -> pa.Array:
-    """The answers of ``finish`` as an Arrow array: those in a masked array may be NULL."""
-    if isinstance(answers, pa.Array):
-        return answers.cast(kind)
-    if getattr(answers, "ndim", 1) > 1:
-        answers = list(answers)
-    return pa.array(answers, kind)
-
-
 class ArrayTask:
     """The windows of a task's rows, in batches over all keys.
 
@@ -450,6 +424,22 @@ def _numbers(places: pa.Array) -> Any:
     if places.null_count:
         places = places.fill_null(0)
     return places.to_numpy(zero_copy_only=False)
+
+
+class ArrayFunction(Function):
+    """The same for an aggregator over arrays. Only this class makes workers import NumPy."""
+
+    def whole(self) -> Any:
+        """The state of the calls by Spark's own operators."""
+        return WholeArrays(Arrays(self.aggregator))
+
+    def task(self) -> Any:
+        """The state of a task that slides."""
+        return ArrayTask(Arrays(self.aggregator), self.array)
+
+    def answer_of(self, answer: Any) -> Any:
+        """The answer in an array of one, or None."""
+        return None if answer is None else self.array(answer)[0].as_py()
 
 
 class WholeArrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from pyspark import cloudpickle
@@ -102,8 +103,6 @@ def _function(aggregator: Any, answer: DataType) -> Callable[..., Column]:
     except ImportError as cause:
         message = "sash.udaf needs PySpark 4.1 or later; write a sash.Monoid, or update PySpark"
         raise PySparkNotImplementedError(message=message) from cause
-    from pyspark.sql.pandas.types import to_arrow_type
-
     by_value: Any = cloudpickle.register_pickle_by_value
     pickled: Any = cloudpickle.dumps
     by_value(sliding)
@@ -114,9 +113,19 @@ def _function(aggregator: Any, answer: DataType) -> Callable[..., Column]:
         expected = "an object that can be pickled, since workers get a copy"
         raise value_error("aggregator", expected, aggregator, f"{cause}.") from cause
     name = f"sash.udaf({type(aggregator).__name__})"
-    function = sliding.Function(aggregator, name, to_arrow_type(answer, timezone="UTC"))
+    is_vectorized = getattr(aggregator, "vectorized", False)
+    of = sliding_arrays.ArrayFunction if is_vectorized else sliding.Function
+    function = of(aggregator, name, _arrow_type(answer))
     with warnings.catch_warnings():  # Spark would like to have annotations of types
         warnings.simplefilter("ignore", UserWarning)
         make: Any = arrow_udf
         udf: Callable[..., Column] = make(function, answer, ArrowUDFType.GROUPED_AGG)
     return udf
+
+
+def _arrow_type(answer: DataType) -> Any:
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    convert: Any = to_arrow_type
+    in_utc = {"timezone": "UTC"} if "timezone" in signature(convert).parameters else {}
+    return convert(answer, **in_utc)  # without the argument, PySpark 4.1 takes UTC

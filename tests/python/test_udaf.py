@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 
 import sash
 from sash.sliding import Folding, Function, Levels, TwoStacksLite
-from sash.sliding_arrays import Arrays
+from sash.sliding_arrays import ArrayFunction, Arrays
 from sash.testing import check_aggregator
 
 # a worker has no module of the tests
@@ -496,6 +496,13 @@ def test_an_answer_is_not_the_buffer_that_a_later_row_changes(
     finally:
         spark.conf.set("spark.sash.enabled", "true")
     assert got == expected
+
+
+def test_workers_need_numpy_for_arrays_alone(spark: SparkSession) -> None:
+    sash.udaf(Text(), "string")  # which has workers unpickle the modules by value
+    text, product = (of(None, "f", pa.string()) for of in (Function, ArrayFunction))
+    assert b"numpy" not in cloudpickle.dumps(text)
+    assert b"numpy" in cloudpickle.dumps(product)
 
 
 def test_a_window_merges_a_constant_number_of_times() -> None:
