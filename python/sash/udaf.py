@@ -93,16 +93,16 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
         raise type_error("aggregator", _AGGREGATOR, aggregator)
     if not isinstance(return_type, (str, DataType)):
         raise type_error("return_type", _TYPE, return_type)
-    answer = DataType.fromDDL(return_type) if isinstance(return_type, str) else return_type
-    return _function(aggregator, answer)
+    return _function(aggregator, return_type)
 
 
-def _function(aggregator: Any, answer: DataType) -> Callable[..., Column]:
+def _function(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
     try:
         from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
     except ImportError as cause:
         message = "sash.udaf needs PySpark 4.1 or later; write a sash.Monoid, or update PySpark"
         raise PySparkNotImplementedError(message=message) from cause
+    answer = DataType.fromDDL(return_type) if isinstance(return_type, str) else return_type
     by_value: Any = cloudpickle.register_pickle_by_value
     pickled: Any = cloudpickle.dumps
     by_value(sliding)

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 import fetch
@@ -191,6 +192,17 @@ def test_own_monoid(utc, example, drawn):
     df = utc.createDataFrame(rows, "share STRING, day DATE, price DOUBLE")
     answers = own_monoid.drawdown_of_year(df).orderBy("day").collect()
     assert [row.drawdown for row in answers] == pytest.approx([0, 0, 0.4, 0.4, 0.2])
+
+
+@pytest.mark.slow
+@since(4, 1, "Spark 4.0 passes no Arrow arrays to a UDF")
+def test_python_aggregator(utc, example, drawn):
+    python_aggregator = example("python_aggregator")
+    cloudpickle.register_pickle_by_value(python_aggregator)  # as spark-submit's main module is
+    out = drawn(python_aggregator, "--flights", "3000", "--budget", "0")
+    assert "100 answers agree with a loop in Python over their flights" in out
+    assert "pandas UDF, 100 rows: not run" in out
+    assert "sash.udaf, 10,000 rows: " in out
 
 
 @pytest.mark.slow
