@@ -546,7 +546,7 @@ def main() -> None:
     figures = [asdict(f) for f in bench.figures]
     save(options.out / "python.json", {**about, "rows": bench.rows, "figures": figures})
     (options.out / "python.md").write_text(
-        "# Aggregators in Python\n\n"
+        "# Aggregators in Python, side by side\n\n"
         f"Seconds for {bench.rows:,} rows, scan, shuffle and order included, if not said "
         f"otherwise. The best of {RUNS} runs after one warm-up, of one where it takes more than "
         f"{LONG:g} s. {CORES} cores, rows in time order in memory, to the `noop` sink. Spark's "

@@ -704,8 +704,7 @@ def test_lateral_leaves_no_python_aggregator_to_spark(spark: SparkSession, df: D
 
 
 @pytest.mark.parametrize("of", [Text, Joined])
-def test_rows_that_spill(spark: SparkSession, of: type) -> None:
-    # each row waits for the last one of its key
+def test_many_rows_that_wait_for_a_later_one(spark: SparkSession, of: type) -> None:
     rows = spark.range(3_000).selectExpr(
         "id", "id % 2 AS k", "id % 9 AS n", "repeat('x', 99) AS s"
     )
