@@ -339,7 +339,7 @@ class ArrayTask:
         yield self._answers(*map(np.concatenate, zip(*taken, strict=True)))
         begins = (w.first_begin for w in self._waiting)
         ends = (w.first_end for w in self._waiting)
-        self._keep(min([self._begin, *begins]), min([self._end, self._come, *ends]))
+        self._keep(min([self._begin, *begins]), min([self._end, *ends]))
 
     def _place(self, rows: Any) -> Any:
         """How many partials are before some rows; none before those that are one partial."""
@@ -390,11 +390,13 @@ class ArrayTask:
         return answers.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
     def _keep(self, begin: int, end: int) -> None:
-        """Drop what no later window holds. None begins or ends before the given rows.
+        """Drop what no later window holds. None begins or ends before the given rows, which may
+        not have come.
 
         Where no row leaves a window, the rows that each of them has become one partial.
         """
         counts, partials = self._counts[0], self._partials
+        begin, end = min(begin, self._come), min(end, self._come)
         first, last = (int(self._place(np.array(row))) for row in (begin, end))
         if self._shape & GROWS and end > max(begin, self._first):
             if last > first:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
-from sash.sliding import Folding, Function, Levels, TwoStacksLite
+from sash.sliding import BACK, GROWS, HOLES, STAYS, Folding, Function, Levels, TwoStacksLite
 from sash.sliding_arrays import ArrayFunction, Arrays
 from sash.testing import check_aggregator
 
@@ -382,6 +382,87 @@ def test_arrays_are_merged_a_constant_number_of_times() -> None:
         assert (windows == width).all()
         assert Counted.merged <= 4 * rows
         assert Counted.calls <= 6 * 17
+
+
+SHAPES = {
+    "moves": 0,
+    "grows": GROWS,
+    "moves back": BACK,
+    "has holes": HOLES,
+    "without ties": HOLES | STAYS,
+    "moves back without ties": BACK | HOLES | STAYS,
+}
+
+
+def key_of(rng: random.Random, shape: int, rows: int) -> list[tuple[Any, ...]]:
+    """Windows of a key, as the operator sends them: begin, end, and the hole."""
+    windows = []
+    begin = end = 1
+    ahead = rng.choice([0, 0, 3, rows])
+    for row in range(1, rows + 1):
+        if shape & BACK:
+            begin, end = rng.randint(1, rows), rng.randint(1, rows)
+        else:
+            begin = 1 if shape & GROWS else min(rows, begin + rng.choice([0, 1, 1, 2]))
+            end = min(rows, max(end + rng.choice([0, 0, 1, 2]), begin, row + ahead - 4))
+        there = end >= begin and rng.random() < 0.95
+        first = rng.randint(max(1, row - 2), row)
+        hole = (first, rng.randint(row, min(rows, row + 2))) if shape & HOLES else (None, None)
+        windows.append((begin if there else None, end if there else None, *hole))
+    return windows
+
+
+def window_of(shape: int, row: int, window: tuple[Any, ...]) -> list[int]:
+    begin, end, first, last = window
+    if begin is None:
+        return []
+    places = range(begin, end + 1)
+    if not shape & HOLES:
+        return [*places]
+    return [p for p in places if not first <= p <= last or (shape & STAYS and p == row)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("of", [Text, Mutated, Matrix, Joined, Product])
+def test_random_windows_in_random_batches(shape: str, of: type) -> None:
+    bits = SHAPES[shape]
+    rng = random.Random(f"{shape} {of.__name__}")  # noqa: S311
+    is_of_arrays = hasattr(of, "vectorized")
+    loop = {Joined: joined, Product: product}.get(of)
+    for _ in range(40):
+        rows: list[tuple[Any, ...]] = []
+        want: list[Any] = []
+        for key in range(rng.choice([1, 2, 20])):
+            size = rng.choice([1, 2, 9, 60])
+            values = [rng.choice([None, *range(9)]) for _ in range(size)]
+            if not is_of_arrays:
+                values = [None if v is None else "abcdefghi"[v] for v in values]
+            counts = [rng.random() < 0.9 for _ in range(size)]
+            for row, window in enumerate(key_of(rng, bits, size), 1):
+                name = {"k": key} if row == 1 else None
+                begin, end, *hole = window
+                rows.append(
+                    (values[row - 1], *hole, counts[row - 1], name, bits, row, begin, end)
+                )
+                held = [values[p - 1] for p in window_of(bits, row, window) if counts[p - 1]]
+                if loop is None:
+                    want.append(answer(of(), [(v,) for v in held]))
+                else:
+                    want.append(loop([v for v in held if v is not None]))
+        number = pa.int64()
+        types = [number if is_of_arrays else pa.string(), number, number, pa.bool_()]
+        types += [pa.struct([("k", number)]), pa.int32(), number, number, number]
+        batches = []
+        while rows:
+            size = rng.choice([1, 3, 50, 500])
+            part, rows = rows[:size], rows[size:]
+            columns = [
+                pa.array(c, t) for c, t in zip(zip(*part, strict=True), types, strict=True)
+            ]
+            batches.append(columns if bits & HOLES else [columns[0], *columns[3:]])
+        function = (ArrayFunction if is_of_arrays else Function)(of(), "f", pa.string())
+        got = [a for answers in function(iter(batches)) for a in answers.to_pylist()]
+        assert got == want
 
 
 def test_levels_answer_any_range() -> None:
