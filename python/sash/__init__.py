@@ -24,6 +24,7 @@ try:
     from sash.labels import window_join
     from sash.monoid import Monoid
     from sash.plan import explain, explanation
+    from sash.refreshing import changed, refresh, refreshed
     from sash.session import configure, inactive_reason, is_active
     from sash.udaf import Aggregator, udaf
     from sash.window import SlidingWindow
@@ -46,6 +47,7 @@ __all__ = [
     "SlidingWindow",
     "__version__",
     "as_of",
+    "changed",
     "configure",
     "explain",
     "explanation",
@@ -54,6 +56,8 @@ __all__ = [
     "inactive_reason",
     "is_active",
     "jar_path",
+    "refresh",
+    "refreshed",
     "sliding_agg",
     "testing",
     "udaf",

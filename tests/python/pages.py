@@ -39,6 +39,7 @@ PAGES = [
     "scan",
     "without-partition-by",
     "backfill",
+    "refresh",
     "recipes",
     "errors",
     "tuning",

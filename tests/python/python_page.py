@@ -44,6 +44,9 @@ SECTIONS: dict[str, list[tuple[str, Any]]] = {
     "Training sets": [
         (f"sash.{name}", getattr(sash, name)) for name in ("window_join", "as_of", "grid")
     ],
+    "Tables of answers": [
+        (f"sash.{name}", getattr(sash, name)) for name in ("changed", "refreshed", "refresh")
+    ],
     "Streams": [("sash.warm_start", sash.warm_start)],
     "Monoids of your own": [
         ("sash.Monoid", sash.Monoid),

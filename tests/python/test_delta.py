@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -44,3 +47,41 @@ def test_the_recipe_of_the_latest_answers(run_python, tmp_path):
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["keys"] == 3
     assert told["changed"] == 3  # each key in the second file
+
+
+@pytest.mark.thorough
+def test_a_table_of_windows_is_refreshed_after_changes(run_python, tmp_path):
+    program = PROGRAM.with_name("delta_refresh.py")
+    done = run_python(str(program), str(tmp_path), timeout=900)
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert min(told.values()) > 10
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("place", ["before", "within", "after"])
+def test_a_refresh_that_was_killed_runs_again(run_python, tmp_path, place):
+    program = str(PROGRAM.with_name("delta_refresh.py"))
+    made = run_python(program, str(tmp_path), "make", timeout=600)
+    assert made.returncode == 0, made.stderr[-4000:]
+    since = str(json.loads(made.stdout.splitlines()[-1])["since"])
+    table = tmp_path / "features"
+    before = {path for path in table.rglob("*") if path.is_file()}
+
+    def has_begun():
+        new = {path for path in table.rglob("*") if path.is_file()} - before
+        if place == "before":
+            return (tmp_path / "features").exists()
+        wanted = ".parquet" if place == "within" else ".json"
+        return any(path.suffix == wanted for path in new)
+
+    killed = subprocess.Popen([sys.executable, program, str(tmp_path), since])
+    try:
+        while killed.poll() is None and not has_begun():
+            time.sleep(0.01)
+    finally:
+        killed.kill()
+        killed.wait()
+    again = run_python(program, str(tmp_path), since, timeout=600)
+    assert again.returncode == 0, again.stderr[-4000:]
+    assert json.loads(again.stdout.splitlines()[-1])["rows"] > 500

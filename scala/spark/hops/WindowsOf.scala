@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * @param child the time in microseconds
  * @param window the type of a window: a struct of its start and its end
  */
-private[hops] final case class WindowsOf(child: Expression, hops: HopPanes, window: DataType)
+private[spark] final case class WindowsOf(child: Expression, hops: HopPanes, window: DataType)
     extends UnaryExpression
     with Generator
     with CodegenFallback {
@@ -44,7 +44,7 @@ private[hops] final case class WindowsOf(child: Expression, hops: HopPanes, wind
     copy(child = newChild)
 }
 
-private[hops] object WindowsOf {
+private[spark] object WindowsOf {
 
   /** From this number of windows a row on, Spark's plan of them takes long to analyze. */
   val Many = 100

@@ -11,6 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   ImplicitCastInputTypes
 }
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.{DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProviderId}
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
@@ -72,4 +74,11 @@ trait CastsAs extends ImplicitCastInputTypes {
     }
     types.padTo(children.length, AnyDataType)
   }
+}
+
+/** The parts for tables that are refreshed. */
+object RefreshInternals {
+
+  /** The rows of a plan. */
+  def rows(session: SparkSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 }

@@ -1,0 +1,247 @@
+package io.sash.spark.refresh
+
+import java.util.{Map => JMap}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.expressions.{Window => Over}
+import org.apache.spark.sql.functions.{coalesce, col, lit, max, min, sum}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.sash.RefreshInternals
+import org.apache.spark.sql.types._
+
+import io.sash.spark.base.{SashConf, SashErrors, SparkVersions, TimeUnit}
+import io.sash.spark.base.TimeUnit.Micro
+import io.sash.spark.lateral.LateralWindows
+
+/**
+ * A query with windows over tables of which some rows have changed: which of its answers may be
+ * others now, and these answers anew. Python's `sash.refreshed` asks it.
+ *
+ * A row has to be answered again if a changed row, old or new, lies in its window. A row has to
+ * be read if it lies in the window of such a row. Both follow from how far windows reach, in time
+ * and within a key.
+ *
+ * @param query with a [[ChangedTable]] at each place where it reads a changed table
+ * @param changes the changed rows of each table, in the table's columns
+ * @param keys the columns of the query that tell apart rows which never meet in a window
+ * @param time the order of the windows, as one of the query's columns or the start of its hops;
+ *   none if any row of a key may be in the window of another
+ */
+final class Refresh private (
+    session: SparkSession,
+    query: LogicalPlan,
+    changes: Map[String, LogicalPlan],
+    keys: Seq[Attribute],
+    time: Option[Expression],
+    reach: WindowReach
+) {
+
+  /** The names of the key's columns. */
+  def keyNames: Array[String] = keys.map(_.name).toArray
+
+  /** The name of the time's column, with that of its field if it is one; or null. */
+  def timeName: String = time match {
+    case Some(GetStructField(a: Attribute, _, name)) => s"${a.name}.${name.getOrElse("start")}"
+    case Some(a: Attribute)                          => a.name
+    case _                                           => null
+  }
+
+  /**
+   * The spans whose answers may be others now: the keys, and the first and the last time. NULL
+   * stands for no limit. No two spans of a key meet.
+   */
+  def spans: DataFrame = {
+    val rows = ChangedRows.of(query, changes).rows.get
+    val units = time.fold[Expression](Literal(null, LongType))(Spans.units)
+    def end(moved: Expression, none: Literal) = If(IsNull(units), none, moved)
+    // by numbers, since a name of the query's may be one of these
+    val numbered = keys.zipWithIndex.map { case (k, i) => Alias(k, s"key_$i")() } :+
+      Alias(end(Spans.back(units, reach.ahead), Spans.NoFirst), "first")() :+
+      Alias(end(Spans.ahead(units, reach.back), Spans.NoLast), "last")()
+    val by = keys.indices.map(i => col(s"key_$i"))
+    val inOrder = Over.partitionBy(by: _*).orderBy("first", "last")
+    val before = inOrder.rowsBetween(Over.unboundedPreceding, -1)
+    val until = inOrder.rowsBetween(Over.unboundedPreceding, 0)
+    val isApart = coalesce(col("first") > max("last").over(before), lit(true))
+    val joined = run(Project(numbered, ChangedTable.restored(rows)))
+      .withColumn("begins", isApart.cast("int"))
+      .withColumn("n", sum("begins").over(until))
+      .groupBy(by :+ col("n"): _*)
+      .agg(min("first").as("first"), max("last").as("last"))
+      .drop("n")
+    val table = joined.queryExecution.analyzed
+    val names = keys.zip(table.output).map { case (k, a) => Alias(a, k.name)() }
+    val ends = table.output.takeRight(2).map { a =>
+      Alias(Spans.time(a, time.fold[DataType](TimestampType)(_.dataType)), a.name)()
+    }
+    run(Project(names ++ ends, table))
+  }
+
+  /** A row of the number of keys, the number of spans, and the least and the greatest end. */
+  def bounds(spans: DataFrame): DataFrame = {
+    val table = inUnits(spans)
+    val first :: last :: Nil = table.output.takeRight(2).toList: @unchecked
+    def of(function: AggregateFunction, name: String) =
+      Alias(function.toAggregateExpression(), name)()
+    val number = Count(Seq(Literal(1)))
+    val ofKey = Aggregate(
+      table.output.dropRight(2),
+      Seq(of(number, "spans"), of(Min(first), "least"), of(Max(last), "greatest")),
+      table
+    )
+    val Seq(n, least, greatest) = ofKey.output
+    val all = Seq(of(number, "keys"), of(Sum(n), "spans"), of(Min(least), "least")) :+
+      of(Max(greatest), "greatest")
+    run(Aggregate(Nil, all, ofKey))
+  }
+
+  private def inUnits(spans: DataFrame): LogicalPlan = {
+    val table = spans.queryExecution.analyzed
+    val ends = table.output.takeRight(2).zip(Seq(Spans.NoFirst, Spans.NoLast)).map {
+      case (a, none) => Alias(Coalesce(Seq(Spans.units(a), none)), a.name)()
+    }
+    Project(table.output.dropRight(2) ++ ends, table)
+  }
+
+  /**
+   * The query's answers within some spans, from the rows within their reach alone.
+   *
+   * @param least the least of the spans' first times
+   * @param greatest the greatest of their last times
+   */
+  def answers(spans: DataFrame, least: Long, greatest: Long): DataFrame = {
+    val within = Spans(inUnits(spans), least, greatest)
+    val read = new RowsInReach(within.rows).below(query, keys, time, reach)
+    run(within.rows(ChangedTable.restored(read), keys, time, WindowReach.Own))
+  }
+
+  /** The rows of a table with the query's keys and time that lie within some spans. */
+  def within(rows: DataFrame, spans: DataFrame, least: Long, greatest: Long): DataFrame = {
+    val table = rows.queryExecution.analyzed
+    def column(a: Attribute) =
+      table.output.find(c => session.sessionState.conf.resolver(c.name, a.name)).get
+    val at = time.map(_.transform { case a: Attribute => column(a) })
+    val of = Spans(inUnits(spans), least, greatest)
+    run(of.rows(table, keys.map(column), at, WindowReach.Own))
+  }
+
+  private def run(plan: LogicalPlan): DataFrame = RefreshInternals.rows(session, plan)
+}
+
+object Refresh {
+
+  /**
+   * @param changes the changed rows of each table, old and new, in the table's columns
+   */
+  def of(query: DataFrame, changes: JMap[String, DataFrame]): Refresh = {
+    val session = query.sparkSession
+    val tables = changes.asScala.keys.map(name => name -> aliasOf(session, name)).toMap
+    val plan = asWindows(session, marked(query.queryExecution.analyzed, tables))
+    tables.keys.foreach { name =>
+      if (
+        !plan.exists(ofTable(_, name)) && !plan.exists(
+          _.subqueries.exists(_.exists(ofTable(_, name)))
+        )
+      )
+        throw SashErrors.invalidArgument(
+          "refreshed",
+          "changes",
+          s"the query reads no table $name"
+        )
+    }
+    val rows = changes.asScala.view.mapValues(_.queryExecution.analyzed).toMap
+    // which refuses a query before it looks for columns
+    ChangedRows.of(plan, rows)
+    val zone = session.sessionState.conf.sessionLocalTimeZone
+    val (time, reach) = timeOf(plan, zone)
+    val keys = plan.output.filter { a =>
+      RowOrdering.isOrderable(a.dataType) && RowsBelow.isKey(plan, a) &&
+      (time.isEmpty || !isInstant(a.dataType) && !time.exists(_.references.contains(a)))
+    }
+    val isKeyed = plan.exists {
+      case w: Window => w.partitionSpec.nonEmpty
+      case _         => false
+    }
+    if (keys.isEmpty && isKeyed)
+      throw ChangedTable.refuse(
+        "none of its columns is in PARTITION BY of each of its windows; select the key, too"
+      )
+    new Refresh(session, plan, rows, keys, time, reach)
+  }
+
+  private def ofTable(plan: LogicalPlan, name: String): Boolean = plan match {
+    case t: ChangedTable => t.name == name
+    case _               => false
+  }
+
+  /** The name of the table that a DataFrame is all of; null if it is something else. */
+  def tableName(rows: DataFrame): String = rows.queryExecution.analyzed match {
+    case SubqueryAlias(id, child) if isTable(child) =>
+      (id.qualifier :+ id.name).map(part => s"`${part.replace("`", "``")}`").mkString(".")
+    case _ => null
+  }
+
+  /** The name by which a plan reads a table, and the table. */
+  private def aliasOf(session: SparkSession, name: String): SubqueryAlias =
+    session.table(name).queryExecution.analyzed match {
+      case alias: SubqueryAlias => alias
+      case _ =>
+        throw SashErrors.invalidArgument("refreshed", "changes", s"$name is no table or view")
+    }
+
+  private def marked(query: LogicalPlan, tables: Map[String, SubqueryAlias]): LogicalPlan =
+    SparkVersions.inlineCommonTables(query).transformDownWithSubqueries {
+      case alias @ SubqueryAlias(id, child) if isTable(child) =>
+        tables
+          .collectFirst {
+            case (name, table)
+                if table.identifier == id && table.child.getClass == child.getClass =>
+              alias.copy(child = ChangedTable(name, child))
+          }
+          .getOrElse(alias)
+    }
+
+  /** Whether a plan is all of a table or view; another query may have an alias of that name. */
+  private def isTable(plan: LogicalPlan): Boolean =
+    plan.isInstanceOf[LeafNode] || plan.isInstanceOf[View]
+
+  /** Subqueries over a range of time, as windows; without filters, which read the labels. */
+  private def asWindows(session: SparkSession, plan: LogicalPlan): LogicalPlan = {
+    val conf = session.sessionState.conf.clone()
+    conf.setConf(SashConf.LateralFilterThreshold, -1L)
+    SQLConf.withExistingConf(conf)(LateralWindows(plan))
+  }
+
+  /** The column that is the time of all windows, by whose spans the fewest rows are answered. */
+  private def timeOf(plan: LogicalPlan, zone: String): (Option[Expression], WindowReach) = {
+    val times = plan.output.flatMap { a =>
+      a.dataType match {
+        case s: StructType
+            if s.headOption.exists(f => f.name == "start" && isInstant(f.dataType)) =>
+          Some(GetStructField(a, 0, Some("start")))
+        case t if Spans.isTime(t) => Some(a)
+        case _                    => None
+      }
+    }
+    val reaches = for {
+      time <- times
+      reach <- RowsBelow.reach(plan, time, zone) if reach.openEnds < 2
+    } yield (time: Expression, reach)
+    reaches
+      .minByOption { case (time, reach) => (reach.openEnds, TimeUnit.of(time.dataType).isEmpty) }
+      .fold[(Option[Expression], WindowReach)]((None, WindowReach.Endless)) { case (t, r) =>
+        (Some(t), r)
+      }
+  }
+
+  private def isInstant(dataType: DataType): Boolean = dataType match {
+    case TimeUnit(Micro) => true
+    case s: StructType   => s.headOption.exists(f => isInstant(f.dataType))
+    case _               => false
+  }
+}

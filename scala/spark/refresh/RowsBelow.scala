@@ -1,0 +1,160 @@
+package io.sash.spark.refresh
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical._
+
+/** Follows columns of a query down to the rows that its windows and groups read. */
+private[refresh] object RowsBelow {
+
+  /** Whether an answer of the plan may depend on several rows of its tables. */
+  def meet(plan: LogicalPlan): Boolean = plan.exists {
+    case _: Window | _: Aggregate | _: Distinct => true
+    case _                                      => false
+  }
+
+  /**
+   * The plans right below one operator that have windows, each with the expression whose value an
+   * expression over the operator's output has. None if the value comes from elsewhere.
+   */
+  def of(plan: LogicalPlan, e: Expression): Option[Seq[(LogicalPlan, Expression)]] = {
+    val steps = plan match {
+      case p: Project   => Seq(p.child -> substituted(e, p.projectList))
+      case a: Aggregate => Seq(a.child -> substituted(e, a.aggregateExpressions))
+      case x: Expand =>
+        x.projections.distinct.map { values =>
+          x.child -> substituted(e, AttributeMap(x.output.zip(values)))
+        }
+      case u: Union => u.children.map(c => c -> mapped(e, u.output, c.output))
+      case other    => other.children.map(_ -> e)
+    }
+    val read = steps.filter { case (child, _) => meet(child) }
+    Option.when(read.forall { case (child, of) =>
+      of.references.subsetOf(child.outputSet) && !of.exists(_.isInstanceOf[AggregateExpression])
+    })(read)
+  }
+
+  /** An expression over the output of a Union, over that of one of its children. */
+  def mapped(e: Expression, from: Seq[Attribute], to: Seq[Attribute]): Expression =
+    substituted(e, AttributeMap(from.zip(to)))
+
+  def substituted(e: Expression, list: Seq[NamedExpression]): Expression =
+    substituted(e, AttributeMap(list.collect { case a: Alias => a.toAttribute -> a.child }))
+
+  private def substituted(e: Expression, values: AttributeMap[_ <: Expression]): Expression =
+    plain(e.transform { case a: Attribute => values.getOrElse(a, a) })
+
+  /** Without the marks that Sash and Spark put around values, as that one is never NULL. */
+  private def plain(e: Expression): Expression = e.transform { case t: TaggingExpression =>
+    t.child
+  }
+
+  /** An expression over a plan, as one over the first columns from which its value comes. */
+  private def origin(plan: LogicalPlan, e: Expression): Expression = {
+    val below = plan match {
+      case p: Project => substituted(e, p.projectList)
+      case _          => plain(e)
+    }
+    plan match {
+      case (_: Project | _: Filter | _: SubqueryAlias | _: View | _: Window)
+          if below.references.subsetOf(plan.children.head.outputSet) =>
+        origin(plan.children.head, below)
+      case _ => plain(e)
+    }
+  }
+
+  /** Whether the values of some expressions over a plan say the value of another. */
+  private def isSaid(plan: LogicalPlan, e: Expression, by: Seq[Expression]): Boolean = {
+    val known = by.map(origin(plan, _))
+    def isKnown(e: Expression): Boolean =
+      known.exists(_.semanticEquals(e)) ||
+        e.children.nonEmpty && e.references.nonEmpty &&
+        e.children.forall(c => c.foldable || isKnown(c))
+    isKnown(origin(plan, e))
+  }
+
+  /** Whether rows with different values of an expression never meet in a window or a group. */
+  def isKey(plan: LogicalPlan, e: Expression): Boolean = !meet(plan) || {
+    val isOwn = plan match {
+      case w: Window    => isSaid(w.child, e, w.partitionSpec)
+      case a: Aggregate => isOfGroup(a, e)
+      case _            => true
+    }
+    isOwn && of(plan, e).exists(_.forall { case (child, of) => isKey(child, of) })
+  }
+
+  private def isOfGroup(a: Aggregate, e: Expression): Boolean = {
+    val value = substituted(e, a.aggregateExpressions)
+    !value.exists(_.isInstanceOf[AggregateExpression]) && isSaid(
+      a.child,
+      value,
+      a.groupingExpressions
+    )
+  }
+
+  /**
+   * How far from each other, in values of `time`, two rows of a key lie at most if an answer of
+   * one reads the other. None if an operator does not pass the value on.
+   */
+  def reach(plan: LogicalPlan, time: Expression, zone: String): Option[WindowReach] =
+    reached(plan, time, zone).map(r => r.of(plan.output))
+
+  /**
+   * @param rows of the rows' existence
+   * @param columns of columns that read windows
+   */
+  private final case class Reached(rows: WindowReach, columns: AttributeMap[WindowReach]) {
+    def of(references: Iterable[Attribute]): WindowReach =
+      references.map(columns.getOrElse(_, rows)).foldLeft(rows)(_ max _)
+
+    def and(more: Seq[(Attribute, WindowReach)]): Reached =
+      copy(columns = AttributeMap(columns.toSeq ++ more))
+  }
+
+  private def reached(plan: LogicalPlan, time: Expression, zone: String): Option[Reached] =
+    if (!meet(plan)) Some(Reached(WindowReach.Own, AttributeMap.empty))
+    else
+      of(plan, time).flatMap { below =>
+        val parts = below.map { case (child, of) => reached(child, of, zone) }
+        Option.when(parts.forall(_.isDefined))(parts.flatten)
+      } flatMap { parts =>
+        val below = Reached(
+          parts.map(_.rows).reduceOption(_ max _).getOrElse(WindowReach.Own),
+          AttributeMap(parts.flatMap(_.columns.toSeq))
+        )
+        plan match {
+          case w: Window                           => Some(ofWindow(w, below, time, zone))
+          case a: Aggregate if !isOfGroup(a, time) => None
+          case a: Aggregate =>
+            val groups = below.of(a.groupingExpressions.flatMap(_.references))
+            Some(computed(below.copy(rows = groups), a.aggregateExpressions))
+          case p: Project  => Some(computed(below, p.projectList))
+          case d: Distinct => Some(below.copy(rows = below.of(d.child.output)))
+          case u: Union =>
+            Some(below.and(u.output.zipWithIndex.map { case (a, i) =>
+              a -> below.of(u.children.map(_.output(i)))
+            }))
+          // columns that the operator makes read any column below, and conditions decide on rows
+          case other => Some(below.copy(rows = below.of(other.expressions.flatMap(_.references))))
+        }
+      }
+
+  private def computed(below: Reached, list: Seq[NamedExpression]): Reached =
+    below.and(list.collect { case a: Alias => a.toAttribute -> below.of(a.references) })
+
+  private def ofWindow(w: Window, below: Reached, time: Expression, zone: String): Reached = {
+    val isByTime = w.orderSpec.headOption.exists { o =>
+      origin(w.child, o.child).semanticEquals(origin(w.child, time))
+    }
+    val placed = below.of(
+      (w.partitionSpec ++ w.orderSpec.map(_.child)).flatMap(_.references)
+    )
+    below.and(w.windowExpressions.map { e =>
+      val windows = e.collect { case x: WindowExpression => x }
+      val own =
+        if (isByTime) windows.map(WindowReach.of(_, zone)).foldLeft(WindowReach.Own)(_ max _)
+        else WindowReach.Endless
+      e.toAttribute -> (own + below.of(e.references).max(placed))
+    })
+  }
+}

@@ -1,0 +1,167 @@
+package io.sash.spark.refresh
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+
+import io.sash.spark.base.ArgumentChecks.isInteger
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.TimeUnit.{Day, Micro}
+import io.sash.spark.kinds._
+import io.sash.spark.times.{ConstantInterval, Distance, Reach}
+
+/**
+ * How far from a row the rows of its window may lie: in units of the order's type, which are
+ * days, microseconds, or 1. The row itself is always within reach.
+ *
+ * @param back towards lesser values of the order; none if there is no limit
+ * @param ahead towards greater values, likewise
+ */
+private[refresh] final case class WindowReach(back: Option[Long], ahead: Option[Long]) {
+
+  /** The reach of windows that read the answers of other windows. */
+  def +(below: WindowReach): WindowReach = joined(below)(WindowReach.sum)
+
+  def max(other: WindowReach): WindowReach = joined(other)((a, b) => Some(math.max(a, b)))
+
+  def reversed: WindowReach = WindowReach(ahead, back)
+
+  /** How many ends have no limit. */
+  def openEnds: Int = Seq(back, ahead).count(_.isEmpty)
+
+  private def joined(
+      other: WindowReach
+  )(join: (Long, Long) => Option[Long]): WindowReach = {
+    def end(a: Option[Long], b: Option[Long]) = a.flatMap(x => b.flatMap(join(x, _)))
+    WindowReach(end(back, other.back), end(ahead, other.ahead))
+  }
+}
+
+private[refresh] object WindowReach {
+
+  /** Of a row that is answered by itself. */
+  val Own: WindowReach = WindowReach(Some(0L), Some(0L))
+
+  /** Of windows that may hold any row of the key. */
+  val Endless: WindowReach = WindowReach(None, None)
+
+  /** Of windows that end at the row or its peers, and may begin at any row before. */
+  private val Suffix = WindowReach(None, Some(0L))
+
+  private def sum(a: Long, b: Long): Option[Long] =
+    Option.when(a <= Long.MaxValue - b)(a + b)
+
+  /** @param zone the time zone in which days and months are added */
+  def of(window: WindowExpression, zone: String): WindowReach = {
+    val order = window.windowSpec.orderSpec
+    order.headOption.fold(Endless) { first =>
+      val inOrder = new OfOrder(order, zone).of(window)
+      if (first.direction == Descending) inOrder.reversed else inOrder
+    }
+  }
+
+  /** Reaches in the direction of an order. */
+  private final class OfOrder(order: Seq[SortOrder], zone: String) {
+    private val time = order.head.child
+
+    def of(window: WindowExpression): WindowReach = {
+      val sliding = window.windowFunction.collectFirst { case s: SlidingAggregate => s }
+      val isOfSize = window.windowFunction.exists(_.isInstanceOf[SizeBasedWindowFunction])
+      sliding match {
+        case _ if isOfSize => Endless
+        // a row that comes or goes moves the rows at which the window slides
+        case Some(s) if s.slide.nonEmpty => Endless
+        case Some(s) if s.kind.nonEmpty  => ofKind(s.kind.get)
+        case _                           => ofFrame(window.windowSpec.frameSpecification)
+      }
+    }
+
+    private def ofKind(kind: WindowKind): WindowReach = kind match {
+      case k: HasSqlFrame    => ofFrame(k.sqlFrame(order))
+      case s: SawtoothWindow => WindowReach(extent(s.size), Some(0L)) + back(extent(s.hop))
+      case g: GroupsWindow =>
+        val ahead = Option.when(g.following.eval().asInstanceOf[Number].longValue == 0)(0L)
+        WindowReach(None, ahead)
+      case j: JoinedWindow => j.kinds.map(ofKind).reduce(_ max _)
+      case b: BoundsWindow if b.isAtDistances(order) =>
+        WindowReach(end(b.lower, up = false), end(b.upper, up = true))
+      case _: DeltaWindow | _: PunctuationWindow | _: GapWindow | _: PredicateWindow |
+          _: OwnRowsWindow | _: OwnRangeWindow =>
+        Suffix
+      case _ => Endless
+    }
+
+    private def back(extent: Option[Long]) = WindowReach(extent, Some(0L))
+
+    /** How far an extent goes at most, which is 0 or more. */
+    private def extent(e: Expression): Option[Long] = moves(e).map(_._2)
+
+    private def end(bound: Option[OwnBound], up: Boolean): Option[Long] =
+      bound.map(_.value).flatMap {
+        case Reach(_, Literal(n: Number, _), isUp, _) =>
+          Some(if (isUp == up) n.longValue else 0L)
+        case _ => Some(0L)
+      }
+
+    private def ofFrame(frame: WindowFrame): WindowReach = frame match {
+      case SpecifiedWindowFrame(RowFrame, lower, upper) =>
+        WindowReach(ofRows(lower, -1), ofRows(upper, 1))
+      case SpecifiedWindowFrame(RangeFrame, lower, upper) =>
+        WindowReach(ofRange(lower, -1), ofRange(upper, 1))
+      case _ => Endless
+    }
+
+    /** @param side -1 for a lower end, 1 for an upper one */
+    private def ofRows(bound: Expression, side: Int): Option[Long] = bound match {
+      case CurrentRow              => Some(0L)
+      case _: SpecialFrameBoundary => None
+      case rows if rows.foldable =>
+        Option(rows.eval()).collect { case n: Number if n.longValue * side <= 0 => 0L }
+      case _ => None
+    }
+
+    private def ofRange(bound: Expression, side: Int): Option[Long] = bound match {
+      case CurrentRow              => Some(0L)
+      case _: SpecialFrameBoundary => None
+      case distance =>
+        moves(distance).map { case (least, most) => math.max(0L, if (side < 0) -least else most) }
+    }
+
+    /**
+     * By how much a distance moves the time: at least and at most. None if no two numbers say it.
+     */
+    private def moves(distance: Expression): Option[(Long, Long)] =
+      if (!distance.foldable) None
+      else
+        (time.dataType, distance.dataType) match {
+          case (of, by) if (isInteger(of) || Day.isUnitOf(of)) && isInteger(by) =>
+            Option(distance.eval()).collect { case n: Number => (n.longValue, n.longValue) }
+          case (TimeUnit(Day), _) =>
+            ConstantInterval.of(distance).map(i => calendar(i.months, i.days, 0L, 1L, slack = 0L))
+          case (TimeUnit(Micro), _) =>
+            Distance.fixedMicros(time, distance, zone).map(m => (m, m)).orElse {
+              ConstantInterval.of(distance).map { i =>
+                calendar(i.months, i.days, i.microseconds, MICROS_PER_DAY, TwoDays)
+              }
+            }
+          case _ => None
+        }
+
+    /**
+     * Months have 31 days at most. Where clocks change, days and months may be longer or shorter
+     * by less than the slack.
+     */
+    private def calendar(
+        months: Int,
+        days: Int,
+        units: Long,
+        ofDay: Long,
+        slack: Long
+    ): (Long, Long) = {
+      val parts = Seq(months * 31L * ofDay, days * ofDay, units)
+      (parts.filter(_ < 0).sum - slack, parts.filter(_ > 0).sum + slack)
+    }
+  }
+
+  /** No two clocks of a time zone, past or present, differ by so much. */
+  private val TwoDays = 2 * MICROS_PER_DAY
+}

@@ -1,0 +1,139 @@
+"""A table of windows in Delta, refreshed from the change feed of the table below.
+
+Run as `delta_refresh.py FOLDER`, it changes the rows again and again, and prints a line of JSON.
+`delta_refresh.py FOLDER make` makes both tables and changes rows once, and `delta_refresh.py
+FOLDER refresh` refreshes after that, and compares.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkValueError
+
+import sash
+from delta_stream import DELTA
+from streaming import session
+
+QUERY = """SELECT id, user, ts, amount,
+    sum(amount) OVER (PARTITION BY user ORDER BY ts RANGE INTERVAL 7 DAYS PRECEDING) AS week,
+    count(*) OVER (PARTITION BY user ORDER BY ts RANGE INTERVAL 30 DAYS PRECEDING) AS month
+  FROM orders WHERE amount <> 13"""
+NEW = """SELECT {id} AS id, id % 9 AS user,
+  TIMESTAMP'2026-01-01' + INTERVAL 6 HOURS * id AS ts, id % 20"""
+CHANGES = [
+    f"INSERT INTO orders {NEW.format(id='id + 10000')} FROM range(100, 110)",
+    "UPDATE orders SET amount = amount + 1 WHERE id % 97 = 0",
+    "DELETE FROM orders WHERE id % 101 = 0",
+    "UPDATE orders SET ts = ts - INTERVAL 3 DAYS WHERE id % 89 = 0",
+    "UPDATE orders SET user = NULL, ts = NULL WHERE id % 157 = 0",
+    "UPDATE orders SET user = 3 WHERE id % 111 = 0",
+    """MERGE INTO orders o USING (SELECT id * 50 AS id FROM range(12)) n ON o.id = n.id
+       WHEN MATCHED AND o.id % 3 = 0 THEN DELETE
+       WHEN MATCHED THEN UPDATE SET amount = -1
+       WHEN NOT MATCHED THEN INSERT (id, user, ts, amount) VALUES (n.id, 1, NULL, 5)""",
+    "DELETE FROM orders WHERE user = 4",
+    "UPDATE orders SET amount = 13 WHERE id % 53 = 0",
+]
+
+
+def opened(spark, folder):
+    for name, columns in (
+        ("orders", "amount BIGINT"),
+        ("features", "amount BIGINT, week BIGINT, month BIGINT"),
+    ):
+        feed = "TBLPROPERTIES (delta.enableChangeDataFeed = true)" if name == "orders" else ""
+        spark.sql(f"""CREATE TABLE {name} (id BIGINT, user BIGINT, ts TIMESTAMP, {columns})
+            USING delta LOCATION '{folder / name}' {feed}""")
+
+
+def filled(spark):
+    spark.sql(f"INSERT INTO orders {NEW.format(id='id')} FROM range(600)")
+    spark.sql(f"INSERT INTO features {QUERY}")
+    return version(spark)
+
+
+def version(spark):
+    return spark.sql("DESCRIBE HISTORY orders LIMIT 1").head().version
+
+
+def refreshed(spark, since):
+    changes = sash.changed(spark.table("orders"), since=since)
+    return sash.refresh(QUERY, {"orders": changes}, into="features", id="id")
+
+
+def compare(spark):
+    expected = sorted(map(str, spark.sql(QUERY).collect()))
+    assert sorted(map(str, spark.table("features").collect())) == expected
+    return len(expected)
+
+
+def again_and_again(spark, folder):
+    opened(spark, folder)
+    since = filled(spark)
+    done = [0, 0, 0]
+    for changes in (CHANGES[:1], CHANGES[1:3], *([c] for c in CHANGES[3:])):
+        for change in changes:
+            spark.sql(change)
+        new = refreshed(spark, since)
+        assert new.spans >= new.keys > 0
+        assert new.inserted + new.updated <= new.answers
+        done = [a + b for a, b in zip(done, new[3:], strict=True)]
+        compare(spark)
+        # once more: nothing is left to do, and no version of the table is written
+        before = spark.sql("DESCRIBE HISTORY features").count()
+        assert refreshed(spark, since) == new._replace(inserted=0, updated=0, deleted=0)
+        assert spark.sql("DESCRIBE HISTORY features").count() == before
+        since = version(spark)
+    assert sash.changed(spark.table("orders"), since=since).isEmpty()
+    assert refreshed(spark, since) == (0, 0, 0, 0, 0, 0)
+    # a MERGE that fails changes nothing
+    spark.sql("ALTER TABLE features ADD CONSTRAINT few CHECK (month < 1000)")
+    spark.sql(
+        "INSERT INTO orders SELECT id + 20000, 8, TIMESTAMP'2026-02-01', 1 FROM range(1200)"
+    )
+    stored = sorted(map(str, spark.table("features").collect()))
+    with pytest.raises(Exception, match=r"(?i)constraint"):
+        refreshed(spark, since)
+    assert sorted(map(str, spark.table("features").collect())) == stored
+    spark.sql("ALTER TABLE features DROP CONSTRAINT few")
+    refreshed(spark, since)
+    rows = compare(spark)
+    # two answers of one id are refused
+    since = version(spark)
+    spark.sql("INSERT INTO orders VALUES (1, 5, TIMESTAMP'2026-02-02', 1)")
+    with pytest.raises(PySparkValueError, match="id = 1 twice"):
+        refreshed(spark, since)
+    spark.sql(
+        "INSERT INTO orders VALUES (30000, 5, TIMESTAMP'2026-02-02', 1), (30000, 5, NULL, 2)"
+    )
+    spark.sql("DELETE FROM orders WHERE id = 1")
+    with pytest.raises(PySparkValueError, match="2 rows of id = 30000"):
+        refreshed(spark, since)
+    return {"rows": rows, "inserted": done[0], "updated": done[1], "deleted": done[2]}
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    spark = session({**DELTA, "spark.databricks.delta.snapshotPartitions": "2"})
+    mode = sys.argv[2] if len(sys.argv) > 2 else None
+    if mode is None:
+        told = again_and_again(spark, folder)
+    elif mode == "make":
+        opened(spark, folder)
+        told = {"since": filled(spark)}
+        for change in CHANGES[:5]:
+            spark.sql(change)
+    else:
+        for name in ("orders", "features"):
+            spark.sql(f"CREATE TABLE {name} USING delta LOCATION '{folder / name}'")
+        told = {"updated": refreshed(spark, since=int(mode)).updated, "rows": compare(spark)}
+    print(json.dumps(told))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""A refreshed table has the rows of the whole query, run anew."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.sql import functions as F
+
+import refreshes
+import sash
+from refreshes import QUERIES
+
+
+@pytest.fixture
+def clocks(spark):
+    """A session in a time zone whose clocks change."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", refreshes.ZONE)
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    return session
+
+
+def law(spark, names, seed, rounds):
+    """Refresh answers round by round; count the logs, which are the changed keys."""
+    tables = refreshes.Tables(spark, seed)
+    answers = {name: answered(spark, name) for name in names}
+    logs = 0
+    for n in range(rounds):
+        changes = tables.change()
+        for name in names:
+            query = QUERIES[name]
+            new = sash.refreshed(
+                refreshes.made(spark, query), {t: changes[t] for t in query.tables}
+            )
+            spans = refreshes.plain(new.spans)
+            columns = new.answers.columns
+            keys = [columns.index(key) for key in new.spans.columns[:-2]]
+            kept = [row for row in answers[name] if not inside(row, spans, keys, query, columns)]
+            answers[name] = [*kept, *refreshes.plain(new.answers)]
+            new.spans.unpersist()
+            expected = Counter(answered(spark, name))
+            found = Counter(answers[name])
+            assert found == expected, (
+                f"{name}, seed {seed}, round {n}: "
+                f"missing {list(expected - found)[:9]}, too many {list(found - expected)[:9]}, "
+                f"spans {spans[:9]}"
+            )
+            logs += len({span[:-2] for span in spans})
+    return logs
+
+
+def answered(spark, name):
+    return refreshes.plain(refreshes.made(spark, QUERIES[name]))
+
+
+def inside(row, spans, keys, query, columns):
+    """Whether a row lies in a span, as the docstring of Refreshed says it."""
+    time = None
+    if query.time is not None:
+        outer, _, part = query.time.partition(".")
+        time = row[columns.index(outer)]
+        time = time[part] if part and time is not None else time
+    for *key, first, last in spans:
+        if key != [row[i] for i in keys]:
+            continue
+        if time is None and (query.time is None or first is None or last is None):
+            return True
+        if (
+            time is not None
+            and (first is None or first <= time)
+            and (last is None or time <= last)
+        ):
+            return True
+    return False
+
+
+def test_refreshed_answers_are_those_of_the_whole_query(clocks):
+    seed = random.randrange(10**6)  # noqa: S311
+    chosen = random.Random(seed).sample(sorted(QUERIES), 4)  # noqa: S311
+    assert law(clocks, chosen, seed, rounds=2) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_each_query_is_refreshed_again_and_again(clocks, name):
+    seed = random.randrange(10**6)  # noqa: S311
+    assert law(clocks, [name], seed, rounds=5) > 5
+
+
+def spans_of(query, changes):
+    new = sash.refreshed(query, changes)
+    found = [tuple(row) for row in new.spans.orderBy("first").collect()]
+    new.spans.unpersist()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("frame", "first", "last"),
+    [
+        ("RANGE 5 PRECEDING", 20, 25),
+        ("RANGE BETWEEN 5 PRECEDING AND 3 FOLLOWING", 17, 25),
+        ("RANGE BETWEEN CURRENT ROW AND 3 FOLLOWING", 17, 20),
+        ("RANGE BETWEEN 5 PRECEDING AND 2 PRECEDING", 20, 25),
+        ("RANGE UNBOUNDED PRECEDING", 20, None),
+        ("RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", None, 20),
+        ("ROWS 3 PRECEDING", 20, None),
+        ("ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING", None, 20),
+    ],
+)
+def test_a_span_is_the_change_and_the_windows_that_hold_it(late, frame, first, last):
+    query = f"SELECT k, t, count(*) OVER (PARTITION BY k ORDER BY t {frame}) AS n FROM spanned"
+    assert spans_of(query, {"spanned": late}) == [(1, first, last)]
+
+
+REFUSED = {
+    "SELECT k, t, rand() AS r, count(*) OVER (PARTITION BY k ORDER BY t) AS n FROM spanned": (
+        "may have another value in each run"
+    ),
+    "SELECT k, t FROM spanned WHERE t < unix_micros(current_timestamp())": (
+        "has another value in each run"
+    ),
+    "SELECT k, t, count(*) OVER (PARTITION BY k ORDER BY t) AS n FROM spanned LIMIT 3": (
+        "where each row may depend on any other"
+    ),
+    "SELECT count(*) AS n FROM spanned": "it has aggregates over all rows",
+    "SELECT t, count(*) OVER (PARTITION BY k ORDER BY t) AS n FROM spanned": (
+        "select the key, too"
+    ),
+    "SELECT k, t FROM spanned WHERE t = (SELECT max(t) FROM spanned)": (
+        "a subquery reads a changed table"
+    ),
+    "SELECT a.k, a.t FROM spanned a JOIN spanned b ON a.t = b.t": "a join of a changed table",
+    "SELECT b.id AS t FROM range(9) b LEFT JOIN spanned a ON a.t = b.id": (
+        "a join of a changed table"
+    ),
+    "SELECT n, count(*) AS m FROM (SELECT count(*) OVER (PARTITION BY k ORDER BY t) AS n "
+    "FROM spanned) GROUP BY n": "it groups by the answer of a window",
+    "SELECT k, session_window(at, '5 seconds') AS s, count(*) AS n FROM (SELECT k, "
+    "timestamp_seconds(t) AS at FROM spanned) GROUP BY k, session_window(at, '5 seconds')": (
+        "it groups by session_window"
+    ),
+    "SELECT id FROM range(9)": "the query reads no table spanned",
+}
+
+
+@pytest.fixture
+def late(spark):
+    spark.range(40).selectExpr("1 AS k", "id AS t").createOrReplaceTempView("spanned")
+    return spark.table("spanned").where("t = 20").withColumn("_change_type", F.lit("insert"))
+
+
+@pytest.mark.parametrize("query", REFUSED)
+def test_spans_do_not_say_what_such_a_query_changes(late, query):
+    with pytest.raises(AnalysisException) as error:
+        sash.refreshed(query, {"spanned": late})
+    assert error.value.getCondition() == "INVALID_PARAMETER_VALUE.PATTERN"
+    assert REFUSED[query] in str(error.value)
+
+
+QUERY = "SELECT k, t, count(*) OVER (PARTITION BY k ORDER BY t) AS n FROM spanned"
+
+
+def test_changes_are_both_images_of_the_tables_columns(late):
+    def refused(changes, text, error=PySparkValueError):
+        with pytest.raises(error, match=text):
+            sash.refreshed(QUERY, changes)
+
+    refused([late], "`changes` should be a dict", PySparkTypeError)
+    refused({}, "the changed rows of one table at least")
+    refused({1: late}, "a dict from names of tables", PySparkTypeError)
+    refused({"spanned": QUERY}, r"`changes\['spanned'\]` should be a Spark", PySparkTypeError)
+    refused({"spanned": late.drop("_change_type")}, "rows with a column _change_type")
+    refused({"spanned": late.drop("k")}, "rows with the table's column k")
+    refused({"spanned": late.withColumn("t", F.lit("x"))}, "rows whose t is bigint")
+    refused({"spanned": late.withColumn("_change_type", F.lit("upsert"))}, "is one of insert,")
+    half = late.withColumn("_change_type", F.lit("update_postimage"))
+    refused({"spanned": half}, "the old and the new row of each update")
+    refused({"nowhere": late}, "nowhere", AnalysisException)
+    before = late.withColumn("_change_type", F.lit("UPDATE_BEFORE"))
+    both = before.union(late.withColumn("_change_type", F.lit("UPDATE_AFTER")))
+    assert spans_of(QUERY, {"spanned": both}) == [(1, 20, None)]
+
+
+def test_no_changes_leave_all_answers_as_they_are(late):
+    new = sash.refreshed(QUERY, {"spanned": late.where("t < 0")})
+    assert new.answers.isEmpty()
+    assert new.spans.isEmpty()
+    new.spans.unpersist()
+
+
+def test_spans_join_where_they_meet(late, spark):
+    times = spark.sql(
+        "SELECT 1 AS k, t, 'delete' AS _change_type FROM VALUES (3), (5), (8) AS v(t)"
+    )
+    times = times.withColumn("t", F.col("t").cast("bigint"))
+    query = QUERY.replace("ORDER BY t", "ORDER BY t RANGE 2 PRECEDING")
+    assert spans_of(query, {"spanned": times}) == [(1, 3, 7), (1, 8, 10)]
+
+
+def test_only_the_rows_within_reach_are_read(late):
+    query = QUERY.replace("ORDER BY t", "ORDER BY t RANGE 2 PRECEDING")
+    new = sash.refreshed(query, {"spanned": late})
+    plan = new.answers._jdf.queryExecution().optimizedPlan().toString()
+    assert ">= 18" in plan
+    assert "<= 22" in plan
+    assert [row.n for row in new.answers.orderBy("t").collect()] == [3, 3, 3]
+    new.spans.unpersist()
+
+
+def test_arguments_of_changed_and_refresh(spark, late):
+    for wrong, text, error in [
+        (lambda: sash.changed("spanned", since=1), "`table` should be a Spark", PySparkTypeError),
+        (lambda: sash.changed(late, since=True), "`since` should be a version", PySparkTypeError),
+        (lambda: sash.changed(late, since=1), "a Delta table of the catalog", PySparkValueError),
+        (
+            lambda: sash.changed(spark.table("spanned"), since=1),
+            "a Delta table",
+            PySparkValueError,
+        ),
+        (lambda: merged(late, into=3), "`into` should be the name", PySparkTypeError),
+        (lambda: merged(late, id=3), "`id` should be the name", PySparkTypeError),
+        (lambda: merged(late, id=[]), "one column at least", PySparkValueError),
+        (lambda: merged(late, id="x"), "columns of the query", PySparkValueError),
+        (lambda: merged(late), "with the query's column n", PySparkValueError),
+    ]:
+        with pytest.raises(error, match=text):
+            wrong()
+
+
+def merged(late, **more):
+    return sash.refresh(QUERY, {"spanned": late}, **{"into": "spanned", "id": "t", **more})
