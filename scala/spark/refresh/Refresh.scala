@@ -14,7 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.RefreshInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{SashConf, SashErrors, SparkVersions, TimeUnit}
+import io.sash.spark.base.{SashErrors, SparkVersions, TimeUnit}
 import io.sash.spark.base.TimeUnit.Micro
 import io.sash.spark.lateral.LateralWindows
 
@@ -210,12 +210,9 @@ object Refresh {
   private def isTable(plan: LogicalPlan): Boolean =
     plan.isInstanceOf[LeafNode] || plan.isInstanceOf[View]
 
-  /** Subqueries over a range of time, as windows; without filters, which read the labels. */
-  private def asWindows(session: SparkSession, plan: LogicalPlan): LogicalPlan = {
-    val conf = session.sessionState.conf.clone()
-    conf.setConf(SashConf.LateralFilterThreshold, -1L)
-    SQLConf.withExistingConf(conf)(LateralWindows(plan))
-  }
+  /** Subqueries over a range of time, as windows. */
+  private def asWindows(session: SparkSession, plan: LogicalPlan): LogicalPlan =
+    SQLConf.withExistingConf(session.sessionState.conf)(LateralWindows(plan))
 
   /** The column that is the time of all windows, by whose spans the fewest rows are answered. */
   private def timeOf(plan: LogicalPlan, zone: String): (Option[Expression], WindowReach) = {
