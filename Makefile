@@ -311,6 +311,11 @@ bench-labels: $(INSTALLED) ## windows at another table's times: Sash, DuckDB and
 	$(call step,benchmark of windows at another table's times)
 	$(BIN)/python benchmarks/bench_labels.py
 
+.PHONY: bench-few-labels
+bench-few-labels: $(INSTALLED) ## few labels beside 20 million events: Sash, DuckDB and Spark
+	$(call step,benchmark of few labels beside many events)
+	$(BIN)/python benchmarks/bench_labels.py --few
+
 .PHONY: bench-asof
 bench-asof: .venvs/4.3.0/.installed ## as-of joins: Sash, DuckDB and Spark's ASOF JOIN, which it has since 4.3
 	$(call step,benchmark of as-of joins)

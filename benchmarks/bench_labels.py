@@ -3,10 +3,11 @@
     python benchmarks/bench_labels.py            # a million labels, ten million events: an hour
     python benchmarks/bench_labels.py --quick    # a look, in minutes
     python benchmarks/bench_labels.py --few      # 100 to a million labels, 20 million events
+    python benchmarks/bench_labels.py --few --few-labels 10000 --cells 'few_(sash|duckdb).*-5-7'
 
-Writes labels.json, labels.md and labels.svg to docs/benchmarks, or with ``--few`` to a folder of
-it. ``--resume`` goes on where a run
-was stopped; ``--report`` only writes page and chart anew from labels.json.
+Writes labels.json, labels.md and labels.svg to docs/benchmarks, or with ``--few`` few.json and
+few.md. ``--resume`` goes on where a run was stopped; ``--report`` only writes page and chart anew
+from the JSON file.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import re
 import tempfile
 from pathlib import Path
 
+import few_labels
 import label_report
 import label_tables
 import machine
-from label_cells import FEW_ENGINES, LABEL_ENGINES, LATERAL, SASH, LabelCell, Tables, queries
+from label_cells import LABEL_ENGINES, LATERAL, SASH, LabelCell, Tables, queries
 from measure import measure
 from progress import Progress
 from results import Store
@@ -30,8 +32,6 @@ USERS = [20_000, 2_000]
 LARGE = [engine for engine in LABEL_ENGINES if engine != LATERAL]
 MIDDLE = Tables(20_000, 200_000, 200)
 """Over more Spark's LATERAL does not end."""
-FEW, FEW_EVENTS = [100, 10_000, 100_000, 1_000_000], 20_000_000
-"""So few labels that slices of theirs may pay."""
 SMALL = [
     Tables(10, 10, 2),
     Tables(100, 100, 10),
@@ -42,9 +42,6 @@ SMALL = [
 
 def rounds(options: argparse.Namespace) -> list[tuple[Tables, list[list[LabelCell]]]]:
     """The cells by tables; those of one query are measured in turns."""
-    if options.few:
-        few = [Tables(labels, FEW_EVENTS, USERS[0]) for labels in FEW]
-        return [(tables, _turns(tables, FEW_ENGINES, options)) for tables in few]
     found = []
     for users in options.users:
         large = Tables(options.labels, options.events, users)
@@ -69,6 +66,9 @@ def _turns(
 def main() -> None:
     """Measure what the flags select, and report."""
     options = _options()
+    if options.few:
+        few_labels.run(options)
+        return
     about = {**machine.about(), "runs": options.runs, "cores": options.cores}
     options.out.mkdir(parents=True, exist_ok=True)
     store = Store(
@@ -87,9 +87,7 @@ def _run(store: Store[LabelCell], options: argparse.Namespace) -> None:
     progress = Progress(sum(len(turn) for _, turns in chosen for turn in turns))
     with (
         tempfile.TemporaryDirectory() as scratch,
-        working(
-            FEW_ENGINES if options.few else LABEL_ENGINES, options.cores, options.memory
-        ) as workers,
+        working(LABEL_ENGINES, options.cores, options.memory) as workers,
     ):
         for number, (tables, turns) in enumerate(chosen):
             folder = Path(scratch) / str(number)
@@ -112,7 +110,7 @@ def _options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--labels", type=int, default=1_000_000)
-    add("--events", type=int, default=10_000_000)
+    add("--events", type=int, default=0, help="10,000,000, or 20,000,000 with --few")
     add("--users", nargs="+", type=int, default=USERS)
     add("--cores", type=int, default=2)
     add("--runs", type=int, default=3, help="measured runs of a cell, after one warm-up")
@@ -121,14 +119,15 @@ def _options() -> argparse.Namespace:
     add("--cells", default="", help="regex on engine/labels/events/users/features-spans")
     add("--quick", action="store_true", help="50,000 labels, 500,000 events")
     add("--few", action="store_true", help="few labels beside 20,000,000 events")
+    few = few_labels.LABELS
+    add("--few-labels", nargs="+", type=int, default=few, help="with --few: numbers of labels")
     add("--resume", action="store_true", help="keep what labels.json has, measure the rest")
     add("--report", action="store_true", help="measure nothing")
     add("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    if options.few and options.out == OUT:
-        options.out = OUT / "few"
     if options.quick:
         options.labels, options.events = 50_000, 500_000
+    options.events = options.events or (20_000_000 if options.few else 10_000_000)
     return options
 
 

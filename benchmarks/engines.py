@@ -7,6 +7,7 @@ from typing import Protocol
 
 import asof_cells
 import cells
+import few_cells
 import label_cells
 from cells import Query
 
@@ -37,6 +38,10 @@ def start(name: str, cores: int, memory: str) -> Engine:
         import label_engines
 
         return label_engines.start(name, cores, memory)
+    if name in few_cells.FEW_ENGINES:
+        import few_engines
+
+        return few_engines.start(name, cores, memory)
     if name in cells.SPARK_ENGINES:
         from engines_spark import SparkEngine
 

@@ -9,17 +9,13 @@ from typing import Any
 from words import counted
 
 SASH, LATERAL, RANGE_JOIN = "label_sash", "label_lateral", "label_range_join"
-SASH_SLICES = "label_sash_slices"
 DUCKDB_UNION, DUCKDB_JOIN = "label_duckdb_union", "label_duckdb_join"
 LABEL_ENGINES = [SASH, DUCKDB_UNION, DUCKDB_JOIN, RANGE_JOIN, LATERAL]
-FEW_ENGINES = [SASH, SASH_SLICES, DUCKDB_UNION, DUCKDB_JOIN, RANGE_JOIN]
-"""Engines over few labels; the others do not end there."""
-LABEL_SPARKS = [SASH, SASH_SLICES, RANGE_JOIN, LATERAL]
+LABEL_SPARKS = [SASH, RANGE_JOIN, LATERAL]
 GROWING = [DUCKDB_JOIN, RANGE_JOIN]
 """Engines that join each label with the events of its span."""
 NAMES = {
     SASH: "Sash, LATERAL",
-    SASH_SLICES: "Sash, slices",
     DUCKDB_UNION: "DuckDB, union and OVER",
     DUCKDB_JOIN: "DuckDB, range join",
     RANGE_JOIN: "Spark, range join",

@@ -8,15 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asof_cells import SPARK_ASOF, AsOfQuery
-from label_cells import LABEL_SPARKS, SASH, SASH_SLICES, LabelQuery
+from label_cells import LABEL_SPARKS, SASH, LabelQuery
 
 Asked = LabelQuery | AsOfQuery
 MOST_COMPARED = 200_000
 """Labels, and no more than so many events: over more, answers are not compared."""
 MOST_CACHED = 20
 """Columns: wider tables would not fit into memory, and are read from Parquet in each run."""
-MOST_CACHED_ROWS = 10_000_000
-"""Rows, likewise."""
 
 
 class SparkLabels:
@@ -26,10 +24,8 @@ class SparkLabels:
         from engines_spark import session
 
         self._name = name
-        self._is_sash = name in (SASH, SASH_SLICES)
+        self._is_sash = name == SASH
         self.spark = session(cores, memory, with_sash=self._is_sash)
-        if name == SASH_SLICES:
-            self.spark.conf.set("spark.sash.lateral.slices", "always")
         if name in (SASH, SPARK_ASOF):
             self.spark.conf.set("spark.sql.join.asofJoin.enabled", "true")
         self._folder = Path()
@@ -43,7 +39,7 @@ class SparkLabels:
         for name in ("labels", "events"):
             rows = read(self.spark, data / f"{name}.parquet")
             rows.createOrReplaceTempView(name)
-            if len(rows.columns) <= MOST_CACHED and rows.count() <= MOST_CACHED_ROWS:
+            if len(rows.columns) <= MOST_CACHED:
                 rows.cache().count()
 
     def version(self) -> dict[str, str]:
@@ -56,8 +52,7 @@ class SparkLabels:
         """Sash's operator is in the plan where it has to be, and the answers are the others'."""
         frame = self.spark.sql(query.sql(self._name))
         plan = frame._jdf.queryExecution().executedPlan().toString()
-        is_own = ("SlidingWindow" in plan) == self._is_sash
-        if not is_own or ("EventSlices" in plan) != (self._name == SASH_SLICES):
+        if ("SlidingWindow" in plan) != self._is_sash:
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
         digest = self.spark.sql(_digest(query, self._name))
         _compare(self._folder, query, lambda: tuple(digest.collect()[0]), self._events())

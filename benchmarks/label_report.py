@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 import machine
 import sections
 import summary
-from cells import DUCKDB, NAIVE, POLARS, RUNNING, SASH_SORT
+from cells import DUCKDB, NAIVE, POLARS, RUNNING
 from cells import SASH as SASH_COLOUR
 from charts import COLOURS
 from label_cells import (
@@ -24,7 +24,6 @@ from label_cells import (
     NAMES,
     RANGE_JOIN,
     SASH,
-    SASH_SLICES,
     SPANS,
     LabelCell,
     LabelQuery,
@@ -38,7 +37,6 @@ Answers = dict[tuple[str, LabelQuery], Result[LabelCell]]
 """By engine and query."""
 ENGINE_COLOURS = {
     SASH: COLOURS[SASH_COLOUR],
-    SASH_SLICES: COLOURS[SASH_SORT],
     DUCKDB_UNION: COLOURS[DUCKDB],
     DUCKDB_JOIN: COLOURS[POLARS],
     RANGE_JOIN: COLOURS[NAIVE],

@@ -18,6 +18,7 @@ from typing import Any
 import engines
 from asof_cells import AsOfQuery
 from cells import Query
+from few_cells import FewQuery
 from label_cells import LabelQuery
 
 
@@ -34,7 +35,8 @@ def main() -> None:
     engine = engines.start(name, int(cores), memory)
     reply({"versions": engine.version()})
     for line in sys.stdin:
-        reply({"seconds": _answer(engine, json.loads(line))})
+        seconds = _answer(engine, json.loads(line))
+        reply({"seconds": seconds, "counts": getattr(engine, "counts", {})})
 
 
 def _answer(engine: engines.Engine, request: dict[str, Any]) -> float:
@@ -47,8 +49,10 @@ def _answer(engine: engines.Engine, request: dict[str, Any]) -> float:
     return _seconds(lambda: engine.run(query))
 
 
-def _query(asked: dict[str, Any]) -> Query | LabelQuery | AsOfQuery:
+def _query(asked: dict[str, Any]) -> Query | LabelQuery | AsOfQuery | FewQuery:
     """The query of these fields."""
+    if "asks" in asked:
+        return FewQuery(**asked)
     if "form" in asked:
         return AsOfQuery(**asked)
     return LabelQuery(**asked) if "spans" in asked else Query(**asked)

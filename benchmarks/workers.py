@@ -17,6 +17,7 @@ from typing import Any
 
 from asof_cells import AsOfQuery
 from cells import Query
+from few_cells import FewQuery
 from label_cells import LabelQuery
 
 WORKER = Path(__file__).parent / "worker.py"
@@ -63,13 +64,18 @@ class Worker:
         self.versions: dict[str, str] = {}
         self.seconds = 0.0
         """What the process has spent on queries: how warm it is."""
+        self.counts: dict[str, float] = {}
+        """What the last run took beside its time, if the engine counts."""
 
     def use(self, data: Path) -> None:
         """Answer queries of this file from now on; it is loaded once it is needed."""
         self._data = data
 
     def run(
-        self, query: Query | LabelQuery | AsOfQuery, limit: float, check: bool = False
+        self,
+        query: Query | LabelQuery | AsOfQuery | FewQuery,
+        limit: float,
+        check: bool = False,
     ) -> float | None:
         """The seconds of a query, or None when it was stopped because it took too many."""
         if self._process is None:
@@ -99,6 +105,7 @@ class Worker:
         if reply is None:
             self.stop()
             return None
+        self.counts = reply["counts"]
         return float(reply["seconds"])
 
     def stop(self) -> None:
