@@ -38,6 +38,9 @@ private[slices] trait OverSlices[P <: QueryPlan[P]] extends QueryPlan[P] {
   /** The least number of events a slice, once a task has met many slices. */
   def leastEvents: Double
 
+  /** The estimated number of events in a task. */
+  def eventsInTask: Long
+
   def combines: Boolean = partials.nonEmpty
 
   override def output: Seq[Attribute] =
@@ -55,6 +58,7 @@ private[spark] final case class EventSlices(
     ranges: Seq[Attribute],
     limit: Long,
     leastEvents: Double,
+    eventsInTask: Long,
     left: LogicalPlan,
     right: LogicalPlan
 ) extends BinaryNode
@@ -84,6 +88,7 @@ private[spark] object SliceStrategy extends SparkStrategy {
           s.ranges,
           s.limit,
           s.leastEvents,
+          s.eventsInTask,
           planLater(s.left),
           planLater(s.right)
         )

@@ -21,6 +21,7 @@ private[spark] final case class EventSlicesExec(
     ranges: Seq[Attribute],
     limit: Long,
     leastEvents: Double,
+    eventsInTask: Long,
     left: SparkPlan,
     right: SparkPlan
 ) extends BinaryExecNode
@@ -82,7 +83,7 @@ private[spark] final case class EventSlicesExec(
     val bytes = right.executeBroadcast[Array[InternalRow]]()
     count(SliceIndex(bytes.value))
     val combining = Option.when(combines) {
-      SliceSlots.Combining(program.bytesPerSlot, keeps, leastEvents)
+      SliceSlots.Combining(program.bytesPerSlot, keeps, leastEvents, eventsInTask)
     }
     new SliceSlots.Factory(bytes, keys.length, combining, counted)
   }

@@ -185,11 +185,15 @@ private[slices] final class SliceSlots(
   }
 
   /**
-   * Whether slots pay. At first each event has a slice of its own, so that only many slots tell.
+   * Whether slots pay. Where events lie in no order, nearly each has a slice of its own at first.
+   * So only many slots tell, and only if the task has too few events for all slices.
    */
   private def pays: Boolean =
-    last < Sample || events - dropped >= last * combining.get.leastEvents ||
-      index.slices < last * MostAhead
+    last < Sample || events - dropped >= last * combining.get.leastEvents || isFilling
+
+  /** Whether many of the events to come have a slot already. */
+  private def isFilling: Boolean = index.slices < last * MostAhead ||
+    index.slices * combining.get.leastEvents <= combining.get.eventsInTask
 
   /** Moves to the next slot; 0 after the last. */
   def next(): Int =
@@ -241,7 +245,7 @@ private[slices] object SliceSlots {
   /** So many slots tell whether they pay. */
   private val Sample = 1 << 16
 
-  /** With fewer slices for each slot, many of the events to come have a slot already. */
+  /** The slices for each slot, with fewer of which events begin to meet slots. */
   private val MostAhead = 8L
 
   /**
@@ -250,8 +254,14 @@ private[slices] object SliceSlots {
    * @param slotBytes the bytes of a slot's cells
    * @param keeps whether the slots' account has the cells' memory; if not, their owner has
    * @param leastEvents the least number of events a slot, once there are many slots
+   * @param eventsInTask the estimated number of events in a task
    */
-  final case class Combining(slotBytes: Int, keeps: Boolean, leastEvents: Double)
+  final case class Combining(
+      slotBytes: Int,
+      keeps: Boolean,
+      leastEvents: Double,
+      eventsInTask: Long
+  )
 
   /** Makes the slots of a task, over an index that was broadcast. */
   final class Factory(

@@ -76,7 +76,7 @@ private[slices] final class SlicedUnion(
   private val limit = SashConf.sliceLimit(SliceWindows.conf)
 
   private val (sources: Seq[Source], refusals: Seq[String]) = {
-    val large = events.zipWithIndex.filterNot { case ((_, rows), _) => choice.isSmall(rows) }
+    val large = events.zipWithIndex.filterNot { case ((n, _), _) => choice.isSmall(table(n)) }
     val (refused, taken) = large.partitionMap { case ((number, rows), at) =>
       sourceOf(number, rows, at)
     }
@@ -86,6 +86,13 @@ private[slices] final class SlicedUnion(
     }
     (taken.map(s => if (combined.contains(s.number)) s else s.copy(partials = Nil)), refused)
   }
+
+  /** All parts of a table, for estimates. */
+  private def table(number: Int): LogicalPlan =
+    events.collect { case (`number`, rows) => rows } match {
+      case Seq(one) => one
+      case parts    => Union(parts)
+    }
 
   private def sourceOf(number: Int, rows: LogicalPlan, at: Int): Either[String, Source] = {
     val calls = union.of(number)
@@ -98,7 +105,7 @@ private[slices] final class SlicedUnion(
       val ends = ranges.flatMap(t => Seq(t.first, t.last)).distinct.count(LabelTimes.cuts)
       val index = indexed(ranges)
       val width = Option.when(partials.nonEmpty)(widthOf(calls, partials.map(_._2)))
-      choice.combines(index, rows, ends, width).map { combines =>
+      choice.combines(index, table(number), ends, width).map { combines =>
         Source(number, at, rows, index, if (combines) partials else Nil, width.getOrElse(1.0))
       }
     }
@@ -178,6 +185,7 @@ private[slices] final class SlicedUnion(
       of.index.output,
       limit,
       LeastEvents * math.max(of.width, 1.0),
+      choice.eventsInTask(table(of.number)),
       Project(columns ++ key :+ at, of.rows),
       of.index
     )

@@ -22,8 +22,13 @@ final class SliceSlotsSuite extends SashSuite {
     new SliceIndex(table, starts, ofKeys)
   }
 
-  private def slotsOf(index: SliceIndex, metrics: Metrics, combining: Boolean = true) = {
-    val how = SliceSlots.Combining(slotBytes = 16, keeps = true, leastEvents = 1.25)
+  private def slotsOf(
+      index: SliceIndex,
+      metrics: Metrics,
+      combining: Boolean = true,
+      eventsInTask: Long = 0
+  ) = {
+    val how = SliceSlots.Combining(16, keeps = true, leastEvents = 1.25, eventsInTask)
     new SliceSlots(index, 1, Option.when(combining)(how), TaskContext.get(), metrics)
   }
 
@@ -68,22 +73,22 @@ final class SliceSlotsSuite extends SashSuite {
     assert(counts("numOutputRows") == kept.length + counts("single"))
   }
 
-  test("slots that hold one event each do not pay") {
-    val many = 1 << 20
-    val rows = Iterator.range(0, many).map(k => InternalRow(k.toLong, 10L, 19L, true))
-    val (counts, _, _) = FakeTask.run(spark.sparkContext, refused = 0) {
-      val Array(table, starts, ofKeys) = new SliceIndexBuilder(Seq(LongType), 1L << 30)
-        .build(rows)
-        .map(_.asInstanceOf[UnsafeRow])
-      val metrics = SliceMetrics.create(spark.sparkContext)
-      val of = new SliceIndex(table, starts, ofKeys)
-      val slots = slotsOf(of, metrics)
-      (0L until many / 2L).foreach(slots.slotOf(_, 11L))
-      slots.close()
-      metrics.byName.map { case (name, m) => name -> m.value }
+  for ((eventsInTask, pay) <- Seq(0L -> false, 3000000L -> true))
+    test(s"slots of one event each, of $eventsInTask in a task: they pay: $pay") {
+      val many = 1 << 20
+      val rows = Iterator.range(0, many).map(k => InternalRow(k.toLong, 10L, 19L, true))
+      val (counts, _, _) = FakeTask.run(spark.sparkContext, refused = 0) {
+        val of = SliceIndex(new SliceIndexBuilder(Seq(LongType), 1L << 30).build(rows))
+        val metrics = SliceMetrics.create(spark.sparkContext)
+        val slots = slotsOf(of, metrics, eventsInTask = eventsInTask)
+        (0L until many / 2L).foreach(slots.slotOf(_, 11L))
+        slots.close()
+        metrics.byName.map { case (name, m) => name -> m.value }
+      }
+      // each key has a slice, and one without an end
+      if (pay) assert(counts("single") == 0, counts)
+      else assert(counts("slices") < many / 4 && counts("single") > many / 4, counts)
     }
-    assert(counts("slices") < many / 4 && counts("single") > many / 4, counts)
-  }
 
   test("where slots do not pay, most events pass without a look") {
     val (found, _, _) = FakeTask.run(spark.sparkContext, refused = 0) {

@@ -74,7 +74,11 @@ final class SlicesSuite extends FileTables {
     spark
       .sql(s"SELECT id % 1000 AS k, id AS ts, id AS b FROM range($events)")
       .createOrReplaceTempView("manyEvents")
-    withSettings((SashConf.LateralSliceThreshold.key -> "1MB") +: settings: _*) {
+    val one = Seq(
+      SashConf.LateralSliceThreshold.key -> "1MB",
+      "spark.sql.files.openCostInBytes" -> "1GB" // one task reads a small table
+    )
+    withSettings(one ++ settings: _*) {
       val text = told(
         spark.sql(
           s"SELECT * FROM manyLabels l, LATERAL (SELECT $asked FROM manyEvents e " +
@@ -101,9 +105,15 @@ final class SlicesSuite extends FileTables {
   test("by the estimated number of events for each slice in one task") {
     // a task reads 131,072 events of 8 bytes
     val small = "spark.sql.files.maxPartitionBytes" -> "1MB"
-    assert(planned(20000, 10000000, "sum(b)", small).startsWith(byExchange))
+    assert(planned(12000, 10000000, "sum(b)", small).startsWith(byExchange))
     assert(planned(40000, 10000000, "sum(b)", small) == leftOut)
     assert(planned(250000, 10000000, "sum(b)", small).contains("one by one"))
+    // and with so many cores as little
+    val cores = Seq(
+      "spark.sql.files.openCostInBytes" -> "1MB",
+      "spark.sql.leafNodeDefaultParallelism" -> "1000"
+    )
+    assert(planned(40000, 10000000, "sum(b)", cores: _*) == leftOut)
   }
 
   test("by the width of the combined row") {
@@ -117,6 +127,28 @@ final class SlicesSuite extends FileTables {
   test("events that are exchanged whole are left out beside fifty times fewer labels") {
     assert(planned(100000, 5000000, "median(b)") == leftOut)
     assert(planned(101000, 5000000, "median(b)").contains("one by one"))
+  }
+
+  test("by all parts of a table that is a union") {
+    spark
+      .sql("SELECT id, id % 1000 AS k, id AS ts FROM range(100000)")
+      .createOrReplaceTempView("manyLabels")
+    def rows(n: Int) = s"SELECT id % 1000 AS k, id AS ts, id AS b FROM range($n)"
+    withSettings(
+      SashConf.LateralSliceThreshold.key -> "5MB",
+      "spark.sql.files.openCostInBytes" -> "1GB"
+    ) {
+      def text(both: String) = told(
+        spark.sql(
+          s"SELECT * FROM manyLabels l, LATERAL (SELECT sum(b) FROM ($both) e " +
+            "WHERE e.k = l.k AND e.ts <= l.ts AND e.ts > l.ts - 5)"
+        )
+      )
+      val both = text(s"${rows(700000)} UNION ALL ${rows(100000)}")
+      assert(both.contains(byExchange) && !both.contains("one by one"), both)
+      val few = text(s"${rows(600000)} UNION ALL ${rows(100000)}")
+      assert(few.contains("there are about 350,000 of them"), few)
+    }
   }
 
   test("labels whose number is not known") {
