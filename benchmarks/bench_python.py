@@ -490,16 +490,20 @@ def table(figures: list[Figure]) -> str:
             "|---|--:|--:|--:|---|--:|--:|---|",
         ]
         for f in (f for f in figures if f.section == section):
-            theirs = "" if f.theirs is None else f"{f.theirs:,.3g} {f.unit}"
+            theirs = "" if f.theirs is None else f"{_short(f.theirs)} {f.unit}"
             verdict = "holds" if f.holds else "**does not hold**"
             notes = f"{f.beside}: {f.note}" if f.note else f.beside
             width = f"{f.window:,}" if f.window else ""
             lines.append(
-                f"| {f.title} | {width} | {f.ours:,.3g} {f.unit} | {theirs} | {notes} | "
+                f"| {f.title} | {width} | {_short(f.ours)} {f.unit} | {theirs} | {notes} | "
                 f"{f.ratio:.2g} | {f.asked:.2g} | {verdict} |"
             )
         lines.append("")
     return "\n".join(lines)
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def draw(figures: list[Figure], path: Path) -> None:

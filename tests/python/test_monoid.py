@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.errors import (
+    AnalysisException,
+    PySparkNotImplementedError,
+    PySparkTypeError,
+    PySparkValueError,
+)
 from pyspark.sql import DataFrame, SparkSession, Window, WindowSpec
 from pyspark.sql import functions as F
 
@@ -183,3 +188,10 @@ def test_floats_are_compared_up_to_rounding(spark):
 def test_what_is_no_monoid(df):
     with pytest.raises(PySparkTypeError, match=r"`monoid`.*got str"):
         check_monoid(df, "max")  # type: ignore[arg-type]
+
+
+def test_an_aggregator_in_python_needs_spark_4_1(spark):
+    if hasattr(F, "arrow_udf"):
+        pytest.skip("this Spark has Arrow UDFs")
+    with pytest.raises(PySparkNotImplementedError, match=r"needs PySpark 4\.1 or later"):
+        sash.udaf(sash.Aggregator(), "int")
