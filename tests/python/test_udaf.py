@@ -560,6 +560,24 @@ def test_slices_of_one_array_slide() -> None:
     assert len(merges) <= 3 * 4_000
 
 
+@pytest.mark.parametrize("of", [Joined, Product, Spread])
+def test_slices_of_one_array_slide_over_arrays(of: type) -> None:
+    loops = {Joined: joined, Product: product, Spread: spread}
+    function = ArrayFunction(of(), "f", pa.int64() if of is Spread else pa.string())
+    rng = random.Random(of.__name__)  # noqa: S311
+    for rows in (1, 2, 3, 50, 200):
+        values = [rng.choice([None, *range(9)]) for _ in range(rows)]
+        array = pa.array(values, pa.int64())
+        begin = end = 0
+        while end < rows:
+            end = min(rows, end + rng.choice([0, 1, 1, 2, 30]))
+            begin = min(end, begin + rng.choice([0, 1, 1, 2]))
+            held = [v for v in values[begin:end] if v is not None]
+            assert function(array.slice(begin, end - begin)) == loops[of](held)
+            if rng.random() < 0.02:  # another key
+                assert function(pa.array([3, 4])) == loops[of]([3, 4])
+
+
 @pytest.mark.parametrize("sash_on", ["true", "false"])
 def test_an_answer_is_not_the_buffer_that_a_later_row_changes(
     spark: SparkSession, df: DataFrame, sash_on: str
