@@ -38,7 +38,7 @@ from engines_spark import session, versions
 from progress import Progress
 from results import save
 from sash.plan import explanation
-from sash.sliding_arrays import Arrays
+from sash.sliding_arrays import ArrayFunction, Arrays
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 ROWS = 1_000_000
@@ -351,7 +351,11 @@ def arrays(bench: Bench) -> None:
         took = _best(lambda rolling=rolling, name=name: getattr(rolling, name)())
         beside = "pandas' groupby(…).rolling, in its own process"
         bench.figures.append(Figure(section, title, 1_000, "s", own, took, 1.0, beside))
-        # the arrays alone: what a worker does, in batches as Spark makes them
+        batches = _batches(frame)
+        worker = _best(partial(_in_worker, of(), batches))
+        title = f"{name} of {KEYS:,} keys, the worker alone"
+        bench.figures.append(Figure(section, title, 1_000, "s", worker, took, 1.0, beside))
+        # the arrays alone
         steps, values = Arrays(of()), pa.array(frame["x"])
         alone = _best(partial(_in_batches, steps, values))
         one = frame["x"].rolling(1_000, min_periods=1)
@@ -360,6 +364,27 @@ def arrays(bench: Bench) -> None:
         bench.figures.append(
             Figure(section, title, 1_000, "s", alone, took, 1.0, "pandas' rolling")
         )
+
+
+def _batches(frame: pd.DataFrame) -> list[list[pa.Array]]:
+    """What Spark passes to a worker for ROWS 1,000: see `SlidePythonAggregators`."""
+    ordered = frame.sort_values("k", kind="stable")
+    places = ordered.groupby("k").cumcount() + 1
+    columns = [
+        pa.array(ordered["x"]),
+        pa.array(np.ones(len(ordered), bool)),
+        pa.nulls(len(ordered), pa.struct([("k", pa.int64())])),
+        pa.array(np.zeros(len(ordered), np.int32)),
+        pa.array(places),
+        pa.array((places - 999).clip(lower=1)),
+        pa.array(places),
+    ]
+    return [[c.slice(i, 10_000) for c in columns] for i in range(0, len(ordered), 10_000)]
+
+
+def _in_worker(of: Any, batches: list[list[pa.Array]]) -> None:
+    for _ in ArrayFunction(of, "f", pa.float64())(iter(batches)):
+        pass
 
 
 def _in_batches(steps: Arrays, values: Any) -> None:
