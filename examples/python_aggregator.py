@@ -23,6 +23,7 @@ from typing import Any
 import pandas as pd
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, StringType
 
 import sash
 from helpers.charts import BLUE, RED, chart
@@ -56,7 +57,8 @@ class MostDelayed(sash.Aggregator):
         return [f"{destination} {delay:.0f}" for delay, destination in buffer]
 
 
-most_delayed = sash.udaf(MostDelayed(), "array<string>")
+# a text such as "array<string>" would need a session here
+most_delayed = sash.udaf(MostDelayed(), ArrayType(StringType()))
 
 
 def of_pandas(delays: pd.Series, destinations: pd.Series) -> list[str]:
@@ -114,16 +116,15 @@ def draw(seconds: dict[str, dict[int, float]], rows: int, path: Path) -> None:
 def main(spark: SparkSession, arguments: Sequence[str]) -> None:
     """Answer, check the answers, show, measure, draw."""
     parser = options(__doc__, "python_aggregator.png")
-    parser.add_argument("--flights", type=int, help="so many of them, the first ones")
+    parser.add_argument("--flights", type=int, default=50_000, help="so many, the first ones")
     parser.add_argument("--budget", type=float, default=20, help="seconds of a pandas UDF")
     given = parser.parse_args(arguments)
 
     sash.testing.check_aggregator(MostDelayed(), [(5.0, "ORD"), (5.0, "LAX"), (None, "BOS")])
     with tempfile.TemporaryDirectory() as scratch:
         register_tables(spark, Path(scratch))
-    flights = spark.table("flights")
-    if given.flights:
-        flights = flights.orderBy("scheduled", "carrier", "flight").limit(given.flights).cache()
+    ordered = spark.table("flights").orderBy("scheduled", "carrier", "flight")
+    flights = ordered.limit(given.flights).cache()
     with step(f"The three most delayed of the last {SHOWN:,} flights, at each flight"):
         answers = over_last(flights, most_delayed, SHOWN).cache()
         rows = answers.toPandas()

@@ -36,7 +36,7 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
 
     Args:
         aggregator: An ``Aggregator``, or any object with its methods. Workers get a copy.
-        return_type: The type of the answers.
+        return_type: The type of the answers. A text is read by a session, a DataType needs none.
 
     Returns:
         A function from one or more columns, or their names, to a Column.
