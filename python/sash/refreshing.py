@@ -304,13 +304,15 @@ class _Work:
 
     def _limits(self) -> list[str]:
         """Between which times the merged rows of the table lie, for its files' statistics."""
-        name = self._plan.timeName()
-        if name not in self.query.columns:
+        name, ends = self._plan.timeName(), (self._least, self._greatest)
+        # a span without a limit holds rows without a time
+        if name not in self.query.columns or any(abs(end) >= _NO_LAST for end in ends):
             return []
         of = self.query.schema[name].dataType
-        ends = [(">=", self._least), ("<=", self._greatest)]
-        limits = ((sign, _literal(end, of)) for sign, end in ends if abs(end) < _NO_LAST)
-        return [f"{_quoted(name)} {sign} {text}" for sign, text in limits if text]
+        texts = [_literal(end, of) for end in ends]
+        if None in texts:
+            return []
+        return [f"{_quoted(name)} >= {texts[0]}", f"{_quoted(name)} <= {texts[1]}"]
 
     def _persist(self, rows: DataFrame) -> DataFrame:
         self._persisted.append(rows.persist())

@@ -57,7 +57,10 @@ private[refresh] object ChangedRows extends PredicateHelper {
     plan match {
       case t: ChangedTable =>
         val rows = changes(t.name)
-        val columns = t.output.zip(rows.output).map { case (a, value) =>
+        val columns = t.output.map { a =>
+          val value = rows.output.find(_.name == a.name).getOrElse {
+            throw ChangedTable.refuse(s"it reads ${a.name} of ${t.name}, which changed rows lack")
+          }
           Alias(value, a.name)(a.exprId, a.qualifier)
         }
         ChangedRows(Some(Project(columns, rows)), AttributeSet.empty)
