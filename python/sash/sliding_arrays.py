@@ -390,9 +390,9 @@ class ArrayTask:
         return answers.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
     def _keep(self, begin: int, end: int) -> None:
-        """Drop what no later window holds. None begins or ends before the given rows, which may
-        not have come.
+        """Drop what no later window holds.
 
+        None begins or ends before the given rows. These may not have come yet.
         Where no row leaves a window, the rows that each of them has become one partial.
         """
         counts, partials = self._counts[0], self._partials

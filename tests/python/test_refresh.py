@@ -87,7 +87,7 @@ def test_refreshed_answers_are_those_of_the_whole_query(clocks):
 @pytest.mark.parametrize("name", sorted(QUERIES))
 def test_each_query_is_refreshed_again_and_again(clocks, name):
     seed = random.randrange(10**6)  # noqa: S311
-    assert law(clocks, [name], seed, rounds=5) > 5
+    assert law(clocks, [name], seed, rounds=5) >= 5  # without a key one a round
 
 
 def spans_of(query, changes):

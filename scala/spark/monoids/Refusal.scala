@@ -16,7 +16,7 @@ private[sash] object Refusal {
 
   final case class GrowingBuffer(function: String)
       extends Refusal(
-        "the frame only grows (UNBOUNDED PRECEDING), and Spark adds each row to one buffer; each " +
+        "the frame only grows (UNBOUNDED PRECEDING), and Spark adds each row to one buffer; an " +
           s"answer of $function costs as much as that buffer is large"
       )
 

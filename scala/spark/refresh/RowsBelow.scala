@@ -34,7 +34,7 @@ private[refresh] object RowsBelow {
     })(read)
   }
 
-  /** An expression over the output of a Union, over that of one of its children. */
+  /** An expression over the columns of a Union, over the columns of one of its children. */
   def mapped(e: Expression, from: Seq[Attribute], to: Seq[Attribute]): Expression =
     substituted(e, AttributeMap(from.zip(to)))
 

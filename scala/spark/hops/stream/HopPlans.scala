@@ -140,6 +140,7 @@ private[spark] final class HopPlans(
       monoids: Seq[AggregateMonoid]
   ): String = {
     val signature = new Signature(hop.child, conf.caseSensitiveAnalysis)
+    val isZoned = (hop.time +: (hop.keyValues ++ hop.calls)).exists(signature.isZoned)
     StateSignature.of(
       Seq(
         StateSignature.Hops -> s"${hop.hops.signature} of ${signature.of(hop.time)}",
@@ -150,7 +151,7 @@ private[spark] final class HopPlans(
         StateSignature.Answered -> mode.signature,
         StateSignature.Buckets -> SashConf.streamBuckets(conf).toString
       ),
-      (hop.time +: (hop.keyValues ++ hop.calls)).exists(signature.isZoned)
+      Option.when(isZoned)(conf.sessionLocalTimeZone)
     )
   }
 

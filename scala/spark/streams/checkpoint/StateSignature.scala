@@ -5,7 +5,6 @@ import java.time.temporal.ChronoUnit
 
 import scala.util.hashing.MurmurHash3
 
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
 /**
@@ -37,11 +36,9 @@ private[spark] object StateSignature {
 
   def isOfHops(text: String): Boolean = text.startsWith(Hops)
 
-  /** @param isZoned whether one of the expressions depends on the session's time zone */
-  def of(parts: Seq[(String, String)], isZoned: Boolean): String = {
-    val zone = Option.when(isZoned)(TimeZone -> SQLConf.get.sessionLocalTimeZone)
-    (parts ++ zone).map { case (name, text) => line(name, text) }.mkString("\n")
-  }
+  /** @param zone the session's time zone, if one of the expressions depends on it */
+  def of(parts: Seq[(String, String)], zone: Option[String]): String =
+    (parts ++ zone.map(TimeZone -> _)).map((line _).tupled).mkString("\n")
 
   def line(name: String, text: String): String =
     s"$name: ${text.replace("\\", "\\\\").replace("\n", "\\n")}"

@@ -217,7 +217,7 @@ private[streams] final class StreamCalls(
       parts,
       window.child.output.map(c => c.exprId -> signature.of(c)).toMap ++
         (inputs ++ waiting).map(c => c.exprId -> c.name),
-      zoned.exists(signature.isZoned)
+      Option.when(zoned.exists(signature.isZoned))(conf.sessionLocalTimeZone)
     )
   }
 

@@ -113,18 +113,18 @@ private[spark] final case class StreamProgram(
  *
  * @param parts the descriptions, by the names of the parts
  * @param columns the descriptions of a row's columns
- * @param isZoned whether the state depends on the session's time zone
+ * @param zone the session's time zone, if the state depends on it
  */
 private[spark] final case class StreamSignature(
     parts: Seq[(String, String)],
     columns: Map[ExprId, String],
-    isZoned: Boolean
+    zone: Option[String]
 ) {
 
   /** @param input the columns of a waiting row */
   def text(input: Seq[Attribute], mode: AnswerMode): String = {
     val waiting = StateSignature.Columns -> input.flatMap(textOf).mkString(", ")
-    StateSignature.of(parts ++ Seq(waiting, StateSignature.Answered -> mode.signature), isZoned)
+    StateSignature.of(parts ++ Seq(waiting, StateSignature.Answered -> mode.signature), zone)
   }
 
   /** The description of a column, if the state depends on it. */
