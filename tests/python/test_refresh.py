@@ -84,6 +84,13 @@ def test_refreshed_answers_are_those_of_the_whole_query(clocks):
 
 
 @pytest.mark.slow
+def test_more_queries_are_refreshed_again_and_again(clocks):
+    seed = random.randrange(10**6)  # noqa: S311
+    chosen = random.Random(seed).sample(sorted(QUERIES), 16)  # noqa: S311
+    assert law(clocks, chosen, seed, rounds=4) > 16
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(QUERIES))
 def test_each_query_is_refreshed_again_and_again(clocks, name):
     seed = random.randrange(10**6)  # noqa: S311

@@ -5,11 +5,10 @@ import java.util.{Map => JMap}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.expressions.{Window => Over}
-import org.apache.spark.sql.functions.{coalesce, col, lit, max, min, sum}
+import org.apache.spark.sql.functions.{coalesce, col, count, lit, max, min, sum}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.RefreshInternals
 import org.apache.spark.sql.types._
@@ -84,20 +83,17 @@ final class Refresh private (
 
   /** A row of the number of keys, the number of spans, and the least and the greatest end. */
   def bounds(spans: DataFrame): DataFrame = {
-    val table = inUnits(spans)
-    val first :: last :: Nil = table.output.takeRight(2).toList: @unchecked
-    def of(function: AggregateFunction, name: String) =
-      Alias(function.toAggregateExpression(), name)()
-    val number = Count(Seq(Literal(1)))
-    val ofKey = Aggregate(
-      table.output.dropRight(2),
-      Seq(of(number, "spans"), of(Min(first), "least"), of(Max(last), "greatest")),
-      table
-    )
-    val Seq(n, least, greatest) = ofKey.output
-    val all = Seq(of(number, "keys"), of(Sum(n), "spans"), of(Min(least), "least")) :+
-      of(Max(greatest), "greatest")
-    run(Aggregate(Nil, all, ofKey))
+    val numbers = keys.indices.map(i => s"key_$i")
+    run(inUnits(spans))
+      .toDF(numbers :+ "first" :+ "last": _*)
+      .groupBy(numbers.map(col): _*)
+      .agg(count(lit(1)).as("spans"), min("first").as("least"), max("last").as("greatest"))
+      .agg(
+        count(lit(1)).as("keys"),
+        sum("spans").as("spans"),
+        min("least").as("least"),
+        max("greatest").as("greatest")
+      )
   }
 
   private def inUnits(spans: DataFrame): LogicalPlan = {

@@ -16,7 +16,7 @@ class LinkCheckSuite extends AnyFunSuite {
   private val changes: Seq[(OtherSpark, Set[FeatureName], String)] = Seq(
     (
       Longer(s"$expressions.XxHash64", "<init>"),
-      Set(Split, Lateral, Ordering),
+      Set(Split, Ordering),
       lacks(s"new $expressions.XxHash64(Seq)")
     ),
     (
