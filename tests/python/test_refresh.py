@@ -122,6 +122,17 @@ def test_a_span_is_the_change_and_the_windows_that_hold_it(late, frame, first, l
     assert spans_of(query, {"spanned": late}) == [(1, first, last)]
 
 
+@pytest.mark.parametrize("of", ["hash(z)", "CAST(z AS STRING)", "z"])
+def test_a_value_made_of_a_key_tells_equal_keys_apart(late, of):
+    """Both zeros are one group, and two texts: only the key itself cuts the spans."""
+    late.sparkSession.sql("SELECT k * -0.0D AS z, t FROM spanned").createOrReplaceTempView(
+        "zeros"
+    )
+    changes = late.selectExpr("k * -0.0D AS z", "t", "_change_type")
+    new = sash.refreshed(f"SELECT {of} AS s, t FROM zeros GROUP BY z, t", {"zeros": changes})
+    assert new.spans.columns == (["s"] if of == "z" else []) + ["first", "last"]
+
+
 REFUSED = {
     "SELECT k, t, rand() AS r, count(*) OVER (PARTITION BY k ORDER BY t) AS n FROM spanned": (
         "may have another value in each run"
@@ -136,6 +147,9 @@ REFUSED = {
     "SELECT t, count(*) OVER (PARTITION BY k ORDER BY t) AS n FROM spanned": (
         "select the key, too"
     ),
+    # both zeros are one key, and two texts
+    "SELECT CAST(z AS STRING) AS s, t, count(*) OVER (PARTITION BY z ORDER BY t) AS n FROM "
+    "(SELECT k * -0.0D AS z, t FROM spanned)": "select the key, too",
     "SELECT k, t FROM spanned WHERE t = (SELECT max(t) FROM spanned)": (
         "a subquery reads a changed table"
     ),

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 
+import io.sash.spark.windows.Ties
+
 /** Follows columns of a query down to the rows that its windows and groups read. */
 private[refresh] object RowsBelow {
 
@@ -63,14 +65,18 @@ private[refresh] object RowsBelow {
     }
   }
 
-  /** Whether the values of some expressions over a plan say the value of another. */
+  /**
+   * Whether the values of some expressions over a plan say the value of another. A function tells
+   * apart the zeros 0.0 and -0.0, which are equal, and equal strings of a collation.
+   */
   private def isSaid(plan: LogicalPlan, e: Expression, by: Seq[Expression]): Boolean = {
     val known = by.map(origin(plan, _))
-    def isKnown(e: Expression): Boolean =
-      known.exists(_.semanticEquals(e)) ||
-        e.children.nonEmpty && e.references.nonEmpty &&
-        e.children.forall(c => c.foldable || isKnown(c))
-    isKnown(origin(plan, e))
+    def isKnown(e: Expression): Boolean = known.exists(_.semanticEquals(e))
+    def isMade(e: Expression): Boolean = isKnown(e) && Ties.areTwins(e.dataType) ||
+      e.children.nonEmpty && e.references.nonEmpty &&
+      e.children.forall(c => c.foldable || isMade(c))
+    val value = origin(plan, e)
+    isKnown(value) || isMade(value)
   }
 
   /** Whether rows with different values of an expression never meet in a window or a group. */
@@ -78,6 +84,7 @@ private[refresh] object RowsBelow {
     val isOwn = plan match {
       case w: Window    => isSaid(w.child, e, w.partitionSpec)
       case a: Aggregate => isOfGroup(a, e)
+      case d: Distinct  => isSaid(d.child, e, d.child.output)
       case _            => true
     }
     isOwn && of(plan, e).exists(_.forall { case (child, of) => isKey(child, of) })
@@ -128,7 +135,8 @@ private[refresh] object RowsBelow {
           case a: Aggregate =>
             val groups = below.of(a.groupingExpressions.flatMap(_.references))
             Some(computed(below.copy(rows = groups), a.aggregateExpressions))
-          case p: Project  => Some(computed(below, p.projectList))
+          case p: Project => Some(computed(below, p.projectList))
+          case d: Distinct if !isSaid(d.child, time, d.child.output) => None
           case d: Distinct => Some(below.copy(rows = below.of(d.child.output)))
           case u: Union =>
             Some(below.and(u.output.zipWithIndex.map { case (a, i) =>

@@ -48,11 +48,12 @@ private[spark] object Ties {
    * Whether equal values are identical. Not so 0.0 and -0.0, nor equal strings of some
    * collations.
    */
-  private def areTwins(dataType: DataType): Boolean = dataType match {
+  def areTwins(dataType: DataType): Boolean = dataType match {
     case s: StringType                                     => UnsafeRowUtils.isBinaryStable(s)
     case BooleanType | TimeUnit(_) | BinaryType            => true
     case _: YearMonthIntervalType | _: DayTimeIntervalType => true
     case n: NumericType                                    => !isFloat(n)
+    case s: StructType                                     => s.forall(f => areTwins(f.dataType))
     case _                                                 => false
   }
 }
