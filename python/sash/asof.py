@@ -160,8 +160,12 @@ def _checked(events: DataFrame, name: str, given: object) -> Column:
     return column(given)
 
 
-# an aggregate and a window in WHERE
-_OF_MANY = ("INVALID_WHERE_CONDITION", "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE")
+# an aggregate in WHERE; a window, since Spark 4.2 and before
+_OF_MANY = (
+    "INVALID_WHERE_CONDITION",
+    "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE",
+    "_LEGACY_ERROR_TEMP_1034",
+)
 
 
 def _require_no_aggregates(tables: Tables, columns: Mapping[str, Column]) -> None:
