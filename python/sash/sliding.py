@@ -305,7 +305,7 @@ class Levels:
     def drop(self, begin: int) -> None:
         """Forget rows before one, now or later."""
         for level, blocks in enumerate(self._levels):
-            # a level needs its last two, of which the level above is made
+            # the level above is made of the last two, so they stay
             old = min((begin >> level) - self._dropped[level], len(blocks) - 2)
             if 2 * old > len(blocks):
                 del blocks[:old]
@@ -560,7 +560,7 @@ class _Task:
         return steps.merged(buffer, levels.buffer(max(begin, hole[1]), end))
 
 
-class _Whole:
+class Slices:
     """Answers of Spark's own operators, which pass on all rows of a group, or of one window.
 
     The windows of a key are slices of the same Arrow arrays. So two calls tell which rows have
@@ -569,42 +569,83 @@ class _Whole:
     keys have arrays of one address.
     """
 
-    def __init__(self, steps: Folding) -> None:
-        self._steps = steps
+    def __init__(self) -> None:
+        """Begin without rows."""
         self._kept: Sequence[pa.Array] = ()
         self._address: int | None = None
-        self._begin_anew(0)
+        self._begin_at(0)
 
-    def _begin_anew(self, row: int) -> None:
-        self._front: list[Any] = []  # the partials from a row to the front's end, the oldest last
-        self._younger: Any = _LEFT_OUT  # the partial of the rows behind the front
+    def _begin_at(self, row: int) -> None:
         self._first = self._middle = self._end = row
+        self.clear()
 
     def answer(self, columns: Sequence[pa.Array], address: int | None) -> Any:
         """The answer for the rows of these columns, which lie at an address."""
-        self._move(columns, address)
-        return self._steps.answer(self._front, self._younger)
-
-    def _move(self, columns: Sequence[pa.Array], address: int | None) -> None:
         begin = columns[0].offset
         end = begin + len(columns[0])
         is_next = self._first <= begin <= self._end <= end
         if address is None or address != self._address or not is_next:
-            self._begin_anew(begin)
+            self._begin_at(begin)
             self._kept, self._address = columns, address
+        old = self._end - begin
         if begin >= self._middle and begin > self._first:
-            self._front = self._steps.suffixes(_rows(columns, 0, self._end - begin))
-            self._younger, self._middle = _LEFT_OUT, self._end
+            self.flip([c.slice(0, old) for c in columns])
+            self._middle = self._end
         else:
-            del self._front[len(self._front) - (begin - self._first) :]
+            self.evict(begin - self._first)
         self._first = begin
-        for row in _rows(columns, self._end - begin, end - begin):
-            self._younger = self._steps.reduced(self._younger, row)
+        self.insert([c.slice(old) for c in columns])
         self._end = end
+        return self.query()
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        raise NotImplementedError
+
+    def flip(self, rows: Sequence[pa.Array]) -> None:
+        """Make the front of the rows that stay, and the back of none."""
+        raise NotImplementedError
+
+    def evict(self, rows: int) -> None:
+        """Remove the oldest rows, all of which are in the front."""
+        raise NotImplementedError
+
+    def insert(self, rows: Sequence[pa.Array]) -> None:
+        """Add rows to the back."""
+        raise NotImplementedError
+
+    def query(self) -> Any:
+        """The answer for the rows in the window."""
+        raise NotImplementedError
 
 
-def _rows(columns: Sequence[pa.Array], first: int, end: int) -> list[Any]:
-    return list(zip(*(c.slice(first, end - first).to_pylist() for c in columns), strict=True))
+class _Whole(Slices):
+    """Slices whose rows are taken one by one."""
+
+    def __init__(self, steps: Folding) -> None:
+        self._steps = steps
+        super().__init__()
+
+    def clear(self) -> None:
+        self._front: list[Any] = []  # the partials from a row to the front's end, the oldest last
+        self._younger: Any = _LEFT_OUT  # the partial of the rows behind the front
+
+    def flip(self, rows: Sequence[pa.Array]) -> None:
+        self._front, self._younger = self._steps.suffixes(_rows(rows)), _LEFT_OUT
+
+    def evict(self, rows: int) -> None:
+        del self._front[len(self._front) - rows :]
+
+    def insert(self, rows: Sequence[pa.Array]) -> None:
+        for row in _rows(rows):
+            self._younger = self._steps.reduced(self._younger, row)
+
+    def query(self) -> Any:
+        return self._steps.answer(self._front, self._younger)
+
+
+def _rows(columns: Sequence[pa.Array]) -> list[Any]:
+    return list(zip(*(c.to_pylist() for c in columns), strict=True))
 
 
 def _address(array: pa.Array) -> int | None:

@@ -16,7 +16,16 @@ with suppress(ImportError):  # sash.testing checks aggregators without them
     import numpy as np
     import pyarrow as pa  # type: ignore[import-untyped]
 
-from sash.sliding import BACK, GROWS, HOLES, STAYS, Function, MethodError, OutOfOrderError
+from sash.sliding import (
+    BACK,
+    GROWS,
+    HOLES,
+    STAYS,
+    Function,
+    MethodError,
+    OutOfOrderError,
+    Slices,
+)
 
 
 class Arrays:
@@ -444,8 +453,8 @@ class ArrayFunction(Function):
         return None if answer is None else self.array(answer)[0].as_py()
 
 
-class WholeArrays:
-    """Answers of Spark's own operators over arrays: see ``sliding._Whole``.
+class WholeArrays(Slices):
+    """Slices whose rows are taken as arrays.
 
     The rows of a flip are scanned at once, and the rows that came are merged at once. A group has
     all its rows in one call.
@@ -454,23 +463,42 @@ class WholeArrays:
     def __init__(self, steps: Arrays) -> None:
         """Begin without rows."""
         self._steps = steps
-        self._kept: Sequence[pa.Array] = ()
-        self._address: int | None = None
-        self._begin_anew(0)
+        super().__init__()
 
-    def _begin_anew(self, row: int) -> None:
+    def clear(self) -> None:
+        """Forget all rows."""
         self._suffixes: Any = None  # of the rows of the front that have a partial
         self._older: Any = None  # how many of them there are from a row of the front on
+        self._gone = 0  # how many rows of the front have left
         self._younger: Any = None
-        self._first = self._front = self._middle = self._end = row
 
-    def answer(self, columns: Sequence[pa.Array], address: int | None) -> Any:
-        """The answer for the rows of these columns, in an array; None if it is NULL."""
-        self._move(columns, address)
+    def flip(self, rows: Sequence[pa.Array]) -> None:
+        """Make the front of the rows that stay, and the back of none."""
+        self.clear()
+        partials, mask = self._partials(rows)
+        if partials is not None:
+            self._suffixes = self._steps.ends(partials[np.newaxis])[1][0]
+            there = np.ones(len(rows[0]), np.int64) if mask is None else mask.astype(np.int64)
+            self._older = np.cumsum(there[::-1])[::-1]
+
+    def evict(self, rows: int) -> None:
+        """Remove the oldest rows, all of which are in the front."""
+        self._gone += rows
+
+    def insert(self, rows: Sequence[pa.Array]) -> None:
+        """Add rows to the back."""
+        came = self._partials(rows)[0]
+        if came is not None:
+            came = self._steps.total(came)
+            younger = self._younger
+            self._younger = came if younger is None else self._steps.merge(younger, came)
+
+    def query(self) -> Any:
+        """The answer for the rows in the window, in an array; None if it is NULL."""
         steps, whole = self._steps, self._younger
         count = 0
-        if self._older is not None and self._first < self._middle:
-            count = int(self._older[self._first - self._front])
+        if self._older is not None and self._gone < len(self._older):
+            count = int(self._older[self._gone])
         if count:
             older = self._suffixes[len(self._suffixes) - count :][:1]
             whole = older if whole is None else steps.merge(older, whole)
@@ -479,32 +507,6 @@ class WholeArrays:
                 return None
             whole = steps.zeros(1)
         return steps.finish(whole)
-
-    def _move(self, columns: Sequence[pa.Array], address: int | None) -> None:
-        begin = columns[0].offset
-        end = begin + len(columns[0])
-        is_next = self._first <= begin <= self._end <= end
-        if address is None or address != self._address or not is_next:
-            self._begin_anew(begin)
-            self._kept, self._address = columns, address
-        if begin >= self._middle and begin > self._first:
-            self._flip([c.slice(0, self._end - begin) for c in columns], begin)
-        self._first = begin
-        came = self._partials([c.slice(self._end - begin) for c in columns])[0]
-        if came is not None:
-            came = self._steps.total(came)
-            younger = self._younger
-            self._younger = came if younger is None else self._steps.merge(younger, came)
-        self._end = end
-
-    def _flip(self, rows: Sequence[pa.Array], begin: int) -> None:
-        partials, mask = self._partials(rows)
-        self._front, self._middle, self._younger = begin, self._end, None
-        self._suffixes = self._older = None
-        if partials is not None:
-            self._suffixes = self._steps.ends(partials[np.newaxis])[1][0]
-            there = np.ones(len(rows[0]), np.int64) if mask is None else mask.astype(np.int64)
-            self._older = np.cumsum(there[::-1])[::-1]
 
     def _partials(self, rows: Sequence[pa.Array]) -> tuple[Any, Any]:
         mask = present(rows)
