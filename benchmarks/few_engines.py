@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 import resource
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import machine
 from few_cells import DUCKDBS, ONE_BY_ONE, SASH, SPARK, FewQuery
+from label_answers import compare, digest
 
 Counts = dict[str, float]
 """What a run took, beside its time."""
@@ -57,8 +55,8 @@ class SparkFew:
         if is_small and ("EventSlices" in plan) != (self._name == SASH):
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
         if is_small:
-            found = self.spark.sql(_digest(query, self._name))
-            _compare(self._folder, query, lambda: tuple(found.collect()[0]))
+            found = self.spark.sql(digest(query, self._name))
+            compare(self._folder, query, lambda: tuple(found.collect()[0]))
 
     def run(self, query: FewQuery) -> None:
         """The noop sink takes every row, and keeps none."""
@@ -123,10 +121,10 @@ class DuckDBFew:
     def check(self, query: FewQuery) -> None:
         """Over small tables, the answers are the others'."""
         if (self._folder / "small").exists():
-            _compare(self._folder, query, lambda: self._found(query))
+            compare(self._folder, query, lambda: self._found(query))
 
     def _found(self, query: FewQuery) -> tuple[Any, ...]:
-        rows = self._connection.execute(_digest(query, self._name)).fetchall()
+        rows = self._connection.execute(digest(query, self._name)).fetchall()
         found: tuple[Any, ...] = rows[0]
         return found
 
@@ -152,22 +150,3 @@ def has_asof() -> bool:
 def _cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
-
-
-def _digest(query: FewQuery, engine: str) -> str:
-    """The rows of the answer, and the sum and the count of each column."""
-    sums = ", ".join(f"coalesce(sum({c}), 0), count({c})" for c in query.names)
-    return f"SELECT count(*), {sums} FROM ({query.sql(engine)}) answers"
-
-
-def _compare(folder: Path, query: FewQuery, digest: Callable[[], tuple[Any, ...]]) -> None:
-    """The first engine leaves its digest beside the tables, and the others compare theirs."""
-    ours = [float(value) for value in digest()]
-    file = folder / f"{query.id}.json"
-    if not file.exists():
-        file.write_text(json.dumps(ours))
-    theirs = json.loads(file.read_text())
-    if not all(
-        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6) for a, b in zip(ours, theirs, strict=True)
-    ):
-        raise AssertionError(f"another answer to {query.id}: {ours}, not {theirs}")
