@@ -20,10 +20,16 @@ pytestmark = [
 ]
 
 
-def test_a_stream_into_delta_that_goes_on_gives_what_the_batch_gives(run_python, tmp_path):
-    done = run_python(str(PROGRAM), str(tmp_path), timeout=600)
+def last_line(run_python, program, *arguments):
+    """The JSON at the end of what a program prints, which has to succeed."""
+    path = PROGRAM.with_name(f"{program}.py")
+    done = run_python(str(path), *map(str, arguments), timeout=900)
     assert done.returncode == 0, done.stderr[-4000:]
-    told = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_stream_into_delta_that_goes_on_gives_what_the_batch_gives(run_python, tmp_path):
+    told = last_line(run_python, PROGRAM.stem, tmp_path)
     first, both = told["rows"]
     assert both > first > 100
     assert told["updates"] >= 4
@@ -31,30 +37,21 @@ def test_a_stream_into_delta_that_goes_on_gives_what_the_batch_gives(run_python,
 
 @pytest.mark.thorough
 def test_the_windows_of_changed_keys_are_answered_in_batch(run_python, tmp_path):
-    program = PROGRAM.with_name("delta_changes.py")
-    done = run_python(str(program), str(tmp_path), timeout=600)
-    assert done.returncode == 0, done.stderr[-4000:]
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = last_line(run_python, "delta_changes", tmp_path)
     assert told["changed"] == 3
     assert told["rows"] > 30
 
 
 @pytest.mark.thorough
 def test_the_recipe_of_the_latest_answers(run_python, tmp_path):
-    program = PROGRAM.with_name("delta_latest.py")
-    done = run_python(str(program), str(tmp_path), timeout=600)
-    assert done.returncode == 0, done.stderr[-4000:]
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = last_line(run_python, "delta_latest", tmp_path)
     assert told["keys"] == 3
     assert told["changed"] == 3  # each key in the second file
 
 
 @pytest.mark.thorough
 def test_a_table_of_windows_is_refreshed_after_changes(run_python, tmp_path):
-    program = PROGRAM.with_name("delta_refresh.py")
-    done = run_python(str(program), str(tmp_path), timeout=900)
-    assert done.returncode == 0, done.stderr[-4000:]
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = last_line(run_python, "delta_refresh", tmp_path)
     assert min(told.values()) > 10
 
 
@@ -62,9 +59,7 @@ def test_a_table_of_windows_is_refreshed_after_changes(run_python, tmp_path):
 @pytest.mark.parametrize("place", ["before", "within", "after"])
 def test_a_refresh_that_was_killed_runs_again(run_python, tmp_path, place):
     program = str(PROGRAM.with_name("delta_refresh.py"))
-    made = run_python(program, str(tmp_path), "make", timeout=600)
-    assert made.returncode == 0, made.stderr[-4000:]
-    since = str(json.loads(made.stdout.splitlines()[-1])["since"])
+    since = str(last_line(run_python, "delta_refresh", tmp_path, "make")["since"])
     table = tmp_path / "features"
     before = {path for path in table.rglob("*") if path.is_file()}
 
@@ -82,6 +77,4 @@ def test_a_refresh_that_was_killed_runs_again(run_python, tmp_path, place):
     finally:
         killed.kill()
         killed.wait()
-    again = run_python(program, str(tmp_path), since, timeout=600)
-    assert again.returncode == 0, again.stderr[-4000:]
-    assert json.loads(again.stdout.splitlines()[-1])["rows"] > 500
+    assert last_line(run_python, "delta_refresh", tmp_path, since)["rows"] > 500
