@@ -132,10 +132,10 @@ object SashConf {
 
   val LateralSliceThreshold = buildConf("spark.sash.lateral.sliceThreshold")
     .doc(flowed("""
-      The estimated size from which the rows of a correlated aggregate are cut into slices of
-      time, before they are exchanged. A job over the rows around makes an index of the slices.
-      Rows of no range are not exchanged, and where there are several rows for each slice, those
-      of a slice are combined. With 0 they are cut wherever they can be, with -1 nowhere.
+      If the rows of a correlated aggregate have so many bytes, by estimate, they are cut into
+      slices of time before they are exchanged. A job over the rows around makes an index of the
+      slices. Rows of no range are not exchanged, and where there are several rows for each slice,
+      they become one. With 0 rows are cut wherever they can be, with -1 nowhere.
     """))
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

@@ -18,15 +18,15 @@ import io.sash.spark.base.TimeUnit.Micro
 import io.sash.spark.lateral.LateralWindows
 
 /**
- * A query with windows over tables of which some rows have changed: which of its answers may be
- * others now, and these answers anew. Python's `sash.refreshed` asks it.
+ * A query with windows over tables that have changed: it finds the answers that may be others
+ * now, and makes them anew. Python's `sash.refreshed` asks it.
  *
  * A row has to be answered again if a changed row, old or new, lies in its window. A row has to
  * be read if it lies in the window of such a row. Both follow from how far windows reach, in time
  * and within a key.
  *
  * @param query with a [[ChangedTable]] at each place where it reads a changed table
- * @param changes the changed rows of each table, in the table's columns
+ * @param changed the rows that the query makes of changed rows, in the query's columns
  * @param keys the columns of the query that tell apart rows which never meet in a window
  * @param time the order of the windows, as one of the query's columns or the start of its hops;
  *   none if any row of a key may be in the window of another
@@ -34,7 +34,7 @@ import io.sash.spark.lateral.LateralWindows
 final class Refresh private (
     session: SparkSession,
     query: LogicalPlan,
-    changes: Map[String, LogicalPlan],
+    changed: LogicalPlan,
     keys: Seq[Attribute],
     time: Option[Expression],
     reach: WindowReach
@@ -43,7 +43,7 @@ final class Refresh private (
   /** The names of the key's columns. */
   def keyNames: Array[String] = keys.map(_.name).toArray
 
-  /** The name of the time's column, with that of its field if it is one; or null. */
+  /** The name of the time's column, and of its field if the column is a struct; or null. */
   def timeName: String = time match {
     case Some(GetStructField(a: Attribute, _, name)) => s"${a.name}.${name.getOrElse("start")}"
     case Some(a: Attribute)                          => a.name
@@ -55,7 +55,6 @@ final class Refresh private (
    * stands for no limit. No two spans of a key meet.
    */
   def spans: DataFrame = {
-    val rows = ChangedRows.of(query, changes).rows.get
     val units = time.fold[Expression](Literal(null, LongType))(Spans.units)
     def end(moved: Expression, none: Literal) = If(IsNull(units), none, moved)
     // by numbers, since a name of the query's may be one of these
@@ -67,7 +66,7 @@ final class Refresh private (
     val before = inOrder.rowsBetween(Over.unboundedPreceding, -1)
     val until = inOrder.rowsBetween(Over.unboundedPreceding, 0)
     val isApart = coalesce(col("first") > max("last").over(before), lit(true))
-    val joined = run(Project(numbered, ChangedTable.restored(rows)))
+    val joined = run(Project(numbered, ChangedTable.restored(changed)))
       .withColumn("begins", isApart.cast("int"))
       .withColumn("n", sum("begins").over(until))
       .groupBy(by :+ col("n"): _*)
@@ -151,8 +150,8 @@ object Refresh {
         )
     }
     val rows = changes.asScala.view.mapValues(_.queryExecution.analyzed).toMap
-    // which refuses a query before it looks for columns
-    ChangedRows.of(plan, rows)
+    // refuses a query before its columns are looked for
+    val changed = ChangedRows.of(plan, rows).rows.get
     val zone = session.sessionState.conf.sessionLocalTimeZone
     val (time, reach) = timeOf(plan, zone)
     val keys = plan.output.filter { a =>
@@ -167,7 +166,7 @@ object Refresh {
       throw ChangedTable.refuse(
         "none of its columns is in PARTITION BY of each of its windows; select the key, too"
       )
-    new Refresh(session, plan, rows, keys, time, reach)
+    new Refresh(session, plan, changed, keys, time, reach)
   }
 
   private def ofTable(plan: LogicalPlan, name: String): Boolean = plan match {

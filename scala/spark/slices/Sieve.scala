@@ -1,8 +1,8 @@
 package io.sash.spark.slices
 
 /**
- * Tells when events are looked up. After a block of events nearly all of which pass, the next
- * blocks pass without a look. So a look-up that keeps nothing back costs one event in sixteen.
+ * Tells when events are looked up. If nearly all events of a block pass, the next blocks pass
+ * without a look. So a look-up that keeps nothing back costs one event in sixteen.
  * Each task has its own.
  */
 private[slices] final class Sieve {

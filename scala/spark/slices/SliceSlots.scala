@@ -245,7 +245,7 @@ private[slices] object SliceSlots {
   /** So many slots tell whether they pay. */
   private val Sample = 1 << 16
 
-  /** The slices for each slot, with fewer of which events begin to meet slots. */
+  /** Where there are fewer slices for each slot, events begin to meet slots. */
   private val MostAhead = 8L
 
   /**
