@@ -29,6 +29,7 @@ HEAP = "1g"
 MOST_SECONDS = 300
 WIDTH = 999
 LONG = 5_000_000
+LABELS, EVENTS, USERS, DAY = 100_000, 100_000_000, 20_000, 86_400
 
 
 def own_widths() -> list[Pair]:
@@ -58,8 +59,18 @@ def queries() -> dict[str, str]:
         "sum(id) over range_window(id % 1000), 10,000,000 rows": (
             "SELECT max(c) FROM (SELECT sum(id) OVER (PARTITION BY range_window(id % 1000) "
             "ORDER BY id) AS c FROM range(0, 10000000, 1, 1))"
-        )
+        ),
+        f"sum(x) over 7 days, {LABELS:,} labels beside {EVENTS:,} events": few_labels(),
     }
+
+
+def few_labels() -> str:
+    """Labels and events at any times of a year."""
+    row = f"id, id % {USERS} AS user, pmod(hash(id), {365 * DAY}) AS ts"
+    return f"""
+        SELECT count(total), sum(total) FROM (SELECT {row} FROM range({LABELS})) l, LATERAL (
+          SELECT sum(e.id) AS total FROM (SELECT {row} FROM range({EVENTS})) e
+          WHERE e.user = l.user AND e.ts < l.ts AND e.ts >= l.ts - {7 * DAY})"""
 
 
 def run(query: str) -> None:

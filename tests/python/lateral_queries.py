@@ -34,6 +34,10 @@ QUERIES = {
         SELECT * FROM labels l, LATERAL (SELECT count(*), avg(x), min(s), count(DISTINCT s),
             sum(x) FILTER (WHERE b), median(x), sort_array(collect_list(x)), max(struct(s, x)),
             coalesce(sum(x), 0) + count(*) FROM events e WHERE {LAST_DAY})""",
+    "sketches, of which some are NULL without events": f"""
+        SELECT * FROM labels l, LATERAL (SELECT approx_count_distinct(s),
+            hll_sketch_estimate(hll_sketch_agg(x)), hex(count_min_sketch(x, 0.1d, 0.9d, 1))
+            FROM events e WHERE {LAST_DAY})""",
     "a range of months": """
         SELECT l.*, (SELECT count(*) FROM events e WHERE e.k = l.k
             AND e.t BETWEEN l.t - INTERVAL '1' MONTH AND l.t) FROM labels l""",

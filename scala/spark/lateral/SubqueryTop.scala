@@ -48,7 +48,8 @@ private[lateral] object SubqueryTop {
     case SubqueryAlias(_, child)   => of(child)
     case SQLFunctionNode(_, child) => of(child)
     case a: Aggregate if a.groupingExpressions.isEmpty =>
-      Right(SubqueryTop(a.child, a.aggregateExpressions, None))
+      val results = a.aggregateExpressions.map(LateralColumns.mapped(_)(NoEvents.over))
+      Right(SubqueryTop(a.child, results, None))
     case a: Aggregate if a.groupingExpressions.forall(_.deterministic) => Right(OneGroup.of(a))
     case Project(list, child) if list.forall(_.deterministic) =>
       of(child).map { below =>

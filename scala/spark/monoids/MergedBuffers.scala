@@ -26,12 +26,27 @@ private[spark] object MergedBuffers {
   def of(f: ImperativeAggregate): Option[AggregateMonoid] =
     if (f.isInstanceOf[WindowFunction]) None else Some(monoid(f))
 
-  private def monoid(f: ImperativeAggregate): AggregateMonoid = {
-    val partial = f match {
-      case t: TypedImperativeAggregate[_] =>
-        TypedBuffer(at0(t).asInstanceOf[TypedImperativeAggregate[AnyRef]])
-      case _ => RowBuffer(at0(f))
+  /**
+   * The partial of the rows of `cell` and one row more, which may write into `cell`: no other slot
+   * may hold its object. It costs one update, and for an aggregate whose cells are bytes, a
+   * deserialization and a serialization.
+   */
+  def updated(f: ImperativeAggregate, cell: Expression): Expression = {
+    val inputs = f.children.zipWithIndex.map { case (c, i) =>
+      if (c.foldable) c else BoundReference(i, c.dataType, c.nullable)
     }
+    val ofInputs = f.withNewChildren(inputs).asInstanceOf[ImperativeAggregate]
+    UpdatePartial(at0(ofInputs), form(f), cell, f.children)
+  }
+
+  private def form(f: ImperativeAggregate): BufferForm = f match {
+    case t: TypedImperativeAggregate[_] =>
+      TypedBuffer(at0(t).asInstanceOf[TypedImperativeAggregate[AnyRef]])
+    case _ => RowBuffer(at0(f))
+  }
+
+  private def monoid(f: ImperativeAggregate): AggregateMonoid = {
+    val partial = form(f)
     val left = AttributeReference("partial", partial.cellType, nullable = false)()
     val right = left.newInstance()
     AggregateMonoid(
@@ -59,6 +74,10 @@ private[spark] abstract class BufferForm extends Serializable {
   /** @param f the aggregate, bound to the columns of `row` */
   def lift(f: ImperativeAggregate, row: InternalRow): Any
 
+  /** Adds a row to a partial, which may be changed; the result is the partial from now on. */
+  def update(f: ImperativeAggregate, partial: Any, row: InternalRow): Any =
+    merge(partial, lift(f, row))
+
   /** Returns a new partial and leaves its operands unchanged. */
   def merge(left: Any, right: Any): Any
 
@@ -74,6 +93,11 @@ private final case class TypedBuffer(f: TypedImperativeAggregate[AnyRef]) extend
   override def lift(bound: ImperativeAggregate, row: InternalRow): Any = {
     val typed = bound.asInstanceOf[TypedImperativeAggregate[AnyRef]]
     bytesOf(typed.update(typed.createAggregationBuffer(), row))
+  }
+
+  override def update(bound: ImperativeAggregate, partial: Any, row: InternalRow): Any = {
+    val typed = bound.asInstanceOf[TypedImperativeAggregate[AnyRef]]
+    bytesOf(typed.update(buffer(partial), row))
   }
 
   override def merge(left: Any, right: Any): Any = {
@@ -108,6 +132,11 @@ private final case class RowBuffer(f: ImperativeAggregate) extends BufferForm {
     val buffer = empty().asInstanceOf[InternalRow]
     bound.update(buffer, row)
     buffer
+  }
+
+  override def update(bound: ImperativeAggregate, partial: Any, row: InternalRow): Any = {
+    bound.update(partial.asInstanceOf[InternalRow], row)
+    partial
   }
 
   override def merge(left: Any, right: Any): Any = {
@@ -196,6 +225,43 @@ private[spark] final case class LiftPartial(child: Expression, partial: BufferFo
 
   override protected def withNewChildInternal(newChild: Expression): LiftPartial =
     copy(child = newChild)
+}
+
+/**
+ * A partial and one row more. Unlike a lift it needs no input row, which whole-stage code may lack.
+ *
+ * @param aggregate over a row of `inputs`
+ */
+private[spark] final case class UpdatePartial(
+    aggregate: ImperativeAggregate,
+    partial: BufferForm,
+    cell: Expression,
+    inputs: Seq[Expression]
+) extends Expression
+    with OnPartials {
+  override def children: Seq[Expression] = cell +: inputs
+  override def prettyName: String = "update_partial"
+  override def dataType: DataType = partial.cellType
+
+  override def eval(input: InternalRow): Any =
+    partial.update(aggregate, cell.eval(input), InternalRow.fromSeq(inputs.map(_.eval(input))))
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val codes = children.map(_.genCode(ctx))
+    val values = ctx.freshName("values")
+    val assigns = codes.tail.zipWithIndex.map { case (c, i) =>
+      code"if (!${c.isNull}) $values[$i] = ${c.value};"
+    }
+    val declared = code"Object[] $values = new Object[${inputs.length}];" +: assigns.toSeq
+    val f = ctx.addReferenceObj("aggregate", aggregate, classOf[ImperativeAggregate].getName)
+    val row = s"new ${classOf[GenericInternalRow].getName}($values)"
+    val updated = called(ctx, ev, p => s"$p.update($f, ${codes.head.value}, $row)")
+    updated.copy(code = (codes.map(_.code) ++ declared :+ updated.code).reduce(_ + _))
+  }
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): UpdatePartial = copy(cell = newChildren.head, inputs = newChildren.tail)
 }
 
 private[spark] final case class MergePartials(

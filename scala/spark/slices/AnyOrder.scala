@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, PYTHON_UDF}
 
-import io.sash.spark.monoids.{AggregateMonoid, MonoidTraits}
+import io.sash.spark.monoids.{AggregateMonoid, MergedBuffers, MonoidTraits}
 import io.sash.spark.multisets.WindowMonoid
 
 /** Aggregates whose partials can be merged in any order. */
@@ -36,6 +36,9 @@ private[slices] object AnyOrder {
         call.filter.fold(f.updateExpressions) { condition =>
           f.updateExpressions.zip(monoid.left).map { case (u, cell) => If(condition, u, cell) }
         }
+      case f: ImperativeAggregate =>
+        val (cell, updated) = (monoid.left.head, MergedBuffers.updated(f, monoid.left.head))
+        Seq(call.filter.fold(updated)(condition => If(condition, updated, cell)))
       case _ =>
         val lifted = AttributeMap(monoid.right.zip(monoid.lift))
         monoid.combine.map(_.transform { case a: Attribute => lifted.getOrElse(a, a) })
@@ -63,7 +66,23 @@ private[slices] object AnyOrder {
     case _: Sum | _: Count | _: Average | _: Max | _: Min | _: MaxBy | _: MinBy      => true
     case _: CentralMomentAgg | _: Covariance | _: PearsonCorrelation                 => true
     case _: RegrSlope | _: RegrIntercept | _: BitAndAgg | _: BitOrAgg | _: BitXorAgg => true
-    case own: MonoidTraits => own.commutes
-    case _                 => false
+    case own: MonoidTraits      => own.commutes
+    case f: ImperativeAggregate => Sketches(f.prettyName)
+    case _                      => false
   }
+
+  /**
+   * Sketches whose merge is a union. They have names, since not every version of Spark has all of
+   * their classes.
+   */
+  private val Sketches = Set(
+    "approx_count_distinct",
+    "hll_sketch_agg",
+    "hll_union_agg",
+    "theta_sketch_agg",
+    "theta_union_agg",
+    "count_min_sketch",
+    "bitmap_construct_agg",
+    "bitmap_or_agg"
+  )
 }

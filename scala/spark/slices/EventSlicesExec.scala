@@ -83,7 +83,9 @@ private[spark] final case class EventSlicesExec(
     val bytes = right.executeBroadcast[Array[InternalRow]]()
     count(SliceIndex(bytes.value))
     val combining = Option.when(combines) {
-      SliceSlots.Combining(program.bytesPerSlot, keeps, leastEvents, eventsInTask)
+      val bytes =
+        if (keeps) new SlotLayout(partials.flatMap(_.monoid.left)).bytes else program.bytesPerSlot
+      SliceSlots.Combining(bytes, keeps, leastEvents, eventsInTask)
     }
     new SliceSlots.Factory(bytes, keys.length, combining, counted)
   }

@@ -41,7 +41,7 @@ private[slices] final class SliceSlots(
 
   private[this] val isComplete = index.isComplete
 
-  /** For each slice its slot, or 0 if it has none, or [[NotHeld]]; null without memory for it. */
+  /** For each slice its slot, or 0 if it has none; null without memory for it. */
   private[this] var slotOfSlice: Array[Int] = _
 
   // for each slot the time of an event in it, and the entry of its key
@@ -61,14 +61,9 @@ private[slices] final class SliceSlots(
   context.addTaskCompletionListener[Unit](_ => close())
 
   memory.turns.during {
-    if (combining.nonEmpty && isComplete && memory.tryAcquire(8 + index.slices * 4L)) {
+    if (combining.nonEmpty && isComplete && memory.tryAcquire(8 + index.slices * 4L))
       slotOfSlice = new Array[Int](index.slices)
-      var slice = 0
-      while (slice < slotOfSlice.length) {
-        if (!index.isHeld(slice)) slotOfSlice(slice) = NotHeld
-        slice += 1
-      }
-    } else isFull = true
+    else isFull = true
   }
 
   /** The number of slots for which there is room, with slot 0. */
@@ -123,23 +118,16 @@ private[slices] final class SliceSlots(
 
   private def placed(entry: Int, time: Long): Int = {
     val slice = if (entry < 0) -1 else index.sliceOf(entry, time)
-    if (slice < 0) {
+    // most events are of no label, and the bits of slices lie closer together than their slots
+    if (slice < 0 || !index.isHeld(slice)) {
       dropped += 1
       -1
-    } else if (slotOfSlice == null) {
-      if (index.isHeld(slice)) pass()
-      else {
-        dropped += 1
-        -1
-      }
-    } else {
+    } else if (slotOfSlice == null) pass()
+    else {
       val slot = slotOfSlice(slice)
       if (slot > 0) {
         began = false
         slot
-      } else if (slot < 0) {
-        dropped += 1
-        -1
       } else if (!isFull && hasRoom()) {
         last += 1
         slotOfSlice(slice) = last
@@ -178,7 +166,9 @@ private[slices] final class SliceSlots(
   private def grows(wanted: Int): Boolean = {
     val more = (wanted - times.length).toLong
     val ofSlots = more * combining.get.slotBytes
-    memory.tryAcquire(more * PlaceBytes + ofSlots + reserve) && {
+    // the words of all slots are one array
+    val fits = wanted.toLong * combining.get.slotBytes / 8 < Int.MaxValue - 8
+    fits && memory.tryAcquire(more * PlaceBytes + ofSlots + reserve) && {
       memory.release(if (combining.get.keeps) reserve else ofSlots + reserve)
       true
     }
@@ -233,7 +223,6 @@ private[slices] final class SliceSlots(
 }
 
 private[slices] object SliceSlots {
-  private val NotHeld = -1
   private val FirstSlots = 1024
 
   /** The bytes of a slot's time and entry. */

@@ -7,8 +7,40 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import io.sash.spark.slots.{SlotProgram, ValueBytes}
 
 /**
- * The slots of an operator as arrays of whole-stage code: one for each cell, and one more for
- * NULLs if the cell may be NULL.
+ * The cells of a slot. Primitive ones and the bits of NULLs are words that lie side by side, so
+ * that an event meets few lines of the CPU's cache, however many aggregates there are. Objects
+ * have an array for each cell.
+ */
+private[slices] final class SlotLayout(cells: Seq[Attribute]) {
+  private val primitives = cells.indices.filter(isPrimitive)
+  private val nullables = cells.indices.filter(cells(_).nullable)
+  private val bitsPerWord = 64
+
+  def isPrimitive(cell: Int): Boolean = SlotProgram.isPrimitive(cells(cell).dataType)
+
+  /** The words of a slot. */
+  val words: Int = primitives.length + (nullables.length + bitsPerWord - 1) / bitsPerWord
+
+  def wordOf(cell: Int): Int = primitives.indexOf(cell)
+
+  /** The word that has a cell's bit of NULL, and the bit. */
+  def nullOf(cell: Int): (Int, String) = {
+    val at = nullables.indexOf(cell)
+    (primitives.length + at / bitsPerWord, s"${1L << (at % bitsPerWord)}L")
+  }
+
+  /** The bytes of a slot, without those of values that vary in size. */
+  def bytes: Int = 8 * words + cells.indices
+    .filterNot(isPrimitive)
+    .map { i =>
+      val of = cells(i).dataType
+      SlotProgram.ObjectOverhead + (if (ValueBytes.vary(of)) 0 else of.defaultSize)
+    }
+    .sum
+}
+
+/**
+ * The slots of an operator in the fields of whole-stage code.
  *
  * @param input the events' columns
  * @param slots the variable of the [[SliceSlots]]
@@ -19,24 +51,22 @@ private[slices] final class SlicesCodegen(
     ctx: CodegenContext,
     slots: String
 ) {
-  private val cells: Seq[Attribute] = partials.flatMap(_.monoid.left)
+  import SlicesCodegen._
 
-  private val arrays: Seq[(String, String)] = cells.map { c =>
-    val javaType = CodeGenerator.javaType(c.dataType)
-    val empty = if (javaType == "byte[]") "byte[0][]" else s"$javaType[0]"
-    val values =
-      ctx.addMutableState(s"$javaType[]", "cells", v => s"$v = new $empty;", forceInline = true)
-    val nulls =
-      if (!c.nullable) ""
-      else
-        ctx.addMutableState(
-          "boolean[]",
-          "isNull",
-          v => s"$v = new boolean[0];",
-          forceInline = true
-        )
-    (values, nulls)
-  }
+  private val cells: Seq[Attribute] = partials.flatMap(_.monoid.left)
+  private val layout = new SlotLayout(cells)
+
+  private def field(javaType: String, empty: String): String =
+    ctx.addMutableState(s"$javaType[]", "cells", v => s"$v = new $empty;", forceInline = true)
+
+  private val words: String = field("long", "long[0]")
+
+  /** The arrays of objects, by cell. */
+  private val objects: Map[Int, String] =
+    cells.indices.filterNot(layout.isPrimitive).map(i => i -> field("Object", "Object[0]")).toMap
+
+  private def word(slot: String, number: Int): String =
+    s"$words[$slot * ${layout.words} + $number]"
 
   private val first: Map[SlicePartial, Int] =
     partials.zip(partials.scanLeft(0)(_ + _.monoid.left.length)).toMap
@@ -45,25 +75,31 @@ private[slices] final class SlicesCodegen(
   private def loaded(ordinals: Seq[Int], slot: String): (String, Seq[ExprCode]) = {
     val loads = ordinals.map { i =>
       val c = cells(i)
-      val (values, nulls) = arrays(i)
+      val javaType = CodeGenerator.javaType(c.dataType)
       val (value, isNull) = (ctx.freshName("cell"), ctx.freshName("cellIsNull"))
-      val nullLine = if (c.nullable) s"boolean $isNull = $nulls[$slot];" else ""
       val nullCode = if (c.nullable) JavaCode.isNullVariable(isNull) else FalseLiteral
+      val nullLine =
+        if (!c.nullable) ""
+        else {
+          val (number, bit) = layout.nullOf(i)
+          s"boolean $isNull = (${word(slot, number)} & $bit) != 0;"
+        }
+      val load = objects.get(i) match {
+        case Some(values) => s"($javaType) $values[$slot]"
+        case None         => fromWord(javaType, word(slot, layout.wordOf(i)))
+      }
       (
-        s"${CodeGenerator.javaType(c.dataType)} $value = $values[$slot]; $nullLine",
+        s"$javaType $value = $load; $nullLine",
         ExprCode(EmptyBlock, nullCode, JavaCode.variable(value, c.dataType))
       )
     }
     (loads.map(_._1).mkString("\n"), loads.map(_._2))
   }
 
-  private def assigned(i: Int, slot: String, value: ExprCode): String = {
-    val c = cells(i)
-    val (values, nulls) = arrays(i)
-    val nullLine = if (c.nullable) s"$nulls[$slot] = ${value.isNull};" else ""
-    if (SlotProgram.isPrimitive(c.dataType)) s"$values[$slot] = ${value.value}; $nullLine"
-    else {
-      val boxed = CodeGenerator.boxedType(c.dataType)
+  private def assigned(i: Int, slot: String, value: ExprCode): String = objects.get(i) match {
+    case None => assignedFresh(i, slot, value)
+    case Some(values) =>
+      val c = cells(i)
       val isNew = if (c.nullable) s"!${value.isNull} && " else ""
       val bytes = s"${ValueBytes.getClass.getName.stripSuffix("$")}.of"
       val counted =
@@ -72,26 +108,36 @@ private[slices] final class SlicesCodegen(
       // the event's memory is the scan's; a value that stays is not copied
       s"""
          |if ($isNew${value.value} != $values[$slot]) {
-         |  $boxed copied = ($boxed) InternalRow.copyValue(${value.value});
+         |  Object copied = InternalRow.copyValue(${value.value});
          |  $counted
          |  $values[$slot] = copied;
          |}
-         |$nullLine""".stripMargin
-    }
+         |${assignedNull(i, slot, value)}""".stripMargin
   }
+
+  private def assignedFresh(i: Int, slot: String, value: ExprCode): String = {
+    val cell = objects.get(i) match {
+      case Some(values) => s"$values[$slot] = ${value.value};"
+      case None =>
+        val javaType = CodeGenerator.javaType(cells(i).dataType)
+        s"${word(slot, layout.wordOf(i))} = ${toWord(javaType, value.value.toString)};"
+    }
+    s"$cell ${assignedNull(i, slot, value)}"
+  }
+
+  private def assignedNull(i: Int, slot: String, value: ExprCode): String =
+    if (!cells(i).nullable) ""
+    else {
+      val (number, bit) = layout.nullOf(i)
+      val bits = word(slot, number)
+      s"$bits = ${value.isNull} ? $bits | $bit : $bits & ~$bit;"
+    }
 
   /** The name of a function that puts identities into a slot. */
   val begin: String = {
     val name = ctx.freshName("beginSlot")
-    val grow = arrays
-      .zip(cells)
-      .map { case ((values, nulls), c) =>
-        val array = s"${CodeGenerator.javaType(c.dataType)}[]"
-        val ofNulls =
-          if (nulls.isEmpty) "" else s"$nulls = java.util.Arrays.copyOf($nulls, capacity);"
-        s"$values = ($array) java.util.Arrays.copyOf($values, capacity); $ofNulls"
-      }
-      .mkString("\n")
+    val held = ctx.addMutableState(CodeGenerator.JAVA_INT, "slotsHeld")
+    val grow = objects.values.map(o => s"$o = java.util.Arrays.copyOf($o, $held);")
     ctx.currentVars = null
     ctx.INPUT_ROW = null
     val identities = partials.map { p =>
@@ -105,19 +151,14 @@ private[slices] final class SlicesCodegen(
       name,
       s"""
          |private void $name(int slot) {
-         |  if (slot >= ${arrays.head._1}.length) {
-         |    int capacity = $slots.capacity();
-         |    $grow
+         |  if (slot >= $held) {
+         |    $held = $slots.capacity();
+         |    $words = java.util.Arrays.copyOf($words, $held * ${layout.words});
+         |    ${grow.mkString("\n")}
          |  }
          |  ${identities.mkString("\n")}
          |}""".stripMargin
     )
-  }
-
-  private def assignedFresh(i: Int, slot: String, value: ExprCode): String = {
-    val (values, nulls) = arrays(i)
-    val nullLine = if (cells(i).nullable) s"$nulls[$slot] = ${value.isNull};" else ""
-    s"$values[$slot] = ${value.value}; $nullLine"
   }
 
   /**
@@ -171,6 +212,24 @@ private[slices] final class SlicesCodegen(
 
   /** The cells of a slot in variables, and the code that declares them. */
   def saved(slot: String): (String, Seq[ExprCode]) = loaded(cells.indices, slot)
+}
+
+private object SlicesCodegen {
+
+  /** A word with the bits of a primitive value. */
+  private def toWord(javaType: String, value: String): String = javaType match {
+    case "double"  => s"Double.doubleToRawLongBits($value)"
+    case "float"   => s"Float.floatToRawIntBits($value)"
+    case "boolean" => s"($value ? 1L : 0L)"
+    case _         => value
+  }
+
+  private def fromWord(javaType: String, word: String): String = javaType match {
+    case "double"  => s"Double.longBitsToDouble($word)"
+    case "float"   => s"Float.intBitsToFloat((int) $word)"
+    case "boolean" => s"$word != 0L"
+    case _         => s"($javaType) $word"
+  }
 }
 
 /** The key of an event or of a slot in whole-stage code. */

@@ -82,7 +82,7 @@ private[sash] object SlotProgram {
     SlotProgram(input, columns, columns.map(_.newInstance()), Seq(part))
   }
 
-  private val ObjectOverhead = 32
+  private[spark] val ObjectOverhead = 32
 
   /**
    * The columns of one monoid, and its operations.

@@ -86,7 +86,13 @@ final class SliceLawsSuite extends LateralSuite {
     "max_n(e.x, 2)",
     "count(e.x, e.s)",
     "sum(e.x - 1)",
-    "min(e.t)"
+    "min(e.t)",
+    "approx_count_distinct(e.x)",
+    "approx_count_distinct(e.s) FILTER (WHERE e.b)",
+    "hll_sketch_estimate(hll_sketch_agg(e.x))",
+    "hll_sketch_estimate(hll_sketch_agg(e.s) FILTER (WHERE e.x > 1))",
+    "count_min_sketch(e.x, 0.1d, 0.9d, 1)",
+    "bitmap_count(bitmap_construct_agg(bitmap_bit_position(abs(e.x))))"
   )
 
   /** Aggregates that slices do not combine. */

@@ -124,6 +124,25 @@ final class SlicesSuite extends FileTables {
     assert(planned(1000, 4000000, wide).startsWith(byExchange))
   }
 
+  private val sketches = Seq(
+    "approx_count_distinct(b)",
+    "hll_sketch_estimate(hll_sketch_agg(b))",
+    "hex(count_min_sketch(b, 0.1d, 0.9d, 1))",
+    "bitmap_count(bitmap_construct_agg(bitmap_bit_position(b)))"
+  )
+
+  test("sketches whose merge is a union are combined, others need all events") {
+    for (sketch <- sketches)
+      assert(planned(100, 4000000, sketch).startsWith(byExchange), sketch)
+    for (other <- Seq("approx_percentile(b, 0.5)", "histogram_numeric(b, 3)"))
+      assert(planned(100, 4000000, other) == leftOut, other)
+    for (whole <- Seq("true", "false"); sketch <- sketches)
+      withSettings(always, "spark.sql.codegen.wholeStage" -> whole) {
+        val asked = s"SELECT l.*, (SELECT $sketch FROM events e WHERE ${last("l.k")}) n"
+        assert(isCombined(explained(s"$asked FROM labels l")), sketch)
+      }
+  }
+
   test("events that are exchanged whole are left out beside fifty times fewer labels") {
     assert(planned(100000, 5000000, "median(b)") == leftOut)
     assert(planned(101000, 5000000, "median(b)").contains("one by one"))

@@ -1,0 +1,37 @@
+package io.sash.spark.lateral
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.trees.TreeNode
+
+/**
+ * Aggregates without GROUP BY, for a label without events. Spark joins labels with the groups that
+ * there are, and gives a label without a group each aggregate's default result, or NULL. Some
+ * aggregates have another answer over no rows, as an empty sketch.
+ */
+private[lateral] object NoEvents {
+
+  /** An expression over aggregates, in which these are NULL for a label without events. */
+  def over(e: Expression): Expression = e match {
+    case call: AggregateExpression if answers(call.aggregateFunction) =>
+      val count = made(Count(Literal(1)).toAggregateExpression())
+      val isEmpty = made(EqualTo(count, Literal(0L)))
+      made(If(isEmpty, Literal(null, call.dataType), call))
+    case other => other.mapChildren(over)
+  }
+
+  private def made[T <: TreeNode[_]](node: T): T = {
+    node.setTagValue(OneGroup.Made, ())
+    node
+  }
+
+  /** Whether an aggregate without a default result has an answer over no rows. */
+  private def answers(f: AggregateFunction): Boolean = f match {
+    case t: TypedImperativeAggregate[_] if f.defaultResult.isEmpty =>
+      val typed = t.asInstanceOf[TypedImperativeAggregate[AnyRef]]
+      Try(typed.eval(typed.createAggregationBuffer())).fold(_ => true, _ != null)
+    case _ => false
+  }
+}
