@@ -158,7 +158,7 @@ REFUSED = {
         "a join of a changed table"
     ),
     "SELECT n, count(*) AS m FROM (SELECT count(*) OVER (PARTITION BY k ORDER BY t) AS n "
-    "FROM spanned) GROUP BY n": "it groups by the answer of a window",
+    "FROM spanned) GROUP BY n": "select the key, too",
     "SELECT k, session_window(at, '5 seconds') AS s, count(*) AS n FROM (SELECT k, "
     "timestamp_seconds(t) AS at FROM spanned) GROUP BY k, session_window(at, '5 seconds')": (
         "it groups by session_window"
