@@ -39,7 +39,7 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
 EXAMPLES := call_centre glucose debs2012 budget business_days one_long_series own_monoid python_aggregator \
-	features \
+	features refresh_features \
 	training_set alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections \
 	kafka_features real_time_features pipeline
 # behind $(SUBMIT), whose last word is a list of jars
@@ -117,9 +117,9 @@ demo: $(DEMO) $(JAR) ## questions on real flights and weather, answered by Sash 
 .PHONY: examples
 examples: $(EXAMPLES:%=example-%) ## every other example; says where its chart is
 
-example-merge_corrections: $(INSTALLED)
-	$(call step,merge_corrections)
-	$(SUBMIT)$(call and-jars,delta) $(DELTA_SETTINGS) examples/merge_corrections.py
+example-merge_corrections example-refresh_features: example-%: $(INSTALLED)
+	$(call step,$*)
+	$(SUBMIT)$(call and-jars,delta) $(DELTA_SETTINGS) examples/$*.py
 
 example-kafka_features: $(INSTALLED)
 	$(call step,kafka_features)
