@@ -83,7 +83,8 @@ def again_and_again(spark, folder):
         new = refreshed(spark, since)
         assert new.spans >= new.keys > 0
         assert new.inserted + new.updated <= new.answers
-        done = [a + b for a, b in zip(done, new[3:], strict=True)]
+        assert new.read >= new.inserted + new.updated
+        done = [a + b for a, b in zip(done, new[4:], strict=True)]
         compare(spark)
         # once more: nothing is left to do, and no version of the table is written
         before = spark.sql("DESCRIBE HISTORY features").count()
@@ -91,7 +92,7 @@ def again_and_again(spark, folder):
         assert spark.sql("DESCRIBE HISTORY features").count() == before
         since = version(spark)
     assert sash.changed(spark.table("orders"), since=since).isEmpty()
-    assert refreshed(spark, since) == (0, 0, 0, 0, 0, 0)
+    assert refreshed(spark, since)._replace(read=0) == (0, 0, 0, 0, 0, 0, 0)
     without_a_first_time(spark, folder)
     refreshed(spark, since)
     since = version(spark)

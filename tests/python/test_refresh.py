@@ -231,6 +231,27 @@ def test_only_the_rows_within_reach_are_read(late):
     new.spans.unpersist()
 
 
+def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(
+    spark, tmp_path, caplog
+):
+    spark.range(0, 100, 1, 2).selectExpr("id % 4 AS k", "id AS t").write.parquet(
+        str(tmp_path / "rows")
+    )
+    spark.read.parquet(str(tmp_path / "rows")).createOrReplaceTempView("filed")
+
+    def refreshed_at(times, frame):
+        query = QUERY.replace("ORDER BY t", f"ORDER BY t {frame}").replace("spanned", "filed")
+        spark.sql(query).createOrReplaceTempView("answered")
+        late = spark.table("filed").where(times).withColumn("_change_type", F.lit("insert"))
+        return sash.refresh(query, {"filed": late}, into="answered", id="t")
+
+    # a file of two has times to 48
+    assert refreshed_at("t = 40", "RANGE 8 PRECEDING") == (1, 1, 50, 3, 0, 0, 0)
+    assert not caplog.records
+    assert refreshed_at("t < 4", "").read == 100
+    assert "refresh computes 100 of the 100 answers of answered anew." in caplog.text
+
+
 def test_arguments_of_changed_and_refresh(spark, late):
     for wrong, text, error in [
         (lambda: sash.changed("spanned", since=1), "`table` should be a Spark", PySparkTypeError),
