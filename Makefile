@@ -347,6 +347,11 @@ bench-warm-start: $(INSTALLED) ## a stream that starts from a table, beside a re
 	$(call step,benchmark of the start from a table)
 	$(BIN)/python benchmarks/bench_warm_start.py
 
+.PHONY: bench-refresh
+bench-refresh: $(INSTALLED) ## 100 million events in Delta: refreshed windows, whole runs, dbt's way, DuckDB
+	$(call step,benchmark of refreshed windows)
+	$(BIN)/python benchmarks/bench_refresh.py
+
 .PHONY: soak
 soak: $(INSTALLED) ## MINUTES=60 of streams with everything on, stopped and started: are they flat?
 	$(call step,soak)
